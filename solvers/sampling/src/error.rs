@@ -1,0 +1,32 @@
+//! What can be wrong with a sampler's parameters.
+
+/// The result of this crate's constructors.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can be wrong with a sampler's parameters.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A fraction over zero.
+    #[error("the fraction {numerator}/0 has no value")]
+    ZeroDenominator {
+        /// The number above the line.
+        numerator: u64,
+    },
+    /// A number that has no non-negative rational form.
+    #[error("{value} is no finite number of zero or more")]
+    NotRational {
+        /// The number that was given.
+        value: f64,
+    },
+    /// A scale of zero, or one too large for 126-bit arithmetic.
+    #[error(
+        "the scale {numerator}/{denominator} of a discrete Laplace law must lie between 1/2^64 and 2^62"
+    )]
+    Scale {
+        /// The scale's numerator.
+        numerator: u64,
+        /// The scale's denominator.
+        denominator: u64,
+    },
+}

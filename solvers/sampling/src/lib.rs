@@ -1,0 +1,38 @@
+//! Exact integer samplers: what they draw has *precisely* the law that is written, given uniform bits.
+//!
+//! A floating-point Laplace sample betrays its input in its low bits (Mironov 2012). Here every decision
+//! is a comparison of integers, so the law is a statement about rationals and there is no rounding to argue
+//! about. Parameters are [`Rational`]s; results are integers; the caller scales them to a lattice.
+//!
+//! | sampler | law |
+//! |---|---|
+//! | [`uniform_below`] | uniform on {0, …, n − 1} |
+//! | [`bernoulli`] | true with probability p, p rational |
+//! | [`bernoulli_exp`] | true with probability exp(−γ), γ rational |
+//! | [`randomized_response`] | one of K levels, the given one e^ε times as likely as each other |
+//! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, t rational |
+//!
+//! Nothing here knows of privacy. Running times are not constant: all of it is rejection sampling.
+//!
+//! ```
+//! use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
+//! use scumble_sampling::{DiscreteLaplace, Rational};
+//!
+//! let mut rng = ChaCha20Rng::seed_from_u64(7);
+//! let law = DiscreteLaplace::new(Rational::new(5, 2)?)?; // t = 5/2
+//! let draws: Vec<i128> = (0..8).map(|_| law.sample(&mut rng)).collect();
+//! assert!(draws.iter().any(|&k| k != 0));
+//! # Ok::<(), scumble_sampling::Error>(())
+//! ```
+
+mod bernoulli;
+mod discrete_laplace;
+mod error;
+mod rational;
+mod uniform;
+
+pub use bernoulli::{bernoulli, bernoulli_exp, randomized_response};
+pub use discrete_laplace::DiscreteLaplace;
+pub use error::{Error, Result};
+pub use rational::Rational;
+pub use uniform::uniform_below;

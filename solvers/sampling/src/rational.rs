@@ -1,0 +1,107 @@
+//! Non-negative fractions of 64-bit integers.
+
+use crate::{Error, Result};
+
+/// A non-negative fraction of two 64-bit integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rational {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Rational {
+    /// The fraction `numerator / denominator`.
+    ///
+    /// # Errors
+    /// [`Error::ZeroDenominator`].
+    pub fn new(numerator: u64, denominator: u64) -> Result<Self> {
+        if denominator == 0 {
+            return Err(Error::ZeroDenominator { numerator });
+        }
+        Ok(Self {
+            numerator,
+            denominator,
+        })
+    }
+
+    /// The largest fraction below or equal to `value` whose denominator is a power of two up to 2⁶³.
+    ///
+    /// Every `f64` from 2⁻¹⁰ to 2⁶³ is met exactly; a smaller one loses less than 2⁻⁶³, a larger one becomes 2⁶³.
+    /// As the γ of [`bernoulli_exp`](crate::bernoulli_exp) or the ε of
+    /// [`randomized_response`](crate::randomized_response), a smaller number is the more private one.
+    ///
+    /// # Errors
+    /// [`Error::NotRational`] when `value` is negative or not finite.
+    pub fn floor_of(value: f64) -> Result<Self> {
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(Error::NotRational { value });
+        }
+        const LARGEST: u64 = 1 << 63;
+        if value >= LARGEST as f64 {
+            return Self::new(LARGEST, 1);
+        }
+        // The largest k ≤ 63 with value·2^k ≤ 2⁶³. Scaling by a power of two is exact, and the cast truncates.
+        let mut exponent = 63;
+        while value * (1u64 << exponent) as f64 > LARGEST as f64 {
+            exponent -= 1;
+        }
+        let power = 1u64 << exponent;
+        Self::new((value * power as f64) as u64, power)
+    }
+
+    /// The number above the line.
+    pub fn numerator(self) -> u64 {
+        self.numerator
+    }
+
+    /// The number below the line, never zero.
+    pub fn denominator(self) -> u64 {
+        self.denominator
+    }
+
+    /// The nearest floating-point number.
+    pub fn to_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_fraction_over_zero_is_an_error() {
+        assert_eq!(
+            Rational::new(3, 0),
+            Err(Error::ZeroDenominator { numerator: 3 })
+        );
+    }
+
+    #[test]
+    fn floor_refuses_what_is_no_number() {
+        for value in [f64::NAN, f64::INFINITY, -1.0] {
+            assert!(Rational::floor_of(value).is_err(), "{value} was accepted");
+        }
+    }
+
+    #[test]
+    fn floor_saturates_at_two_to_the_63() {
+        assert_eq!(Rational::floor_of(1e300), Rational::new(1 << 63, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn floor_is_exact_from_a_thousandth_up(value in 0.001_f64..1e6) {
+            let fraction = Rational::floor_of(value).unwrap();
+            // Both sides are dyadic with at most 64 significant bits, so u128 arithmetic compares them exactly.
+            prop_assert_eq!(fraction.numerator() as f64, value * fraction.denominator() as f64);
+            prop_assert_eq!(fraction.numerator() as f64 as u64, fraction.numerator());
+        }
+
+        #[test]
+        fn floor_never_exceeds(value in 0.0_f64..1.0) {
+            prop_assert!(Rational::floor_of(value * 1e-9).unwrap().to_f64() <= value * 1e-9);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Each sampler against its law by Pearson's χ², with a twin that must be rejected.
+//!
+//! False-alarm rate 10⁻⁶ a test. The smallest error that each must see is a parameter 5 % off, and the test
+//! proves that it sees it: the same draws are compared with the wrong law and have to fail.
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use scumble_sampling::{
+    DiscreteLaplace, Rational, bernoulli, bernoulli_exp, randomized_response, uniform_below,
+};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+use std::num::NonZeroU64;
+
+const SEED: u64 = 20_240_601;
+const DRAWS: usize = 1_000_000;
+const FALSE_ALARM: f64 = 1e-6;
+
+/// Counts of `draws` in {0, …, cells − 1}; the last cell takes all that is larger.
+fn histogram(cells: usize, mut draw: impl FnMut(&mut ChaCha20Rng) -> usize) -> Vec<usize> {
+    let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+    let mut counts = vec![0; cells];
+    for _ in 0..DRAWS {
+        counts[draw(&mut rng).min(cells - 1)] += 1;
+    }
+    counts
+}
+
+fn is_accepted(counts: &[usize], law: &[f64]) -> bool {
+    assert_eq!(counts.len(), law.len());
+    assert!(
+        (law.iter().sum::<f64>() - 1.0).abs() < 1e-9,
+        "a law sums to one"
+    );
+    let total: usize = counts.iter().sum();
+    let statistic: f64 = counts
+        .iter()
+        .zip(law)
+        .map(|(&seen, p)| {
+            let expected = p * total as f64;
+            assert!(
+                expected > 20.0,
+                "χ² needs full cells, this one expects {expected}"
+            );
+            (seen as f64 - expected).powi(2) / expected
+        })
+        .sum();
+    let degrees = (law.len() - 1) as f64;
+    ChiSquared::new(degrees).unwrap().cdf(statistic) < 1.0 - FALSE_ALARM
+}
+
+#[track_caller]
+fn follows_and_rejects(counts: &[usize], law: &[f64], wrong: &[f64]) {
+    assert!(
+        is_accepted(counts, law),
+        "seed {SEED}: the draws {counts:?} do not follow {law:?}"
+    );
+    assert!(
+        !is_accepted(counts, wrong),
+        "seed {SEED}: the test cannot tell {law:?} from {wrong:?}"
+    );
+}
+
+fn coin(p: f64) -> [f64; 2] {
+    [1.0 - p, p]
+}
+
+#[test]
+fn uniform_integers_are_uniform() {
+    for bound in [3u64, 7, 16, 100] {
+        let n = NonZeroU64::new(bound).unwrap();
+        let counts = histogram(bound as usize, |rng| uniform_below(rng, n) as usize);
+        let law = vec![1.0 / bound as f64; bound as usize];
+        // Tilted from 5 % too rare at the first integer to 5 % too common at the last.
+        let tilted: Vec<f64> = (0..bound)
+            .map(|k| (1.0 + 0.05 * (2.0 * k as f64 / (bound - 1) as f64 - 1.0)) / bound as f64)
+            .collect();
+        follows_and_rejects(&counts, &law, &tilted);
+    }
+}
+
+#[test]
+fn uniform_integers_reach_both_ends_of_64_bits() {
+    let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+    let one = NonZeroU64::new(1).unwrap();
+    assert_eq!(uniform_below(&mut rng, one), 0);
+    let all = NonZeroU64::MAX;
+    let draws: Vec<u64> = (0..64).map(|_| uniform_below(&mut rng, all)).collect();
+    assert!(draws.iter().any(|&k| k >= 1 << 63) && draws.iter().any(|&k| k < 1 << 63));
+}
+
+#[test]
+fn bernoulli_has_its_rational_bias() {
+    for (numerator, denominator) in [(1, 3), (2, 7), (1, 2)] {
+        let p = Rational::new(numerator, denominator).unwrap();
+        let counts = histogram(2, |rng| bernoulli(rng, p) as usize);
+        follows_and_rejects(&counts, &coin(p.to_f64()), &coin(p.to_f64() * 1.05));
+    }
+}
+
+#[test]
+fn bernoulli_is_certain_at_zero_and_one() {
+    let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+    let (never, always) = (Rational::new(0, 5).unwrap(), Rational::new(5, 5).unwrap());
+    for _ in 0..1000 {
+        assert!(!bernoulli(&mut rng, never) && bernoulli(&mut rng, always));
+        assert!(bernoulli_exp(&mut rng, never), "exp(0) is one");
+    }
+}
+
+#[test]
+fn bernoulli_exp_has_its_exponential_bias() {
+    for gamma in [0.05, 0.5, 1.0, 1.75, 3.25] {
+        let exact = Rational::floor_of(gamma).unwrap();
+        let counts = histogram(2, |rng| bernoulli_exp(rng, exact) as usize);
+        follows_and_rejects(&counts, &coin((-gamma).exp()), &coin((-gamma * 1.05).exp()));
+    }
+}
+
+#[test]
+fn randomized_response_keeps_the_truth_e_to_the_epsilon_times_as_often() {
+    for (levels, epsilon) in [(2u64, 1.0), (5, 0.5), (10, 2.0)] {
+        let law = |epsilon: f64| -> Vec<f64> {
+            let total = epsilon.exp() + levels as f64 - 1.0;
+            (0..levels)
+                .map(|level| if level == 1 { epsilon.exp() } else { 1.0 } / total)
+                .collect()
+        };
+        let n = NonZeroU64::new(levels).unwrap();
+        let exact = Rational::floor_of(epsilon).unwrap();
+        let counts = histogram(levels as usize, |rng| {
+            randomized_response(rng, 1, n, exact) as usize
+        });
+        follows_and_rejects(&counts, &law(epsilon), &law(epsilon * 1.05));
+    }
+}
+
+/// P(−reach), …, P(reach), with both tails in the end cells.
+fn laplace_law(scale: f64, reach: i128) -> Vec<f64> {
+    let q = (-1.0 / scale).exp();
+    (-reach..=reach)
+        .map(|k| {
+            let p = (1.0 - q) / (1.0 + q) * q.powi(k.unsigned_abs() as i32);
+            if k.abs() == reach { p / (1.0 - q) } else { p }
+        })
+        .collect()
+}
+
+#[test]
+fn discrete_laplace_has_its_law_for_whole_and_broken_scales() {
+    for (numerator, denominator, reach) in [(1, 1, 7), (1, 3, 2), (5, 2, 15), (20, 1, 60)] {
+        let exact = Rational::new(numerator, denominator).unwrap();
+        let law = DiscreteLaplace::new(exact).unwrap();
+        let counts = histogram(2 * reach as usize + 1, |rng| {
+            (law.sample(rng).clamp(-reach, reach) + reach) as usize
+        });
+        follows_and_rejects(
+            &counts,
+            &laplace_law(exact.to_f64(), reach),
+            &laplace_law(exact.to_f64() * 1.05, reach),
+        );
+    }
+}
+
+#[test]
+fn discrete_laplace_keeps_its_variance_at_a_fine_lattice() {
+    let scale = Rational::new((1 << 40) + 12_345, 1).unwrap();
+    let law = DiscreteLaplace::new(scale).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+    let squares: f64 = (0..DRAWS)
+        .map(|_| (law.sample(&mut rng) as f64).powi(2))
+        .sum();
+    // The fourth moment of a Laplace law is 24t⁴, so the mean square has relative deviation √(5/n); 4.9 of them
+    // is a false-alarm rate of 10⁻⁶.
+    let relative = squares / DRAWS as f64 / law.variance() - 1.0;
+    let allowed = 4.9 * (5.0 / DRAWS as f64).sqrt();
+    assert!(
+        relative.abs() < allowed,
+        "seed {SEED}: variance off by {relative}"
+    );
+    assert!(
+        allowed < 1.05f64.powi(2) - 1.0,
+        "a scale 5 % off would be seen"
+    );
+}
+
+#[test]
+fn variance_is_the_sum_over_the_law() {
+    for (scale, reach) in [
+        (Rational::new(1, 2).unwrap(), 60),
+        (Rational::new(3, 1).unwrap(), 200),
+    ] {
+        let summed: f64 = (-reach..=reach)
+            .zip(laplace_law(scale.to_f64(), reach))
+            .map(|(k, p)| (k * k) as f64 * p)
+            .sum();
+        let closed = DiscreteLaplace::new(scale).unwrap().variance();
+        assert!(
+            (closed / summed - 1.0).abs() < 1e-9,
+            "{closed} is not {summed}"
+        );
+    }
+}
+
+#[test]
+fn a_scale_of_zero_or_beyond_62_bits_is_refused() {
+    for (numerator, denominator) in [(0, 1), ((1 << 62) + 1, 1)] {
+        let scale = Rational::new(numerator, denominator).unwrap();
+        let message = DiscreteLaplace::new(scale).unwrap_err().to_string();
+        assert!(
+            message.contains(&format!("{numerator}/{denominator}")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_seed_gives_these_very_draws() {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let law = DiscreteLaplace::new(Rational::new(10, 1).unwrap()).unwrap();
+    let draws: Vec<i128> = (0..12).map(|_| law.sample(&mut rng)).collect();
+    assert_eq!(draws, [26, 9, -9, 1, -23, -12, 0, -10, 5, -3, -4, -2]);
+}
