@@ -1,1 +1,84 @@
-//! x
+//! The vocabulary of scumble: tables, schemas, domains, guarantees, mechanisms, plugins, and their composition.
+//!
+//! A mechanism is *designed* once, from what is public, and *released* through any number of times:
+//!
+//! ```text
+//! Schema ─▶ RecordDomain ─▶ Brief ─▶ Plugin::design ─▶ Mechanism ─▶ release(Table) ─▶ Release
+//! ```
+//!
+//! # Mechanisms compose
+//!
+//! Features by the Laplace mechanism, labels by randomised response; what the two promise together is derived, not
+//! stated, and the composition is a mechanism again:
+//!
+//! ```
+//! use ndarray::array;
+//! use scumble_classic::{Laplace, RandomizedResponse};
+//! use scumble_registry::{Budget, Composed, Mechanism, Randomness, Schema, Table, Target, Unit};
+//!
+//! let schema = Schema::from_toml(
+//!     r#"
+//!     column = [
+//!         { name = "height", kind = "real", lower = 40.0, upper = 220.0, unit = "cm" },
+//!         { name = "weight", kind = "real", lower = 2.0, upper = 250.0, unit = "kg" },
+//!         { name = "smokes", kind = "category", levels = ["no", "yes"] },
+//!     ]
+//!     "#,
+//!     "people.toml",
+//! )?;
+//! let people = schema.domain(Some("smokes"))?;
+//!
+//! // Two thirds of ε = 3 for the features, the rest for the label.
+//! let (features, label) = Budget::pure(3.0)?.split(2.0 / 3.0)?;
+//! let mechanism = Composed::features_with_labels(
+//!     Box::new(Laplace::new(people.without_target(), features.epsilon())?),
+//!     Box::new(RandomizedResponse::new(people.without_features(), label.epsilon())?),
+//! )?;
+//! assert!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon <= 3.0);
+//!
+//! let columns = people.columns().to_vec();
+//! let table = Table::new(columns, array![[0.7, 0.3], [0.8, 0.4]], Target::Class(array![0, 1]))?;
+//! let release = mechanism.release(&table, &mut Randomness::from_os()?)?;
+//! println!("{}", release.guarantee);
+//! assert_eq!(release.table.len(), 2);
+//! # Ok::<(), scumble_registry::Error>(())
+//! ```
+
+mod brief;
+mod budget;
+pub mod compose;
+mod composed;
+pub mod conformance;
+pub mod csv;
+mod design;
+mod domain;
+mod error;
+mod guarantee;
+pub mod local;
+mod mechanism;
+mod noise;
+pub mod number;
+mod plugin;
+mod randomness;
+mod schema;
+mod table;
+
+pub use brief::{Brief, Task, Volunteers};
+pub use budget::{Budget, sum_up};
+pub use composed::Composed;
+pub use design::Design;
+pub use domain::{Domain, Factor, Layout, RecordDomain, TargetDomain, TargetLayout};
+pub use error::{Error, Result, nearest_name};
+pub use guarantee::{
+    AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance,
+    PerfectSecrecy, ShapedBy, Unit,
+};
+pub use mechanism::{Key, LocalMechanism, Mechanism, Release, SecretKey};
+pub use noise::{LaplaceNoise, Lattice, Law, Noise};
+pub use plugin::{Example, Pace, Plugin, Registry, Side, parse_parameters};
+pub use randomness::{Provenance, Randomness, Stream, Streams};
+pub use schema::{Clipped, Column, Encoder, Kind, Schema};
+pub use table::{Table, Target};
+
+#[doc(hidden)]
+pub use {inventory, schemars};

@@ -42,11 +42,7 @@ pub fn randomized_response<R: RngCore + ?Sized>(
 ///
 /// Trial k succeeds with probability γ/k; the number of successes before the first failure is even with
 /// probability Σ (−γ)^k/k! = exp(−γ).
-pub(crate) fn below_one<R: RngCore + ?Sized>(
-    rng: &mut R,
-    numerator: u64,
-    denominator: u64,
-) -> bool {
+pub(crate) fn below_one<R: RngCore + ?Sized>(rng: &mut R, numerator: u64, denominator: u64) -> bool {
     let mut trial = 1;
     // γ/k as two coins, 1/k and γ, so that no product overflows.
     while fraction(rng, 1, trial) && fraction(rng, numerator, denominator) {

@@ -72,10 +72,7 @@ mod tests {
 
     #[test]
     fn a_fraction_over_zero_is_an_error() {
-        assert_eq!(
-            Rational::new(3, 0),
-            Err(Error::ZeroDenominator { numerator: 3 })
-        );
+        assert_eq!(Rational::new(3, 0), Err(Error::ZeroDenominator { numerator: 3 }));
     }
 
     #[test]

@@ -27,10 +27,7 @@ fn histogram(cells: usize, mut draw: impl FnMut(&mut ChaCha20Rng) -> usize) -> V
 
 fn is_accepted(counts: &[usize], law: &[f64]) -> bool {
     assert_eq!(counts.len(), law.len());
-    assert!(
-        (law.iter().sum::<f64>() - 1.0).abs() < 1e-9,
-        "a law sums to one"
-    );
+    assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-9, "a law sums to one");
     let total: usize = counts.iter().sum();
     let statistic: f64 = counts
         .iter()
@@ -166,9 +163,7 @@ fn discrete_laplace_keeps_its_variance_at_a_fine_lattice() {
     let scale = Rational::new((1 << 40) + 12_345, 1).unwrap();
     let law = DiscreteLaplace::new(scale).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(SEED);
-    let squares: f64 = (0..DRAWS)
-        .map(|_| (law.sample(&mut rng) as f64).powi(2))
-        .sum();
+    let squares: f64 = (0..DRAWS).map(|_| (law.sample(&mut rng) as f64).powi(2)).sum();
     // The fourth moment of a Laplace law is 24t⁴, so the mean square has relative deviation √(5/n); 4.9 of them
     // is a false-alarm rate of 10⁻⁶.
     let relative = squares / DRAWS as f64 / law.variance() - 1.0;
@@ -177,10 +172,7 @@ fn discrete_laplace_keeps_its_variance_at_a_fine_lattice() {
         relative.abs() < allowed,
         "seed {SEED}: variance off by {relative}"
     );
-    assert!(
-        allowed < 1.05f64.powi(2) - 1.0,
-        "a scale 5 % off would be seen"
-    );
+    assert!(allowed < 1.05f64.powi(2) - 1.0, "a scale 5 % off would be seen");
 }
 
 #[test]
@@ -194,10 +186,7 @@ fn variance_is_the_sum_over_the_law() {
             .map(|(k, p)| (k * k) as f64 * p)
             .sum();
         let closed = DiscreteLaplace::new(scale).unwrap().variance();
-        assert!(
-            (closed / summed - 1.0).abs() < 1e-9,
-            "{closed} is not {summed}"
-        );
+        assert!((closed / summed - 1.0).abs() < 1e-9, "{closed} is not {summed}");
     }
 }
 

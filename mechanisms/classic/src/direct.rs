@@ -1,0 +1,138 @@
+//! The papers' benchmark: every column by itself.
+
+use crate::{Laplace, NoParameters, RandomizedResponse};
+use scumble_registry::{
+    Brief, Composed, Error, Example, Factor, Mechanism, RecordDomain, Result, TargetDomain, register,
+};
+
+const NAME: &str = "direct";
+
+/// Every column and the target released by itself at ε/d: numbers by [`Laplace`], levels by [`RandomizedResponse`].
+///
+/// d counts columns of the schema, so a one-hot group is one, and the target is one. This is the direct feature noising
+/// that *Learning to noise* (Section 4 and E.2) compares with, with bounds that are public instead of taken from the
+/// data (errata V4). It is nothing but a [`Composed`] mechanism, and its ε is derived by composition.
+///
+/// ```
+/// use scumble_classic::direct;
+/// use scumble_registry::{Brief, Budget, Domain, Mechanism, RecordDomain, TargetDomain, Unit};
+///
+/// let columns = vec!["height".into(), "weight".into()];
+/// let levels = vec!["no".into(), "yes".into()];
+/// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::Class { levels })?;
+/// let mechanism = direct(&Brief::new(people, Budget::pure(3.0)?))?;
+/// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 3.0);
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::NotApplicable`] where the features are no columns of numbers or levels, [`Error::Budget`] where ε/d rounds to
+/// nothing.
+pub fn direct(brief: &Brief) -> Result<Composed> {
+    let domain = &brief.domain;
+    let mut columns: Vec<RecordDomain> = vec![];
+    for (coordinates, factor) in domain.features().factors() {
+        if !matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. }) {
+            return Err(Error::not_applicable(
+                NAME,
+                "it takes columns one by one, and the domain ties some together",
+            ));
+        }
+        columns.push(domain.restrict(&coordinates.collect::<Vec<_>>())?);
+    }
+    if *domain.target() != TargetDomain::None {
+        columns.push(domain.without_features());
+    }
+    if columns.is_empty() {
+        return Err(Error::not_applicable(NAME, "there is no column"));
+    }
+    let epsilon = brief.budget.divide(columns.len())?.epsilon();
+    let parts = columns.into_iter().map(|column| {
+        let has_levels = column
+            .flat()
+            .factors()
+            .all(|(_, f)| matches!(f, Factor::OneHot { .. }));
+        Ok(match (has_levels, column.target()) {
+            (true, TargetDomain::None | TargetDomain::Class { .. }) => {
+                Box::new(RandomizedResponse::new(column, epsilon)?) as Box<dyn Mechanism>
+            }
+            _ => Box::new(Laplace::new(column, epsilon)?),
+        })
+    });
+    Composed::over(domain.clone(), parts.collect::<Result<_>>()?)
+}
+
+register! {
+    /// The plugin `direct`.
+    pub const DIRECT = {
+        name: NAME,
+        summary: "every column by itself at ε/d: numbers by Laplace, levels by randomised response",
+        paper: "the benchmark of: Learning to noise (Section 4, E.2); task-agnostic in Task-aware privacy preservation",
+        side: Local,
+        pace: Quick,
+        parameters: NoParameters,
+        design: |NoParameters {}, brief: &Brief| direct(brief),
+        example: || Example::mixed(1.0),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_registry::{Budget, Domain, LocalMechanism, Unit};
+
+    fn brief(epsilon: f64, target: TargetDomain) -> Brief {
+        let features = Domain::product([
+            Domain::unit_box(1),
+            Domain::one_hot(3).unwrap(),
+            Domain::unit_box(1),
+        ]);
+        let columns = ["size", "colour=r", "colour=g", "colour=b", "weight"];
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        let domain = RecordDomain::new(columns, features.unwrap(), target).unwrap();
+        Brief::new(domain, Budget::pure(epsilon).unwrap())
+    }
+
+    fn class() -> TargetDomain {
+        TargetDomain::Class {
+            levels: vec!["no".into(), "yes".into()],
+        }
+    }
+
+    #[test]
+    fn a_group_is_one_column_and_so_is_the_label() {
+        let noise = direct(&brief(4.0, class())).unwrap().noise();
+        let variance = |law: &scumble_registry::Law| match law {
+            scumble_registry::Law::Additive { variance } => variance[0],
+            other => panic!("{other:?}"),
+        };
+        // ε/4 = 1 each: b = 1, variance 2.
+        assert!((variance(&noise.features[0]) - 2.0).abs() < 1e-6);
+        assert_eq!(noise.features[1].width(), 3);
+        let kept = noise.label_flip().unwrap()[[0, 0]];
+        assert!((kept - 1f64.exp() / (1f64.exp() + 1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_epsilon_of_the_parts_never_adds_up_to_more_than_the_budget() {
+        for epsilon in [0.1, 0.3, 0.7, 1.0, 3.0] {
+            for target in [class(), TargetDomain::None] {
+                let spent = direct(&brief(epsilon, target)).unwrap().guarantee();
+                let spent = spent.local_dp(Unit::Record).unwrap().epsilon;
+                assert!(
+                    spent <= epsilon && spent > epsilon * (1.0 - 1e-14),
+                    "{spent} of {epsilon}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn columns_that_are_tied_together_are_refused() {
+        let columns = vec!["a".into(), "b".into()];
+        let ball = Domain::l1_ball(2, 1.0).unwrap();
+        let domain = RecordDomain::new(columns, ball, TargetDomain::None).unwrap();
+        let refused = direct(&Brief::new(domain, Budget::pure(1.0).unwrap()));
+        assert!(matches!(refused, Err(Error::NotApplicable { .. })), "{refused:?}");
+    }
+}

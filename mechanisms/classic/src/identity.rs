@@ -1,0 +1,83 @@
+//! No mechanism at all, as a mechanism: the row that every comparison needs.
+
+use crate::{NoParameters, portion::projected};
+use scumble_registry::{
+    Domain, Example, Guarantee, Law, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain, Release,
+    Result, Stream, Table, local, register,
+};
+use serde::{Deserialize, Serialize};
+
+/// Releases every record as it is, and promises nothing.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    domain: RecordDomain,
+}
+
+impl Identity {
+    /// The identity on records of `domain`.
+    pub fn new(domain: RecordDomain) -> Self {
+        Self { domain }
+    }
+}
+
+#[typetag::serde(name = "identity")]
+impl Mechanism for Identity {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::nothing()
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        local::release(self, table, randomness)
+    }
+
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        Some(self)
+    }
+}
+
+impl LocalMechanism for Identity {
+    fn range(&self) -> Domain {
+        self.domain.flat()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        projected(&self.domain, record)
+    }
+
+    fn perturb(&self, _point: &mut [f64], _stream: &mut Stream) -> Result<()> {
+        Ok(())
+    }
+
+    fn noise(&self) -> Noise {
+        let layout = self.domain.layout();
+        Noise {
+            features: vec![Law::Exact {
+                width: layout.columns.len(),
+            }],
+            target: Law::Exact {
+                width: layout.target.width(),
+            },
+        }
+    }
+}
+
+register! {
+    /// The plugin `identity`.
+    pub const IDENTITY = {
+        name: "identity",
+        summary: "no mechanism: records leave as they are",
+        paper: "none; the row beside which the others stand",
+        side: Local,
+        pace: Quick,
+        parameters: NoParameters,
+        design: |NoParameters {}, brief: &scumble_registry::Brief| {
+            scumble_registry::Result::Ok(Identity::new(brief.domain.clone()))
+        },
+        example: || Example::mixed(1.0),
+    };
+}

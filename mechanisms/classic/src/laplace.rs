@@ -1,0 +1,287 @@
+//! The Laplace mechanism on the integers of a lattice.
+
+use crate::portion::{Protect, cut, projected};
+use schemars::JsonSchema;
+use scumble_registry::{
+    Brief, Domain, Error, Example, Guarantee, LaplaceNoise, Law, LocalMechanism, Mechanism, Noise,
+    Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, local, register,
+};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "laplace";
+
+/// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.
+///
+/// One-hot groups count 2 each, whatever their width. A class label takes no noise: it leaves in clear unless something
+/// else releases it (see [`Composed`](scumble_registry::Composed)).
+///
+/// ```
+/// use scumble_classic::Laplace;
+/// use scumble_registry::{Domain, Mechanism, RecordDomain, TargetDomain, Unit};
+///
+/// let columns = vec!["height".into(), "weight".into()];
+/// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::None)?;
+/// let mechanism = Laplace::new(people, 0.5)?;
+/// assert_eq!(mechanism.scale().round(), 4.0); // Δ₁ = 2
+/// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 0.5);
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct Laplace {
+    domain: RecordDomain,
+    protect: Protect,
+    epsilon: f64,
+    /// None at ε = ∞.
+    noise: Option<LaplaceNoise>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    protect: Protect,
+    #[serde(with = "scumble_registry::number")]
+    epsilon: f64,
+}
+
+impl TryFrom<Saved> for Laplace {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        Self::protecting(saved.protect, saved.domain, saved.epsilon)
+    }
+}
+
+impl From<Laplace> for Saved {
+    fn from(laplace: Laplace) -> Self {
+        Self {
+            domain: laplace.domain,
+            protect: laplace.protect,
+            epsilon: laplace.epsilon,
+        }
+    }
+}
+
+impl Laplace {
+    /// Protects all that it can: the record, or the features where the label is a class.
+    ///
+    /// # Errors
+    /// As [`protecting`](Self::protecting).
+    pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Self> {
+        let protect = match domain.target() {
+            TargetDomain::Class { .. } => Protect::Features,
+            _ => Protect::Record,
+        };
+        Self::protecting(protect, domain, epsilon)
+    }
+
+    /// Noise on this portion of each record; the rest leaves in clear.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where there is no such portion, or a class label would need noise;
+    /// [`Error::Budget`] unless ε > 0 (infinity is no noise).
+    pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Self> {
+        if protect != Protect::Features && matches!(domain.target(), TargetDomain::Class { .. }) {
+            return Err(Error::not_applicable(
+                NAME,
+                "a class label takes no Laplace noise",
+            ));
+        }
+        let portion = protect.domain(&domain, NAME)?;
+        let noise = match epsilon {
+            f64::INFINITY => None,
+            epsilon => Some(LaplaceNoise::calibrated(&portion, epsilon)?),
+        };
+        Ok(Self {
+            domain,
+            protect,
+            epsilon,
+            noise,
+        })
+    }
+
+    /// The scale b = Δ₁/ε of the noise, in units of the encoded record; 0 at ε = ∞.
+    pub fn scale(&self) -> f64 {
+        self.noise.as_ref().map_or(0.0, LaplaceNoise::scale)
+    }
+
+    /// The law of `width` coordinates, noisy or not.
+    fn law(&self, width: usize, noisy: bool) -> Law {
+        match &self.noise {
+            Some(noise) if noisy => Law::Additive {
+                variance: vec![noise.variance(); width],
+            },
+            _ => Law::Exact { width },
+        }
+    }
+}
+
+#[typetag::serde(name = "laplace")]
+impl Mechanism for Laplace {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
+                       with the domain's ℓ₁ diameter as sensitivity";
+        self.protect.guarantee(&self.domain, self.epsilon, theorem)
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        local::release(self, table, randomness)
+    }
+
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        Some(self)
+    }
+}
+
+impl LocalMechanism for Laplace {
+    fn range(&self) -> Domain {
+        self.domain.flat()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        projected(&self.domain, record)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let portion = cut(
+            point,
+            self.protect.coordinates(&self.domain),
+            self.domain.layout().width(),
+        )?;
+        match &self.noise {
+            Some(noise) => noise.add(portion, stream),
+            None => Ok(()),
+        }
+    }
+
+    fn noise(&self) -> Noise {
+        let layout = self.domain.layout();
+        Noise {
+            features: vec![self.law(layout.columns.len(), self.protect != Protect::Label)],
+            target: self.law(layout.target.width(), self.protect != Protect::Features),
+        }
+    }
+}
+
+/// Parameters of `laplace`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// What takes noise: "record", "features" or "label". By default all that can: a class label cannot.
+    protect: Option<Protect>,
+}
+
+fn design(parameters: Parameters, brief: &Brief) -> Result<Laplace> {
+    let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
+    match parameters.protect {
+        Some(protect) => Laplace::protecting(protect, domain, epsilon),
+        None => Laplace::new(domain, epsilon),
+    }
+}
+
+register! {
+    /// The plugin `laplace`.
+    pub const LAPLACE = {
+        name: NAME,
+        summary: "Laplace noise on every number, from the ℓ₁ diameter of the domain",
+        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        side: Local,
+        pace: Quick,
+        parameters: Parameters,
+        design: design,
+        example: || Example::mixed(1.0),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_registry::{Factor, Unit};
+
+    fn domain(target: TargetDomain) -> RecordDomain {
+        let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();
+        let columns = (1..=5).map(|at| format!("x{at}")).collect();
+        RecordDomain::new(columns, features, target).unwrap()
+    }
+
+    fn numeric() -> TargetDomain {
+        TargetDomain::Real {
+            lower: 0.0,
+            upper: 1.0,
+        }
+    }
+
+    fn class() -> TargetDomain {
+        TargetDomain::Class {
+            levels: vec!["no".into(), "yes".into()],
+        }
+    }
+
+    #[test]
+    fn the_scale_comes_from_all_that_is_protected() {
+        let scale = |mechanism: Result<Laplace>| (mechanism.unwrap().scale() * 1e6).round() / 1e6;
+        assert_eq!(scale(Laplace::new(domain(TargetDomain::None), 2.0)), 2.0); // (1 + 1 + 2)/2
+        assert_eq!(scale(Laplace::new(domain(class()), 2.0)), 2.0);
+        assert_eq!(scale(Laplace::new(domain(numeric()), 2.0)), 2.5);
+        assert_eq!(
+            scale(Laplace::protecting(Protect::Label, domain(numeric()), 2.0)),
+            0.5
+        );
+    }
+
+    #[test]
+    fn a_label_in_clear_is_disclosed_and_not_claimed() {
+        let guarantee = Laplace::new(domain(class()), 1.0).unwrap().guarantee();
+        assert_eq!(guarantee.local_dp(Unit::Record), None);
+        assert_eq!(guarantee.local_dp(Unit::Features).unwrap().epsilon, 1.0);
+        assert!(guarantee.discloses[0].contains("label"), "{guarantee}");
+        let whole = Laplace::new(domain(numeric()), 1.0).unwrap().guarantee();
+        assert!(
+            whole.discloses.is_empty() && whole.local_dp(Unit::Record).is_some(),
+            "{whole}"
+        );
+    }
+
+    #[test]
+    fn a_class_label_takes_no_noise() {
+        for protect in [Protect::Label, Protect::Record] {
+            let refused = Laplace::protecting(protect, domain(class()), 1.0);
+            assert!(matches!(refused, Err(Error::NotApplicable { .. })), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_changed_by_hand_is_checked_when_it_is_read() {
+        let saved = serde_json::to_string(&Laplace::new(domain(class()), 1.5).unwrap()).unwrap();
+        assert!(serde_json::from_str::<Laplace>(&saved).is_ok());
+        for (from, to) in [
+            ("1.5", "-1.5"),
+            ("\"levels\":3", "\"levels\":1"),
+            ("\"epsilon\"", "\"epsilom\""),
+        ] {
+            let changed = saved.replace(from, to);
+            assert_ne!(changed, saved);
+            assert!(
+                serde_json::from_str::<Laplace>(&changed).is_err(),
+                "{changed} was accepted"
+            );
+        }
+    }
+
+    #[test]
+    fn every_factor_is_rounded_within_its_own_bounds() {
+        let mechanism = Laplace::new(domain(TargetDomain::None), 1.0).unwrap();
+        let kinds: Vec<&Factor> = mechanism.domain.features().factors().map(|(_, f)| f).collect();
+        assert!(matches!(kinds[2], Factor::OneHot { levels: 3 }));
+        assert!(
+            mechanism
+                .perturb(&mut [0.0; 4], &mut Randomness::seeded(1).streams().stream(0))
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! What a mechanism is designed from.
+
+use crate::{Budget, RecordDomain, ShapedBy, Table};
+use ndarray::Array2;
+
+/// What a mechanism is designed from: where the records lie, whose data may shape the design, what the release is
+/// for, and what it may spend.
+#[derive(Debug, Clone)]
+pub struct Brief {
+    /// Where the records lie, from a public schema.
+    pub domain: RecordDomain,
+    /// Data that may shape the design.
+    pub volunteers: Volunteers,
+    /// What the release is for.
+    pub task: Task,
+    /// What it may spend.
+    pub budget: Budget,
+}
+
+impl Brief {
+    /// A brief without volunteers and without a task.
+    pub fn new(domain: RecordDomain, budget: Budget) -> Self {
+        Self {
+            domain,
+            volunteers: Volunteers::None,
+            task: Task::Unknown,
+            budget,
+        }
+    }
+
+    /// The same brief for other records.
+    pub fn for_domain(&self, domain: RecordDomain) -> Self {
+        Self {
+            domain,
+            ..self.clone()
+        }
+    }
+
+    /// The same brief with another budget.
+    pub fn with_budget(&self, budget: Budget) -> Self {
+        Self {
+            budget,
+            ..self.clone()
+        }
+    }
+}
+
+/// People whose records may shape a design. The guarantee of a release holds given the design; it says nothing to them.
+#[derive(Debug, Clone, Default)]
+pub enum Volunteers {
+    /// There are none: bounds and parameters are public knowledge.
+    #[default]
+    None,
+    /// Their data are public.
+    Public(Table),
+    /// They agreed to what the design says of them.
+    Consented(Table),
+    /// They are promised privacy: a design may only be saved with a central-DP claim for them.
+    Private(Table),
+}
+
+impl Volunteers {
+    /// Their data.
+    pub fn table(&self) -> Option<&Table> {
+        match self {
+            Self::None => None,
+            Self::Public(table) | Self::Consented(table) | Self::Private(table) => Some(table),
+        }
+    }
+
+    /// What the guarantee of a design that used them says about it.
+    pub fn shaped_by(&self) -> ShapedBy {
+        match self {
+            Self::None => ShapedBy::PublicKnowledge,
+            Self::Public(_) => ShapedBy::PublicVolunteers,
+            Self::Consented(_) => ShapedBy::ConsentingVolunteers,
+            Self::Private(_) => ShapedBy::PrivateVolunteers,
+        }
+    }
+}
+
+/// What a release is for.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub enum Task {
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// The error that counts is ‖K(x̂ − x)‖² for this K (m × d).
+    Linear(Array2<f64>),
+}

@@ -1,0 +1,495 @@
+//! Composition: rules on guarantees, each with its theorem.
+//!
+//! A notion survives only if *every* part claims it: no claim counts as infinite. Disclosures and assumptions are
+//! united. Sums of ε and δ are exact and rounded once, upward.
+
+use crate::{
+    CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance, ShapedBy, Unit,
+    sum_up,
+};
+use std::collections::BTreeMap;
+use std::mem::discriminant;
+
+/// The guarantee of several releases of the same records: ε, δ and Fisher information add up, PAC budgets are spent
+/// together, perfect secrecy with independent randomness stays. It holds for parts that are chosen adaptively.
+///
+/// Dwork and Roth (2014), Theorem 3.16, for differential privacy.
+///
+/// ```
+/// use scumble_registry::{compose, Claim, Guarantee, LocalDp, Notion, Unit};
+///
+/// let dp = |epsilon| Guarantee {
+///     claims: vec![Claim {
+///         notion: Notion::LocalDp(LocalDp { epsilon, delta: 0.0 }),
+///         protects: Unit::Record,
+///         theorem: "the Laplace mechanism".into(),
+///     }],
+///     ..Guarantee::default()
+/// };
+/// let both = compose::in_sequence(&[dp(0.5), dp(1.0)]);
+/// assert_eq!(both.local_dp(Unit::Record).unwrap().epsilon, 1.5);
+///
+/// let with_none = compose::in_sequence(&[dp(0.5), Guarantee::nothing()]);
+/// assert_eq!(with_none.local_dp(Unit::Record), None);
+/// ```
+pub fn in_sequence(parts: &[Guarantee]) -> Guarantee {
+    compose(Rule::Sequence, &whole_records(parts))
+}
+
+/// [`in_sequence`] for parts that see but some of the record each: by columns, and features with labels.
+///
+/// A part that does not see the label spends nothing on it; every part spends on the whole record.
+pub fn by_parts(parts: &[(Scope, Guarantee)]) -> Guarantee {
+    compose(Rule::Sequence, parts)
+}
+
+/// The guarantee of releases of disjoint sets of records, each record in one of them (McSherry 2009, Theorem 4).
+///
+/// Fixed in advance: the largest ε and δ. Chosen by value: a replaced record may leave one part and enter another, so
+/// for [`Neighbours::ReplaceOne`] the two largest add; local claims are lost, for the part that holds a record tells
+/// its value. Notions that are not differential privacy compose as in sequence where the partition was fixed, and are
+/// lost where it was not.
+pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
+    compose(Rule::Parallel(partition), &whole_records(parts))
+}
+
+/// What a part sees of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope {
+    /// Some of the features, or all.
+    pub features: bool,
+    /// The target.
+    pub label: bool,
+}
+
+impl Scope {
+    fn sees(self, unit: Unit) -> bool {
+        match unit {
+            Unit::Record => self.features || self.label,
+            Unit::Features => self.features,
+            Unit::Label => self.label,
+            Unit::Volunteer => true,
+        }
+    }
+
+    /// Whether a claim for `claimed`, made by a part of this scope, holds for all that the part sees of `wanted`.
+    fn covers(self, claimed: Unit, wanted: Unit) -> bool {
+        match (claimed, wanted) {
+            (Unit::Volunteer, _) | (_, Unit::Volunteer) => claimed == wanted,
+            (Unit::Record, _) => true,
+            (Unit::Features, _) => !self.label || wanted == Unit::Features,
+            (Unit::Label, _) => !self.features || wanted == Unit::Label,
+        }
+    }
+}
+
+/// Which records go to which part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partition {
+    /// Fixed before anybody saw a record, by row or by something public.
+    FixedInAdvance,
+    /// Chosen by the records' own values.
+    ByValue,
+}
+
+#[derive(Clone, Copy)]
+enum Rule {
+    Sequence,
+    Parallel(Partition),
+}
+
+impl Rule {
+    /// How many parts a change of one record may reach; `None` where the notion does not survive the rule.
+    fn reach(self, notion: &Notion) -> Option<usize> {
+        let Self::Parallel(partition) = self else {
+            return Some(usize::MAX);
+        };
+        match (partition, notion) {
+            (Partition::FixedInAdvance, Notion::LocalDp(_) | Notion::CentralDp(_)) => Some(1),
+            (Partition::FixedInAdvance, _) => Some(usize::MAX),
+            (Partition::ByValue, Notion::CentralDp(dp)) => Some(match dp.neighbours {
+                Neighbours::AddOrRemoveOne => 1,
+                Neighbours::ReplaceOne => 2,
+            }),
+            (Partition::ByValue, _) => None,
+        }
+    }
+}
+
+fn whole_records(parts: &[Guarantee]) -> Vec<(Scope, Guarantee)> {
+    let record = Scope {
+        features: true,
+        label: true,
+    };
+    parts.iter().map(|part| (record, part.clone())).collect()
+}
+
+fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
+    let mut whole = Guarantee {
+        claims: claims_for(Unit::Record, rule, parts),
+        ..Guarantee::default()
+    };
+    for unit in [Unit::Features, Unit::Label] {
+        let mut narrower = claims_for(unit, rule, parts);
+        // A claim for the whole record says it for its parts.
+        narrower.retain(|claim| {
+            !whole
+                .claims
+                .iter()
+                .any(|w| is_same_kind(&w.notion, &claim.notion))
+        });
+        whole.claims.extend(narrower);
+    }
+    whole.claims.extend(claims_for(Unit::Volunteer, rule, parts));
+    for (_, part) in parts {
+        unite(&mut whole.discloses, &part.discloses);
+        unite(&mut whole.assumes, &part.assumes);
+        whole.shaped_by = whole.shaped_by.max(part.shaped_by);
+    }
+    whole
+}
+
+fn unite(lines: &mut Vec<String>, more: &[String]) {
+    for line in more {
+        if !lines.contains(line) {
+            lines.push(line.clone());
+        }
+    }
+}
+
+/// The claims for `unit` that survive: of each kind that the first part makes, if every other concerned part makes it.
+fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim> {
+    let concerned = parts.iter().filter(|(scope, part)| match unit {
+        // A design that no volunteer shaped says nothing about volunteers.
+        Unit::Volunteer => part.shaped_by != ShapedBy::PublicKnowledge,
+        _ => scope.sees(unit),
+    });
+    // Each concerned part's claims that cover the unit.
+    let covering: Vec<Vec<&Claim>> = concerned
+        .map(|(scope, part)| {
+            let claims = part.claims.iter();
+            claims
+                .filter(|claim| scope.covers(claim.protects, unit))
+                .collect()
+        })
+        .collect();
+    let Some(first) = covering.first() else {
+        return vec![];
+    };
+    let survivors = first.iter().filter_map(|template| {
+        let alike: Vec<&Claim> = covering
+            .iter()
+            .map(|claims| {
+                claims
+                    .iter()
+                    .copied()
+                    .find(|c| is_same_kind(&c.notion, &template.notion))
+            })
+            .collect::<Option<_>>()?;
+        let (notion, theorem) = match alike[..] {
+            [only] => (only.notion.clone(), only.theorem.clone()),
+            _ => {
+                let notions: Vec<&Notion> = alike.iter().map(|claim| &claim.notion).collect();
+                let (notion, law) = combine(rule, &notions)?;
+                (notion, format!("{law}, over {} parts", notions.len()))
+            }
+        };
+        Some(Claim {
+            notion,
+            protects: unit,
+            theorem,
+        })
+    });
+    survivors.collect()
+}
+
+fn is_same_kind(one: &Notion, other: &Notion) -> bool {
+    match (one, other) {
+        (Notion::CentralDp(one), Notion::CentralDp(other)) => one.neighbours == other.neighbours,
+        _ => discriminant(one) == discriminant(other),
+    }
+}
+
+/// What several notions of one kind make together, and the law that says so.
+fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
+    let reach = rule.reach(parts.first()?)?;
+    let addition = match rule {
+        Rule::Sequence => "sequential composition, ε and δ add up (Dwork and Roth 2014, Theorem 3.16)",
+        Rule::Parallel(_) => "parallel composition (McSherry 2009, Theorem 4)",
+    };
+    match parts[0] {
+        Notion::LocalDp(_) => {
+            let of = select(parts, |notion| match notion {
+                Notion::LocalDp(dp) => Some(dp),
+                _ => None,
+            });
+            let together = Notion::LocalDp(LocalDp {
+                epsilon: sum_of_largest(reach, of.iter().map(|dp| dp.epsilon)),
+                delta: sum_of_largest(reach, of.iter().map(|dp| dp.delta)),
+            });
+            Some((together, addition))
+        }
+        Notion::CentralDp(first) => {
+            let of = select(parts, |notion| match notion {
+                Notion::CentralDp(dp) => Some(dp),
+                _ => None,
+            });
+            let together = Notion::CentralDp(CentralDp {
+                epsilon: sum_of_largest(reach, of.iter().map(|dp| dp.epsilon)),
+                delta: sum_of_largest(reach, of.iter().map(|dp| dp.delta)),
+                neighbours: first.neighbours,
+            });
+            Some((together, addition))
+        }
+        Notion::CramerRao(_) => {
+            let mut information = BTreeMap::new();
+            for bound in select(parts, |notion| match notion {
+                Notion::CramerRao(bound) => Some(bound),
+                _ => None,
+            }) {
+                for (column, more) in &bound.information {
+                    *information.entry(column.clone()).or_insert(0.0) += more;
+                }
+            }
+            let together = Notion::CramerRao(CramerRao { information });
+            Some((together, "Fisher information of independent releases adds up"))
+        }
+        Notion::PacResistance(_) => {
+            let of = select(parts, |notion| match notion {
+                Notion::PacResistance(pac) => Some(pac),
+                _ => None,
+            });
+            let least = |parameter: fn(&PacResistance) -> f64| {
+                of.iter().map(|pac| parameter(pac)).fold(f64::INFINITY, f64::min)
+            };
+            let together = Notion::PacResistance(PacResistance {
+                error: least(|pac| pac.error),
+                confidence_gap: least(|pac| pac.confidence_gap),
+                budget: least(|pac| pac.budget),
+                spent: sum_up(of.iter().map(|pac| pac.spent)),
+            });
+            Some((together, "PAC budgets are spent together"))
+        }
+        Notion::PerfectSecrecy(secrecy) => Some((
+            Notion::PerfectSecrecy(*secrecy),
+            "outputs with independent randomness are jointly independent of the record",
+        )),
+        // Two sets of suspects meet in fewer: what is left cannot be told from their descriptions.
+        Notion::AmbiguitySet(_) => None,
+    }
+}
+
+fn select<'a, T>(parts: &[&'a Notion], read: impl Fn(&'a Notion) -> Option<&'a T>) -> Vec<&'a T> {
+    parts.iter().filter_map(|notion| read(notion)).collect()
+}
+
+fn sum_of_largest(count: usize, values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    sum_up(values.into_iter().take(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AmbiguitySet, PerfectSecrecy};
+    use proptest::prelude::*;
+
+    fn guarantee(notion: Notion, protects: Unit) -> Guarantee {
+        Guarantee {
+            claims: vec![Claim {
+                notion,
+                protects,
+                theorem: "its own theorem".into(),
+            }],
+            discloses: vec!["the number of records".into()],
+            ..Guarantee::default()
+        }
+    }
+
+    fn local(epsilon: f64) -> Notion {
+        Notion::LocalDp(LocalDp { epsilon, delta: 1e-6 })
+    }
+
+    fn central(epsilon: f64, neighbours: Neighbours) -> Notion {
+        Notion::CentralDp(CentralDp {
+            epsilon,
+            delta: 0.0,
+            neighbours,
+        })
+    }
+
+    fn only_notion(guarantee: &Guarantee) -> &Notion {
+        assert_eq!(guarantee.claims.len(), 1, "{guarantee}");
+        &guarantee.claims[0].notion
+    }
+
+    const FEATURES: Scope = Scope {
+        features: true,
+        label: false,
+    };
+    const LABEL: Scope = Scope {
+        features: false,
+        label: true,
+    };
+
+    #[test]
+    fn features_with_labels_protect_the_record_at_the_sum() {
+        let whole = by_parts(&[
+            (FEATURES, guarantee(local(0.25), Unit::Record)),
+            (LABEL, guarantee(local(0.5), Unit::Record)),
+        ]);
+        assert_eq!(whole.local_dp(Unit::Record).unwrap().epsilon, 0.75);
+        assert_eq!(whole.local_dp(Unit::Record).unwrap().delta, 2e-6);
+        assert_eq!(whole.claims.len(), 1);
+        assert_eq!(whole.discloses.len(), 1, "the same disclosure stands there once");
+    }
+
+    #[test]
+    fn labels_alone_are_protected_where_the_features_are_not() {
+        let whole = by_parts(&[
+            (FEATURES, Guarantee::nothing()),
+            (LABEL, guarantee(local(0.5), Unit::Record)),
+        ]);
+        assert_eq!(whole.local_dp(Unit::Record), None);
+        assert_eq!(whole.local_dp(Unit::Features), None);
+        assert_eq!(whole.local_dp(Unit::Label).unwrap().epsilon, 0.5);
+    }
+
+    #[test]
+    fn a_claim_for_the_features_is_none_for_a_part_that_sees_the_label_too() {
+        let record = Scope {
+            features: true,
+            label: true,
+        };
+        let whole = by_parts(&[(record, guarantee(local(0.5), Unit::Features))]);
+        assert_eq!(whole.local_dp(Unit::Record), None);
+        assert_eq!(whole.local_dp(Unit::Features).unwrap().epsilon, 0.5);
+    }
+
+    #[test]
+    fn unlike_notions_and_unlike_neighbours_do_not_meet() {
+        for other in [central(1.0, Neighbours::ReplaceOne), local(1.0)] {
+            let one = guarantee(central(1.0, Neighbours::AddOrRemoveOne), Unit::Record);
+            let whole = in_sequence(&[one, guarantee(other, Unit::Record)]);
+            assert!(whole.claims.is_empty(), "{whole}");
+        }
+    }
+
+    #[test]
+    fn in_parallel_the_largest_counts_and_for_replacement_by_value_the_two_largest() {
+        let parts =
+            |neighbours| [0.5, 2.0, 1.0].map(|epsilon| guarantee(central(epsilon, neighbours), Unit::Record));
+        let epsilon = |neighbours, partition| match only_notion(&in_parallel(&parts(neighbours), partition)) {
+            Notion::CentralDp(dp) => dp.epsilon,
+            other => panic!("{other}"),
+        };
+        use Neighbours::{AddOrRemoveOne, ReplaceOne};
+        assert_eq!(epsilon(AddOrRemoveOne, Partition::FixedInAdvance), 2.0);
+        assert_eq!(epsilon(ReplaceOne, Partition::FixedInAdvance), 2.0);
+        assert_eq!(epsilon(AddOrRemoveOne, Partition::ByValue), 2.0);
+        assert_eq!(epsilon(ReplaceOne, Partition::ByValue), 3.0);
+    }
+
+    #[test]
+    fn a_partition_by_value_loses_local_claims() {
+        let parts = [
+            guarantee(local(1.0), Unit::Record),
+            guarantee(local(2.0), Unit::Record),
+        ];
+        assert!(in_parallel(&parts, Partition::ByValue).claims.is_empty());
+        let fixed = in_parallel(&parts, Partition::FixedInAdvance);
+        assert_eq!(fixed.local_dp(Unit::Record).unwrap().epsilon, 2.0);
+    }
+
+    #[test]
+    fn fisher_information_adds_up_column_by_column() {
+        let bound = |columns: &[(&str, f64)]| {
+            let information = columns.iter().map(|&(name, i)| (name.to_owned(), i)).collect();
+            guarantee(Notion::CramerRao(CramerRao { information }), Unit::Record)
+        };
+        let whole = in_sequence(&[bound(&[("a", 1.0), ("b", 2.0)]), bound(&[("a", 3.0)])]);
+        let Notion::CramerRao(bound) = only_notion(&whole) else {
+            panic!("{whole}")
+        };
+        assert_eq!(
+            bound.information,
+            BTreeMap::from([("a".into(), 4.0), ("b".into(), 2.0)])
+        );
+        assert_eq!(bound.error(), 0.75);
+    }
+
+    #[test]
+    fn pac_budgets_are_spent_together_and_secrecy_stays() {
+        let pac = |budget, spent| {
+            let notion = PacResistance {
+                error: 0.1,
+                confidence_gap: 0.05,
+                budget,
+                spent,
+            };
+            guarantee(Notion::PacResistance(notion), Unit::Record)
+        };
+        let whole = in_sequence(&[pac(99.0, 40.0), pac(120.0, 70.0)]);
+        let Notion::PacResistance(pac) = only_notion(&whole) else {
+            panic!("{whole}")
+        };
+        assert_eq!((pac.budget, pac.spent), (99.0, 110.0));
+
+        let secret = || guarantee(Notion::PerfectSecrecy(PerfectSecrecy {}), Unit::Features);
+        let whole = in_sequence(&[secret(), secret()]);
+        assert!(matches!(only_notion(&whole), Notion::PerfectSecrecy(_)));
+
+        let set = || {
+            let members = "all rotations".into();
+            guarantee(Notion::AmbiguitySet(AmbiguitySet { members }), Unit::Record)
+        };
+        assert!(in_sequence(&[set(), set()]).claims.is_empty());
+    }
+
+    #[test]
+    fn volunteers_keep_their_claim_beside_a_part_that_nobody_shaped() {
+        let shaped = Guarantee {
+            claims: vec![Claim {
+                notion: central(1.0, Neighbours::AddOrRemoveOne),
+                protects: Unit::Volunteer,
+                theorem: "DP-SGD".into(),
+            }],
+            shaped_by: ShapedBy::PrivateVolunteers,
+            ..Guarantee::default()
+        };
+        let whole = in_sequence(&[shaped.clone(), guarantee(local(1.0), Unit::Record)]);
+        assert!(whole.protects_volunteers());
+        assert_eq!(whole.shaped_by, ShapedBy::PrivateVolunteers);
+        let unprotected = Guarantee {
+            claims: vec![],
+            ..shaped.clone()
+        };
+        assert!(!in_sequence(&[shaped, unprotected]).protects_volunteers());
+    }
+
+    proptest! {
+        /// No order and no nesting ever reports less than the parts.
+        #[test]
+        fn no_order_or_nesting_reports_less(
+            epsilons in prop::collection::vec(1e-3..10.0_f64, 1..8),
+            cut in 0usize..8,
+        ) {
+            let parts: Vec<Guarantee> =
+                epsilons.iter().map(|&epsilon| guarantee(local(epsilon), Unit::Record)).collect();
+            let epsilon = |guarantee: &Guarantee| guarantee.local_dp(Unit::Record).unwrap().epsilon;
+            let flat = epsilon(&in_sequence(&parts));
+            let reversed: Vec<Guarantee> = parts.iter().rev().cloned().collect();
+            prop_assert_eq!(flat, epsilon(&in_sequence(&reversed)));
+            let (left, right) = parts.split_at(cut.min(parts.len() - 1));
+            let nested = match left {
+                [] => in_sequence(&[in_sequence(right)]),
+                _ => in_sequence(&[in_sequence(left), in_sequence(right)]),
+            };
+            prop_assert!(epsilon(&nested) >= flat, "a nesting lost budget");
+            for part in &epsilons {
+                prop_assert!(flat >= *part);
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The mechanism made of mechanisms.
+
+use crate::{
+    Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain,
+    Release, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, compose, local,
+};
+use ndarray::{Axis, concatenate};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Mechanisms that each release some columns of a table, the target, or all of it, side by side.
+///
+/// A part takes the columns that its own domain names, and the target if its domain has one. Parts that take the same
+/// columns release them in sequence; all of them together spend what [`compose::by_parts`] says. A column that no part
+/// takes is not released. It is local if all its parts are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct Composed {
+    domain: RecordDomain,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    mechanism: Box<dyn Mechanism>,
+    /// Where its columns stand among all columns.
+    columns: Vec<usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    parts: Vec<Box<dyn Mechanism>>,
+}
+
+impl TryFrom<Saved> for Composed {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        Self::over(saved.domain, saved.parts)
+    }
+}
+
+impl From<Composed> for Saved {
+    fn from(composed: Composed) -> Self {
+        Self {
+            domain: composed.domain,
+            parts: composed.parts.into_iter().map(|part| part.mechanism).collect(),
+        }
+    }
+}
+
+impl Part {
+    /// Finds the columns of `mechanism` in `domain`.
+    fn within(domain: &RecordDomain, mechanism: Box<dyn Mechanism>) -> Result<Self> {
+        let places: HashMap<&String, usize> = domain
+            .columns()
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (name, at))
+            .collect();
+        let own = mechanism.domain();
+        let place = |name| {
+            places.get(name).copied().ok_or_else(|| {
+                Error::shape(format!(
+                    "a part was designed for a column {name:?} that is not there"
+                ))
+            })
+        };
+        let columns: Vec<usize> = own.columns().iter().map(place).collect::<Result<_>>()?;
+        if domain.restrict(&columns)?.features() != own.features() {
+            return Err(Error::shape(format!(
+                "a part was designed for another domain of the columns {:?}",
+                own.columns()
+            )));
+        }
+        if *own.target() != TargetDomain::None && own.target() != domain.target() {
+            return Err(Error::shape("a part was designed for another target"));
+        }
+        Ok(Self { mechanism, columns })
+    }
+
+    fn scope(&self) -> compose::Scope {
+        compose::Scope {
+            features: !self.columns.is_empty(),
+            label: *self.mechanism.domain().target() != TargetDomain::None,
+        }
+    }
+
+    /// What it sees of `table`.
+    fn view_of(&self, table: &Table) -> Result<Table> {
+        let target = if self.scope().label {
+            table.target().clone()
+        } else {
+            Target::None
+        };
+        let records = table.records().select(Axis(1), &self.columns);
+        Table::new(self.mechanism.domain().columns().to_vec(), records, target)
+    }
+}
+
+impl Composed {
+    /// The parts over records of `domain`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where a part was designed for columns or a target that `domain` does not have, where two parts
+    /// take the target, or where there is no part.
+    pub fn over(domain: RecordDomain, parts: Vec<Box<dyn Mechanism>>) -> Result<Self> {
+        let parts = parts.into_iter().map(|part| Part::within(&domain, part));
+        let parts: Vec<Part> = parts.collect::<Result<_>>()?;
+        if parts.is_empty() {
+            return Err(Error::shape("a composition needs a part"));
+        }
+        if parts.iter().filter(|part| part.scope().label).count() > 1 {
+            return Err(Error::shape("two parts take the target, and a table has but one"));
+        }
+        Ok(Self { domain, parts })
+    }
+
+    /// One part for the features, one for the target: ε_x + ε_y for the record.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the first takes a target or the second a feature.
+    pub fn features_with_labels(features: Box<dyn Mechanism>, labels: Box<dyn Mechanism>) -> Result<Self> {
+        if *features.domain().target() != TargetDomain::None || !labels.domain().columns().is_empty() {
+            return Err(Error::shape(
+                "the part for the features must be designed without the target, and the part for the labels without \
+                 the features",
+            ));
+        }
+        let domain = RecordDomain::new(
+            features.domain().columns().to_vec(),
+            features.domain().features().clone(),
+            labels.domain().target().clone(),
+        )?;
+        Self::over(domain, vec![features, labels])
+    }
+
+    /// The parts' tables side by side.
+    fn join(&self, tables: Vec<Table>) -> Result<Table> {
+        let records: Vec<_> = tables.iter().map(|table| table.records().view()).collect();
+        let records = concatenate(Axis(1), &records).map_err(|e| Error::shape(e.to_string()))?;
+        let names = released_names(tables.iter().map(Table::columns));
+        let target = tables.into_iter().map(|table| table.target().clone());
+        let target = target.into_iter().find(|target| *target != Target::None);
+        Table::new(names, records, target.unwrap_or(Target::None))
+    }
+
+    fn locals(&self) -> impl Iterator<Item = &dyn LocalMechanism> {
+        self.parts.iter().filter_map(|part| part.mechanism.as_local())
+    }
+
+    /// Cuts a point into its parts' points, maps each, and collects what they become.
+    fn for_each_part(
+        &self,
+        point: &[f64],
+        mut map: impl FnMut(&dyn LocalMechanism, Vec<f64>) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>> {
+        let mut rest = point;
+        let mapped = self
+            .locals()
+            .map(|part| {
+                let (own, others) = rest.split_at_checked(part.range().dim()).ok_or_else(|| {
+                    Error::shape(format!(
+                        "a point has {} values, too few for the range",
+                        point.len()
+                    ))
+                })?;
+                rest = others;
+                map(part, own.to_vec())
+            })
+            .collect::<Result<_>>()?;
+        if rest.is_empty() {
+            return Ok(mapped);
+        }
+        Err(Error::shape(format!(
+            "a point has {} values more than the range",
+            rest.len()
+        )))
+    }
+}
+
+/// The names of the parts' columns side by side; a name that a part before has too gets the part's number.
+fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for (part, columns) in parts.enumerate() {
+        for column in columns {
+            let mut name = column.clone();
+            while names.contains(&name) {
+                name = format!("{name} (part {})", part + 1);
+            }
+            names.push(name);
+        }
+    }
+    names
+}
+
+#[typetag::serde(name = "composed")]
+impl Mechanism for Composed {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let parts = self.parts.iter();
+        let parts: Vec<_> = parts
+            .map(|part| (part.scope(), part.mechanism.guarantee()))
+            .collect();
+        compose::by_parts(&parts)
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        if self.as_local().is_some() {
+            return local::release(self, table, randomness);
+        }
+        self.domain.layout().check(table)?;
+        let mut tables = vec![];
+        let mut keys = vec![];
+        let mut guarantees = vec![];
+        let mut features = vec![];
+        let mut target = Law::Exact { width: 0 };
+        for part in &self.parts {
+            let release = part.mechanism.release(&part.view_of(table)?, randomness)?;
+            features.extend(release.noise.features);
+            if *release.table.target() != Target::None {
+                target = release.noise.target;
+            }
+            guarantees.push((part.scope(), release.guarantee));
+            tables.push(release.table);
+            keys.push(release.key);
+        }
+        Ok(Release {
+            table: self.join(tables)?,
+            guarantee: compose::by_parts(&guarantees),
+            noise: Noise { features, target },
+            key: Key::Secret(Box::new(ComposedKey {
+                composed: self.clone(),
+                keys,
+            })),
+        })
+    }
+
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        (self.locals().count() == self.parts.len()).then_some(self)
+    }
+}
+
+impl LocalMechanism for Composed {
+    fn range(&self) -> Domain {
+        let ranges = self.locals().map(|part| part.range());
+        Domain::product(ranges).unwrap_or_else(|_| Domain::empty()) // the ranges were checked when they were made
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        crate::domain::check_width(self.domain.layout().width(), record.len())?;
+        let mut point = vec![];
+        let (features, target) = record.split_at(self.domain.columns().len());
+        for part in &self.parts {
+            let Some(local) = part.mechanism.as_local() else {
+                continue; // `as_local` says that there is none
+            };
+            let mut own: Vec<f64> = part.columns.iter().map(|&at| features[at]).collect();
+            if part.scope().label {
+                own.extend(target);
+            }
+            point.extend(local.encode(&own)?);
+        }
+        Ok(point)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let perturbed = self.for_each_part(point, |part, mut own| {
+            part.perturb(&mut own, stream)?;
+            Ok(own)
+        })?;
+        point.copy_from_slice(&perturbed.concat());
+        Ok(())
+    }
+
+    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        // Features of all parts first, then the target of the one that has it.
+        let mut target = vec![];
+        let decoded = self.for_each_part(&point, |part, own| {
+            let mut own = part.decode(own)?;
+            let features = part.layout().columns.len();
+            if own.len() > features {
+                target = own.split_off(features);
+            }
+            Ok(own)
+        })?;
+        Ok([decoded.concat(), target].concat())
+    }
+
+    fn layout(&self) -> Layout {
+        let layouts: Vec<Layout> = self.locals().map(|part| part.layout()).collect();
+        let target = layouts.iter().map(|layout| layout.target);
+        Layout {
+            columns: released_names(layouts.iter().map(|layout| &layout.columns[..])),
+            target: target
+                .into_iter()
+                .find(|t| *t != TargetLayout::None)
+                .unwrap_or(TargetLayout::None),
+        }
+    }
+
+    fn noise(&self) -> Noise {
+        let mut noise = Noise {
+            features: vec![],
+            target: Law::Exact { width: 0 },
+        };
+        for part in self.locals() {
+            let own = part.noise();
+            noise.features.extend(own.features);
+            if part.layout().target != TargetLayout::None {
+                noise.target = own.target;
+            }
+        }
+        noise
+    }
+}
+
+/// The keys of a composition that has a curator among its parts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ComposedKey {
+    composed: Composed,
+    keys: Vec<Key>,
+}
+
+#[typetag::serde(name = "composed")]
+impl SecretKey for ComposedKey {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        self.composed.domain.layout().check(clean)?;
+        if self.keys.len() != self.composed.parts.len() {
+            return Err(Error::shape(
+                "the key does not have one part for each part of the release",
+            ));
+        }
+        let parts = self.composed.parts.iter().zip(&self.keys);
+        let views = parts.map(|(part, key)| key.view(&part.view_of(clean)?));
+        self.composed.join(views.collect::<Result<_>>()?)
+    }
+}

@@ -1,0 +1,424 @@
+//! What every plugin must do, as one check for its author's tests.
+//!
+//! ```no_run
+//! # use scumble_registry::Plugin;
+//! # fn the_plugin() -> Plugin { unimplemented!() }
+//! # let MY_PLUGIN: Plugin = the_plugin();
+//! scumble_registry::conformance::check(&MY_PLUGIN).unwrap();
+//! ```
+//!
+//! Privacy is not among these checks: that a claim holds is for the audit to attack. These say that a mechanism keeps
+//! house.
+
+use crate::{
+    Budget, Design, Error, Example, LocalMechanism, Plugin, Randomness, Registry, Release, Result, Side,
+    Table, Target, Unit, local,
+};
+use ndarray::{Array2, Axis, concatenate};
+use serde_json::json;
+use std::fmt;
+
+/// The rules that a plugin breaks.
+#[derive(Clone, PartialEq)]
+pub struct Failures {
+    plugin: &'static str,
+    broken: Vec<String>,
+}
+
+impl Failures {
+    /// One sentence a broken rule.
+    pub fn sentences(&self) -> &[String] {
+        &self.broken
+    }
+}
+
+impl fmt::Display for Failures {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the plugin {:?} does not conform:", self.plugin)?;
+        self.broken
+            .iter()
+            .try_for_each(|rule| write!(formatter, "\n- {rule}"))
+    }
+}
+
+/// As it is displayed, so that `unwrap` shows it.
+impl fmt::Debug for Failures {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl std::error::Error for Failures {}
+
+const SEED: u64 = 1;
+
+/// Checks `plugin` on its own example: that it designs, saves, loads and releases the same; shapes, determinism,
+/// independence of the number of threads, projection into the domain, ε = ∞ and large ε, and errors.
+///
+/// # Errors
+/// All rules that it breaks.
+pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
+    let rules: [(&str, Rule); 13] = [
+        ("says of itself what it is", describes_itself),
+        ("claims no more than its budget", claims_within_budget),
+        ("a saved design loads and releases the same", saves_and_loads),
+        ("keeps the records' number and the shape it declares", keeps_shape),
+        (
+            "a seed gives the same release, another seed another",
+            is_deterministic,
+        ),
+        ("the number of threads changes nothing", is_independent_of_threads),
+        (
+            "a seeded release claims nothing, another what its design claims",
+            states_provenance,
+        ),
+        (
+            "a record outside the domain releases like its projection",
+            projects_into_domain,
+        ),
+        ("encode never leaves the declared range", encodes_into_range),
+        (
+            "at ε = ∞ it releases its noise-free view and claims no DP",
+            is_noise_free_at_infinity,
+        ),
+        (
+            "at large ε it approaches its noise-free view",
+            approaches_noise_free_view,
+        ),
+        ("bad tables are errors", refuses_bad_tables),
+        ("unknown parameters are errors", refuses_unknown_parameters),
+    ];
+    let subject = match Subject::new(plugin) {
+        Ok(subject) => subject,
+        Err(error) => {
+            return Err(Failures {
+                plugin: plugin.name,
+                broken: vec![format!("its example designs: {error}")],
+            });
+        }
+    };
+    let broken: Vec<String> = rules
+        .iter()
+        .filter_map(|(rule, holds)| holds(&subject).err().map(|why| format!("{rule}: {why}")))
+        .collect();
+    if broken.is_empty() {
+        return Ok(());
+    }
+    Err(Failures {
+        plugin: plugin.name,
+        broken,
+    })
+}
+
+/// `Err` says how a rule is broken.
+type Verdict = std::result::Result<(), String>;
+type Rule = fn(&Subject) -> Verdict;
+
+struct Subject<'a> {
+    plugin: &'a Plugin,
+    example: Example,
+    design: Design,
+}
+
+impl<'a> Subject<'a> {
+    fn new(plugin: &'a Plugin) -> Result<Self> {
+        let example = (plugin.example)()?;
+        let design = plugin.design(&example.parameters, &example.brief)?;
+        Ok(Self {
+            plugin,
+            example,
+            design,
+        })
+    }
+
+    fn with_epsilon(&self, epsilon: f64) -> Result<Design> {
+        let budget = Budget::new(epsilon, self.example.brief.budget.delta())?;
+        let brief = self.example.brief.with_budget(budget);
+        self.plugin.design(&self.example.parameters, &brief)
+    }
+
+    fn local(&self) -> Option<&dyn LocalMechanism> {
+        self.design.mechanism.as_local()
+    }
+
+    /// The example's records, repeated to more than two blocks.
+    fn long_table(&self) -> Result<Table> {
+        let n = self.example.table.len();
+        let rows: Vec<usize> = (0..2 * local::BLOCK + 100).map(|row| row % n).collect();
+        self.example.table.select(&rows)
+    }
+}
+
+fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
+    design.mechanism.release(table, &mut Randomness::seeded(seed))
+}
+
+fn text(error: Error) -> String {
+    error.to_string()
+}
+
+fn require(holds: bool, why: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(why()) }
+}
+
+fn describes_itself(subject: &Subject) -> Verdict {
+    let plugin = subject.plugin;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    require(!plugin.name.is_empty() && plugin.name.chars().all(plain), || {
+        format!(
+            "{:?} is no name of small letters, digits and hyphens",
+            plugin.name
+        )
+    })?;
+    require(
+        !plugin.summary.is_empty() && !plugin.summary.contains('\n'),
+        || "the summary is not one line".into(),
+    )?;
+    require(!plugin.paper.is_empty(), || "it names no source".into())?;
+    require(subject.local().is_some() == (plugin.side == Side::Local), || {
+        format!("it is registered as {:?}, and its design is not", plugin.side)
+    })
+}
+
+fn claims_within_budget(subject: &Subject) -> Verdict {
+    let budget = subject.example.brief.budget;
+    let guarantee = subject.design.mechanism.guarantee();
+    for unit in [Unit::Record, Unit::Features, Unit::Label] {
+        if let Some(dp) = guarantee.local_dp(unit) {
+            require(
+                dp.epsilon <= budget.epsilon() && dp.delta <= budget.delta(),
+                || {
+                    format!(
+                        "({}, {}) is claimed for {unit} of {budget:?}",
+                        dp.epsilon, dp.delta
+                    )
+                },
+            )?;
+        }
+    }
+    require(
+        !guarantee.claims.is_empty() || !guarantee.discloses.is_empty(),
+        || "it neither claims anything nor says what it gives away".into(),
+    )
+}
+
+fn saves_and_loads(subject: &Subject) -> Verdict {
+    let mut registry = Registry::default();
+    registry.add(*subject.plugin).map_err(text)?;
+    let saved = subject.design.to_json().map_err(text)?;
+    let loaded = Design::from_json(&saved, &registry).map_err(text)?;
+    require(loaded.to_json().map_err(text)? == saved, || {
+        "saved again, it is another".into()
+    })?;
+    let table = &subject.example.table;
+    let (before, after) = (
+        seeded(&subject.design, table, SEED).map_err(text)?,
+        seeded(&loaded, table, SEED).map_err(text)?,
+    );
+    require(before.table == after.table, || "it releases another table".into())?;
+    require(
+        subject.design.mechanism.guarantee() == loaded.mechanism.guarantee(),
+        || "it has another guarantee".into(),
+    )
+}
+
+fn keeps_shape(subject: &Subject) -> Verdict {
+    let table = &subject.example.table;
+    let release = seeded(&subject.design, table, SEED).map_err(text)?;
+    if let Some(local) = subject.local() {
+        let (rows, released) = (table.len(), release.table.len());
+        require(rows == released, || format!("{rows} records became {released}"))?;
+        local.layout().check(&release.table).map_err(text)?;
+    }
+    let view = release.key.view(table).map_err(text)?;
+    require(view.columns() == release.table.columns(), || {
+        "the noise-free view has other columns than the release".into()
+    })?;
+    let widths: usize = release.noise.features.iter().map(|law| law.width()).sum();
+    require(widths == release.table.columns().len(), || {
+        format!(
+            "the noise describes {widths} of {} columns",
+            release.table.columns().len()
+        )
+    })
+}
+
+fn is_deterministic(subject: &Subject) -> Verdict {
+    let table = subject.long_table().map_err(text)?;
+    let release = |seed| seeded(&subject.design, &table, seed).map_err(text);
+    let (one, again, other) = (release(SEED)?, release(SEED)?, release(SEED + 1)?);
+    require(one.table == again.table, || {
+        "the same seed gave another release".into()
+    })?;
+    let claims = !subject.design.mechanism.guarantee().claims.is_empty();
+    require(!claims || one.table != other.table, || {
+        "it claims privacy, and another seed gave the same release".into()
+    })
+}
+
+fn is_independent_of_threads(subject: &Subject) -> Verdict {
+    let table = subject.long_table().map_err(text)?;
+    let with_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| error.to_string())?;
+        pool.install(|| seeded(&subject.design, &table, SEED))
+            .map_err(text)
+    };
+    require(with_threads(1)?.table == with_threads(4)?.table, || {
+        "one thread and four released different tables".into()
+    })
+}
+
+fn states_provenance(subject: &Subject) -> Verdict {
+    let table = &subject.example.table;
+    let guarantee = seeded(&subject.design, table, SEED).map_err(text)?.guarantee;
+    require(guarantee.claims.is_empty(), || {
+        format!("with a known seed it still claims {}", guarantee.summary())
+    })?;
+    let mut fresh = Randomness::from_os().map_err(text)?;
+    let release = subject
+        .design
+        .mechanism
+        .release(table, &mut fresh)
+        .map_err(text)?;
+    let local = subject.local().is_some();
+    require(
+        !local || release.guarantee == subject.design.mechanism.guarantee(),
+        || "a fresh release promises something else than its design".into(),
+    )
+}
+
+/// The example's records, with features far outside any domain.
+fn wild(subject: &Subject) -> Result<Table> {
+    let table = &subject.example.table;
+    let (n, d) = table.records().dim();
+    let records = Array2::from_shape_fn((n, d), |(row, column)| {
+        let x = table.records()[[row, column]];
+        [x - 40.0, x, 1e9 * (x - 0.3), -x][(row + column) % 4]
+    });
+    Table::new(table.columns().to_vec(), records, table.target().clone())
+}
+
+fn projects_into_domain(subject: &Subject) -> Verdict {
+    let outside = wild(subject).map_err(text)?;
+    let mut records = outside.records().clone();
+    for mut row in records.outer_iter_mut() {
+        let mut point = row.to_vec();
+        let features = subject.design.mechanism.domain().features();
+        features.project(&mut point).map_err(text)?;
+        row.assign(&ndarray::ArrayView1::from(&point));
+    }
+    let inside = Table::new(outside.columns().to_vec(), records, outside.target().clone()).map_err(text)?;
+    let released = |table| {
+        seeded(&subject.design, table, SEED)
+            .map(|release| release.table)
+            .map_err(text)
+    };
+    require(released(&outside)? == released(&inside)?, || {
+        "the two releases differ".into()
+    })
+}
+
+fn encodes_into_range(subject: &Subject) -> Verdict {
+    let Some(local) = subject.local() else {
+        return Ok(());
+    };
+    let layout = local.domain().layout();
+    let range = local.range();
+    let wild = wild(subject).map_err(text)?;
+    for table in [&subject.example.table, &wild] {
+        for row in 0..table.len() {
+            let record = layout.flatten(table, row);
+            let mut point = local.encode(&record).map_err(text)?;
+            require(range.contains(&point), || format!("{record:?} became {point:?}"))?;
+            let mut stream = Randomness::seeded(SEED).streams().stream(row as u64);
+            local.perturb(&mut point, &mut stream).map_err(text)?;
+            require(point.iter().all(|x| x.is_finite()), || {
+                format!("{record:?} was released as {point:?}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
+    let design = subject.with_epsilon(f64::INFINITY).map_err(text)?;
+    let table = &subject.example.table;
+    let release = seeded(&design, table, SEED).map_err(text)?;
+    require(release.table == release.key.view(table).map_err(text)?, || {
+        "the release is not the view".into()
+    })?;
+    let guarantee = design.mechanism.guarantee();
+    let units = [Unit::Record, Unit::Features, Unit::Label];
+    require(
+        units.iter().all(|unit| guarantee.local_dp(*unit).is_none()),
+        || format!("it claims {}", guarantee.summary()),
+    )
+}
+
+fn approaches_noise_free_view(subject: &Subject) -> Verdict {
+    let design = subject.with_epsilon(2f64.powi(40)).map_err(text)?;
+    let table = &subject.example.table;
+    let release = seeded(&design, table, SEED).map_err(text)?;
+    let view = release.key.view(table).map_err(text)?;
+    let difference = largest_difference(&release.table, &view)?;
+    require(difference < 1e-6, || {
+        format!("at ε = 2^40 it is off by {difference}")
+    })
+}
+
+fn largest_difference(one: &Table, other: &Table) -> std::result::Result<f64, String> {
+    let mut difference = (one.records() - other.records()).mapv(f64::abs);
+    match (one.target(), other.target()) {
+        (Target::Real(one), Target::Real(other)) => {
+            let target = (one - other).mapv(f64::abs).insert_axis(Axis(1));
+            difference = concatenate![Axis(1), difference, target];
+        }
+        (Target::Vector(one), Target::Vector(other)) => {
+            difference = concatenate![Axis(1), difference, (one - other).mapv(f64::abs)];
+        }
+        (one, other) => require(one == other, || "it released other labels".into())?,
+    }
+    Ok(difference.iter().copied().fold(0.0, f64::max))
+}
+
+fn refuses_bad_tables(subject: &Subject) -> Verdict {
+    let table = &subject.example.table;
+    let attempt = |table: &Table| seeded(&subject.design, table, SEED).map(|_| ());
+    require(
+        matches!(
+            attempt(&table.select(&[]).map_err(text)?),
+            Err(Error::Empty { .. })
+        ),
+        || "an empty table is accepted, or refused with another error".into(),
+    )?;
+    let wider = concatenate![Axis(1), *table.records(), Array2::zeros((table.len(), 1))];
+    let columns = [table.columns(), &["one too many".to_owned()]].concat();
+    let wider = Table::new(columns, wider, table.target().clone()).map_err(text)?;
+    require(matches!(attempt(&wider), Err(Error::Shape { .. })), || {
+        "a table with a column too many is accepted, or refused with another error".into()
+    })?;
+    let Some(column) = table.columns().first() else {
+        return Ok(());
+    };
+    for bad in [f64::NAN, f64::INFINITY] {
+        let mut records = table.records().clone();
+        records[[0, 0]] = bad;
+        let bad = Table::new(table.columns().to_vec(), records, table.target().clone()).map_err(text)?;
+        let refused = attempt(&bad);
+        require(
+            matches!(&refused, Err(Error::NonFinite { row: 1, column: named, .. }) if named == column),
+            || format!("a value that is no number gave {refused:?}"),
+        )?;
+    }
+    Ok(())
+}
+
+fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
+    let refused = subject
+        .plugin
+        .design(&json!({"no-such-parameter": 1}), &subject.example.brief);
+    require(matches!(refused, Err(Error::UnknownParameter { .. })), || {
+        "\"no-such-parameter\" is accepted".into()
+    })
+}

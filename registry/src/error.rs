@@ -1,0 +1,218 @@
+//! What can go wrong, in sentences that name the file, the row, the column and the value.
+
+use std::path::PathBuf;
+
+/// The result of this crate's functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong with data, schemas, designs and mechanisms.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file that cannot be opened, read or written.
+    #[error("{}: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Text that is no CSV.
+    #[error("{file}: {problem}")]
+    Csv {
+        /// The file.
+        file: String,
+        /// What the parser said.
+        problem: String,
+    },
+    /// A cell that does not fit its column.
+    #[error("{file}, row {row}, column {column:?}: {value:?} {problem}")]
+    Cell {
+        /// The file.
+        file: String,
+        /// The data row, counted from 1 below the header.
+        row: usize,
+        /// The column's name.
+        column: String,
+        /// What stands in the cell, cut to a line.
+        value: String,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+    /// A row with too few or too many cells.
+    #[error("{file}, row {row}: it has {found} cells where the header has {expected}")]
+    RowLength {
+        /// The file.
+        file: String,
+        /// The data row, counted from 1 below the header.
+        row: usize,
+        /// Cells in the row.
+        found: usize,
+        /// Cells in the header.
+        expected: usize,
+    },
+    /// A column that the header or the schema lacks.
+    #[error("{file}: there is no column {column:?}{}", did_you_mean(nearest))]
+    MissingColumn {
+        /// The file that lacks it.
+        file: String,
+        /// The column's name.
+        column: String,
+        /// The nearest name that is there.
+        nearest: Option<String>,
+    },
+    /// A column whose name stands twice.
+    #[error("{file}: the column {column:?} stands there twice")]
+    DuplicateColumn {
+        /// The file.
+        file: String,
+        /// The column's name.
+        column: String,
+    },
+    /// A schema that is no TOML, or that lacks something.
+    #[error("{file}: {problem}")]
+    Schema {
+        /// The schema's file.
+        file: String,
+        /// What is wrong with it, in one line.
+        problem: String,
+    },
+    /// No records where some are needed.
+    #[error("{place} holds no records")]
+    Empty {
+        /// The file or table.
+        place: String,
+    },
+    /// Columns, records and targets that do not fit together.
+    #[error("{problem}")]
+    Shape {
+        /// What does not fit what.
+        problem: String,
+    },
+    /// A NaN or an infinity where a number is needed.
+    #[error("row {row}, column {column:?}: {value} is no finite number")]
+    NonFinite {
+        /// The record, counted from 1.
+        row: usize,
+        /// The column's name.
+        column: String,
+        /// The value.
+        value: f64,
+    },
+    /// Bounds, radii or levels that make no domain.
+    #[error("a domain needs {needs}, and was given {given}")]
+    Domain {
+        /// What is needed.
+        needs: &'static str,
+        /// What was given.
+        given: String,
+    },
+    /// A privacy parameter outside its range.
+    #[error("{name} must be {range}, and {value} is not")]
+    Budget {
+        /// `epsilon`, `delta` or a share.
+        name: &'static str,
+        /// What it must be.
+        range: &'static str,
+        /// What it was.
+        value: f64,
+    },
+    /// A name that no plugin has.
+    #[error("there is no mechanism {name:?}{}", did_you_mean(nearest))]
+    UnknownPlugin {
+        /// The name asked for.
+        name: String,
+        /// The nearest name that is there.
+        nearest: Option<String>,
+    },
+    /// Two plugins of one name.
+    #[error("two plugins are named {name:?}; rename one, or leave one crate out")]
+    DuplicatePlugin {
+        /// The name.
+        name: String,
+    },
+    /// A parameter that a plugin does not have.
+    #[error("the mechanism {plugin:?} has no parameter {name:?}{}", did_you_mean(nearest))]
+    UnknownParameter {
+        /// The plugin.
+        plugin: String,
+        /// The parameter asked for.
+        name: String,
+        /// The nearest name that is there.
+        nearest: Option<String>,
+    },
+    /// A parameter with a value that it cannot take.
+    #[error("the parameters of {plugin:?}: {problem}")]
+    Parameter {
+        /// The plugin.
+        plugin: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A mechanism that has nothing to do on such data: no mistake, but no design either.
+    #[error("{mechanism} does not apply: {reason}")]
+    NotApplicable {
+        /// The mechanism.
+        mechanism: String,
+        /// Why.
+        reason: String,
+    },
+    /// A saved design that cannot be used.
+    #[error("the design cannot be loaded: {problem}")]
+    Design {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A design that would publish something about private volunteers.
+    #[error(
+        "the design of {plugin:?} was shaped by private volunteers and claims no central differential privacy for them; \
+         it must not be saved"
+    )]
+    PrivateVolunteers {
+        /// The plugin.
+        plugin: String,
+    },
+    /// A sampler that refused its parameters.
+    #[error(transparent)]
+    Sampling(#[from] scumble_sampling::Error),
+    /// An operating system without entropy.
+    #[error("the operating system gave no random bits: {problem}")]
+    Entropy {
+        /// What it said.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// The shape error with this text.
+    pub fn shape(problem: impl Into<String>) -> Self {
+        Self::Shape {
+            problem: problem.into(),
+        }
+    }
+
+    /// The error that says that `mechanism` does not apply.
+    pub fn not_applicable(mechanism: &str, reason: impl Into<String>) -> Self {
+        Self::NotApplicable {
+            mechanism: mechanism.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest
+        .as_ref()
+        .map(|name| format!("; did you mean {name:?}?"))
+        .unwrap_or_default()
+}
+
+/// The name among `names` that a hand may have meant by `wanted`.
+pub fn nearest_name<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(wanted, name), name))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name.to_owned())
+}

@@ -1,0 +1,122 @@
+//! Mechanisms, what they release, and the keys that make models of it useful.
+
+use crate::{
+    Domain, Error, Guarantee, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table, local,
+};
+use dyn_clone::DynClone;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// A designed mechanism: it needs nothing more than a table and randomness to release.
+///
+/// Implementations are saved and loaded through `typetag`, under the name in `#[typetag::serde(name = "…")]`. Whatever
+/// is read from a file must be checked again: deserialise through the constructor (`#[serde(try_from = "…")]`).
+#[typetag::serde(tag = "kind")]
+pub trait Mechanism: DynClone + Debug + Send + Sync {
+    /// The records on which the guarantee holds.
+    fn domain(&self) -> &RecordDomain;
+
+    /// What a release with fresh randomness promises.
+    fn guarantee(&self) -> Guarantee;
+
+    /// Releases `table` (n × d). A local mechanism calls [`local::release`].
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table that is not of the domain's shape.
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release>;
+
+    /// The record-at-a-time view of a mechanism that needs no other record.
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        None
+    }
+}
+
+dyn_clone::clone_trait_object!(Mechanism);
+
+/// A mechanism that releases each record by itself: `encode` into a declared range, `perturb` there, `decode`.
+///
+/// All privacy is in `perturb`: its law may differ between two points of the range by no more than the guarantee says.
+/// `encode` never leaves the range, and `decode` is post-processing. Records are in *flat* form: features, then the
+/// target's coordinates (see [`RecordDomain`]).
+pub trait LocalMechanism: Mechanism {
+    /// The set that `encode` never leaves, m coordinates.
+    fn range(&self) -> Domain;
+
+    /// The point of the range (m values) for a flat record, which it first projects into the domain.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] for a NaN or an infinity, [`Error::Shape`] for a wrong width.
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>>;
+
+    /// Randomises a point of the range (m values) in place.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong width.
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
+
+    /// The flat released record for a point, perturbed or not. By default the point itself.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong width.
+    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        Ok(point)
+    }
+
+    /// The shape of what is released. By default that of the domain.
+    fn layout(&self) -> Layout {
+        self.domain().layout()
+    }
+
+    /// The law of what is released, given the noise-free view.
+    fn noise(&self) -> Noise;
+}
+
+/// What leaves the house, and what stays.
+#[derive(Debug)]
+pub struct Release {
+    /// The released table.
+    pub table: Table,
+    /// What this very release promises: the design's guarantee, or less (a seed voids it).
+    pub guarantee: Guarantee,
+    /// The law of the released table given the noise-free view.
+    pub noise: Noise,
+    /// What turns clean records into ones on which a model of the released table can be used.
+    pub key: Key,
+}
+
+/// What gives the [`view`](Key::view) of clean records in the released space. No guarantee covers what it returns.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Key {
+    /// A local mechanism's key is its design, which is public.
+    Design(Box<dyn Mechanism>),
+    /// A curator's key is secret: it is saved apart, never with the design or the table.
+    Secret(Box<dyn SecretKey>),
+}
+
+/// The part of a curator's release that only the curator may hold.
+#[typetag::serde(tag = "key")]
+pub trait SecretKey: DynClone + Debug + Send + Sync {
+    /// The noise-free view of clean records (n × d) in the released space.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for records of another shape.
+    fn view(&self, clean: &Table) -> Result<Table>;
+}
+
+dyn_clone::clone_trait_object!(SecretKey);
+
+impl Key {
+    /// Clean records (n × d) as they would have been released without noise.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for records that are not of the domain's shape.
+    pub fn view(&self, clean: &Table) -> Result<Table> {
+        match self {
+            Self::Design(design) => match design.as_local() {
+                Some(local) => local::view(local, clean),
+                None => Err(Error::shape("a curator's design alone is no key")),
+            },
+            Self::Secret(key) => key.view(clean),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Numbers in JSON: a finite one as it is, the others as the strings "inf" and "-inf".
+
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserializer, Serializer};
+
+/// Writes `value`; a NaN is refused.
+pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match *value {
+        f64::INFINITY => serializer.serialize_str("inf"),
+        f64::NEG_INFINITY => serializer.serialize_str("-inf"),
+        value if value.is_nan() => Err(serde::ser::Error::custom("a NaN cannot be saved")),
+        value => serializer.serialize_f64(value),
+    }
+}
+
+/// Reads what [`serialize`] writes.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    struct Number;
+    impl Visitor<'_> for Number {
+        type Value = f64;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("a number, \"inf\" or \"-inf\"")
+        }
+        fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
+            Ok(value)
+        }
+        fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
+            Ok(value as f64)
+        }
+        fn visit_u64<E: Error>(self, value: u64) -> Result<f64, E> {
+            Ok(value as f64)
+        }
+        fn visit_str<E: Error>(self, value: &str) -> Result<f64, E> {
+            match value {
+                "inf" => Ok(f64::INFINITY),
+                "-inf" => Ok(f64::NEG_INFINITY),
+                other => Err(E::invalid_value(Unexpected::Str(other), &self)),
+            }
+        }
+    }
+    deserializer.deserialize_any(Number)
+}

@@ -1,0 +1,233 @@
+//! Plugins: one descriptor a mechanism, from which the list, the description, the comparison, the conformance suite and
+//! the audit are made.
+
+use crate::{
+    Brief, Budget, Design, Domain, Error, Mechanism, RecordDomain, Result, Table, Target, TargetDomain,
+    error::nearest_name,
+};
+use ndarray::Array2;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Who runs a mechanism.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Each person for herself: the record leaves her machine noisy.
+    Local,
+    /// Somebody who holds all the records.
+    Curator,
+}
+
+/// How long a design takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// Fractions of a second: the comparison runs it unasked.
+    Quick,
+    /// It trains something.
+    Slow,
+}
+
+/// What a mechanism is called, says of itself, and is made by. Written with [`register!`](crate::register).
+#[derive(Debug, Clone, Copy)]
+pub struct Plugin {
+    /// The name by which it is asked for.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// The version of its crate; a saved design is loaded by the same one.
+    pub version: &'static str,
+    /// Who runs it.
+    pub side: Side,
+    /// How long its design takes.
+    pub pace: Pace,
+    /// The JSON schema of its parameters.
+    pub parameters: fn() -> schemars::Schema,
+    /// The mechanism for parameters (an object) and a brief. Call [`design`](Self::design), which checks names first.
+    pub build: fn(Value, &Brief) -> Result<Box<dyn Mechanism>>,
+    /// Something that it applies to, for the conformance suite and the description.
+    pub example: fn() -> Result<Example>,
+}
+
+/// Something that a mechanism applies to.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// Parameters: an object, or null for none.
+    pub parameters: Value,
+    /// What it is designed from.
+    pub brief: Brief,
+    /// Records of the brief's domain.
+    pub table: Table,
+}
+
+impl Example {
+    /// Forty records of two numbers, a group of three levels and a label of two classes, to be released at `epsilon`.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] unless ε > 0.
+    pub fn mixed(epsilon: f64) -> Result<Self> {
+        const RECORDS: usize = 40;
+        let columns = ["size", "weight", "colour=red", "colour=green", "colour=blue"];
+        let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+        let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3)?])?;
+        let levels = vec!["no".to_owned(), "yes".to_owned()];
+        let domain = RecordDomain::new(columns.clone(), features, TargetDomain::Class { levels })?;
+        let records = Array2::from_shape_fn((RECORDS, 5), |(row, column)| match column {
+            0 => row as f64 / (RECORDS - 1) as f64,
+            1 => ((row * 7) % RECORDS) as f64 / RECORDS as f64,
+            level => f64::from(u8::from(row % 3 == level - 2)),
+        });
+        let classes = (0..RECORDS).map(|row| row / 5 % 2).collect();
+        Ok(Self {
+            parameters: Value::Null,
+            brief: Brief::new(domain, Budget::pure(epsilon)?),
+            table: Table::new(columns, records, Target::Class(classes))?,
+        })
+    }
+}
+
+impl Plugin {
+    /// Designs the mechanism with `parameters` (an object; what it lacks is the default).
+    ///
+    /// # Errors
+    /// [`Error::UnknownParameter`] with the nearest name, [`Error::Parameter`] for a value that does not fit,
+    /// [`Error::NotApplicable`] where the mechanism has nothing to do on such records.
+    pub fn design(&self, parameters: &Value, brief: &Brief) -> Result<Design> {
+        let empty = Map::new();
+        let given = match parameters {
+            Value::Object(given) => given,
+            Value::Null => &empty,
+            other => {
+                return Err(Error::Parameter {
+                    plugin: self.name.into(),
+                    problem: format!("{other} is no object of names and values"),
+                });
+            }
+        };
+        let known = self.parameter_schemas();
+        if let Some(name) = given.keys().find(|name| !known.contains_key(*name)) {
+            return Err(Error::UnknownParameter {
+                plugin: self.name.into(),
+                name: name.clone(),
+                nearest: nearest_name(name, known.keys().map(String::as_str)),
+            });
+        }
+        Ok(Design {
+            plugin: self.name.into(),
+            plugin_version: self.version.into(),
+            mechanism: (self.build)(Value::Object(given.clone()), brief)?,
+        })
+    }
+
+    /// Its parameters, each with the JSON schema of its values.
+    pub fn parameter_schemas(&self) -> BTreeMap<String, Value> {
+        let schema = (self.parameters)();
+        let properties = schema.get("properties").and_then(Value::as_object).cloned();
+        properties.unwrap_or_default().into_iter().collect()
+    }
+}
+
+/// The parameters of `plugin` in their own type.
+///
+/// # Errors
+/// [`Error::Parameter`] for a value that does not fit.
+pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) -> Result<P> {
+    serde_json::from_value(parameters).map_err(|problem| Error::Parameter {
+        plugin: plugin.into(),
+        problem: problem.to_string(),
+    })
+}
+
+inventory::collect!(Plugin);
+
+/// Defines a [`Plugin`] as a constant and registers it, so that every binary that links the crate has it.
+///
+/// `parameters` is a type with `Deserialize` and `JsonSchema`, whose documentation comments become the description.
+/// `design` takes them and a [`Brief`], and returns a mechanism; `example` is a function without arguments.
+/// A crate that nothing names is dropped by the linker, with its plugins: say `use my_crate as _;` in the binary.
+#[macro_export]
+macro_rules! register {
+    (
+        $(#[$docs:meta])*
+        pub const $constant:ident = {
+            name: $name:expr,
+            summary: $summary:expr,
+            paper: $paper:expr,
+            side: $side:ident,
+            pace: $pace:ident,
+            parameters: $parameters:ty,
+            design: $design:expr,
+            example: $example:expr $(,)?
+        };
+    ) => {
+        $(#[$docs])*
+        pub const $constant: $crate::Plugin = $crate::Plugin {
+            name: $name,
+            summary: $summary,
+            paper: $paper,
+            version: env!("CARGO_PKG_VERSION"),
+            side: $crate::Side::$side,
+            pace: $crate::Pace::$pace,
+            parameters: || $crate::schemars::schema_for!($parameters),
+            build: |parameters, brief| {
+                let parameters: $parameters = $crate::parse_parameters($name, parameters)?;
+                Ok(Box::new($design(parameters, brief)?))
+            },
+            example: $example,
+        };
+        $crate::inventory::submit! { $constant }
+    };
+}
+
+/// The plugins at hand, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    plugins: BTreeMap<&'static str, Plugin>,
+}
+
+impl Registry {
+    /// All plugins that are linked into this binary.
+    ///
+    /// # Errors
+    /// [`Error::DuplicatePlugin`].
+    pub fn installed() -> Result<Self> {
+        let mut registry = Self::default();
+        inventory::iter::<Plugin>
+            .into_iter()
+            .try_for_each(|plugin| registry.add(*plugin))?;
+        Ok(registry)
+    }
+
+    /// Adds a plugin by hand, where linkers play tricks.
+    ///
+    /// # Errors
+    /// [`Error::DuplicatePlugin`].
+    pub fn add(&mut self, plugin: Plugin) -> Result<()> {
+        match self.plugins.insert(plugin.name, plugin) {
+            None => Ok(()),
+            Some(before) => Err(Error::DuplicatePlugin {
+                name: before.name.into(),
+            }),
+        }
+    }
+
+    /// The plugin of this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPlugin`] with the nearest name.
+    pub fn get(&self, name: &str) -> Result<&Plugin> {
+        self.plugins.get(name).ok_or_else(|| Error::UnknownPlugin {
+            name: name.into(),
+            nearest: nearest_name(name, self.plugins.keys().copied()),
+        })
+    }
+
+    /// All plugins, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Plugin> {
+        self.plugins.values()
+    }
+}

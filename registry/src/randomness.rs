@@ -1,0 +1,127 @@
+//! Randomness with its provenance, in one counter-based stream a block of records.
+
+use crate::{Error, Result};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{OsRng, RngCore, SeedableRng};
+
+/// The generator from which a block of records draws its noise.
+pub type Stream = ChaCha20Rng;
+
+/// Where a [`Randomness`] comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provenance {
+    /// The operating system's entropy: what a claim needs.
+    OperatingSystem,
+    /// A number that somebody may know or guess: what an experiment needs. It voids every claim.
+    Seed(u64),
+}
+
+/// A secret ChaCha20 key, from which every release takes a fresh one.
+pub struct Randomness {
+    keys: ChaCha20Rng,
+    provenance: Provenance,
+}
+
+impl Randomness {
+    /// Randomness from the operating system.
+    ///
+    /// # Errors
+    /// [`Error::Entropy`] when it has none to give.
+    pub fn from_os() -> Result<Self> {
+        let keys = ChaCha20Rng::from_rng(OsRng).map_err(|problem| Error::Entropy {
+            problem: problem.to_string(),
+        })?;
+        Ok(Self {
+            keys,
+            provenance: Provenance::OperatingSystem,
+        })
+    }
+
+    /// The same randomness every time; a release made from it carries no claim.
+    pub fn seeded(seed: u64) -> Self {
+        Self {
+            keys: ChaCha20Rng::seed_from_u64(seed),
+            provenance: Provenance::Seed(seed),
+        }
+    }
+
+    /// Where it comes from.
+    pub fn provenance(&self) -> Provenance {
+        self.provenance
+    }
+
+    /// The streams of the next release. They never meet the streams of another.
+    pub fn streams(&mut self) -> Streams {
+        let mut key = [0; 32];
+        self.keys.fill_bytes(&mut key);
+        Streams { key }
+    }
+}
+
+/// The key does not show.
+impl std::fmt::Debug for Randomness {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Randomness")
+            .field("provenance", &self.provenance)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The streams of one release, one a block of records, so that any number of threads gives the same output.
+pub struct Streams {
+    key: [u8; 32],
+}
+
+impl Streams {
+    /// The stream of block `block`.
+    pub fn stream(&self, block: u64) -> Stream {
+        let mut stream = ChaCha20Rng::from_seed(self.key);
+        stream.set_stream(block);
+        stream
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(streams: &Streams, block: u64) -> u64 {
+        streams.stream(block).next_u64()
+    }
+
+    #[test]
+    fn a_seed_repeats_and_another_does_not() {
+        let draw = |seed| first(&Randomness::seeded(seed).streams(), 0);
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+    }
+
+    #[test]
+    fn no_two_blocks_and_no_two_releases_share_noise() {
+        let mut randomness = Randomness::seeded(1);
+        let (one, two) = (randomness.streams(), randomness.streams());
+        let draws = [first(&one, 0), first(&one, 1), first(&two, 0), first(&two, 1)];
+        for (i, a) in draws.iter().enumerate() {
+            assert!(draws[i + 1..].iter().all(|b| a != b), "{draws:?}");
+        }
+    }
+
+    #[test]
+    fn the_operating_system_never_repeats() {
+        let draw = || first(&Randomness::from_os().unwrap().streams(), 0);
+        assert_ne!(draw(), draw());
+    }
+
+    #[test]
+    fn debug_output_does_not_show_the_key() {
+        let mut randomness = Randomness::seeded(5);
+        let shown = format!("{randomness:?}");
+        let Streams { key } = randomness.streams();
+        assert!(
+            !shown.contains(&format!("{}", key[0])) || shown.len() < 80,
+            "{shown}"
+        );
+        assert!(shown.contains("Seed(5)"), "{shown}");
+    }
+}
