@@ -1,0 +1,64 @@
+//! What can go wrong when a linear model is fitted.
+
+/// The result of a fit.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong when a linear model is fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A hyper-parameter outside its range.
+    #[error("{name} must be {range}, and {value} is not")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// What it must be.
+        range: &'static str,
+        /// What it was.
+        value: f64,
+    },
+    /// Labels of one class only.
+    #[error("all {records} records are of one class, and a classifier needs two")]
+    OneClass {
+        /// How many there are.
+        records: usize,
+    },
+    /// The optimiser of logistic regression failed.
+    #[error("logistic regression: {0}")]
+    Logistic(#[from] linfa_logistic::error::Error),
+    /// Coordinate descent failed.
+    #[error("ridge regression: {0}")]
+    Ridge(#[from] linfa_elasticnet::ElasticNetError),
+    /// The features could not be standardised.
+    #[error("standardisation: {0}")]
+    Standardize(#[from] linfa_preprocessing::PreprocessingError),
+    /// What linfa's traits may say.
+    #[error(transparent)]
+    Linfa(#[from] linfa::Error),
+}
+
+/// # Errors
+/// [`Error::Parameter`] unless `value` is finite and not negative.
+pub(crate) fn check_penalty(value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        name: "l2_penalty",
+        range: "finite and not negative",
+        value,
+    })
+}
+
+/// # Errors
+/// [`Error::Parameter`] unless `value` is finite and positive.
+pub(crate) fn check_tolerance(name: &'static str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        name,
+        range: "finite and positive",
+        value,
+    })
+}

@@ -1,0 +1,194 @@
+//! Logistic regression for any number of classes.
+
+use crate::error::{check_penalty, check_tolerance};
+use crate::standardize::Standardizer;
+use crate::{Error, Result};
+use linfa::traits::{Fit, Predict, PredictInplace};
+use linfa::{DatasetBase, ParamGuard};
+use linfa_logistic::{MultiFittedLogisticRegression, MultiLogisticRegression};
+use ndarray::{Array1, Array2};
+
+/// Hyper-parameters of multinomial logistic regression that were checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValidLogisticParams {
+    l2_penalty: f64,
+    max_iterations: u64,
+    gradient_tolerance: f64,
+}
+
+/// Hyper-parameters of multinomial logistic regression.
+///
+/// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free
+/// intercepts, by L-BFGS.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogisticParams(ValidLogisticParams);
+
+impl Default for LogisticParams {
+    fn default() -> Self {
+        Self(ValidLogisticParams {
+            l2_penalty: 1.0,
+            max_iterations: 100,
+            gradient_tolerance: 1e-4,
+        })
+    }
+}
+
+impl LogisticParams {
+    /// The weight of ½‖W‖² beside the summed loss, 1 by default.
+    pub fn l2_penalty(mut self, l2_penalty: f64) -> Self {
+        self.0.l2_penalty = l2_penalty;
+        self
+    }
+
+    /// How many iterations at most, 100 by default.
+    pub fn max_iterations(mut self, max_iterations: u64) -> Self {
+        self.0.max_iterations = max_iterations;
+        self
+    }
+
+    /// The norm of the gradient at which it stops, 10⁻⁴ by default.
+    pub fn gradient_tolerance(mut self, gradient_tolerance: f64) -> Self {
+        self.0.gradient_tolerance = gradient_tolerance;
+        self
+    }
+}
+
+impl ParamGuard for LogisticParams {
+    type Checked = ValidLogisticParams;
+    type Error = Error;
+
+    fn check_ref(&self) -> Result<&Self::Checked> {
+        check_penalty(self.0.l2_penalty)?;
+        check_tolerance("gradient_tolerance", self.0.gradient_tolerance)?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<Self::Checked> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
+    type Object = LogisticModel;
+
+    /// Fits records (n × d) and their classes (n).
+    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<LogisticModel> {
+        let classes = &dataset.targets;
+        if classes.iter().all(|class| Some(class) == classes.first()) {
+            return Err(Error::OneClass {
+                records: classes.len(),
+            });
+        }
+        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let weights = MultiLogisticRegression::default()
+            .alpha(self.l2_penalty)
+            .max_iterations(self.max_iterations)
+            .gradient_tolerance(self.gradient_tolerance)
+            .fit(&standardized)?;
+        Ok(LogisticModel {
+            standardizer,
+            weights,
+        })
+    }
+}
+
+/// A fitted logistic regression.
+#[derive(Debug, Clone)]
+pub struct LogisticModel {
+    standardizer: Standardizer,
+    weights: MultiFittedLogisticRegression<f64, usize>,
+}
+
+impl LogisticModel {
+    /// P(class | record) (n × K), the classes in ascending order.
+    pub fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
+        self.weights
+            .predict_probabilities(&self.standardizer.apply(records))
+    }
+}
+
+impl PredictInplace<Array2<f64>, Array1<usize>> for LogisticModel {
+    /// The most probable class of each record (n × d).
+    fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
+        *classes = self.weights.predict(&self.standardizer.apply(records));
+    }
+
+    fn default_target(&self, records: &Array2<f64>) -> Array1<usize> {
+        Array1::zeros(records.nrows())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linfa::Dataset;
+    use ndarray::{Axis, array};
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    /// n records of two features; the class is 1 with log-odds 2·x₁ − x₂.
+    fn drawn(n: usize) -> Dataset<f64, usize, ndarray::Ix1> {
+        let mut rng = ChaCha20Rng::seed_from_u64(11);
+        let x = Array2::from_shape_fn((n, 2), |_| rng.gen_range(-2.0_f64..2.0));
+        let classes = x
+            .outer_iter()
+            .map(|row| {
+                let odds: f64 = (2.0 * row[0] - row[1]).exp();
+                usize::from(rng.gen_bool(odds / (1.0 + odds)))
+            })
+            .collect();
+        Dataset::new(x, classes)
+    }
+
+    #[test]
+    fn the_gradient_of_the_penalised_loss_vanishes_at_the_fit() {
+        let dataset = drawn(500);
+        let model = LogisticParams::default().l2_penalty(3.0).fit(&dataset).unwrap();
+        let x = model.standardizer.apply(&dataset.records);
+        let mut residual = model.probabilities(&dataset.records);
+        for (row, &class) in dataset.targets.iter().enumerate() {
+            residual[[row, class]] -= 1.0;
+        }
+        let gradient = x.t().dot(&residual) + 3.0 * model.weights.params();
+        let intercepts = residual.sum_axis(Axis(0));
+        for part in gradient.iter().chain(&intercepts) {
+            assert!(part.abs() < 1e-3, "the gradient is {gradient} and {intercepts}");
+        }
+    }
+
+    #[test]
+    fn the_scale_of_a_column_changes_nothing() {
+        let dataset = drawn(300);
+        let mut stretched = dataset.clone();
+        stretched.records.column_mut(0).mapv_inplace(|x| 1e4 * x + 77.0);
+        let fit = |dataset: &Dataset<f64, usize, ndarray::Ix1>| {
+            let model = LogisticParams::default().fit(dataset).unwrap();
+            model.probabilities(&dataset.records)
+        };
+        let difference = (fit(&dataset) - fit(&stretched)).mapv(f64::abs);
+        assert!(difference.iter().all(|d| *d < 1e-4));
+    }
+
+    #[test]
+    fn class_numbers_need_not_be_dense() {
+        let x = array![[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]];
+        let dataset = Dataset::new(x.clone(), array![1, 1, 5, 5, 9, 9]);
+        let model = LogisticParams::default().l2_penalty(1e-3).fit(&dataset).unwrap();
+        assert_eq!(model.predict(&x), array![1, 1, 5, 5, 9, 9]);
+    }
+
+    #[test]
+    fn one_class_and_bad_parameters_are_errors() {
+        let dataset = Dataset::new(array![[0.0], [1.0]], array![1, 1]);
+        let one_class = LogisticParams::default().fit(&dataset);
+        assert!(
+            matches!(one_class, Err(Error::OneClass { records: 2 })),
+            "{one_class:?}"
+        );
+        for penalty in [-1.0, f64::NAN] {
+            let refused = LogisticParams::default().l2_penalty(penalty).fit(&drawn(20));
+            assert!(matches!(refused, Err(Error::Parameter { .. })), "{refused:?}");
+        }
+    }
+}

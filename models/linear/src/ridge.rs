@@ -1,0 +1,173 @@
+//! Ridge regression.
+
+use crate::error::{check_penalty, check_tolerance};
+use crate::standardize::Standardizer;
+use crate::{Error, Result};
+use linfa::traits::{Fit, Predict, PredictInplace};
+use linfa::{DatasetBase, ParamGuard};
+use linfa_elasticnet::ElasticNet;
+use ndarray::{Array1, Array2};
+
+/// Hyper-parameters of ridge regression that were checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValidRidgeParams {
+    l2_penalty: f64,
+    max_iterations: u32,
+    tolerance: f64,
+}
+
+/// Hyper-parameters of ridge regression.
+///
+/// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² over the weights w (d) of standardised features and a free
+/// intercept c, by coordinate descent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RidgeParams(ValidRidgeParams);
+
+impl Default for RidgeParams {
+    fn default() -> Self {
+        Self(ValidRidgeParams {
+            l2_penalty: 1e-3,
+            max_iterations: 1000,
+            tolerance: 1e-6,
+        })
+    }
+}
+
+impl RidgeParams {
+    /// The weight of ½‖w‖² beside the mean loss, 10⁻³ by default.
+    pub fn l2_penalty(mut self, l2_penalty: f64) -> Self {
+        self.0.l2_penalty = l2_penalty;
+        self
+    }
+
+    /// How many sweeps at most, 1000 by default.
+    pub fn max_iterations(mut self, max_iterations: u32) -> Self {
+        self.0.max_iterations = max_iterations;
+        self
+    }
+
+    /// The relative change of a weight at which it stops, 10⁻⁶ by default.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.0.tolerance = tolerance;
+        self
+    }
+}
+
+impl ParamGuard for RidgeParams {
+    type Checked = ValidRidgeParams;
+    type Error = Error;
+
+    fn check_ref(&self) -> Result<&Self::Checked> {
+        check_penalty(self.0.l2_penalty)?;
+        check_tolerance("tolerance", self.0.tolerance)?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<Self::Checked> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+impl Fit<Array2<f64>, Array1<f64>, Error> for ValidRidgeParams {
+    type Object = RidgeModel;
+
+    /// Fits records (n × d) and their targets (n).
+    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<f64>>) -> Result<RidgeModel> {
+        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let weights = ElasticNet::params()
+            .l1_ratio(0.0)
+            .penalty(self.l2_penalty)
+            .max_iterations(self.max_iterations)
+            .tolerance(self.tolerance)
+            .fit(&standardized)?;
+        Ok(RidgeModel {
+            standardizer,
+            weights,
+        })
+    }
+}
+
+/// A fitted ridge regression.
+#[derive(Debug, Clone)]
+pub struct RidgeModel {
+    standardizer: Standardizer,
+    weights: ElasticNet<f64>,
+}
+
+impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
+    /// The predicted target of each record (n × d).
+    fn predict_inplace(&self, records: &Array2<f64>, targets: &mut Array1<f64>) {
+        *targets = self.weights.predict(&self.standardizer.apply(records));
+    }
+
+    fn default_target(&self, records: &Array2<f64>) -> Array1<f64> {
+        Array1::zeros(records.nrows())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linfa::Dataset;
+    use ndarray::{Axis, array};
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    fn drawn(n: usize) -> Dataset<f64, f64, ndarray::Ix1> {
+        let mut rng = ChaCha20Rng::seed_from_u64(12);
+        let mut x = Array2::from_shape_fn((n, 3), |_| rng.gen_range(-2.0..2.0));
+        // Correlated, shifted and of unlike scales.
+        for mut row in x.outer_iter_mut() {
+            row[1] = 100.0 * (row[0] + 0.3 * row[1]) + 5.0;
+        }
+        let y = x
+            .outer_iter()
+            .map(|row| 3.0 - row[0] + 0.01 * row[1] + rng.gen_range(-0.5..0.5));
+        let y = y.collect();
+        Dataset::new(x, y)
+    }
+
+    #[test]
+    fn the_normal_equations_hold_at_the_fit() {
+        let dataset = drawn(400);
+        for penalty in [0.0, 0.5] {
+            let model = RidgeParams::default()
+                .l2_penalty(penalty)
+                .tolerance(1e-10)
+                .fit(&dataset)
+                .unwrap();
+            let x = model.standardizer.apply(&dataset.records);
+            let residual = model.predict(&dataset.records) - &dataset.targets;
+            let gradient = x.t().dot(&residual) / 400.0 + penalty * model.weights.hyperplane();
+            assert!(
+                gradient.iter().all(|g| g.abs() < 1e-6),
+                "penalty {penalty}: the gradient is {gradient}"
+            );
+            assert!(residual.mean_axis(Axis(0)).unwrap().into_scalar().abs() < 1e-8);
+        }
+    }
+
+    #[test]
+    fn a_column_that_does_not_vary_does_no_harm() {
+        let x = array![[0.0, 7.0], [1.0, 7.0], [2.0, 7.0]];
+        let line = Dataset::new(x.clone(), array![0.0, 2.0, 4.0]);
+        let model = RidgeParams::default().l2_penalty(0.0).fit(&line).unwrap();
+        assert!((model.predict(&x)[2] - 4.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn bad_parameters_are_errors() {
+        let refused = RidgeParams::default().l2_penalty(f64::INFINITY).fit(&drawn(10));
+        assert!(
+            matches!(
+                refused,
+                Err(Error::Parameter {
+                    name: "l2_penalty",
+                    ..
+                })
+            ),
+            "{refused:?}"
+        );
+    }
+}

@@ -1,0 +1,31 @@
+//! Features of mean 0 and deviation 1, by what a model is fitted on.
+
+use crate::Result;
+use linfa::DatasetBase;
+use linfa::traits::{Fit, Transformer};
+use linfa_preprocessing::linear_scaling::LinearScaler;
+use ndarray::Array2;
+
+/// Each column's mean and deviation; a column that does not vary is centred alone.
+#[derive(Debug, Clone)]
+pub(crate) struct Standardizer {
+    scaler: LinearScaler<f64>,
+}
+
+impl Standardizer {
+    /// Learns from `dataset` (n × d), and gives it standardised.
+    pub(crate) fn fit<T: Clone>(
+        dataset: &DatasetBase<Array2<f64>, T>,
+    ) -> Result<(Self, DatasetBase<Array2<f64>, T>)> {
+        let unlabelled = DatasetBase::from(dataset.records.clone());
+        let scaler = LinearScaler::standard().fit(&unlabelled)?;
+        let this = Self { scaler };
+        let standardized = DatasetBase::new(this.apply(&dataset.records), dataset.targets.clone());
+        Ok((this, standardized))
+    }
+
+    /// `records` (n × d), standardised.
+    pub(crate) fn apply(&self, records: &Array2<f64>) -> Array2<f64> {
+        self.scaler.transform(records.clone())
+    }
+}
