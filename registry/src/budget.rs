@@ -159,7 +159,7 @@ fn down(value: &BigRational) -> f64 {
 
 /// The smallest `f64` at or above `value`.
 fn up(value: &BigRational) -> f64 {
-    -down(&-value)
+    0.0 - down(&-value) // not −0
 }
 
 #[cfg(test)]

@@ -191,7 +191,7 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
             _ => {
                 let notions: Vec<&Notion> = alike.iter().map(|claim| &claim.notion).collect();
                 let (notion, law) = combine(rule, &notions)?;
-                (notion, format!("{law}, over {} parts", notions.len()))
+                (notion, format!("{law}, over {}", enumerate(&alike)))
             }
         };
         Some(Claim {
@@ -201,6 +201,25 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
         })
     });
     survivors.collect()
+}
+
+/// How many parts rest on which theorem.
+fn enumerate(parts: &[&Claim]) -> String {
+    let mut theorems: Vec<(&str, usize)> = vec![];
+    for part in parts {
+        match theorems.iter_mut().find(|(theorem, _)| *theorem == part.theorem) {
+            Some((_, count)) => *count += 1,
+            None => theorems.push((&part.theorem, 1)),
+        }
+    }
+    let parts: Vec<String> = theorems
+        .into_iter()
+        .map(|(theorem, count)| match count {
+            1 => format!("a part by {theorem}"),
+            _ => format!("{count} parts by {theorem}"),
+        })
+        .collect();
+    parts.join(", and ")
 }
 
 fn is_same_kind(one: &Notion, other: &Notion) -> bool {

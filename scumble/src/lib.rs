@@ -1,1 +1,36 @@
-//! x
+//! Release data under a stated privacy guarantee, so that models can still be learned from it.
+//!
+//! This crate is the door: it re-exports the rest, links the built-in mechanisms, and holds the `scumble` command.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
+//! | [`classic`] | the baselines: identity, Laplace, randomised response, direct |
+//! | [`linear`] | logistic and ridge regression |
+//! | [`sampling`] | exact integer samplers |
+//! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
+//! | [`command`] | the command line |
+//!
+//! ```
+//! use scumble::registry::{Brief, Budget, Randomness, Registry};
+//! use scumble::compare::DataSet;
+//!
+//! let wine = DataSet::wine()?;
+//! let brief = Brief::new(wine.domain.clone(), Budget::pure(8.0)?);
+//! let design = Registry::installed()?.get("direct")?.design(&Default::default(), &brief)?;
+//! let release = design.mechanism.release(&wine.table, &mut Randomness::from_os()?)?;
+//! println!("{}", release.guarantee);
+//! # assert_eq!(release.table.len(), 1599);
+//! # Ok::<(), scumble::registry::Error>(())
+//! ```
+
+pub mod command;
+pub mod compare;
+
+pub use scumble_classic as classic;
+pub use scumble_linear as linear;
+pub use scumble_registry as registry;
+pub use scumble_sampling as sampling;
+
+// A crate that nothing names is dropped by the linker, with the plugins in it.
+use scumble_classic as _;

@@ -1,0 +1,104 @@
+//! The `scumble` command.
+//!
+//! A binary of one's own with more plugins is four lines:
+//!
+//! ```no_run
+//! // use my_plugin as _;
+//! fn main() -> std::process::ExitCode {
+//!     scumble::command::main()
+//! }
+//! ```
+
+mod compare;
+mod list;
+
+use crate::registry::Registry;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Release data under a stated privacy guarantee, so that models can still be learned from it.
+///
+/// Without a command, `compare`.
+#[derive(Parser)]
+#[command(name = "scumble", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print JSON instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the mechanisms.
+    List,
+    /// Describe a mechanism: what it does, its parameters, and the card of an example.
+    Describe {
+        /// Its name, as `list` shows it.
+        name: String,
+    },
+    /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
+    Compare(compare::CompareArguments),
+}
+
+/// One line on stderr, and exit code 2.
+type Failure = Box<dyn std::error::Error>;
+
+/// Runs the command with the process's arguments and the plugins that are linked in. What is wrong with the input is one
+/// line on stderr, and exit code 2.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if !error.use_stderr() => {
+            // --help and --version
+            return if error.print().is_ok() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            };
+        }
+        Err(error) => return refuse(&in_one_line(&error.to_string())),
+    };
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => refuse(&failure.to_string()),
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    let registry = Registry::installed()?;
+    match arguments.command.unwrap_or(Command::Compare(Default::default())) {
+        Command::List => list::list(&registry, arguments.json),
+        Command::Describe { name } => list::describe(&registry, &name, arguments.json),
+        Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
+    }
+}
+
+fn refuse(problem: &str) -> ExitCode {
+    eprintln!("error: {}", problem.replace('\n', " "));
+    ExitCode::from(2)
+}
+
+/// What the argument parser says over several lines, without its usage.
+fn in_one_line(message: &str) -> String {
+    let lines = message.lines().map(str::trim);
+    let kept =
+        lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let text: Vec<&str> = kept.filter(|line| !line.is_empty()).collect();
+    let text = text.join("; ").replace(":;", ":");
+    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
+}
+
+/// Writes to stdout; a reader that has gone away is no error.
+fn print(text: &str) -> Result<(), Failure> {
+    use std::io::Write;
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    print(&serde_json::to_string_pretty(value)?)
+}

@@ -1,0 +1,373 @@
+//! Mechanisms beside each other: each is designed, releases training records, a model learns from them, and is scored on
+//! clean test records.
+
+mod data;
+
+pub use data::DataSet;
+
+use crate::classic::RandomizedResponse;
+use crate::linear::{self, LogisticParams, RidgeParams};
+use crate::registry::{
+    Brief, Budget, Composed, Guarantee, Mechanism, Plugin, Randomness, Registry, Result, Table, Target,
+    TargetDomain, Unit, number,
+};
+use linfa::traits::{Fit, Predict};
+use ndarray::Array1;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// What can stop a comparison.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Data, schema, design or release.
+    #[error(transparent)]
+    Registry(#[from] crate::registry::Error),
+    /// A model that could not be fitted.
+    #[error(transparent)]
+    Model(#[from] linear::Error),
+    /// Data on which nothing can be compared.
+    #[error("{0}")]
+    Data(String),
+}
+
+/// What is compared, and how.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// The data.
+    pub data: DataSet,
+    /// The mechanisms, each with its parameters.
+    pub entrants: Vec<Entrant>,
+    /// The budgets, in the order in which they are shown; infinity for none.
+    pub epsilons: Vec<f64>,
+    /// How often each cell is repeated, with another split and other noise.
+    pub trials: usize,
+    /// The share of the records that is kept for tests, in (0, 1).
+    pub test_share: f64,
+    /// The share of ε that a label gets where a mechanism leaves it to randomised response, in (0, 1).
+    pub label_share: f64,
+    /// The seed of splits and noise.
+    pub seed: u64,
+}
+
+/// A mechanism that takes part.
+#[derive(Debug, Clone)]
+pub struct Entrant {
+    /// The plugin.
+    pub plugin: Plugin,
+    /// Its parameters: an object, or null for the defaults.
+    pub parameters: Value,
+}
+
+impl Entrant {
+    /// Every registered mechanism that designs quickly, with its defaults.
+    pub fn quick(registry: &Registry) -> Vec<Self> {
+        let plugins = registry
+            .iter()
+            .filter(|plugin| plugin.pace == crate::registry::Pace::Quick);
+        plugins
+            .map(|plugin| Self {
+                plugin: *plugin,
+                parameters: Value::Null,
+            })
+            .collect()
+    }
+}
+
+/// What came out.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// One row a mechanism and budget.
+    pub rows: Vec<Row>,
+    /// Mechanisms that have nothing to do on such data, and why.
+    pub skipped: Vec<Skipped>,
+    /// The score of always guessing the commonest class or the mean of the training records: what learning must beat.
+    pub blind_guess: f64,
+    /// Training records a trial.
+    pub train_records: usize,
+    /// Test records a trial.
+    pub test_records: usize,
+}
+
+/// A cell: a mechanism at a budget, with the model's score on clean test records.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The plugin's name.
+    pub mechanism: String,
+    /// Its parameters, with the label's share of ε where randomised response releases the label.
+    pub parameters: Value,
+    /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
+    #[serde(serialize_with = "epsilon_or_null")]
+    pub epsilon: Option<f64>,
+    /// The model.
+    pub model: &'static str,
+    /// Its score: `accuracy`, or `rmse` in the target's own unit.
+    pub metric: &'static str,
+    /// The mean over trials.
+    pub mean: f64,
+    /// The sample standard deviation over trials.
+    pub sd: f64,
+    /// How many trials.
+    pub trials: usize,
+    /// What a release with fresh randomness promises.
+    #[serde(serialize_with = "guarantee_for_machines")]
+    pub guarantee: Guarantee,
+    /// Wall time of all trials, in seconds.
+    pub seconds: f64,
+}
+
+/// A mechanism that does not apply.
+#[derive(Debug, Clone, Serialize)]
+pub struct Skipped {
+    /// The plugin's name.
+    pub mechanism: String,
+    /// Why.
+    pub reason: String,
+}
+
+fn epsilon_or_null<S: serde::Serializer>(
+    epsilon: &Option<f64>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    match epsilon {
+        Some(epsilon) => number::serialize(epsilon, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+fn guarantee_for_machines<S: serde::Serializer>(
+    guarantee: &Guarantee,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    guarantee.to_json().serialize(serializer)
+}
+
+/// A designed mechanism at its budget.
+struct Cell {
+    name: &'static str,
+    parameters: Value,
+    epsilon: Option<f64>,
+    mechanism: Box<dyn Mechanism>,
+}
+
+impl Comparison {
+    /// Runs it on all cores. `on_start` hears how many trials there will be, `on_trial` of each one's end.
+    ///
+    /// The same seed gives the same scores whatever the number of threads.
+    ///
+    /// # Errors
+    /// [`Error`] for settings out of range, too few records or classes, and whatever stops a mechanism or model.
+    pub fn run(
+        &self,
+        on_start: impl FnOnce(u64),
+        on_trial: impl Fn() + Sync,
+    ) -> std::result::Result<Outcome, Error> {
+        self.data.check_learnable()?;
+        self.check_settings()?;
+        let (cells, skipped) = self.cells()?;
+        on_start((cells.len() * self.trials) as u64);
+        let splits = (0..self.trials).map(|trial| Split::draw(self, trial as u64));
+        let splits: Vec<Split> = splits.collect::<Result<_>>()?;
+        let jobs: Vec<(usize, usize)> = (0..cells.len())
+            .flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial)))
+            .collect();
+        let scored: Vec<(f64, Duration)> = jobs
+            .par_iter()
+            .map(|&(cell, trial)| {
+                let start = Instant::now();
+                let score = self.score(&*cells[cell].mechanism, &splits[trial])?;
+                on_trial();
+                Ok((score, start.elapsed()))
+            })
+            .collect::<std::result::Result<_, Error>>()?;
+        let guesses: Vec<f64> = splits.iter().map(|split| self.data.blind_guess(split)).collect();
+        Ok(Outcome {
+            rows: cells
+                .into_iter()
+                .zip(scored.chunks(self.trials))
+                .map(|(cell, trials)| self.row(cell, trials))
+                .collect(),
+            skipped,
+            blind_guess: mean_and_sd(&guesses).0,
+            train_records: splits[0].train.len(),
+            test_records: splits[0].test.len(),
+        })
+    }
+
+    fn check_settings(&self) -> std::result::Result<(), Error> {
+        if self.trials == 0 {
+            return Err(Error::Data("a comparison needs one trial or more".into()));
+        }
+        if self.epsilons.is_empty() {
+            return Err(Error::Data("a comparison needs one epsilon or more".into()));
+        }
+        let budget = Budget::pure(1.0)?;
+        budget.split(self.test_share)?;
+        budget.split(self.label_share)?;
+        Ok(())
+    }
+
+    /// Every entrant that applies, at every budget.
+    fn cells(&self) -> Result<(Vec<Cell>, Vec<Skipped>)> {
+        let mut cells = vec![];
+        let mut skipped = vec![];
+        for entrant in &self.entrants {
+            match self.cells_of(entrant) {
+                Ok(own) => cells.extend(own),
+                Err(crate::registry::Error::NotApplicable { reason, .. }) => skipped.push(Skipped {
+                    mechanism: entrant.plugin.name.into(),
+                    reason,
+                }),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((cells, skipped))
+    }
+
+    fn cells_of(&self, entrant: &Entrant) -> Result<Vec<Cell>> {
+        let brief =
+            |epsilon| Budget::pure(epsilon).map(|budget| Brief::new(self.data.domain.clone(), budget));
+        // An infinite budget claims nothing: what a mechanism is shows at a finite one.
+        let (probe, completed) = self.design(entrant, &brief(1.0)?)?;
+        let mut parameters = match &entrant.parameters {
+            Value::Null => json!({}),
+            given => given.clone(),
+        };
+        if completed {
+            parameters["label_share"] = self.label_share.into();
+        }
+        let cell = |epsilon, mechanism| Cell {
+            name: entrant.plugin.name,
+            parameters: parameters.clone(),
+            epsilon,
+            mechanism,
+        };
+        if !protects(&probe.guarantee()) {
+            return Ok(vec![cell(None, probe)]);
+        }
+        let budgets = self.epsilons.iter();
+        budgets
+            .map(|&epsilon| Ok(cell(Some(epsilon), self.design(entrant, &brief(epsilon)?)?.0)))
+            .collect()
+    }
+
+    /// The mechanism, and whether randomised response had to take the label: a mechanism that protects the features
+    /// alone is completed, so that the whole record is protected within the budget.
+    fn design(&self, entrant: &Entrant, brief: &Brief) -> Result<(Box<dyn Mechanism>, bool)> {
+        let design = |brief: &Brief| entrant.plugin.design(&entrant.parameters, brief);
+        let alone = design(brief)?.mechanism;
+        let guarantee = alone.guarantee();
+        let leaves_label =
+            guarantee.local_dp(Unit::Record).is_none() && guarantee.local_dp(Unit::Features).is_some();
+        if !(leaves_label && matches!(brief.domain.target(), TargetDomain::Class { .. })) {
+            return Ok((alone, false));
+        }
+        let (label, features) = brief.budget.split(self.label_share)?;
+        let features = design(
+            &brief
+                .for_domain(brief.domain.without_target())
+                .with_budget(features),
+        )?;
+        let label = RandomizedResponse::new(brief.domain.without_features(), label.epsilon())?;
+        let both = Composed::features_with_labels(features.mechanism, Box::new(label))?;
+        Ok((Box::new(both), true))
+    }
+
+    fn score(&self, mechanism: &dyn Mechanism, split: &Split) -> std::result::Result<f64, Error> {
+        let release = mechanism.release(&split.train, &mut Randomness::seeded(split.noise_seed))?;
+        let test = release.key.view(&split.test)?;
+        match (release.table.target(), split.test.target()) {
+            (Target::Class(released), Target::Class(truth)) => {
+                let first = released[0];
+                let dataset = linfa::Dataset::try_from(release.table)?;
+                let predicted = match LogisticParams::default().fit(&dataset) {
+                    Ok(model) => model.predict(test.records()),
+                    // Who sees one class predicts it.
+                    Err(linear::Error::OneClass { .. }) => Array1::from_elem(truth.len(), first),
+                    Err(error) => return Err(error.into()),
+                };
+                Ok(accuracy(&predicted, truth))
+            }
+            (Target::Real(_), Target::Real(truth)) => {
+                let dataset: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.try_into()?;
+                let model = RidgeParams::default().fit(&dataset)?;
+                Ok(rmse(&model.predict(test.records()), truth) * self.data.target_width)
+            }
+            (released, _) => Err(Error::Data(format!(
+                "{}: a model of a released target that is {} cannot be scored",
+                self.data.name,
+                released.kind()
+            ))),
+        }
+    }
+
+    fn row(&self, cell: Cell, trials: &[(f64, Duration)]) -> Row {
+        let scores: Vec<f64> = trials.iter().map(|(score, _)| *score).collect();
+        let (mean, sd) = mean_and_sd(&scores);
+        let (model, metric) = self.data.model_and_metric();
+        Row {
+            mechanism: cell.name.into(),
+            parameters: cell.parameters,
+            epsilon: cell.epsilon,
+            model,
+            metric,
+            mean,
+            sd,
+            trials: scores.len(),
+            guarantee: cell.mechanism.guarantee(),
+            seconds: trials.iter().map(|(_, time)| time.as_secs_f64()).sum(),
+        }
+    }
+}
+
+/// Whether some part of a record has differential privacy.
+fn protects(guarantee: &Guarantee) -> bool {
+    let units = [Unit::Record, Unit::Features, Unit::Label];
+    units.iter().any(|unit| guarantee.local_dp(*unit).is_some())
+}
+
+/// One trial's records and its seed of noise: the same for every mechanism and budget.
+struct Split {
+    train: Table,
+    test: Table,
+    noise_seed: u64,
+}
+
+impl Split {
+    fn draw(comparison: &Comparison, trial: u64) -> Result<Self> {
+        let mut rng = ChaCha20Rng::seed_from_u64(comparison.seed);
+        rng.set_stream(trial);
+        let table = &comparison.data.table;
+        let mut rows: Vec<usize> = (0..table.len()).collect();
+        rows.shuffle(&mut rng);
+        let tests = (table.len() as f64 * comparison.test_share).round() as usize;
+        let (test, train) = rows.split_at(tests.clamp(1, table.len() - 1));
+        Ok(Self {
+            train: table.select(train)?,
+            test: table.select(test)?,
+            noise_seed: rng.next_u64(),
+        })
+    }
+}
+
+fn accuracy(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
+    let hits = predicted.iter().zip(truth).filter(|(p, t)| p == t).count();
+    hits as f64 / truth.len() as f64
+}
+
+fn rmse(predicted: &Array1<f64>, truth: &Array1<f64>) -> f64 {
+    let squares = (predicted - truth).mapv(|error| error * error);
+    (squares.sum() / truth.len() as f64).sqrt()
+}
+
+fn mean_and_sd(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0).max(1.0)).sqrt())
+}
