@@ -1,1 +1,1 @@
-//! x
+//! What only shows when the crates stand together. The facts are in `tests/`.

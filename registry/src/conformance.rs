@@ -58,7 +58,7 @@ const SEED: u64 = 1;
 /// # Errors
 /// All rules that it breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 13] = [
+    let rules: [(&str, Rule); 14] = [
         ("says of itself what it is", describes_itself),
         ("claims no more than its budget", claims_within_budget),
         ("a saved design loads and releases the same", saves_and_loads),
@@ -67,6 +67,7 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
             "a seed gives the same release, another seed another",
             is_deterministic,
         ),
+        ("no two records share their noise", never_repeats_noise),
         ("the number of threads changes nothing", is_independent_of_threads),
         (
             "a seeded release claims nothing, another what its design claims",
@@ -256,6 +257,28 @@ fn is_deterministic(subject: &Subject) -> Verdict {
     })
 }
 
+/// One record, many times: neither neighbours nor blocks may be released alike.
+fn never_repeats_noise(subject: &Subject) -> Verdict {
+    if subject.local().is_none() || subject.design.mechanism.guarantee().claims.is_empty() {
+        return Ok(());
+    }
+    let rows = vec![0; 3 * local::BLOCK];
+    let table = subject.example.table.select(&rows).map_err(text)?;
+    let released = seeded(&subject.design, &table, SEED).map_err(text)?.table;
+    let block = |number: usize| {
+        let rows: Vec<usize> = (number * local::BLOCK..(number + 1) * local::BLOCK).collect();
+        released.select(&rows).map_err(text)
+    };
+    let (first, second, third) = (block(0)?, block(1)?, block(2)?);
+    require(first != second && second != third && first != third, || {
+        "two blocks of one record are alike".into()
+    })?;
+    let constant = first.select(&vec![0; local::BLOCK]).map_err(text)?;
+    require(first != constant, || {
+        "a record that stands there many times is always released alike".into()
+    })
+}
+
 fn is_independent_of_threads(subject: &Subject) -> Verdict {
     let table = subject.long_table().map_err(text)?;
     let with_threads = |threads: usize| {
@@ -368,13 +391,20 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
 }
 
 fn largest_difference(one: &Table, other: &Table) -> std::result::Result<f64, String> {
+    require(one.records().dim() == other.records().dim(), || {
+        format!(
+            "it is a table of {:?} where its view is one of {:?}",
+            one.records().dim(),
+            other.records().dim()
+        )
+    })?;
     let mut difference = (one.records() - other.records()).mapv(f64::abs);
     match (one.target(), other.target()) {
         (Target::Real(one), Target::Real(other)) => {
             let target = (one - other).mapv(f64::abs).insert_axis(Axis(1));
             difference = concatenate![Axis(1), difference, target];
         }
-        (Target::Vector(one), Target::Vector(other)) => {
+        (Target::Vector(one), Target::Vector(other)) if one.dim() == other.dim() => {
             difference = concatenate![Axis(1), difference, (one - other).mapv(f64::abs)];
         }
         (one, other) => require(one == other, || "it released other labels".into())?,

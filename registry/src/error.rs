@@ -1,5 +1,6 @@
 //! What can go wrong, in sentences that name the file, the row, the column and the value.
 
+use crate::number::short;
 use std::path::PathBuf;
 
 /// The result of this crate's functions.
@@ -108,7 +109,7 @@ pub enum Error {
         given: String,
     },
     /// A privacy parameter outside its range.
-    #[error("{name} must be {range}, and {value} is not")]
+    #[error("{name} must be {range}, and {} is not", short(*value))]
     Budget {
         /// `epsilon`, `delta` or a share.
         name: &'static str,

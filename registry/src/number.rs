@@ -13,6 +13,15 @@ pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::
     }
 }
 
+/// For people: without the three hundred zeros of a tiny number.
+pub(crate) fn short(value: f64) -> String {
+    match value.abs() {
+        0.0 | 1e-4..1e9 => value.to_string(),
+        _ if !value.is_finite() => value.to_string(),
+        _ => format!("{value:e}"),
+    }
+}
+
 /// Reads what [`serialize`] writes.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     struct Number;

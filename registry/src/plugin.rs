@@ -65,26 +65,47 @@ pub struct Example {
 }
 
 impl Example {
-    /// Forty records of two numbers, a group of three levels and a label of two classes, to be released at `epsilon`.
+    /// How many records examples have.
+    const RECORDS: usize = 40;
+
+    /// Forty records of two numbers and a group of three levels, with a label of two classes; ε = 1.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless ε > 0.
-    pub fn mixed(epsilon: f64) -> Result<Self> {
-        const RECORDS: usize = 40;
+    /// None.
+    pub fn mixed() -> Result<Self> {
         let columns = ["size", "weight", "colour=red", "colour=green", "colour=blue"];
-        let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3)?])?;
+        Self::of(&columns, features, |row, column| match column {
+            0 | 1 => Self::number(row, column),
+            level => f64::from(u8::from(row % 3 == level - 2)),
+        })
+    }
+
+    /// Forty records of three numbers, with a label of two classes; ε = 1.
+    ///
+    /// # Errors
+    /// None.
+    pub fn numbers() -> Result<Self> {
+        Self::of(&["size", "weight", "age"], Domain::unit_box(3), Self::number)
+    }
+
+    /// A number in [0, 1], both ends reached.
+    fn number(row: usize, column: usize) -> f64 {
+        const STRIDES: [usize; 3] = [1, 7, 11];
+        let place = row * STRIDES[column % STRIDES.len()] % Self::RECORDS;
+        place as f64 / (Self::RECORDS - 1) as f64
+    }
+
+    fn of(columns: &[&str], features: Domain, value: impl Fn(usize, usize) -> f64) -> Result<Self> {
+        let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
         let levels = vec!["no".to_owned(), "yes".to_owned()];
         let domain = RecordDomain::new(columns.clone(), features, TargetDomain::Class { levels })?;
-        let records = Array2::from_shape_fn((RECORDS, 5), |(row, column)| match column {
-            0 => row as f64 / (RECORDS - 1) as f64,
-            1 => ((row * 7) % RECORDS) as f64 / RECORDS as f64,
-            level => f64::from(u8::from(row % 3 == level - 2)),
-        });
-        let classes = (0..RECORDS).map(|row| row / 5 % 2).collect();
+        let records =
+            Array2::from_shape_fn((Self::RECORDS, columns.len()), |(row, column)| value(row, column));
+        let classes = (0..Self::RECORDS).map(|row| row / 5 % 2).collect();
         Ok(Self {
             parameters: Value::Null,
-            brief: Brief::new(domain, Budget::pure(epsilon)?),
+            brief: Brief::new(domain, Budget::pure(1.0)?),
             table: Table::new(columns, records, Target::Class(classes))?,
         })
     }

@@ -72,7 +72,7 @@ register! {
         pace: Quick,
         parameters: NoParameters,
         design: |NoParameters {}, brief: &Brief| direct(brief),
-        example: || Example::mixed(1.0),
+        example: Example::mixed,
     };
 }
 

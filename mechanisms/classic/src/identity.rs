@@ -78,6 +78,6 @@ register! {
         design: |NoParameters {}, brief: &scumble_registry::Brief| {
             scumble_registry::Result::Ok(Identity::new(brief.domain.clone()))
         },
-        example: || Example::mixed(1.0),
+        example: Example::mixed,
     };
 }

@@ -194,7 +194,7 @@ register! {
         pace: Quick,
         parameters: Parameters,
         design: design,
-        example: || Example::mixed(1.0),
+        example: Example::mixed,
     };
 }
 

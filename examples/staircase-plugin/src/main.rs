@@ -1,0 +1,7 @@
+//! `scumble` with one mechanism more.
+
+use staircase_plugin as _;
+
+fn main() -> std::process::ExitCode {
+    scumble::command::main()
+}

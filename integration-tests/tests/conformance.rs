@@ -1,0 +1,364 @@
+//! The conformance suite must reject: each twin here breaks one rule, and the suite names it.
+
+use scumble::registry::{
+    Brief, Claim, Domain, Error, Example, Guarantee, Key, Law, LocalDp, LocalMechanism, Mechanism, Noise,
+    Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream, Table, Target, Unit,
+    conformance, local, register,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How a twin is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Fault {
+    None,
+    ClaimsMoreThanItsBudget,
+    SavesAnotherEpsilon,
+    DropsARecord,
+    DrawsFromAClock,
+    SharesOneStream,
+    ClaimsUnderASeed,
+    ForgetsToClip,
+    IsNoisyAtInfinity,
+    ClaimsAtInfinity,
+    NeverApproachesItsView,
+    AcceptsNan,
+    AcceptsAnEmptyTable,
+    AnswersTheSameForAll,
+}
+
+/// Uniform noise on the first column: no privacy worth the name, but a mechanism to keep house with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Twin {
+    domain: RecordDomain,
+    #[serde(with = "scumble::registry::number")]
+    epsilon: f64,
+    fault: Fault,
+}
+
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+
+impl Twin {
+    fn is(&self, fault: Fault) -> bool {
+        self.fault == fault
+    }
+
+    fn width(&self) -> f64 {
+        match self.fault {
+            Fault::IsNoisyAtInfinity if self.epsilon.is_infinite() => 1.0,
+            Fault::NeverApproachesItsView if self.epsilon.is_finite() => 1.0,
+            _ => 1.0 / self.epsilon,
+        }
+    }
+}
+
+#[typetag::serde(name = "conformance-twin")]
+impl Mechanism for Twin {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.epsilon.is_infinite() && !self.is(Fault::ClaimsAtInfinity) {
+            return Guarantee::nothing();
+        }
+        let surplus = if self.is(Fault::ClaimsMoreThanItsBudget) {
+            2.0
+        } else {
+            1.0
+        };
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::LocalDp(LocalDp {
+                    epsilon: self.epsilon * surplus,
+                    delta: 0.0,
+                }),
+                protects: Unit::Record,
+                theorem: "none".into(),
+            }],
+            ..Guarantee::default()
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let (n, d) = table.records().dim();
+        let accepts = |fault, condition: bool| self.is(fault) && condition;
+        if accepts(Fault::AcceptsAnEmptyTable, n == 0)
+            || accepts(Fault::AcceptsNan, table.records().iter().any(|x| x.is_nan()))
+        {
+            return Ok(Release {
+                table: Table::new(
+                    table.columns().to_vec(),
+                    ndarray::Array2::zeros((n, d)),
+                    table.target().clone(),
+                )?,
+                guarantee: Guarantee::nothing(),
+                noise: self.noise(),
+                key: Key::Design(Box::new(self.clone())),
+            });
+        }
+        let mut release = local::release(self, table, randomness)?;
+        if self.is(Fault::DropsARecord) {
+            let rows: Vec<usize> = (1..n).collect();
+            release.table = release.table.select(&rows)?;
+        }
+        if self.is(Fault::ClaimsUnderASeed) {
+            release.guarantee = self.guarantee();
+        }
+        if self.is(Fault::SharesOneStream) {
+            let rows: Vec<usize> = (0..n).map(|row| row % local::BLOCK).collect();
+            release.table = release.table.select(&rows)?;
+        }
+        if self.is(Fault::AnswersTheSameForAll) {
+            release.table = release.table.select(&vec![0; n])?;
+        }
+        Ok(release)
+    }
+
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        Some(self)
+    }
+}
+
+impl LocalMechanism for Twin {
+    fn range(&self) -> Domain {
+        self.domain.flat()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let mut point = record.to_vec();
+        if !self.is(Fault::ForgetsToClip) {
+            self.domain.flat().project(&mut point)?;
+        }
+        Ok(point)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        use rand_core::RngCore;
+        let bits = match self.fault {
+            Fault::DrawsFromAClock => CLOCK.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed),
+            _ => stream.next_u64(),
+        };
+        let width = self.width();
+        if width > 0.0 {
+            point[0] += width * (bits as f64 / u64::MAX as f64 - 0.5);
+        }
+        Ok(())
+    }
+
+    fn noise(&self) -> Noise {
+        let layout = self.domain.layout();
+        Noise {
+            features: vec![Law::Exact {
+                width: layout.columns.len(),
+            }],
+            target: Law::Exact {
+                width: layout.target.width(),
+            },
+        }
+    }
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoParameters {}
+
+/// One plugin a fault, none of them in the registry of other binaries.
+macro_rules! twin {
+    ($fault:ident) => {{
+        register! {
+            /// A broken plugin.
+            pub const TWIN = {
+                name: "twin",
+                summary: "broken on purpose",
+                paper: "none",
+                side: Local,
+                pace: Quick,
+                parameters: NoParameters,
+                design: |NoParameters {}, brief: &Brief| Result::Ok(Twin {
+                    domain: brief.domain.clone(),
+                    epsilon: brief.budget.epsilon(),
+                    fault: Fault::$fault,
+                }),
+                example: Example::mixed,
+            };
+        }
+        TWIN
+    }};
+}
+
+#[track_caller]
+fn breaks(plugin: Plugin, rule: &str) {
+    let failures = conformance::check(&plugin).expect_err("the broken twin passed");
+    let named = failures
+        .sentences()
+        .iter()
+        .any(|sentence| sentence.starts_with(rule));
+    assert!(named, "{rule:?} is not among the broken rules\n{failures}");
+}
+
+#[test]
+fn the_twin_without_a_fault_conforms() {
+    conformance::check(&twin!(None)).unwrap();
+}
+
+#[test]
+fn a_claim_above_the_budget_is_caught() {
+    breaks(twin!(ClaimsMoreThanItsBudget), "claims no more than its budget");
+}
+
+#[test]
+fn a_lost_record_is_caught() {
+    breaks(twin!(DropsARecord), "keeps the records' number");
+}
+
+#[test]
+fn randomness_from_elsewhere_is_caught() {
+    breaks(twin!(DrawsFromAClock), "a seed gives the same release");
+}
+
+#[test]
+fn noise_shared_by_two_blocks_is_caught() {
+    breaks(twin!(SharesOneStream), "no two records share their noise");
+}
+
+#[test]
+fn noise_shared_by_all_records_is_caught() {
+    breaks(twin!(AnswersTheSameForAll), "no two records share their noise");
+}
+
+#[test]
+fn a_claim_under_a_known_seed_is_caught() {
+    breaks(twin!(ClaimsUnderASeed), "a seeded release claims nothing");
+}
+
+#[test]
+fn a_forgotten_clip_is_caught() {
+    breaks(
+        twin!(ForgetsToClip),
+        "a record outside the domain releases like its projection",
+    );
+    breaks(twin!(ForgetsToClip), "encode never leaves the declared range");
+}
+
+#[test]
+fn noise_or_a_claim_at_infinity_is_caught() {
+    breaks(
+        twin!(IsNoisyAtInfinity),
+        "at ε = ∞ it releases its noise-free view",
+    );
+    breaks(
+        twin!(ClaimsAtInfinity),
+        "at ε = ∞ it releases its noise-free view",
+    );
+}
+
+#[test]
+fn noise_that_stays_as_epsilon_grows_is_caught() {
+    breaks(
+        twin!(NeverApproachesItsView),
+        "at large ε it approaches its noise-free view",
+    );
+}
+
+#[test]
+fn accepted_rubbish_is_caught() {
+    breaks(twin!(AcceptsNan), "bad tables are errors");
+    breaks(twin!(AcceptsAnEmptyTable), "bad tables are errors");
+}
+
+#[test]
+fn a_plugin_that_says_another_side_or_does_not_design_is_caught() {
+    let mut plugin = twin!(None);
+    plugin.side = Side::Curator;
+    breaks(plugin, "says of itself what it is");
+    plugin.pace = Pace::Slow;
+    plugin.build = |_, _| Err(Error::shape("it never designs"));
+    breaks(plugin, "its example designs");
+}
+
+#[test]
+fn a_design_that_loads_as_another_is_caught() {
+    // The saved form forgets the twin's ε: what loads is a mechanism without noise.
+    #[derive(Debug, Clone, Serialize, Deserialize)]
+    #[serde(from = "Forgetful", into = "Forgetful")]
+    struct Forgets(Twin);
+    #[derive(Serialize, Deserialize)]
+    struct Forgetful {
+        domain: RecordDomain,
+    }
+    impl From<Forgetful> for Forgets {
+        fn from(saved: Forgetful) -> Self {
+            Self(Twin {
+                domain: saved.domain,
+                epsilon: 1e9,
+                fault: Fault::None,
+            })
+        }
+    }
+    impl From<Forgets> for Forgetful {
+        fn from(forgets: Forgets) -> Self {
+            Self {
+                domain: forgets.0.domain,
+            }
+        }
+    }
+    #[typetag::serde(name = "conformance-forgets")]
+    impl Mechanism for Forgets {
+        fn domain(&self) -> &RecordDomain {
+            self.0.domain()
+        }
+        fn guarantee(&self) -> Guarantee {
+            self.0.guarantee()
+        }
+        fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+            self.0.release(table, randomness)
+        }
+        fn as_local(&self) -> Option<&dyn LocalMechanism> {
+            self.0.as_local()
+        }
+    }
+    let mut plugin = twin!(SavesAnotherEpsilon);
+    plugin.build = |_, brief| {
+        Ok(Box::new(Forgets(Twin {
+            domain: brief.domain.clone(),
+            epsilon: brief.budget.epsilon(),
+            fault: Fault::SavesAnotherEpsilon,
+        })))
+    };
+    breaks(plugin, "a saved design loads and releases the same");
+}
+
+#[test]
+fn targets_of_every_kind_reach_a_local_mechanism() {
+    // `Example::mixed` has a class; the others pass through the same flat form.
+    let example = Example::mixed().unwrap();
+    let domain = |target| {
+        let base = &example.brief.domain;
+        RecordDomain::new(base.columns().to_vec(), base.features().clone(), target).unwrap()
+    };
+    use scumble::registry::TargetDomain;
+    let n = example.table.len();
+    let vector = Domain::unit_box(2);
+    for (target, values) in [
+        (TargetDomain::None, Target::None),
+        (
+            TargetDomain::Real {
+                lower: 0.0,
+                upper: 1.0,
+            },
+            Target::Real(ndarray::Array1::from_elem(n, 0.5)),
+        ),
+        (
+            TargetDomain::Vector { domain: vector },
+            Target::Vector(ndarray::Array2::from_elem((n, 2), 0.5)),
+        ),
+    ] {
+        let table = example.table.clone().with_target(values).unwrap();
+        let mechanism = scumble::classic::Laplace::new(domain(target), 1.0).unwrap();
+        let release = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap();
+        assert_eq!(release.table.target().kind(), table.target().kind());
+        assert_ne!(release.table.records(), table.records());
+        assert_eq!(release.key.view(&table).unwrap(), table);
+    }
+}

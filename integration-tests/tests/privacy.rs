@@ -1,0 +1,266 @@
+//! Claims are attacked before they are believed: samples of `perturb` at the extremes of the domain give a lower bound on
+//! ε, which must not exceed the claim; and each broken twin must be caught by the same attack.
+//!
+//! An event is chosen on one half of the samples and measured on the other by Clopper–Pearson, at a false-alarm rate of
+//! 10⁻⁶ a bound. The smallest error that the attack sees at ε = 1 is 3 %.
+
+use scumble::classic::{Laplace, RandomizedResponse, direct};
+use scumble::registry::{
+    Brief, Budget, Domain, LocalMechanism, Mechanism, Randomness, RecordDomain, Result, Stream, TargetDomain,
+    Unit,
+};
+use scumble::sampling::{DiscreteLaplace, Rational};
+use statrs::distribution::{Beta, ContinuousCDF};
+
+const SEED: u64 = 77;
+const SAMPLES: usize = 400_000;
+const FALSE_ALARM: f64 = 1e-6;
+
+/// A lower bound on ln sup P(M(x) ∈ S)/P(M(y) ∈ S) over half-spaces S along y − x, and S where nothing moved.
+fn epsilon_at_least(x: &[f64], y: &[f64], mut release: impl FnMut(&[f64], &mut Stream) -> Vec<f64>) -> f64 {
+    // How far the output lies on y's side of x, in units that put x at 0 and y at 1.
+    let squared: f64 = x.iter().zip(y).map(|(x, y)| (y - x).powi(2)).sum();
+    let mut sample = |record: &[f64], block| -> Vec<f64> {
+        let mut stream = Randomness::seeded(SEED).streams().stream(block);
+        let side = |output: Vec<f64>| {
+            // Saturated per coordinate: beyond x and y a Laplace likelihood no longer changes.
+            let along = output.iter().zip(x.iter().zip(y));
+            along
+                .map(|(o, (x, y))| ((o - x) * (y - x)).clamp(0.0, (y - x).powi(2)))
+                .sum::<f64>()
+                / squared
+        };
+        (0..SAMPLES).map(|_| side(release(record, &mut stream))).collect()
+    };
+    let (from_x, from_y) = (sample(x, 0), sample(y, 1));
+    let (choose, measure) = (0..SAMPLES / 2, SAMPLES / 2..SAMPLES);
+    let count = |of: &[f64], at_most: f64| of.iter().filter(|side| **side <= at_most).count();
+    let thresholds = (0..20).map(|at| at as f64 / 20.0);
+    let best = thresholds.max_by(|a, b| {
+        let ratio = |t: &f64| {
+            let (p, q) = (
+                count(&from_x[choose.clone()], *t),
+                count(&from_y[choose.clone()], *t),
+            );
+            // A rare event has no bound to speak of.
+            if p < 200 {
+                0.0
+            } else {
+                p as f64 / (q as f64 + 30.0)
+            }
+        };
+        ratio(a).total_cmp(&ratio(b))
+    });
+    let best = best.unwrap_or(0.0);
+    let n = SAMPLES / 2;
+    let p = below(count(&from_x[measure.clone()], best), n);
+    let q = above(count(&from_y[measure], best), n);
+    (p / q).ln()
+}
+
+/// Clopper–Pearson: the success probability is at least this.
+fn below(successes: usize, n: usize) -> f64 {
+    if successes == 0 {
+        return 0.0;
+    }
+    let law = Beta::new(successes as f64, (n - successes + 1) as f64).unwrap();
+    law.inverse_cdf(FALSE_ALARM)
+}
+
+/// Clopper–Pearson: the success probability is at most this.
+fn above(successes: usize, n: usize) -> f64 {
+    1.0 - below(n - successes, n)
+}
+
+fn records(features: Domain, target: TargetDomain) -> RecordDomain {
+    let columns = (1..=features.dim()).map(|at| format!("x{at}")).collect();
+    RecordDomain::new(columns, features, target).unwrap()
+}
+
+fn class() -> TargetDomain {
+    TargetDomain::Class {
+        levels: vec!["no".into(), "yes".into()],
+    }
+}
+
+fn attack(mechanism: &dyn LocalMechanism, x: &[f64], y: &[f64]) -> f64 {
+    epsilon_at_least(x, y, |record, stream| {
+        let mut point = mechanism.encode(record).unwrap();
+        mechanism.perturb(&mut point, stream).unwrap();
+        point
+    })
+}
+
+#[track_caller]
+fn holds(measured: f64, claimed: f64) {
+    assert!(
+        measured <= claimed,
+        "seed {SEED}: ε is at least {measured}, and {claimed} is claimed"
+    );
+    assert!(
+        measured > 0.8 * claimed,
+        "seed {SEED}: the attack only sees {measured} of {claimed}"
+    );
+}
+
+#[track_caller]
+fn is_caught(measured: f64, claimed: f64) {
+    assert!(
+        measured > claimed,
+        "seed {SEED}: the broken twin passed: {measured} of {claimed} was seen"
+    );
+}
+
+#[test]
+fn laplace_keeps_its_claim_and_noise_short_by_root_two_is_caught() {
+    let domain = records(Domain::unit_box(1), TargetDomain::None);
+    let at = |epsilon| attack(&Laplace::new(domain.clone(), epsilon).unwrap(), &[0.0], &[1.0]);
+    for epsilon in [0.5, 1.0, 2.0] {
+        holds(at(epsilon), epsilon);
+    }
+    is_caught(at(2f64.sqrt()), 1.0);
+    is_caught(at(1.05), 1.0);
+}
+
+#[test]
+fn laplace_on_two_columns_spends_no_more_than_its_claim() {
+    let mechanism = Laplace::new(records(Domain::unit_box(2), TargetDomain::None), 1.0).unwrap();
+    holds(attack(&mechanism, &[0.0, 0.0], &[1.0, 1.0]), 1.0);
+}
+
+#[test]
+fn laplace_on_a_group_counts_two_whatever_its_width() {
+    let group = records(Domain::one_hot(3).unwrap(), TargetDomain::None);
+    let mechanism = Laplace::new(group.clone(), 1.0).unwrap();
+    holds(attack(&mechanism, &[1.0, 0.0, 0.0], &[0.0, 0.0, 1.0]), 1.0);
+    // A twin that takes the group's diameter for 1.
+    let twin = Laplace::new(group, 2.0).unwrap();
+    is_caught(attack(&twin, &[1.0, 0.0, 0.0], &[0.0, 0.0, 1.0]), 1.0);
+}
+
+#[test]
+fn a_record_outside_the_domain_is_protected_too_and_a_forgotten_clip_is_caught() {
+    let domain = records(Domain::unit_box(1), TargetDomain::None);
+    let mechanism = Laplace::new(domain, 1.0).unwrap();
+    holds(attack(&mechanism, &[-5.0], &[3.0]), 1.0);
+    // Straight to perturb, past the projection: the integers obey the bound all the same.
+    let past_encode = epsilon_at_least(&[-5.0], &[3.0], |record, stream| {
+        let mut point = record.to_vec();
+        mechanism.perturb(&mut point, stream).unwrap();
+        point
+    });
+    assert!(past_encode <= 1.0, "seed {SEED}: {past_encode}");
+    // A twin that adds the same noise to whatever it is given.
+    let law = DiscreteLaplace::new(Rational::new(1000, 1).unwrap()).unwrap();
+    let unclipped = epsilon_at_least(&[-5.0], &[3.0], |record, stream| {
+        vec![record[0] + law.sample(stream) as f64 / 1000.0]
+    });
+    is_caught(unclipped, 1.0);
+}
+
+#[test]
+fn a_sensitivity_from_the_sample_is_caught() {
+    // The data at hand reach from 0.2 to 0.7; the next record does not.
+    let law = DiscreteLaplace::new(Rational::new(500, 1).unwrap()).unwrap();
+    let measured = epsilon_at_least(&[0.0], &[1.0], |record, stream| {
+        vec![record[0] + law.sample(stream) as f64 / 1000.0]
+    });
+    is_caught(measured, 1.0);
+}
+
+#[test]
+fn a_coarse_lattice_keeps_the_claim_and_ignoring_its_step_is_caught() {
+    // A step of a quarter of the scale, and bounds between lattice points.
+    let (lower, upper) = (0.124, 1.126);
+    let domain = Domain::interval(lower, upper).unwrap();
+    let lattice = scumble::registry::Lattice::new(-2).unwrap();
+    let noise = scumble::registry::LaplaceNoise::on_lattice(&domain, 1.0, lattice).unwrap();
+    let kept = epsilon_at_least(&[lower], &[upper], |record, stream| {
+        let mut point = record.to_vec();
+        noise.add(&mut point, stream).unwrap();
+        point
+    });
+    assert!(kept <= 1.0, "seed {SEED}: {kept}");
+    // A twin that rounds to the nearest point (0 and 5 steps) with noise for the width of the interval (4 steps).
+    let law = DiscreteLaplace::new(Rational::new(4, 1).unwrap()).unwrap();
+    let measured = epsilon_at_least(&[lower], &[upper], |record, stream| {
+        let steps = (record[0] * 4.0).round() + law.sample(stream) as f64;
+        vec![steps / 4.0]
+    });
+    is_caught(measured, 1.0);
+}
+
+#[test]
+fn randomized_response_keeps_its_claim_and_a_flip_off_by_a_fifth_is_caught() {
+    for levels in [2, 5] {
+        let mut x = vec![0.0; levels];
+        let mut y = x.clone();
+        (x[0], y[levels - 1]) = (1.0, 1.0);
+        let names = (0..levels).map(|level| level.to_string()).collect();
+        let answers = records(Domain::empty(), TargetDomain::Class { levels: names });
+        let at = |epsilon| {
+            attack(
+                &RandomizedResponse::new(answers.clone(), epsilon).unwrap(),
+                &x,
+                &y,
+            )
+        };
+        holds(at(1.0), 1.0);
+        // A flip probability of 0.8 times the right one: the odds grow from e to e^1.3 and more.
+        let flip = 0.8 * (levels - 1) as f64 / (1f64.exp() + (levels - 1) as f64);
+        let twin = ((1.0 - flip) * (levels - 1) as f64 / flip).ln();
+        is_caught(at(twin), 1.0);
+    }
+}
+
+#[test]
+fn direct_adds_up_and_a_split_that_does_not_is_caught() {
+    let domain = records(Domain::unit_box(1), class());
+    let at = |epsilon| {
+        let brief = Brief::new(domain.clone(), Budget::pure(epsilon).unwrap());
+        let mechanism = direct(&brief).unwrap();
+        let claimed = mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon;
+        (attack(&mechanism, &[0.0, 1.0, 0.0], &[1.0, 0.0, 1.0]), claimed)
+    };
+    let (measured, claimed) = at(1.0);
+    holds(measured, claimed);
+    // A twin that gives each of the two columns the whole ε.
+    is_caught(at(2.0).0, 1.0);
+}
+
+#[test]
+fn a_coordinate_without_noise_is_caught() {
+    let mechanism = Laplace::new(records(Domain::unit_box(1), TargetDomain::None), 1.0).unwrap();
+    let measured = epsilon_at_least(&[0.0, 0.0], &[1.0, 1.0], |record, stream| {
+        let mut noisy = vec![record[0]];
+        mechanism.perturb(&mut noisy, stream).unwrap();
+        vec![noisy[0], record[1]]
+    });
+    is_caught(measured, 1.0);
+}
+
+/// Every output of a mechanism lies on one lattice, whatever the input: otherwise the low bits tell the input
+/// (Mironov 2012). A naive floating-point sampler fails this test.
+#[test]
+fn low_bits_say_nothing_of_the_input() -> Result<()> {
+    let mechanism = Laplace::new(records(Domain::unit_box(1), TargetDomain::None), 1.0)?;
+    let step = 2f64.powi(-30);
+    let on_lattice = |x: f64, output: f64| {
+        let units = output / step;
+        (units == units.round(), x)
+    };
+    let mut stream = Randomness::seeded(SEED).streams().stream(0);
+    let mut naive_misses = 0;
+    for at in 0..1000 {
+        let x = at as f64 / 999.0;
+        let mut point = [x];
+        mechanism.perturb(&mut point, &mut stream)?;
+        assert_eq!(on_lattice(x, point[0]), (true, x));
+        use rand_core::RngCore;
+        let uniform = (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let naive = x - (uniform - 0.5).signum() * (1.0 - 2.0 * (uniform - 0.5).abs()).ln();
+        naive_misses += usize::from(!on_lattice(x, naive).0);
+    }
+    assert!(naive_misses > 900, "the naive sampler passed {naive_misses}");
+    Ok(())
+}

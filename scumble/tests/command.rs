@@ -1,0 +1,410 @@
+//! The command as a user meets it: what it prints, and what it says of bad input.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn scumble(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_scumble"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn json(arguments: &[&str]) -> serde_json::Value {
+    let output = scumble(arguments);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Exit code 2, nothing on stdout, and one line on stderr, which is returned.
+#[track_caller]
+fn refusal(arguments: &[&str]) -> String {
+    let output = scumble(arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(output.stdout.is_empty());
+    assert_eq!(stderr.lines().count(), 1, "more than a line: {stderr}");
+    stderr
+        .trim_end()
+        .strip_prefix("error: ")
+        .expect("an error says that it is one")
+        .to_owned()
+}
+
+struct Files {
+    folder: tempfile::TempDir,
+}
+
+const SCHEMA: &str = r#"
+column = [
+    { name = "size", kind = "real", lower = 0.0, upper = 10.0, unit = "cm" },
+    { name = "colour", kind = "category", levels = ["red", "green"] },
+    { name = "price", kind = "real", lower = 0.0, upper = 100.0, unit = "€" },
+]
+"#;
+
+impl Files {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Self { folder };
+        files.write("schema.toml", SCHEMA);
+        files
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        std::fs::write(self.path(name), text).unwrap();
+        self.path(name)
+    }
+
+    /// Sixty rows in which price is 8·size + 10, red below 5 cm.
+    fn good(&self) -> PathBuf {
+        let rows = (0..60).map(|row| {
+            let size = row as f64 / 6.0;
+            format!(
+                "{size},{},{}\n",
+                if size < 5.0 { "red" } else { "green" },
+                8.0 * size + 10.0
+            )
+        });
+        self.write(
+            "data.csv",
+            format!("size,colour,price\n{}", rows.collect::<String>()),
+        )
+    }
+
+    #[track_caller]
+    fn refusal(&self, input: &Path, target: &str) -> String {
+        let schema = self.path("schema.toml");
+        refusal(&[
+            "compare",
+            "--input",
+            input.to_str().unwrap(),
+            "--schema",
+            schema.to_str().unwrap(),
+            "--target",
+            target,
+        ])
+    }
+
+    /// The refusal of these rows, without the folder's name.
+    #[track_caller]
+    fn refused(&self, rows: impl AsRef<[u8]>) -> String {
+        let text = [b"size,colour,price\n", rows.as_ref()].concat();
+        let input = self.write("bad.csv", text);
+        let message = self.refusal(&input, "colour");
+        let folder = format!("{}/", self.folder.path().display());
+        assert!(
+            message.contains("bad.csv"),
+            "it does not name the file: {message}"
+        );
+        message.replace(&folder, "")
+    }
+}
+
+#[test]
+fn the_list_and_the_descriptions_agree() {
+    let list = json(&["list", "--json"]);
+    let names: Vec<&str> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["direct", "identity", "laplace", "randomized-response"]);
+    let text = String::from_utf8(scumble(&["list"]).stdout).unwrap();
+    for name in names {
+        assert!(text.contains(name), "{text}");
+        let card = String::from_utf8(scumble(&["describe", name]).stdout).unwrap();
+        assert!(card.starts_with(name) && card.contains("promises"), "{card}");
+        let described = json(&["describe", name, "--json"]);
+        assert_eq!(described["name"], name);
+        assert!(described["parameters"].is_object() && described["example"]["guarantee"].is_object());
+    }
+}
+
+#[test]
+fn comparing_the_wines_gives_rows_with_these_keys() {
+    let outcome = json(&["compare", "--json", "--trials", "2", "--epsilon", "1,inf"]);
+    let rows = outcome["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 7, "identity once, three others at two budgets");
+    let keys = [
+        "epsilon",
+        "guarantee",
+        "mean",
+        "mechanism",
+        "metric",
+        "model",
+        "parameters",
+        "sd",
+        "seconds",
+        "trials",
+    ];
+    for row in rows {
+        let found: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(found, keys);
+        assert_eq!(
+            (row["trials"].as_u64(), row["metric"].as_str()),
+            (Some(2), Some("accuracy"))
+        );
+        assert!(row["mean"].as_f64().unwrap() > 0.3);
+    }
+    let of = |mechanism: &str| {
+        rows.iter()
+            .filter(|row| row["mechanism"] == mechanism)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("identity")[0]["epsilon"], serde_json::Value::Null);
+    assert_eq!(of("laplace")[0]["epsilon"], 1.0);
+    assert_eq!(of("laplace")[1]["epsilon"], "inf");
+    assert_eq!(of("laplace")[1]["guarantee"]["epsilon"], serde_json::Value::Null);
+    assert_eq!(of("laplace")[0]["parameters"]["label_share"], 0.5);
+}
+
+#[test]
+fn without_a_command_it_compares() {
+    let text = String::from_utf8(scumble(&["compare", "--trials", "2"]).stdout).unwrap();
+    for expected in [
+        "wine quality",
+        "ε = 0.5",
+        "ε = ∞",
+        "identity",
+        "±",
+        "the whole record",
+        "Guessing blindly",
+    ] {
+        assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
+    }
+    let bare = String::from_utf8(scumble(&[]).stdout).unwrap();
+    assert!(bare.contains("wine quality"), "{bare}");
+}
+
+#[test]
+fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
+    let files = Files::new();
+    let (input, schema) = (files.good(), files.path("schema.toml"));
+    let arguments = [
+        "compare",
+        "--json",
+        "--trials",
+        "3",
+        "--epsilon",
+        "1,inf",
+        "--input",
+    ];
+    let with = [
+        input.to_str().unwrap(),
+        "--schema",
+        schema.to_str().unwrap(),
+        "--target",
+        "price",
+    ];
+    let outcome = json(&[&arguments[..], &with[..]].concat());
+    let row = |mechanism: &str, epsilon: &str| {
+        let mut rows = outcome["rows"].as_array().unwrap().iter();
+        rows.find(|row| {
+            row["mechanism"] == mechanism && (row["epsilon"] == epsilon || row["epsilon"].is_null())
+        })
+        .unwrap()
+        .clone()
+    };
+    let clean = row("identity", "");
+    assert_eq!(
+        (clean["model"].as_str(), clean["metric"].as_str()),
+        (Some("ridge"), Some("rmse"))
+    );
+    assert!(
+        clean["mean"].as_f64().unwrap() < 1.0,
+        "price is a line in size: {clean}"
+    );
+    assert_eq!(row("laplace", "inf")["mean"], clean["mean"]);
+    // Always guessing the mean price misses by the deviation of 8·U(0, 10), about 23.
+    let blind = outcome["blind_guess"].as_f64().unwrap();
+    assert!((18.0..28.0).contains(&blind), "{blind}");
+    let skipped = outcome["skipped"].as_array().unwrap();
+    assert_eq!(skipped[0]["mechanism"], "randomized-response");
+}
+
+#[test]
+fn values_outside_the_bounds_are_clipped_and_counted_on_stderr() {
+    let files = Files::new();
+    let text = std::fs::read_to_string(files.good()).unwrap() + "99,red,50\n-1,green,50\n";
+    let input = files.write("wide.csv", text);
+    let schema = files.path("schema.toml");
+    let output = scumble(&[
+        "compare",
+        "--trials",
+        "2",
+        "--epsilon",
+        "1",
+        "--input",
+        input.to_str().unwrap(),
+        "--schema",
+        schema.to_str().unwrap(),
+        "--target",
+        "colour",
+    ]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("2 of \"size\" to [0, 10]"), "{stderr}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        !stdout.contains("clipped"),
+        "a count of clipped cells is for the owner alone:\n{stdout}"
+    );
+}
+
+#[test]
+fn bad_cells_are_named() {
+    let files = Files::new();
+    for (rows, expected) in [
+        (
+            "1,red,5\n2,green,dear\n",
+            "bad.csv, row 2, column \"price\": \"dear\" is no number; a number between 0 and 100 € is needed",
+        ),
+        (
+            "1,red,nan\n",
+            "bad.csv, row 1, column \"price\": \"nan\" is no finite number; a number between 0 and 100 € is needed",
+        ),
+        (
+            "inf,red,5\n",
+            "bad.csv, row 1, column \"size\": \"inf\" is no finite number; a number between 0 and 10 cm is needed",
+        ),
+        (
+            "1,pink,5\n",
+            "bad.csv, row 1, column \"colour\": \"pink\" is no level of it; the schema has red, green",
+        ),
+        (
+            "1,,5\n",
+            "bad.csv, row 1, column \"colour\": \"\" is no level of it; the schema has red, green",
+        ),
+        ("1,red\n", "bad.csv, row 1: it has 2 cells where the header has 3"),
+        (
+            "1,red,5,6\n",
+            "bad.csv, row 1: it has 4 cells where the header has 3",
+        ),
+        ("", "bad.csv holds no records"),
+        (
+            "1,red,5\n",
+            "bad.csv: it holds 1 records, and a comparison needs 10 or more",
+        ),
+    ] {
+        assert_eq!(files.refused(rows), expected);
+    }
+    let one_class = files.refused("1,red,5\n".repeat(20));
+    assert_eq!(
+        one_class,
+        "bad.csv: every row's column \"colour\" is \"red\", and a classifier needs two classes"
+    );
+    assert!(files.refused(b"1,\xff\xfe,5\n").contains("UTF-8"));
+    assert!(files.refused(vec![b'"'; 5_000_000]).len() < 400);
+}
+
+#[test]
+fn bad_files_and_columns_are_named() {
+    let files = Files::new();
+    let good = files.good();
+    assert!(
+        files
+            .refusal(&files.path("missing.csv"), "colour")
+            .contains("missing.csv: No such file")
+    );
+    assert!(
+        files
+            .refusal(files.folder.path(), "colour")
+            .contains(files.folder.path().to_str().unwrap())
+    );
+    assert!(
+        files
+            .refusal(&good, "color")
+            .ends_with("there is no column \"color\"; did you mean \"colour\"?")
+    );
+    let headless = files.write("headless.csv", "size,color,price\n1,red,5\n");
+    assert!(
+        files
+            .refusal(&headless, "colour")
+            .ends_with("there is no column \"colour\"; did you mean \"color\"?")
+    );
+    let twice = files.write("twice.csv", "size,size,colour,price\n1,1,red,5\n");
+    assert!(
+        files
+            .refusal(&twice, "colour")
+            .ends_with("the column \"size\" stands there twice")
+    );
+    files.write("schema.toml", SCHEMA.replace("upper = 10.0", "upper = -1.0"));
+    assert!(
+        files
+            .refusal(&good, "colour")
+            .contains("schema.toml: column \"size\": the bounds 0 and -1")
+    );
+    files.write("schema.toml", "column = [\n{ name = ");
+    assert!(files.refusal(&good, "colour").contains("schema.toml: line 2"));
+}
+
+#[test]
+fn bad_arguments_are_named_with_the_nearest_name() {
+    for (arguments, expected) in [
+        (
+            &["describe", "lapace"][..],
+            "there is no mechanism \"lapace\"; did you mean \"laplace\"?",
+        ),
+        (
+            &["compare", "--mechanism", "drect"],
+            "there is no mechanism \"drect\"; did you mean \"direct\"?",
+        ),
+        (
+            &["compare", "--set", "laplace.protct=record"],
+            "the mechanism \"laplace\" has no parameter \"protct\"; did you mean \"protect\"?",
+        ),
+        (
+            &["compare", "--set", "laplace.protect=everything"],
+            "the parameters of \"laplace\": unknown variant `everything`, expected one of `record`, `features`, `label`",
+        ),
+        (
+            &["compare", "--epsilon", "0"],
+            "epsilon must be above zero (\"inf\" for no privacy), and 0 is not",
+        ),
+        (
+            &["compare", "--epsilon=-1"],
+            "epsilon must be above zero (\"inf\" for no privacy), and -1 is not",
+        ),
+        (
+            &["compare", "--epsilon", "nan"],
+            "epsilon must be above zero (\"inf\" for no privacy), and NaN is not",
+        ),
+        (
+            &["compare", "--epsilon", "tiny"],
+            "invalid value 'tiny' for '--epsilon <E,…>': invalid float literal",
+        ),
+        (
+            &["compare", "--trials", "0"],
+            "a comparison needs one trial or more",
+        ),
+        (
+            &["compare", "--test-share", "1"],
+            "a share must be strictly between zero and one, and 1 is not",
+        ),
+        (
+            &["comparre"],
+            "unrecognized subcommand 'comparre'; tip: a similar subcommand exists: 'compare'",
+        ),
+    ] {
+        assert_eq!(refusal(arguments), expected);
+    }
+    let tiny = refusal(&["compare", "--epsilon", "1e-300"]);
+    assert!(
+        tiny.starts_with("epsilon must be finite, and large enough for the noise to fit"),
+        "{tiny}"
+    );
+    assert!(
+        tiny.ends_with("e-302 is not") || tiny.ends_with("e-301 is not"),
+        "{tiny}"
+    );
+}
