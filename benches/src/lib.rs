@@ -1,1 +1,1 @@
-//! x
+//! Micro-benchmarks, in `benches/`: `cargo bench -p scumble-benches`.

@@ -122,7 +122,7 @@ impl Mechanism for Twin {
 
 impl LocalMechanism for Twin {
     fn range(&self) -> Domain {
-        self.domain.flat()
+        self.domain.flat().clone()
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {

@@ -1,5 +1,6 @@
 //! The mechanism made of mechanisms.
 
+use crate::domain::check_width;
 use crate::{
     Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain,
     Release, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, compose, local,
@@ -25,6 +26,9 @@ struct Part {
     mechanism: Box<dyn Mechanism>,
     /// Where its columns stand among all columns.
     columns: Vec<usize>,
+    /// Of a local mechanism: the coordinates of its range, and the columns that it releases.
+    range_dim: usize,
+    released: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -78,7 +82,16 @@ impl Part {
         if *own.target() != TargetDomain::None && own.target() != domain.target() {
             return Err(Error::shape("a part was designed for another target"));
         }
-        Ok(Self { mechanism, columns })
+        let local = mechanism.as_local();
+        let (range_dim, released) = local.map_or((0, 0), |local| {
+            (local.range().dim(), local.layout().columns.len())
+        });
+        Ok(Self {
+            mechanism,
+            columns,
+            range_dim,
+            released,
+        })
     }
 
     fn scope(&self) -> compose::Scope {
@@ -147,37 +160,16 @@ impl Composed {
         Table::new(names, records, target.unwrap_or(Target::None))
     }
 
-    fn locals(&self) -> impl Iterator<Item = &dyn LocalMechanism> {
-        self.parts.iter().filter_map(|part| part.mechanism.as_local())
+    fn locals(&self) -> impl Iterator<Item = (&Part, &dyn LocalMechanism)> {
+        self.parts
+            .iter()
+            .filter_map(|part| Some((part, part.mechanism.as_local()?)))
     }
 
-    /// Cuts a point into its parts' points, maps each, and collects what they become.
-    fn for_each_part(
-        &self,
-        point: &[f64],
-        mut map: impl FnMut(&dyn LocalMechanism, Vec<f64>) -> Result<Vec<f64>>,
-    ) -> Result<Vec<Vec<f64>>> {
-        let mut rest = point;
-        let mapped = self
-            .locals()
-            .map(|part| {
-                let (own, others) = rest.split_at_checked(part.range().dim()).ok_or_else(|| {
-                    Error::shape(format!(
-                        "a point has {} values, too few for the range",
-                        point.len()
-                    ))
-                })?;
-                rest = others;
-                map(part, own.to_vec())
-            })
-            .collect::<Result<_>>()?;
-        if rest.is_empty() {
-            return Ok(mapped);
-        }
-        Err(Error::shape(format!(
-            "a point has {} values more than the range",
-            rest.len()
-        )))
+    /// # Errors
+    /// [`Error::Shape`] unless `point` has the coordinates of all parts' ranges.
+    fn check_point(&self, point: &[f64]) -> Result<()> {
+        check_width(self.parts.iter().map(|part| part.range_dim).sum(), point.len())
     }
 }
 
@@ -248,18 +240,15 @@ impl Mechanism for Composed {
 
 impl LocalMechanism for Composed {
     fn range(&self) -> Domain {
-        let ranges = self.locals().map(|part| part.range());
+        let ranges = self.locals().map(|(_, local)| local.range());
         Domain::product(ranges).unwrap_or_else(|_| Domain::empty()) // the ranges were checked when they were made
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        crate::domain::check_width(self.domain.layout().width(), record.len())?;
-        let mut point = vec![];
+        check_width(self.domain.flat().dim(), record.len())?;
         let (features, target) = record.split_at(self.domain.columns().len());
-        for part in &self.parts {
-            let Some(local) = part.mechanism.as_local() else {
-                continue; // `as_local` says that there is none
-            };
+        let mut point = vec![];
+        for (part, local) in self.locals() {
             let mut own: Vec<f64> = part.columns.iter().map(|&at| features[at]).collect();
             if part.scope().label {
                 own.extend(target);
@@ -270,30 +259,34 @@ impl LocalMechanism for Composed {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let perturbed = self.for_each_part(point, |part, mut own| {
-            part.perturb(&mut own, stream)?;
-            Ok(own)
-        })?;
-        point.copy_from_slice(&perturbed.concat());
+        self.check_point(point)?;
+        let mut rest = point;
+        for (part, local) in self.locals() {
+            let (own, others) = rest.split_at_mut(part.range_dim);
+            local.perturb(own, stream)?;
+            rest = others;
+        }
         Ok(())
     }
 
     fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        self.check_point(&point)?;
         // Features of all parts first, then the target of the one that has it.
-        let mut target = vec![];
-        let decoded = self.for_each_part(&point, |part, own| {
-            let mut own = part.decode(own)?;
-            let features = part.layout().columns.len();
-            if own.len() > features {
-                target = own.split_off(features);
-            }
-            Ok(own)
-        })?;
-        Ok([decoded.concat(), target].concat())
+        let (mut features, mut target) = (vec![], vec![]);
+        let mut rest = &point[..];
+        for (part, local) in self.locals() {
+            let (own, others) = rest.split_at(part.range_dim);
+            let mut own = local.decode(own.to_vec())?;
+            target.extend(own.drain(part.released.min(own.len())..));
+            features.extend(own);
+            rest = others;
+        }
+        features.extend(target);
+        Ok(features)
     }
 
     fn layout(&self) -> Layout {
-        let layouts: Vec<Layout> = self.locals().map(|part| part.layout()).collect();
+        let layouts: Vec<Layout> = self.locals().map(|(_, local)| local.layout()).collect();
         let target = layouts.iter().map(|layout| layout.target);
         Layout {
             columns: released_names(layouts.iter().map(|layout| &layout.columns[..])),
@@ -309,10 +302,10 @@ impl LocalMechanism for Composed {
             features: vec![],
             target: Law::Exact { width: 0 },
         };
-        for part in self.locals() {
-            let own = part.noise();
+        for (_, local) in self.locals() {
+            let own = local.noise();
             noise.features.extend(own.features);
-            if part.layout().target != TargetLayout::None {
+            if local.layout().target != TargetLayout::None {
                 noise.target = own.target;
             }
         }

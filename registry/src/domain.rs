@@ -393,6 +393,9 @@ pub struct RecordDomain {
     columns: Vec<String>,
     features: Domain,
     target: TargetDomain,
+    /// Features, then target: every record passes through it.
+    #[serde(skip)]
+    flat: Domain,
 }
 
 #[derive(Deserialize)]
@@ -428,11 +431,12 @@ impl RecordDomain {
         if let Some(column) = crate::table::first_duplicate(&columns) {
             return Err(Error::shape(format!("the column {column:?} stands there twice")));
         }
-        target.as_domain()?;
+        let flat = Domain::product([features.clone(), target.as_domain()?])?;
         Ok(Self {
             columns,
             features,
             target,
+            flat,
         })
     }
 
@@ -454,8 +458,10 @@ impl RecordDomain {
     /// The same features without a target.
     pub fn without_target(&self) -> Self {
         Self {
+            columns: self.columns.clone(),
+            features: self.features.clone(),
             target: TargetDomain::None,
-            ..self.clone()
+            flat: self.features.clone(),
         }
     }
 
@@ -465,6 +471,9 @@ impl RecordDomain {
             columns: vec![],
             features: Domain::empty(),
             target: self.target.clone(),
+            flat: Domain {
+                factors: self.flat.factors[self.features.factors.len()..].to_vec(),
+            },
         }
     }
 
@@ -479,12 +488,8 @@ impl RecordDomain {
     }
 
     /// Where records in flat form lie: features, then target.
-    pub fn flat(&self) -> Domain {
-        let target = self.target.as_domain().unwrap_or_else(|_| Domain::empty()); // checked by `new`
-        let factors = self.features.factors.iter().chain(&target.factors);
-        Domain {
-            factors: factors.cloned().collect(),
-        }
+    pub fn flat(&self) -> &Domain {
+        &self.flat
     }
 
     /// The shape of a table of such records.

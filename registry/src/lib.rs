@@ -82,3 +82,8 @@ pub use table::{Table, Target};
 
 #[doc(hidden)]
 pub use {inventory, schemars};
+
+/// The README's examples run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -34,3 +34,8 @@ pub use scumble_sampling as sampling;
 
 // A crate that nothing names is dropped by the linker, with the plugins in it.
 use scumble_classic as _;
+
+/// The README's examples run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}

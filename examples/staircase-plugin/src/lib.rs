@@ -93,7 +93,7 @@ impl StaircaseMechanism {
     pub fn new(domain: RecordDomain, epsilon: f64, step_share: Option<f64>) -> Result<Self> {
         let noisy = match domain.target() {
             TargetDomain::Class { .. } => domain.features().clone(),
-            _ => domain.flat(),
+            _ => domain.flat().clone(),
         };
         let bounds: Option<Vec<(f64, f64)>> = noisy
             .factors()
@@ -173,7 +173,7 @@ impl Mechanism for StaircaseMechanism {
 
 impl LocalMechanism for StaircaseMechanism {
     fn range(&self) -> Domain {
-        self.domain.flat()
+        self.domain.flat().clone()
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
@@ -187,7 +187,7 @@ impl LocalMechanism for StaircaseMechanism {
 
     /// Takes each number's step, an integer, and adds an integer.
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let width = self.domain.layout().width();
+        let width = self.domain.flat().dim();
         if point.len() != width {
             return Err(Error::shape(format!(
                 "a point has {} values where the range has {width}",

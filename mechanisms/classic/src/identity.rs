@@ -42,7 +42,7 @@ impl Mechanism for Identity {
 
 impl LocalMechanism for Identity {
     fn range(&self) -> Domain {
-        self.domain.flat()
+        self.domain.flat().clone()
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {

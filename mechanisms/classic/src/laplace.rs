@@ -140,7 +140,7 @@ impl Mechanism for Laplace {
 
 impl LocalMechanism for Laplace {
     fn range(&self) -> Domain {
-        self.domain.flat()
+        self.domain.flat().clone()
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
@@ -151,7 +151,7 @@ impl LocalMechanism for Laplace {
         let portion = cut(
             point,
             self.protect.coordinates(&self.domain),
-            self.domain.layout().width(),
+            self.domain.flat().dim(),
         )?;
         match &self.noise {
             Some(noise) => noise.add(portion, stream),

@@ -22,7 +22,7 @@ pub enum Protect {
 impl Protect {
     /// The coordinates of the portion in a flat record.
     pub(crate) fn coordinates(self, domain: &RecordDomain) -> Range<usize> {
-        let (features, all) = (domain.columns().len(), domain.layout().width());
+        let (features, all) = (domain.columns().len(), domain.flat().dim());
         match self {
             Self::Record => 0..all,
             Self::Features => 0..features,
@@ -36,7 +36,7 @@ impl Protect {
     /// [`Error::NotApplicable`] where `domain` has no such portion.
     pub(crate) fn domain(self, domain: &RecordDomain, mechanism: &str) -> Result<Domain> {
         let portion = match self {
-            Self::Record => domain.flat(),
+            Self::Record => domain.flat().clone(),
             Self::Features => domain.features().clone(),
             Self::Label => domain.target().as_domain()?,
         };

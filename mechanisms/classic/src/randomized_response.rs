@@ -81,7 +81,7 @@ impl RandomizedResponse {
     /// As [`protecting`](Self::protecting).
     pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Self> {
         let has_class = matches!(domain.target(), TargetDomain::Class { .. });
-        let protect = if is_categorical(&domain.flat()) {
+        let protect = if is_categorical(domain.flat()) {
             Protect::Record
         } else if has_class {
             Protect::Label
@@ -159,7 +159,7 @@ impl Mechanism for RandomizedResponse {
 
 impl LocalMechanism for RandomizedResponse {
     fn range(&self) -> Domain {
-        self.domain.flat()
+        self.domain.flat().clone()
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
@@ -170,7 +170,7 @@ impl LocalMechanism for RandomizedResponse {
         let portion = cut(
             point,
             self.protect.coordinates(&self.domain),
-            self.domain.layout().width(),
+            self.domain.flat().dim(),
         )?;
         let Some(epsilon) = self.of_each else {
             return Ok(());
