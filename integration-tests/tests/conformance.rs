@@ -60,7 +60,7 @@ impl Mechanism for Twin {
 
     fn guarantee(&self) -> Guarantee {
         if self.epsilon.is_infinite() && !self.is(Fault::ClaimsAtInfinity) {
-            return Guarantee::nothing();
+            return Guarantee::nothing(&self.domain);
         }
         let surplus = if self.is(Fault::ClaimsMoreThanItsBudget) {
             2.0
@@ -92,7 +92,7 @@ impl Mechanism for Twin {
                     ndarray::Array2::zeros((n, d)),
                     table.target().clone(),
                 )?,
-                guarantee: Guarantee::nothing(),
+                guarantee: Guarantee::nothing(&self.domain),
                 noise: self.noise(),
                 key: Key::Design(Box::new(self.clone())),
             });
@@ -275,6 +275,20 @@ fn a_plugin_that_says_another_side_or_does_not_design_is_caught() {
     plugin.pace = Pace::Slow;
     plugin.build = |_, _| Err(Error::shape("it never designs"));
     breaks(plugin, "its example designs");
+}
+
+#[test]
+fn a_design_that_hides_its_volunteers_is_caught() {
+    let mut plugin = twin!(None);
+    plugin.build = |_, brief| {
+        let records = brief.volunteers.table().map_or(0, Table::len);
+        Ok(Box::new(Twin {
+            domain: brief.domain.clone(),
+            epsilon: brief.budget.epsilon() / (1 + records) as f64,
+            fault: Fault::None,
+        }))
+    };
+    breaks(plugin, "a design that volunteers shaped says so");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! ε, which must not exceed the claim; and each broken twin must be caught by the same attack.
 //!
 //! An event is chosen on one half of the samples and measured on the other by Clopper–Pearson, at a false-alarm rate of
-//! 10⁻⁶ a bound. The smallest error that the attack sees at ε = 1 is 3 %.
+//! 10⁻⁶ a bound. The smallest error that the attack sees at ε = 1 is 4 %.
 
 use scumble::classic::{Laplace, RandomizedResponse, direct};
 use scumble::registry::{

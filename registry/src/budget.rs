@@ -148,18 +148,22 @@ fn exact(value: f64) -> Option<BigRational> {
     BigRational::from_float(value)
 }
 
-/// The largest `f64` at or below `value`.
+/// The largest `f64` at or below `value`, which is not negative.
 fn down(value: &BigRational) -> f64 {
-    let mut candidate = value.to_f64().unwrap_or(0.0);
-    while exact(candidate).is_none_or(|c| c > *value) {
+    let mut candidate = value.to_f64().unwrap_or(0.0).min(f64::MAX);
+    while exact(candidate).is_some_and(|c| c > *value) {
         candidate = candidate.next_down();
     }
     candidate
 }
 
-/// The smallest `f64` at or above `value`.
+/// The smallest `f64` at or above `value`, which is not negative; infinite beyond the largest.
 fn up(value: &BigRational) -> f64 {
-    0.0 - down(&-value) // not −0
+    let below = down(value);
+    match exact(below) {
+        Some(exactly) if exactly == *value => below,
+        _ => below.next_up(),
+    }
 }
 
 #[cfg(test)]
@@ -178,6 +182,8 @@ mod tests {
     fn an_infinite_part_makes_the_sum_infinite() {
         assert_eq!(sum_up([1.0, f64::INFINITY]), f64::INFINITY);
         assert_eq!(sum_up([]), 0.0);
+        assert_eq!(sum_up([f64::MAX; 2]), f64::INFINITY);
+        assert_eq!(sum_up([f64::MAX]), f64::MAX);
     }
 
     #[test]

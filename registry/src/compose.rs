@@ -29,7 +29,7 @@ use std::mem::discriminant;
 /// let both = compose::in_sequence(&[dp(0.5), dp(1.0)]);
 /// assert_eq!(both.local_dp(Unit::Record).unwrap().epsilon, 1.5);
 ///
-/// let with_none = compose::in_sequence(&[dp(0.5), Guarantee::nothing()]);
+/// let with_none = compose::in_sequence(&[dp(0.5), Guarantee::default()]);
 /// assert_eq!(with_none.local_dp(Unit::Record), None);
 /// ```
 pub fn in_sequence(parts: &[Guarantee]) -> Guarantee {
@@ -45,12 +45,24 @@ pub fn by_parts(parts: &[(Scope, Guarantee)]) -> Guarantee {
 
 /// The guarantee of releases of disjoint sets of records, each record in one of them (McSherry 2009, Theorem 4).
 ///
-/// Fixed in advance: the largest ε and δ. Chosen by value: a replaced record may leave one part and enter another, so
-/// for [`Neighbours::ReplaceOne`] the two largest add; local claims are lost, for the part that holds a record tells
-/// its value. Notions that are not differential privacy compose as in sequence where the partition was fixed, and are
-/// lost where it was not.
+/// Fixed in advance: the largest ε and δ. Chosen by value: a replaced record may leave one part and enter another, which
+/// changes the sizes of both, so claims for [`Neighbours::ReplaceOne`] are lost, and those for
+/// [`Neighbours::AddOrRemoveOne`] keep the largest; local claims are lost, for the part that holds a record tells its
+/// value. Notions that are not differential privacy compose as in sequence where the partition was fixed, and are lost
+/// where it was not.
+///
+/// Volunteers are not partitioned: whoever shaped several designs spends on all of them.
 pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
-    compose(Rule::Parallel(partition), &whole_records(parts))
+    let mut whole = compose(Rule::Parallel(partition), &whole_records(parts));
+    match partition {
+        Partition::FixedInAdvance => {
+            whole
+                .assumes
+                .push("who is in which part was fixed before anybody saw a record".into());
+        }
+        Partition::ByValue => whole.discloses.push("which part holds each record".into()),
+    }
+    whole
 }
 
 /// What a part sees of a record.
@@ -107,10 +119,13 @@ impl Rule {
         match (partition, notion) {
             (Partition::FixedInAdvance, Notion::LocalDp(_) | Notion::CentralDp(_)) => Some(1),
             (Partition::FixedInAdvance, _) => Some(usize::MAX),
-            (Partition::ByValue, Notion::CentralDp(dp)) => Some(match dp.neighbours {
-                Neighbours::AddOrRemoveOne => 1,
-                Neighbours::ReplaceOne => 2,
-            }),
+            (
+                Partition::ByValue,
+                Notion::CentralDp(CentralDp {
+                    neighbours: Neighbours::AddOrRemoveOne,
+                    ..
+                }),
+            ) => Some(1),
             (Partition::ByValue, _) => None,
         }
     }
@@ -140,7 +155,16 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
         });
         whole.claims.extend(narrower);
     }
-    whole.claims.extend(claims_for(Unit::Volunteer, rule, parts));
+    whole
+        .claims
+        .extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
+    let counts_samples = |claim: &Claim| matches!(claim.notion, Notion::PacResistance(_));
+    if parts.len() > 1 && whole.claims.iter().any(counts_samples) {
+        // Errata D11: the theorem counts samples of fresh records.
+        whole
+            .assumes
+            .push("no private record went into the samples of more than one part".into());
+    }
     for (_, part) in parts {
         unite(&mut whole.discloses, &part.discloses);
         unite(&mut whole.assumes, &part.assumes);
@@ -267,7 +291,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
                 _ => None,
             }) {
                 for (column, more) in &bound.information {
-                    *information.entry(column.clone()).or_insert(0.0) += more;
+                    let sum: &mut f64 = information.entry(column.clone()).or_default();
+                    *sum = sum_up([*sum, *more]); // more information is less protection
                 }
             }
             let together = Notion::CramerRao(CramerRao { information });
@@ -367,7 +392,7 @@ mod tests {
     #[test]
     fn labels_alone_are_protected_where_the_features_are_not() {
         let whole = by_parts(&[
-            (FEATURES, Guarantee::nothing()),
+            (FEATURES, Guarantee::default()),
             (LABEL, guarantee(local(0.5), Unit::Record)),
         ]);
         assert_eq!(whole.local_dp(Unit::Record), None);
@@ -396,18 +421,42 @@ mod tests {
     }
 
     #[test]
-    fn in_parallel_the_largest_counts_and_for_replacement_by_value_the_two_largest() {
+    fn in_parallel_the_largest_counts_and_a_partition_by_value_says_nothing_of_replacement() {
         let parts =
             |neighbours| [0.5, 2.0, 1.0].map(|epsilon| guarantee(central(epsilon, neighbours), Unit::Record));
-        let epsilon = |neighbours, partition| match only_notion(&in_parallel(&parts(neighbours), partition)) {
-            Notion::CentralDp(dp) => dp.epsilon,
-            other => panic!("{other}"),
+        let epsilon = |neighbours, partition| {
+            let whole = in_parallel(&parts(neighbours), partition);
+            whole.claims.first().map(|claim| match claim.notion {
+                Notion::CentralDp(dp) => dp.epsilon,
+                ref other => panic!("{other}"),
+            })
         };
         use Neighbours::{AddOrRemoveOne, ReplaceOne};
-        assert_eq!(epsilon(AddOrRemoveOne, Partition::FixedInAdvance), 2.0);
-        assert_eq!(epsilon(ReplaceOne, Partition::FixedInAdvance), 2.0);
-        assert_eq!(epsilon(AddOrRemoveOne, Partition::ByValue), 2.0);
-        assert_eq!(epsilon(ReplaceOne, Partition::ByValue), 3.0);
+        assert_eq!(epsilon(AddOrRemoveOne, Partition::FixedInAdvance), Some(2.0));
+        assert_eq!(epsilon(ReplaceOne, Partition::FixedInAdvance), Some(2.0));
+        assert_eq!(epsilon(AddOrRemoveOne, Partition::ByValue), Some(2.0));
+        // Each part may release its size exactly at ε = 0 for replacement: together they give the histogram.
+        assert_eq!(epsilon(ReplaceOne, Partition::ByValue), None);
+    }
+
+    #[test]
+    fn a_volunteer_of_two_designs_spends_on_both_however_the_records_are_split() {
+        let shaped = || Guarantee {
+            claims: vec![Claim {
+                notion: central(1.0, Neighbours::AddOrRemoveOne),
+                protects: Unit::Volunteer,
+                theorem: "DP-SGD".into(),
+            }],
+            shaped_by: ShapedBy::PrivateVolunteers,
+            ..Guarantee::default()
+        };
+        for partition in [Partition::FixedInAdvance, Partition::ByValue] {
+            let whole = in_parallel(&[shaped(), shaped()], partition);
+            let Notion::CentralDp(dp) = only_notion(&whole) else {
+                panic!("{whole}")
+            };
+            assert_eq!(dp.epsilon, 2.0);
+        }
     }
 
     #[test]
@@ -416,7 +465,12 @@ mod tests {
             guarantee(local(1.0), Unit::Record),
             guarantee(local(2.0), Unit::Record),
         ];
-        assert!(in_parallel(&parts, Partition::ByValue).claims.is_empty());
+        let by_value = in_parallel(&parts, Partition::ByValue);
+        assert!(by_value.claims.is_empty(), "{by_value}");
+        assert!(
+            by_value.discloses.iter().any(|line| line.contains("which part")),
+            "{by_value}"
+        );
         let fixed = in_parallel(&parts, Partition::FixedInAdvance);
         assert_eq!(fixed.local_dp(Unit::Record).unwrap().epsilon, 2.0);
     }
@@ -454,6 +508,7 @@ mod tests {
             panic!("{whole}")
         };
         assert_eq!((pac.budget, pac.spent), (99.0, 110.0));
+        assert!(whole.assumes[0].contains("more than one part"), "{whole}");
 
         let secret = || guarantee(Notion::PerfectSecrecy(PerfectSecrecy {}), Unit::Features);
         let whole = in_sequence(&[secret(), secret()]);

@@ -208,7 +208,7 @@ impl Mechanism for Composed {
         }
         self.domain.layout().check(table)?;
         let mut tables = vec![];
-        let mut keys = vec![];
+        let mut secrets = vec![];
         let mut guarantees = vec![];
         let mut features = vec![];
         let mut target = Law::Exact { width: 0 };
@@ -220,7 +220,10 @@ impl Mechanism for Composed {
             }
             guarantees.push((part.scope(), release.guarantee));
             tables.push(release.table);
-            keys.push(release.key);
+            secrets.push(match release.key {
+                Key::Design(_) => None,
+                Key::Secret(secret) => Some(secret),
+            });
         }
         Ok(Release {
             table: self.join(tables)?,
@@ -228,7 +231,7 @@ impl Mechanism for Composed {
             noise: Noise { features, target },
             key: Key::Secret(Box::new(ComposedKey {
                 composed: self.clone(),
-                keys,
+                secrets,
             })),
         })
     }
@@ -313,24 +316,35 @@ impl LocalMechanism for Composed {
     }
 }
 
-/// The keys of a composition that has a curator among its parts.
+/// The keys of a composition that has a curator among its parts: a secret for each curator, none for a local part, whose
+/// design is its key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ComposedKey {
     composed: Composed,
-    keys: Vec<Key>,
+    secrets: Vec<Option<Box<dyn SecretKey>>>,
 }
 
 #[typetag::serde(name = "composed")]
 impl SecretKey for ComposedKey {
     fn view(&self, clean: &Table) -> Result<Table> {
         self.composed.domain.layout().check(clean)?;
-        if self.keys.len() != self.composed.parts.len() {
+        if self.secrets.len() != self.composed.parts.len() {
             return Err(Error::shape(
                 "the key does not have one part for each part of the release",
             ));
         }
-        let parts = self.composed.parts.iter().zip(&self.keys);
-        let views = parts.map(|(part, key)| key.view(&part.view_of(clean)?));
+        let views = self
+            .composed
+            .parts
+            .iter()
+            .zip(&self.secrets)
+            .map(|(part, secret)| {
+                let clean = part.view_of(clean)?;
+                match secret {
+                    Some(secret) => secret.view(&clean),
+                    None => Key::Design(part.mechanism.clone()).view(&clean),
+                }
+            });
         self.composed.join(views.collect::<Result<_>>()?)
     }
 }

@@ -11,8 +11,8 @@
 //! house.
 
 use crate::{
-    Budget, Design, Error, Example, LocalMechanism, Plugin, Randomness, Registry, Release, Result, Side,
-    Table, Target, Unit, local,
+    Budget, Design, Error, Example, LocalMechanism, Plugin, Randomness, Registry, Release, Result, ShapedBy,
+    Side, Table, Target, Unit, Volunteers, local,
 };
 use ndarray::{Array2, Axis, concatenate};
 use serde_json::json;
@@ -58,7 +58,7 @@ const SEED: u64 = 1;
 /// # Errors
 /// All rules that it breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 14] = [
+    let rules: [(&str, Rule); 15] = [
         ("says of itself what it is", describes_itself),
         ("claims no more than its budget", claims_within_budget),
         ("a saved design loads and releases the same", saves_and_loads),
@@ -88,6 +88,7 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
         ),
         ("bad tables are errors", refuses_bad_tables),
         ("unknown parameters are errors", refuses_unknown_parameters),
+        ("a design that volunteers shaped says so", admits_its_volunteers),
     ];
     let subject = match Subject::new(plugin) {
         Ok(subject) => subject,
@@ -450,5 +451,25 @@ fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
         .design(&json!({"no-such-parameter": 1}), &subject.example.brief);
     require(matches!(refused, Err(Error::UnknownParameter { .. })), || {
         "\"no-such-parameter\" is accepted".into()
+    })
+}
+
+fn admits_its_volunteers(subject: &Subject) -> Verdict {
+    let shaped_by = |volunteers| {
+        let mut brief = subject.example.brief.clone();
+        brief.volunteers = volunteers;
+        subject
+            .plugin
+            .design(&subject.example.parameters, &brief)
+            .map_err(text)
+    };
+    let with = shaped_by(Volunteers::Private(subject.example.table.clone()))?;
+    if with.mechanism.guarantee().shaped_by == ShapedBy::PrivateVolunteers {
+        return Ok(());
+    }
+    let saved = |design: &Design| serde_json::to_string(&design.mechanism).map_err(|error| error.to_string());
+    let without = shaped_by(Volunteers::None)?;
+    require(saved(&with)? == saved(&without)?, || {
+        "private volunteers change the design, and its guarantee says that nobody shaped it".into()
     })
 }

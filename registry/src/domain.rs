@@ -4,6 +4,9 @@ use crate::{Error, Result, Table, Target};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+/// A saved domain may claim any width; a wider one than this is no domain of records.
+const MOST_COORDINATES: usize = 1 << 32;
+
 /// One indivisible factor of a [`Domain`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "set", rename_all = "kebab-case", deny_unknown_fields)]
@@ -78,8 +81,8 @@ impl Factor {
     fn check(&self) -> Result<()> {
         let (needs, fine) = match *self {
             Self::Interval { lower, upper } => (
-                "finite bounds in ascending order",
-                lower.is_finite() && upper.is_finite() && lower <= upper,
+                "finite bounds in ascending order, a finite distance apart",
+                lower <= upper && (upper - lower).is_finite(),
             ),
             Self::OneHot { levels } => ("two levels or more", levels >= 2),
             Self::L1Ball { dim, radius } | Self::L2Ball { dim, radius } => (
@@ -149,6 +152,15 @@ impl TryFrom<Vec<Factor>> for Domain {
 
     fn try_from(factors: Vec<Factor>) -> Result<Self> {
         factors.iter().try_for_each(Factor::check)?;
+        let dim = factors
+            .iter()
+            .try_fold(0usize, |dim, factor| dim.checked_add(factor.dim()));
+        if dim.is_none_or(|dim| dim > MOST_COORDINATES) {
+            return Err(Error::Domain {
+                needs: "no more than 2^32 coordinates",
+                given: "more".into(),
+            });
+        }
         Ok(Self { factors })
     }
 }
@@ -211,7 +223,7 @@ impl Domain {
     /// The product of `domains`, coordinates one after the other.
     ///
     /// # Errors
-    /// None for domains that were made by this type's functions.
+    /// [`Error::Domain`] for more than 2³² coordinates.
     pub fn product(domains: impl IntoIterator<Item = Domain>) -> Result<Self> {
         let factors: Vec<Factor> = domains.into_iter().flat_map(|d| d.factors).collect();
         factors.try_into()
@@ -323,6 +335,8 @@ fn rescale(point: &mut [f64], radius: f64, norm: fn(&[f64]) -> f64) {
     point.iter_mut().for_each(|x| *x /= unit);
     let mut factor = radius / norm(point);
     let direction = point.to_vec();
+    // Rounding may leave it just outside: a little shorter then, and twice that until it is in.
+    let mut shrinkage = f64::EPSILON;
     loop {
         for (x, along) in point.iter_mut().zip(&direction) {
             *x = along * factor;
@@ -330,7 +344,8 @@ fn rescale(point: &mut [f64], radius: f64, norm: fn(&[f64]) -> f64) {
         if norm(point) <= radius {
             return;
         }
-        factor = factor.next_down();
+        factor *= 1.0 - shrinkage;
+        shrinkage *= 2.0;
     }
 }
 
@@ -672,12 +687,23 @@ mod tests {
         for refused in [
             Domain::interval(1.0, 0.0),
             Domain::interval(0.0, f64::INFINITY),
+            Domain::interval(-1e308, 1e308),
+            Domain::l1_ball(usize::MAX, 1.0),
             Domain::one_hot(1),
             Domain::l1_ball(0, 1.0),
             Domain::l2_ball(3, f64::NAN),
         ] {
             assert!(matches!(refused, Err(Error::Domain { .. })), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn a_wide_point_is_rescaled_in_few_steps() {
+        let mut point = vec![1e-3; 1_000_000];
+        let ball = Domain::l1_ball(point.len(), 1.0).unwrap();
+        ball.project(&mut point).unwrap();
+        assert!(ball.contains(&point));
+        assert!(l1_norm(&point) > 1.0 - 1e-9, "it shrank to {}", l1_norm(&point));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The notions are separate types and never convert into one another. Only the two differential-privacy notions show
 //! an ε. A guarantee prints as a card for people and serialises to JSON for machines.
 
-use crate::{Provenance, number};
+use crate::{Provenance, RecordDomain, TargetDomain, number};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -186,10 +186,10 @@ pub enum ShapedBy {
 }
 
 impl Guarantee {
-    /// The guarantee of a mechanism that promises nothing and gives the record away.
-    pub fn nothing() -> Self {
+    /// The guarantee of a mechanism that promises nothing and gives away all that it sees of a record of `domain`.
+    pub fn nothing(domain: &RecordDomain) -> Self {
         Self {
-            discloses: vec!["every released record, as it is".into()],
+            discloses: in_clear(domain, Unit::Record),
             ..Self::default()
         }
     }
@@ -219,10 +219,8 @@ impl Guarantee {
     pub fn under(mut self, provenance: Provenance) -> Self {
         if let Provenance::Seed(_) = provenance {
             self.claims.clear();
-            self.discloses = vec![
-                "whatever the noise hides, to anyone who knows or can guess the seed: a seeded release promises nothing"
-                    .into(),
-            ];
+            let line = "whatever the noise hides, to anyone who knows or can guess the seed: a seeded release promises nothing";
+            self.discloses.insert(0, line.into());
         }
         self
     }
@@ -244,6 +242,18 @@ impl Guarantee {
         value["summary"] = self.summary().into();
         value
     }
+}
+
+/// What leaves in clear, in words, when `unit` of a record of `domain` does.
+pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
+    let features = unit != Unit::Label && !domain.columns().is_empty();
+    let label = unit != Unit::Features && *domain.target() != TargetDomain::None;
+    let lines = [
+        (features, "the features of every record, as they are"),
+        (label, "the label of every record, as it is"),
+    ];
+    let lines = lines.into_iter().filter(|(leaves, _)| *leaves);
+    lines.map(|(_, line)| line.to_owned()).collect()
 }
 
 impl fmt::Display for Unit {
@@ -293,7 +303,7 @@ impl fmt::Display for Notion {
             Self::CramerRao(bound) => write!(
                 formatter,
                 "squared error of at least {} for every unbiased reconstruction",
-                Significant(bound.error())
+                AtLeast(bound.error())
             ),
             Self::PacResistance(pac) => write!(
                 formatter,
@@ -312,22 +322,34 @@ impl fmt::Display for Notion {
 /// A number with four significant digits, rounded up: no ε prints as less than it is.
 struct Significant(f64);
 
+/// The same, rounded down: no lower bound prints as more than it is.
+struct AtLeast(f64);
+
 impl fmt::Display for Significant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == 0.0 || !self.0.is_finite() {
-            return write!(formatter, "{}", self.0);
-        }
-        let digits = 3 - self.0.abs().log10().floor() as i32;
-        let unit = 10f64.powi(digits);
-        // What differs from a four-digit number by less than 10⁻⁹ of it is that number.
-        let scaled = self.0 * unit;
-        let rounded = if (scaled - scaled.round()).abs() < 1e-9 * scaled.abs() {
-            scaled.round()
-        } else {
-            scaled.ceil()
-        };
-        write!(formatter, "{}", rounded / unit)
+        four_digits(self.0, f64::ceil, formatter)
     }
+}
+
+impl fmt::Display for AtLeast {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        four_digits(self.0, f64::floor, formatter)
+    }
+}
+
+fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if !(1e-6..1e12).contains(&value) {
+        return write!(formatter, "{}", number::short(value));
+    }
+    let unit = 10f64.powi(3 - value.log10().floor() as i32);
+    // What differs from a four-digit number by less than 10⁻⁹ of it is that number.
+    let scaled = value * unit;
+    let rounded = if (scaled - scaled.round()).abs() < 1e-9 * scaled {
+        scaled.round()
+    } else {
+        round(scaled)
+    };
+    write!(formatter, "{}", rounded / unit)
 }
 
 impl Notion {
@@ -425,9 +447,12 @@ mod tests {
             (0.1 + 0.2, "0.3"),
             (123_456.0, "123500"),
             (0.000_123_41, "0.0001235"),
+            (1e-310, "1e-310"),
+            (f64::INFINITY, "inf"),
         ] {
             assert_eq!(Significant(epsilon).to_string(), shown);
         }
+        assert_eq!(AtLeast(1.99999).to_string(), "1.999");
     }
 
     #[test]
@@ -458,7 +483,13 @@ mod tests {
 
     #[test]
     fn a_seed_voids_every_claim_and_the_card_says_so() {
-        let card = local(1.0, Unit::Record).under(Provenance::Seed(1)).to_string();
+        let mut guarantee = local(1.0, Unit::Features);
+        guarantee.discloses.push("the label".into());
+        let card = guarantee.under(Provenance::Seed(1)).to_string();
+        assert!(
+            card.contains("discloses  the label"),
+            "what leaves in clear does so under any seed: {card}"
+        );
         assert!(
             card.contains("promises   nothing") && card.contains("seed"),
             "{card}"

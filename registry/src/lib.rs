@@ -71,7 +71,7 @@ pub use domain::{Domain, Factor, Layout, RecordDomain, TargetDomain, TargetLayou
 pub use error::{Error, Result, nearest_name};
 pub use guarantee::{
     AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance,
-    PerfectSecrecy, ShapedBy, Unit,
+    PerfectSecrecy, ShapedBy, Unit, in_clear,
 };
 pub use mechanism::{Key, LocalMechanism, Mechanism, Release, SecretKey};
 pub use noise::{LaplaceNoise, Lattice, Law, Noise};

@@ -4,7 +4,6 @@ use crate::{
     Domain, Error, Guarantee, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table, local,
 };
 use dyn_clone::DynClone;
-use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// A designed mechanism: it needs nothing more than a table and randomness to release.
@@ -85,7 +84,9 @@ pub struct Release {
 }
 
 /// What gives the [`view`](Key::view) of clean records in the released space. No guarantee covers what it returns.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+///
+/// Designs are saved by [`Design::to_json`](crate::Design::to_json), secrets as `Box<dyn SecretKey>`.
+#[derive(Debug, Clone)]
 pub enum Key {
     /// A local mechanism's key is its design, which is public.
     Design(Box<dyn Mechanism>),

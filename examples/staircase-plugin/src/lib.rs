@@ -10,8 +10,8 @@ use noise::Staircase;
 use schemars::JsonSchema;
 use scumble::registry::{
     Brief, Claim, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism, Mechanism, Noise,
-    Notion, Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, Unit, local, number,
-    register,
+    Notion, Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, Unit, in_clear, local,
+    number, register,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -139,10 +139,10 @@ impl Mechanism for StaircaseMechanism {
 
     fn guarantee(&self) -> Guarantee {
         if self.law.is_none() {
-            return Guarantee::nothing();
+            return Guarantee::nothing(&self.domain);
         }
         let (protects, discloses) = match self.leaves_label() {
-            true => (Unit::Features, vec!["the label of every record, as it is".into()]),
+            true => (Unit::Features, in_clear(&self.domain, Unit::Label)),
             false => (Unit::Record, vec![]),
         };
         Guarantee {

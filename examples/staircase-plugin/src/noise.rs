@@ -1,7 +1,7 @@
 //! The discrete staircase law.
 
 use scumble::registry::{Result, Stream};
-use scumble::sampling::{Rational, bernoulli_exp, uniform_below};
+use scumble::sampling::{Geometric, Rational, bernoulli_exp, uniform_below, with_random_sign};
 use std::num::NonZeroU64;
 
 /// The staircase law on the integers (Geng and Viswanath 2014): with b = e^−ε, sensitivity Δ and
@@ -11,6 +11,8 @@ use std::num::NonZeroU64;
 #[derive(Debug, Clone)]
 pub(crate) struct Staircase {
     epsilon: Rational,
+    /// How many whole stairs lie between zero and a draw.
+    stairs: Geometric,
     sensitivity: NonZeroU64,
     /// r: how many integers the top step has on its side of zero.
     top: u64,
@@ -20,32 +22,26 @@ impl Staircase {
     /// The law for this ε and sensitivity; the top step takes the share `step_share` of Δ.
     pub(crate) fn new(epsilon: f64, sensitivity: NonZeroU64, step_share: f64) -> Result<Self> {
         let top = (step_share * sensitivity.get() as f64).round() as u64;
+        let epsilon = Rational::floor_of(epsilon)?;
         Ok(Self {
-            epsilon: Rational::floor_of(epsilon)?,
+            epsilon,
+            stairs: Geometric::new(epsilon.reciprocal()?)?,
             sensitivity,
             top: top.clamp(1, sensitivity.get()),
         })
     }
 
-    /// One draw, exact: a magnitude and a sign, with one of the two zeros thrown away.
+    /// One draw, exact: whole stairs and a place within one, with a random sign.
     pub(crate) fn sample(&self, stream: &mut Stream) -> i128 {
-        loop {
-            let mut stairs = 0i128;
-            while bernoulli_exp(stream, self.epsilon) {
-                stairs += 1;
-            }
+        with_random_sign(stream, |stream| {
             let within = loop {
                 let proposal = uniform_below(stream, self.sensitivity);
                 if proposal < self.top || bernoulli_exp(stream, self.epsilon) {
                     break i128::from(proposal);
                 }
             };
-            let magnitude = stairs * i128::from(self.sensitivity.get()) + within;
-            let negative = uniform_below(stream, NonZeroU64::MIN.saturating_add(1)) == 1;
-            if !(negative && magnitude == 0) {
-                return if negative { -magnitude } else { magnitude };
-            }
-        }
+            self.stairs.sample(stream) * i128::from(self.sensitivity.get()) + within
+        })
     }
 
     /// E k², by the moments of the two steps and of the geometric number of stairs.

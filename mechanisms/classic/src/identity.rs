@@ -28,7 +28,7 @@ impl Mechanism for Identity {
     }
 
     fn guarantee(&self) -> Guarantee {
-        Guarantee::nothing()
+        Guarantee::nothing(&self.domain)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use scumble_registry::{
-    Claim, Domain, Error, Guarantee, LocalDp, Notion, RecordDomain, Result, TargetDomain, Unit,
+    Claim, Domain, Error, Guarantee, LocalDp, Notion, RecordDomain, Result, Unit, in_clear,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -53,24 +53,19 @@ impl Protect {
     /// The guarantee that this portion, and nothing else, has ε-local differential privacy by `theorem`.
     pub(crate) fn guarantee(self, domain: &RecordDomain, epsilon: f64, theorem: &str) -> Guarantee {
         if epsilon == f64::INFINITY {
-            return Guarantee::nothing();
+            return Guarantee::nothing(domain);
         }
-        let has_label = *domain.target() != TargetDomain::None;
-        let label_in_clear = self == Self::Features && has_label;
-        let features_in_clear = self == Self::Label && !domain.columns().is_empty();
-        let protects = match (label_in_clear, features_in_clear) {
-            (true, _) => Unit::Features,
-            (_, true) => Unit::Label,
-            _ => Unit::Record, // all there is
+        let discloses = match self {
+            Self::Record => vec![],
+            Self::Features => in_clear(domain, Unit::Label),
+            Self::Label => in_clear(domain, Unit::Features),
+        };
+        let protects = match self {
+            _ if discloses.is_empty() => Unit::Record, // all there is
+            Self::Label => Unit::Label,
+            _ => Unit::Features,
         };
         let notion = Notion::LocalDp(LocalDp { epsilon, delta: 0.0 });
-        let mut discloses = vec![];
-        if label_in_clear {
-            discloses.push("the label of every record, as it is".to_owned());
-        }
-        if features_in_clear {
-            discloses.push("the features of every record, as they are".to_owned());
-        }
         Guarantee {
             claims: vec![Claim {
                 notion,

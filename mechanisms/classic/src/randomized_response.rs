@@ -103,6 +103,12 @@ impl RandomizedResponse {
                 "it answers with levels, and what it should protect holds numbers",
             ));
         }
+        if protect != Protect::Features && matches!(domain.target(), TargetDomain::Vector { .. }) {
+            return Err(Error::not_applicable(
+                NAME,
+                "its label is a class, and a vector is none",
+            ));
+        }
         let groups: Vec<Range<usize>> = portion.factors().map(|(coordinates, _)| coordinates).collect();
         let of_each = match Budget::pure(epsilon)?.divide(groups.len())?.epsilon() {
             f64::INFINITY => None,

@@ -106,7 +106,7 @@ pub struct Row {
     pub epsilon: Option<f64>,
     /// The model.
     pub model: &'static str,
-    /// Its score: `accuracy`, or `rmse` in the target's own unit.
+    /// Its score: `accuracy`, or `rmse` in the target's own unit, against targets clipped to their public bounds.
     pub metric: &'static str,
     /// The mean over trials.
     pub mean: f64,

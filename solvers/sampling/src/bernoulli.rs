@@ -30,6 +30,9 @@ pub fn randomized_response<R: RngCore + ?Sized>(
     levels: NonZeroU64,
     epsilon: Rational,
 ) -> u64 {
+    if truth >= levels.get() {
+        return uniform_below(rng, levels);
+    }
     loop {
         let proposal = uniform_below(rng, levels);
         if proposal == truth || bernoulli_exp(rng, epsilon) {

@@ -20,7 +20,7 @@ pub enum Error {
         value: f64,
     },
     /// A scale of zero, or one too large for 126-bit arithmetic.
-    #[error("the scale {numerator}/{denominator} of a discrete Laplace law must lie between 1/2^64 and 2^62")]
+    #[error("the scale {numerator}/{denominator} needs a numerator between 1 and 2^62")]
     Scale {
         /// The scale's numerator.
         numerator: u64,

@@ -10,6 +10,7 @@
 //! | [`bernoulli`] | true with probability p, p rational |
 //! | [`bernoulli_exp`] | true with probability exp(−γ), γ rational |
 //! | [`randomized_response`] | one of K levels, the given one e^ε times as likely as each other |
+//! | [`Geometric`] | P(k) ∝ exp(−k/t) on the integers k ≥ 0, t rational |
 //! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, t rational |
 //!
 //! Nothing here knows of privacy. Running times are not constant: all of it is rejection sampling.
@@ -28,11 +29,13 @@
 mod bernoulli;
 mod discrete_laplace;
 mod error;
+mod geometric;
 mod rational;
 mod uniform;
 
 pub use bernoulli::{bernoulli, bernoulli_exp, randomized_response};
-pub use discrete_laplace::DiscreteLaplace;
+pub use discrete_laplace::{DiscreteLaplace, with_random_sign};
 pub use error::{Error, Result};
+pub use geometric::Geometric;
 pub use rational::Rational;
 pub use uniform::uniform_below;

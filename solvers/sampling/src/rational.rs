@@ -24,11 +24,12 @@ impl Rational {
         })
     }
 
-    /// The largest fraction below or equal to `value` whose denominator is a power of two up to 2⁶³.
+    /// The largest fraction below or equal to `value` whose denominator is a power of two up to 2⁶², in lowest terms.
     ///
-    /// Every `f64` from 2⁻¹⁰ to 2⁶³ is met exactly; a smaller one loses less than 2⁻⁶³, a larger one becomes 2⁶³.
+    /// Every `f64` from 2⁻⁹ to 2⁶² is met exactly; a smaller one loses less than 2⁻⁶², a larger one becomes 2⁶².
     /// As the γ of [`bernoulli_exp`](crate::bernoulli_exp) or the ε of
-    /// [`randomized_response`](crate::randomized_response), a smaller number is the more private one.
+    /// [`randomized_response`](crate::randomized_response), a smaller number is the more private one; as a scale of noise
+    /// it is not.
     ///
     /// # Errors
     /// [`Error::NotRational`] when `value` is negative or not finite.
@@ -36,17 +37,26 @@ impl Rational {
         if !(value.is_finite() && value >= 0.0) {
             return Err(Error::NotRational { value });
         }
-        const LARGEST: u64 = 1 << 63;
+        const LARGEST: u64 = 1 << 62;
         if value >= LARGEST as f64 {
             return Self::new(LARGEST, 1);
         }
-        // The largest k ≤ 63 with value·2^k ≤ 2⁶³. Scaling by a power of two is exact, and the cast truncates.
-        let mut exponent = 63;
+        // The largest k ≤ 62 with value·2^k ≤ 2⁶². Scaling by a power of two is exact, and the cast truncates.
+        let mut exponent = 62;
         while value * (1u64 << exponent) as f64 > LARGEST as f64 {
             exponent -= 1;
         }
-        let power = 1u64 << exponent;
-        Self::new((value * power as f64) as u64, power)
+        let numerator = (value * (1u64 << exponent) as f64) as u64;
+        let common = numerator.trailing_zeros().min(exponent);
+        Self::new(numerator >> common, 1 << (exponent - common))
+    }
+
+    /// The fraction upside down.
+    ///
+    /// # Errors
+    /// [`Error::ZeroDenominator`] for zero.
+    pub fn reciprocal(self) -> Result<Self> {
+        Self::new(self.denominator, self.numerator)
     }
 
     /// The number above the line.
@@ -83,8 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn floor_saturates_at_two_to_the_63() {
-        assert_eq!(Rational::floor_of(1e300), Rational::new(1 << 63, 1));
+    fn floor_saturates_at_two_to_the_62_and_reduces() {
+        assert_eq!(Rational::floor_of(1e300), Rational::new(1 << 62, 1));
+        assert_eq!(Rational::floor_of(0.75), Rational::new(3, 4));
+        assert_eq!(Rational::floor_of(0.0), Rational::new(0, 1));
     }
 
     proptest! {

@@ -6,7 +6,7 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use scumble_sampling::{
-    DiscreteLaplace, Rational, bernoulli, bernoulli_exp, randomized_response, uniform_below,
+    DiscreteLaplace, Geometric, Rational, bernoulli, bernoulli_exp, randomized_response, uniform_below,
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use std::num::NonZeroU64;
@@ -129,6 +129,29 @@ fn randomized_response_keeps_the_truth_e_to_the_epsilon_times_as_often() {
         });
         follows_and_rejects(&counts, &law(epsilon), &law(epsilon * 1.05));
     }
+}
+
+#[test]
+fn geometric_has_its_law_for_whole_and_broken_scales() {
+    for (numerator, denominator, reach) in [(1, 1, 8), (2, 5, 3), (7, 2, 24)] {
+        let exact = Rational::new(numerator, denominator).unwrap();
+        let geometric = Geometric::new(exact).unwrap();
+        let counts = histogram(reach + 1, |rng| geometric.sample(rng) as usize);
+        let law = |scale: f64| -> Vec<f64> {
+            let q = (-1.0 / scale).exp();
+            let below = (0..reach).map(|k| (1.0 - q) * q.powi(k as i32));
+            below.chain([q.powi(reach as i32)]).collect()
+        };
+        follows_and_rejects(&counts, &law(exact.to_f64()), &law(exact.to_f64() * 1.05));
+    }
+}
+
+#[test]
+fn an_answer_about_no_level_is_uniform_and_comes_at_once() {
+    let n = NonZeroU64::new(5).unwrap();
+    let large = Rational::new(100, 1).unwrap();
+    let counts = histogram(5, |rng| randomized_response(rng, 7, n, large) as usize);
+    follows_and_rejects(&counts, &[0.2; 5], &[0.21, 0.2, 0.2, 0.2, 0.19]);
 }
 
 /// P(−reach), …, P(reach), with both tails in the end cells.
