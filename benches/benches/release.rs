@@ -22,9 +22,7 @@ fn release(criterion: &mut Criterion) {
     let registry = Registry::installed().expect("plugins");
 
     let mut group = criterion.benchmark_group("release");
-    group
-        .throughput(Throughput::Elements((RECORDS * COLUMNS) as u64))
-        .sample_size(10);
+    group.throughput(Throughput::Elements((RECORDS * COLUMNS) as u64)).sample_size(10);
     for name in ["identity", "laplace", "direct"] {
         let plugin = registry.get(name).expect("a built-in plugin");
         let design = plugin.design(&Default::default(), &brief).expect("a design");
@@ -33,9 +31,7 @@ fn release(criterion: &mut Criterion) {
             bencher.iter(|| black_box(design.mechanism.release(&table, &mut randomness)));
         });
     }
-    group.bench_function("a plain copy", |bencher| {
-        bencher.iter(|| black_box(table.records().clone()))
-    });
+    group.bench_function("a plain copy", |bencher| bencher.iter(|| black_box(table.records().clone())));
     group.finish();
 }
 

@@ -10,6 +10,7 @@ fn comparison(epsilons: &[f64]) -> Comparison {
         data: DataSet::wine().unwrap(),
         entrants: Entrant::quick(&Registry::installed().unwrap()),
         epsilons: epsilons.to_vec(),
+        delta: 0.0,
         trials: 5,
         test_share: 0.2,
         label_share: 0.5,
@@ -23,40 +24,28 @@ fn run(comparison: &Comparison) -> Outcome {
 
 fn row<'a>(outcome: &'a Outcome, mechanism: &str, epsilon: f64) -> &'a Row {
     let mut rows = outcome.rows.iter();
-    rows.find(|row| row.mechanism == mechanism && row.epsilon.is_none_or(|e| e == epsilon))
-        .unwrap()
+    rows.find(|row| row.mechanism == mechanism && row.epsilon.is_none_or(|e| e == epsilon)).unwrap()
 }
 
 #[test]
 fn identity_equals_training_without_any_mechanism() {
     let wine = DataSet::wine().unwrap();
-    let design = Registry::installed().unwrap().get("identity").unwrap().design(
-        &Default::default(),
-        &Brief::new(wine.domain.clone(), Budget::pure(1.0).unwrap()),
-    );
-    let release = design
+    let design = Registry::installed()
         .unwrap()
-        .mechanism
-        .release(&wine.table, &mut Randomness::seeded(1))
-        .unwrap();
+        .get("identity")
+        .unwrap()
+        .design(&Default::default(), &Brief::new(wine.domain.clone(), Budget::pure(1.0).unwrap()));
+    let release = design.unwrap().mechanism.release(&wine.table, &mut Randomness::seeded(1)).unwrap();
     assert_eq!(release.table, wine.table, "identity changed a record");
     let predictions = |table: scumble::registry::Table| {
         let dataset: linfa::Dataset<f64, usize, ndarray::Ix1> = table.try_into().unwrap();
-        LogisticParams::default()
-            .fit(&dataset)
-            .unwrap()
-            .predict(wine.table.records())
+        LogisticParams::default().fit(&dataset).unwrap().predict(wine.table.records())
     };
     let (with, without) = (predictions(release.table), predictions(wine.table.clone()));
     assert_eq!(with, without);
-    let Target::Class(truth) = wine.table.target() else {
-        panic!("wines have classes")
-    };
+    let Target::Class(truth) = wine.table.target() else { panic!("wines have classes") };
     let accuracy = with.iter().zip(truth).filter(|(p, t)| p == t).count() as f64 / truth.len() as f64;
-    assert!(
-        (0.70..0.80).contains(&accuracy),
-        "logistic regression on the wines has accuracy {accuracy}"
-    );
+    assert!((0.70..0.80).contains(&accuracy), "logistic regression on the wines has accuracy {accuracy}");
 }
 
 #[test]
@@ -65,14 +54,8 @@ fn every_mechanism_scores_as_its_noise_free_view_when_epsilon_is_large() {
     let outcome = run(&comparison(&[large, f64::INFINITY]));
     let without = row(&outcome, "identity", large).mean;
     for mechanism in ["direct", "laplace", "randomized-response"] {
-        let (near, at) = (
-            row(&outcome, mechanism, large).mean,
-            row(&outcome, mechanism, f64::INFINITY).mean,
-        );
-        assert!(
-            (near - at).abs() < 0.005,
-            "{mechanism}: {near} at ε = 2^40 and {at} at ∞"
-        );
+        let (near, at) = (row(&outcome, mechanism, large).mean, row(&outcome, mechanism, f64::INFINITY).mean);
+        assert!((near - at).abs() < 0.005, "{mechanism}: {near} at ε = 2^40 and {at} at ∞");
         assert!(
             (at - without).abs() < 1e-12,
             "{mechanism} at ε = ∞ has {at} where training without has {without}"
@@ -85,12 +68,7 @@ fn less_privacy_costs_less_accuracy() {
     let outcome = run(&comparison(&[0.5, 200.0, 4000.0]));
     for mechanism in ["direct", "laplace"] {
         let mean = |epsilon| row(&outcome, mechanism, epsilon).mean;
-        assert!(
-            mean(0.5) < 0.6 && mean(4000.0) > 0.72,
-            "{mechanism}: {} and {}",
-            mean(0.5),
-            mean(4000.0)
-        );
+        assert!(mean(0.5) < 0.6 && mean(4000.0) > 0.72, "{mechanism}: {} and {}", mean(0.5), mean(4000.0));
         assert!(mean(200.0) < mean(4000.0), "{mechanism}: {} at 200", mean(200.0));
     }
 }
@@ -98,16 +76,9 @@ fn less_privacy_costs_less_accuracy() {
 #[test]
 fn a_seed_gives_the_same_scores_on_one_thread_and_on_three() {
     let scores = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let outcome = pool.install(|| run(&comparison(&[1.0, 8.0])));
-        outcome
-            .rows
-            .iter()
-            .map(|row| (row.mechanism.clone(), row.mean, row.sd))
-            .collect::<Vec<_>>()
+        outcome.rows.iter().map(|row| (row.mechanism.clone(), row.mean, row.sd)).collect::<Vec<_>>()
     };
     assert_eq!(scores(1), scores(3));
 }
@@ -119,14 +90,8 @@ fn a_budget_is_never_exceeded_and_the_label_is_protected_with_the_features() {
     for mechanism in ["direct", "laplace"] {
         for epsilon in [0.3, 1.0] {
             let guarantee = &row(&outcome, mechanism, epsilon).guarantee;
-            let spent = guarantee
-                .local_dp(Unit::Record)
-                .expect("the whole record is protected")
-                .epsilon;
-            assert!(
-                spent <= epsilon && spent > epsilon * (1.0 - 1e-12),
-                "{mechanism}: {spent} of {epsilon}"
-            );
+            let spent = guarantee.local_dp(Unit::Record).expect("the whole record is protected").epsilon;
+            assert!(spent <= epsilon && spent > epsilon * (1.0 - 1e-12), "{mechanism}: {spent} of {epsilon}");
             assert!(guarantee.discloses.is_empty(), "{guarantee}");
         }
     }

@@ -9,19 +9,13 @@ use scumble::registry::{
 use serde::{Deserialize, Serialize};
 
 fn class() -> TargetDomain {
-    TargetDomain::Class {
-        levels: vec!["no".into(), "yes".into()],
-    }
+    TargetDomain::Class { levels: vec!["no".into(), "yes".into()] }
 }
 
 /// Two numbers around a group of three levels, and a class.
 fn people() -> RecordDomain {
-    let features = Domain::product([
-        Domain::unit_box(1),
-        Domain::one_hot(3).unwrap(),
-        Domain::unit_box(1),
-    ])
-    .unwrap();
+    let features =
+        Domain::product([Domain::unit_box(1), Domain::one_hot(3).unwrap(), Domain::unit_box(1)]).unwrap();
     let columns = ["size", "colour=r", "colour=g", "colour=b", "weight"];
     RecordDomain::new(columns.map(String::from).to_vec(), features, class()).unwrap()
 }
@@ -57,10 +51,7 @@ fn parts_release_their_columns_side_by_side_and_the_target_last() {
     let columns = ["weight", "size", "colour=r", "colour=g", "colour=b"];
     assert_eq!(release.table.columns(), columns);
     let view = release.key.view(&table()).unwrap();
-    assert_eq!(
-        *view.records(),
-        array![[0.75, 0.25, 1.0, 0.0, 0.0], [1.0, 0.5, 0.0, 0.0, 1.0]]
-    );
+    assert_eq!(*view.records(), array![[0.75, 0.25, 1.0, 0.0, 0.0], [1.0, 0.5, 0.0, 0.0, 1.0]]);
     assert_eq!(view.target(), table().target());
     let widths: Vec<usize> = release.noise.features.iter().map(Law::width).collect();
     assert_eq!(widths, [2, 3]);
@@ -72,10 +63,7 @@ fn a_record_released_twice_costs_twice_and_its_columns_are_told_apart() {
     let weight = || people().restrict(&[4]).unwrap();
     let twice = Composed::over(
         people().without_target(),
-        vec![
-            boxed(Laplace::new(weight(), 0.5).unwrap()),
-            boxed(Laplace::new(weight(), 0.75).unwrap()),
-        ],
+        vec![boxed(Laplace::new(weight(), 0.5).unwrap()), boxed(Laplace::new(weight(), 0.75).unwrap())],
     )
     .unwrap();
     assert_eq!(epsilon(&twice.guarantee(), Unit::Record), Some(1.25));
@@ -101,11 +89,8 @@ fn parts_that_do_not_fit_are_refused() {
     let labels = || boxed(RandomizedResponse::new(people().without_features(), 1.0).unwrap());
     let features = || boxed(Laplace::new(people().without_target(), 1.0).unwrap());
     let stranger = RecordDomain::new(vec!["age".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
-    let wider = RecordDomain::new(
-        vec!["size".into()],
-        Domain::interval(0.0, 2.0).unwrap(),
-        TargetDomain::None,
-    );
+    let wider =
+        RecordDomain::new(vec!["size".into()], Domain::interval(0.0, 2.0).unwrap(), TargetDomain::None);
     let stranger = || boxed(Laplace::new(stranger.clone(), 1.0).unwrap());
     let wider = || boxed(Laplace::new(wider.as_ref().unwrap().clone(), 1.0).unwrap());
     for (parts, why) in [
@@ -119,11 +104,7 @@ fn parts_that_do_not_fit_are_refused() {
     assert!(Composed::over(people().without_target(), vec![labels()]).is_err());
     assert!(Composed::features_with_labels(labels(), features()).is_err());
     let composed = Composed::features_with_labels(features(), labels()).unwrap();
-    assert!(
-        composed
-            .perturb(&mut [0.0; 3], &mut Randomness::seeded(1).streams().stream(0))
-            .is_err()
-    );
+    assert!(composed.perturb(&mut [0.0; 3], &mut Randomness::seeded(1).streams().stream(0)).is_err());
     assert!(composed.encode(&[0.0; 3]).is_err() && composed.decode(vec![0.0; 99]).is_err());
 }
 
@@ -139,11 +120,7 @@ struct OffsetKey {
 }
 
 fn shifted(table: &Table, offset: f64) -> Result<Table> {
-    Table::new(
-        table.columns().to_vec(),
-        table.records() + offset,
-        table.target().clone(),
-    )
+    Table::new(table.columns().to_vec(), table.records() + offset, table.target().clone())
 }
 
 #[typetag::serde(name = "composition-offset")]
@@ -152,10 +129,7 @@ impl Mechanism for Offset {
         &self.domain
     }
     fn guarantee(&self) -> Guarantee {
-        Guarantee {
-            discloses: vec!["all differences of records".into()],
-            ..Guarantee::default()
-        }
+        Guarantee { discloses: vec!["all differences of records".into()], ..Guarantee::default() }
     }
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         use rand_core::RngCore;
@@ -164,9 +138,7 @@ impl Mechanism for Offset {
             table: shifted(table, offset)?,
             guarantee: self.guarantee(),
             noise: Noise {
-                features: vec![Law::Exact {
-                    width: table.columns().len(),
-                }],
+                features: vec![Law::Exact { width: table.columns().len() }],
                 target: Law::Exact { width: 0 },
             },
             key: Key::Secret(Box::new(OffsetKey { offset })),
@@ -184,56 +156,37 @@ impl SecretKey for OffsetKey {
 #[test]
 fn a_curator_among_the_parts_makes_the_key_secret_and_the_key_can_be_saved() {
     let composed = Composed::features_with_labels(
-        boxed(Offset {
-            domain: people().without_target(),
-        }),
+        boxed(Offset { domain: people().without_target() }),
         boxed(RandomizedResponse::new(people().without_features(), 1.0).unwrap()),
     )
     .unwrap();
     assert!(composed.as_local().is_none());
-    let release = composed
-        .release(&table(), &mut Randomness::from_os().unwrap())
-        .unwrap();
+    let release = composed.release(&table(), &mut Randomness::from_os().unwrap()).unwrap();
     assert_eq!(epsilon(&release.guarantee, Unit::Record), None);
     assert_eq!(epsilon(&release.guarantee, Unit::Label), Some(1.0));
     assert_eq!(release.guarantee.discloses, ["all differences of records"]);
-    let Key::Secret(secret) = &release.key else {
-        panic!("the key of a curator is secret")
-    };
+    let Key::Secret(secret) = &release.key else { panic!("the key of a curator is secret") };
 
     let saved = serde_json::to_string(secret).unwrap();
     let loaded: Box<dyn SecretKey> = serde_json::from_str(&saved).unwrap();
     let view = loaded.view(&table()).unwrap();
     let difference: Array2<f64> = view.records() - release.table.records();
-    assert!(
-        difference.iter().all(|d| d.abs() < 1e-6),
-        "the saved key gives another view"
-    );
+    assert!(difference.iter().all(|d| d.abs() < 1e-6), "the saved key gives another view");
     assert_eq!(view.target(), table().target());
 }
 
 #[test]
 fn a_composition_is_saved_with_its_parts_and_checked_when_it_is_read() {
     let example = (scumble::classic::DIRECT.example)().unwrap();
-    let design = scumble::classic::DIRECT
-        .design(&example.parameters, &example.brief)
-        .unwrap();
+    let design = scumble::classic::DIRECT.design(&example.parameters, &example.brief).unwrap();
     let registry = Registry::installed().unwrap();
     let saved = design.to_json().unwrap();
     let loaded = Design::from_json(&saved, &registry).unwrap();
     assert_eq!(loaded.mechanism.guarantee(), design.mechanism.guarantee());
     for (from, to, named) in [
         ("scumble-design-1", "scumble-design-9", "scumble-design-9"),
-        (
-            "\"plugin\": \"direct\"",
-            "\"plugin\": \"drect\"",
-            "did you mean \"direct\"?",
-        ),
-        (
-            "\"plugin_version\": \"",
-            "\"plugin_version\": \"9.",
-            "is installed",
-        ),
+        ("\"plugin\": \"direct\"", "\"plugin\": \"drect\"", "did you mean \"direct\"?"),
+        ("\"plugin_version\": \"", "\"plugin_version\": \"9.", "is installed"),
         ("\"kind\": \"laplace\"", "\"kind\": \"laplacian\"", "laplacian"),
         ("\"epsilon\": 0.25", "\"epsilon\": -0.25", "-0.25"),
         ("\"weight\"", "\"wait\"", "that is not there"),
@@ -261,11 +214,7 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
         }
         fn guarantee(&self) -> Guarantee {
             let central = Claim {
-                notion: Notion::CentralDp(CentralDp {
-                    epsilon: 1.0,
-                    delta: 1e-5,
-                    neighbours: Neighbours::AddOrRemoveOne,
-                }),
+                notion: Notion::CentralDp(CentralDp::new(1.0, 1e-5, Neighbours::AddOrRemoveOne)),
                 protects: Unit::Volunteer,
                 theorem: "DP-SGD".into(),
             };
@@ -280,21 +229,11 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
         }
     }
     let save = |protected| {
-        let mut design = scumble::classic::IDENTITY.design(
-            &Default::default(),
-            &(scumble::classic::IDENTITY.example)().unwrap().brief,
-        )?;
-        design.mechanism = boxed(Shaped {
-            inner: Identity::new(people()),
-            protected,
-        });
+        let mut design = scumble::classic::IDENTITY
+            .design(&Default::default(), &(scumble::classic::IDENTITY.example)().unwrap().brief)?;
+        design.mechanism = boxed(Shaped { inner: Identity::new(people()), protected });
         design.to_json()
     };
-    assert!(
-        save(false)
-            .unwrap_err()
-            .to_string()
-            .contains("private volunteers")
-    );
+    assert!(save(false).unwrap_err().to_string().contains("private volunteers"));
     assert!(save(true).is_ok());
 }

@@ -1,9 +1,9 @@
 //! The conformance suite must reject: each twin here breaks one rule, and the suite names it.
 
 use scumble::registry::{
-    Brief, Claim, Domain, Error, Example, Guarantee, Key, Law, LocalDp, LocalMechanism, Mechanism, Noise,
-    Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream, Table, Target, Unit,
-    conformance, local, register,
+    Brief, Claim, Domain, Error, Example, Guarantee, Key, Law, LocalDp, LocalMechanism, Mechanism,
+    NoParameters, Noise, Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream,
+    Table, Target, Unit, conformance, local, register,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +25,9 @@ enum Fault {
     AcceptsNan,
     AcceptsAnEmptyTable,
     AnswersTheSameForAll,
+    CountsThreads,
+    TakesAnyWidth,
+    PublishesAnotherLaw,
 }
 
 /// Uniform noise on the first column: no privacy worth the name, but a mechanism to keep house with.
@@ -62,17 +65,10 @@ impl Mechanism for Twin {
         if self.epsilon.is_infinite() && !self.is(Fault::ClaimsAtInfinity) {
             return Guarantee::nothing(&self.domain);
         }
-        let surplus = if self.is(Fault::ClaimsMoreThanItsBudget) {
-            2.0
-        } else {
-            1.0
-        };
+        let surplus = if self.is(Fault::ClaimsMoreThanItsBudget) { 2.0 } else { 1.0 };
         Guarantee {
             claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp {
-                    epsilon: self.epsilon * surplus,
-                    delta: 0.0,
-                }),
+                notion: Notion::LocalDp(LocalDp::pure(self.epsilon * surplus)),
                 protects: Unit::Record,
                 theorem: "none".into(),
             }],
@@ -97,6 +93,14 @@ impl Mechanism for Twin {
                 key: Key::Design(Box::new(self.clone())),
             });
         }
+        let narrower = match self.fault {
+            Fault::TakesAnyWidth if d > self.domain.columns().len() => {
+                let kept = table.records().slice(ndarray::s![.., ..d - 1]).to_owned();
+                Some(Table::new(self.domain.columns().to_vec(), kept, table.target().clone())?)
+            }
+            _ => None,
+        };
+        let table = narrower.as_ref().unwrap_or(table);
         let mut release = local::release(self, table, randomness)?;
         if self.is(Fault::DropsARecord) {
             let rows: Vec<usize> = (1..n).collect();
@@ -126,16 +130,16 @@ impl LocalMechanism for Twin {
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let mut point = record.to_vec();
-        if !self.is(Fault::ForgetsToClip) {
-            self.domain.flat().project(&mut point)?;
+        match self.fault {
+            Fault::ForgetsToClip => Ok(record.to_vec()),
+            _ => self.domain.projected(record),
         }
-        Ok(point)
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         use rand_core::RngCore;
         let bits = match self.fault {
+            Fault::CountsThreads => stream.next_u64() / (1 + rayon::current_num_threads() as u64),
             Fault::DrawsFromAClock => CLOCK.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed),
             _ => stream.next_u64(),
         };
@@ -148,20 +152,16 @@ impl LocalMechanism for Twin {
 
     fn noise(&self) -> Noise {
         let layout = self.domain.layout();
+        let surplus = if self.is(Fault::PublishesAnotherLaw) { 2.0 } else { 1.0 };
         Noise {
-            features: vec![Law::Exact {
-                width: layout.columns.len(),
-            }],
-            target: Law::Exact {
-                width: layout.target.width(),
-            },
+            features: vec![
+                Law::Additive { variance: vec![surplus * self.width().powi(2) / 12.0] },
+                Law::Exact { width: layout.columns.len() - 1 },
+            ],
+            target: Law::Exact { width: layout.target.width() },
         }
     }
 }
-
-#[derive(Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct NoParameters {}
 
 /// One plugin a fault, none of them in the registry of other binaries.
 macro_rules! twin {
@@ -190,10 +190,7 @@ macro_rules! twin {
 #[track_caller]
 fn breaks(plugin: Plugin, rule: &str) {
     let failures = conformance::check(&plugin).expect_err("the broken twin passed");
-    let named = failures
-        .sentences()
-        .iter()
-        .any(|sentence| sentence.starts_with(rule));
+    let named = failures.sentences().iter().any(|sentence| sentence.starts_with(rule));
     assert!(named, "{rule:?} is not among the broken rules\n{failures}");
 }
 
@@ -234,31 +231,19 @@ fn a_claim_under_a_known_seed_is_caught() {
 
 #[test]
 fn a_forgotten_clip_is_caught() {
-    breaks(
-        twin!(ForgetsToClip),
-        "a record outside the domain releases like its projection",
-    );
+    breaks(twin!(ForgetsToClip), "a record outside the domain releases like its projection");
     breaks(twin!(ForgetsToClip), "encode never leaves the declared range");
 }
 
 #[test]
 fn noise_or_a_claim_at_infinity_is_caught() {
-    breaks(
-        twin!(IsNoisyAtInfinity),
-        "at ε = ∞ it releases its noise-free view",
-    );
-    breaks(
-        twin!(ClaimsAtInfinity),
-        "at ε = ∞ it releases its noise-free view",
-    );
+    breaks(twin!(IsNoisyAtInfinity), "at ε = ∞ it releases its noise-free view");
+    breaks(twin!(ClaimsAtInfinity), "at ε = ∞ it releases its noise-free view");
 }
 
 #[test]
 fn noise_that_stays_as_epsilon_grows_is_caught() {
-    breaks(
-        twin!(NeverApproachesItsView),
-        "at large ε it approaches its noise-free view",
-    );
+    breaks(twin!(NeverApproachesItsView), "at large ε it approaches its noise-free view");
 }
 
 #[test]
@@ -275,6 +260,34 @@ fn a_plugin_that_says_another_side_or_does_not_design_is_caught() {
     plugin.pace = Pace::Slow;
     plugin.build = |_, _| Err(Error::shape("it never designs"));
     breaks(plugin, "its example designs");
+}
+
+#[test]
+fn noise_that_depends_on_the_number_of_threads_is_caught() {
+    breaks(twin!(CountsThreads), "the number of threads changes nothing");
+}
+
+#[test]
+fn a_table_of_another_width_that_is_accepted_is_caught() {
+    breaks(twin!(TakesAnyWidth), "bad tables are errors");
+}
+
+#[test]
+fn a_law_that_is_not_the_noises_is_caught() {
+    breaks(twin!(PublishesAnotherLaw), "it publishes the law of its noise");
+}
+
+#[test]
+fn a_parameter_that_nobody_knows_is_caught_when_it_is_accepted() {
+    let mut plugin = twin!(None);
+    plugin.build = |_, brief| {
+        Ok(Box::new(Twin {
+            domain: brief.domain.clone(),
+            epsilon: brief.budget.epsilon(),
+            fault: Fault::None,
+        }))
+    };
+    breaks(plugin, "unknown parameters are errors");
 }
 
 #[test]
@@ -303,18 +316,12 @@ fn a_design_that_loads_as_another_is_caught() {
     }
     impl From<Forgetful> for Forgets {
         fn from(saved: Forgetful) -> Self {
-            Self(Twin {
-                domain: saved.domain,
-                epsilon: 1e9,
-                fault: Fault::None,
-            })
+            Self(Twin { domain: saved.domain, epsilon: 1e9, fault: Fault::None })
         }
     }
     impl From<Forgets> for Forgetful {
         fn from(forgets: Forgets) -> Self {
-            Self {
-                domain: forgets.0.domain,
-            }
+            Self { domain: forgets.0.domain }
         }
     }
     #[typetag::serde(name = "conformance-forgets")]
@@ -356,17 +363,8 @@ fn targets_of_every_kind_reach_a_local_mechanism() {
     let vector = Domain::unit_box(2);
     for (target, values) in [
         (TargetDomain::None, Target::None),
-        (
-            TargetDomain::Real {
-                lower: 0.0,
-                upper: 1.0,
-            },
-            Target::Real(ndarray::Array1::from_elem(n, 0.5)),
-        ),
-        (
-            TargetDomain::Vector { domain: vector },
-            Target::Vector(ndarray::Array2::from_elem((n, 2), 0.5)),
-        ),
+        (TargetDomain::Real { lower: 0.0, upper: 1.0 }, Target::Real(ndarray::Array1::from_elem(n, 0.5))),
+        (TargetDomain::Vector { domain: vector }, Target::Vector(ndarray::Array2::from_elem((n, 2), 0.5))),
     ] {
         let table = example.table.clone().with_target(values).unwrap();
         let mechanism = scumble::classic::Laplace::new(domain(target), 1.0).unwrap();

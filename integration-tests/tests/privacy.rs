@@ -25,10 +25,7 @@ fn epsilon_at_least(x: &[f64], y: &[f64], mut release: impl FnMut(&[f64], &mut S
         let side = |output: Vec<f64>| {
             // Saturated per coordinate: beyond x and y a Laplace likelihood no longer changes.
             let along = output.iter().zip(x.iter().zip(y));
-            along
-                .map(|(o, (x, y))| ((o - x) * (y - x)).clamp(0.0, (y - x).powi(2)))
-                .sum::<f64>()
-                / squared
+            along.map(|(o, (x, y))| ((o - x) * (y - x)).clamp(0.0, (y - x).powi(2))).sum::<f64>() / squared
         };
         (0..SAMPLES).map(|_| side(release(record, &mut stream))).collect()
     };
@@ -38,16 +35,9 @@ fn epsilon_at_least(x: &[f64], y: &[f64], mut release: impl FnMut(&[f64], &mut S
     let thresholds = (0..20).map(|at| at as f64 / 20.0);
     let best = thresholds.max_by(|a, b| {
         let ratio = |t: &f64| {
-            let (p, q) = (
-                count(&from_x[choose.clone()], *t),
-                count(&from_y[choose.clone()], *t),
-            );
+            let (p, q) = (count(&from_x[choose.clone()], *t), count(&from_y[choose.clone()], *t));
             // A rare event has no bound to speak of.
-            if p < 200 {
-                0.0
-            } else {
-                p as f64 / (q as f64 + 30.0)
-            }
+            if p < 200 { 0.0 } else { p as f64 / (q as f64 + 30.0) }
         };
         ratio(a).total_cmp(&ratio(b))
     });
@@ -78,9 +68,7 @@ fn records(features: Domain, target: TargetDomain) -> RecordDomain {
 }
 
 fn class() -> TargetDomain {
-    TargetDomain::Class {
-        levels: vec!["no".into(), "yes".into()],
-    }
+    TargetDomain::Class { levels: vec!["no".into(), "yes".into()] }
 }
 
 fn attack(mechanism: &dyn LocalMechanism, x: &[f64], y: &[f64]) -> f64 {
@@ -93,22 +81,13 @@ fn attack(mechanism: &dyn LocalMechanism, x: &[f64], y: &[f64]) -> f64 {
 
 #[track_caller]
 fn holds(measured: f64, claimed: f64) {
-    assert!(
-        measured <= claimed,
-        "seed {SEED}: ε is at least {measured}, and {claimed} is claimed"
-    );
-    assert!(
-        measured > 0.8 * claimed,
-        "seed {SEED}: the attack only sees {measured} of {claimed}"
-    );
+    assert!(measured <= claimed, "seed {SEED}: ε is at least {measured}, and {claimed} is claimed");
+    assert!(measured > 0.8 * claimed, "seed {SEED}: the attack only sees {measured} of {claimed}");
 }
 
 #[track_caller]
 fn is_caught(measured: f64, claimed: f64) {
-    assert!(
-        measured > claimed,
-        "seed {SEED}: the broken twin passed: {measured} of {claimed} was seen"
-    );
+    assert!(measured > claimed, "seed {SEED}: the broken twin passed: {measured} of {claimed} was seen");
 }
 
 #[test]
@@ -198,13 +177,7 @@ fn randomized_response_keeps_its_claim_and_a_flip_off_by_a_fifth_is_caught() {
         (x[0], y[levels - 1]) = (1.0, 1.0);
         let names = (0..levels).map(|level| level.to_string()).collect();
         let answers = records(Domain::empty(), TargetDomain::Class { levels: names });
-        let at = |epsilon| {
-            attack(
-                &RandomizedResponse::new(answers.clone(), epsilon).unwrap(),
-                &x,
-                &y,
-            )
-        };
+        let at = |epsilon| attack(&RandomizedResponse::new(answers.clone(), epsilon).unwrap(), &x, &y);
         holds(at(1.0), 1.0);
         // A flip probability of 0.8 times the right one: the odds grow from e to e^1.3 and more.
         let flip = 0.8 * (levels - 1) as f64 / (1f64.exp() + (levels - 1) as f64);

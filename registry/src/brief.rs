@@ -20,28 +20,17 @@ pub struct Brief {
 impl Brief {
     /// A brief without volunteers and without a task.
     pub fn new(domain: RecordDomain, budget: Budget) -> Self {
-        Self {
-            domain,
-            volunteers: Volunteers::None,
-            task: Task::Unknown,
-            budget,
-        }
+        Self { domain, volunteers: Volunteers::None, task: Task::Unknown, budget }
     }
 
     /// The same brief for other records.
     pub fn for_domain(&self, domain: RecordDomain) -> Self {
-        Self {
-            domain,
-            ..self.clone()
-        }
+        Self { domain, ..self.clone() }
     }
 
     /// The same brief with another budget.
     pub fn with_budget(&self, budget: Budget) -> Self {
-        Self {
-            budget,
-            ..self.clone()
-        }
+        Self { budget, ..self.clone() }
     }
 }
 

@@ -39,11 +39,7 @@ impl Budget {
     pub fn new(epsilon: f64, delta: f64) -> Result<Self> {
         check_epsilon(epsilon)?;
         if !(0.0..1.0).contains(&delta) {
-            return Err(Error::Budget {
-                name: "delta",
-                range: "zero or more and below one",
-                value: delta,
-            });
+            return Err(Error::Budget { name: "delta", range: "zero or more and below one", value: delta });
         }
         Ok(Self { epsilon, delta })
     }
@@ -97,11 +93,7 @@ impl Budget {
     /// [`Error::Budget`] when there are no parts, or a part rounds to nothing.
     pub fn divide(&self, parts: usize) -> Result<Self> {
         if parts == 0 {
-            return Err(Error::Budget {
-                name: "the number of parts",
-                range: "one or more",
-                value: 0.0,
-            });
+            return Err(Error::Budget { name: "the number of parts", range: "one or more", value: 0.0 });
         }
         let part = |total: f64| match exact(total) {
             Some(total) => down(&(total / BigInt::from(parts))),
@@ -117,11 +109,7 @@ pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
     if epsilon > 0.0 {
         return Ok(());
     }
-    Err(Error::Budget {
-        name: "epsilon",
-        range: "above zero (\"inf\" for no privacy)",
-        value: epsilon,
-    })
+    Err(Error::Budget { name: "epsilon", range: "above zero (\"inf\" for no privacy)", value: epsilon })
 }
 
 /// The exact sum of ε's or δ's, rounded once, upward: what together they may cost.
@@ -130,18 +118,13 @@ pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
 pub fn sum_up(spent: impl IntoIterator<Item = f64>) -> f64 {
     let total = spent
         .into_iter()
-        .try_fold(BigRational::from(BigInt::ZERO), |total, part| {
-            exact(part).map(|part| total + part)
-        });
+        .try_fold(BigRational::from(BigInt::ZERO), |total, part| exact(part).map(|part| total + part));
     total.map_or(f64::INFINITY, |total| up(&total))
 }
 
 /// ⌈`numerator`/`epsilon`⌉, exactly; `None` where it does not fit.
 pub(crate) fn quotient_up(numerator: u64, epsilon: f64) -> Option<u64> {
-    (BigRational::from(BigInt::from(numerator)) / exact(epsilon)?)
-        .ceil()
-        .to_integer()
-        .to_u64()
+    (BigRational::from(BigInt::from(numerator)) / exact(epsilon)?).ceil().to_integer().to_u64()
 }
 
 fn exact(value: f64) -> Option<BigRational> {

@@ -20,7 +20,7 @@ use std::mem::discriminant;
 ///
 /// let dp = |epsilon| Guarantee {
 ///     claims: vec![Claim {
-///         notion: Notion::LocalDp(LocalDp { epsilon, delta: 0.0 }),
+///         notion: Notion::LocalDp(LocalDp::pure(epsilon)),
 ///         protects: Unit::Record,
 ///         theorem: "the Laplace mechanism".into(),
 ///     }],
@@ -56,13 +56,17 @@ pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
     let mut whole = compose(Rule::Parallel(partition), &whole_records(parts));
     match partition {
         Partition::FixedInAdvance => {
-            whole
-                .assumes
-                .push("who is in which part was fixed before anybody saw a record".into());
+            whole.assumes.push("who is in which part was fixed before anybody saw a record".into());
         }
         Partition::ByValue => whole.discloses.push("which part holds each record".into()),
     }
     whole
+}
+
+/// The guarantee of whatever is made of a release without looking at the data again: the same (Dwork and Roth 2014,
+/// Proposition 2.1; information about a record does not grow by processing either).
+pub fn post_processed(release: &Guarantee) -> Guarantee {
+    release.clone()
 }
 
 /// What a part sees of a record.
@@ -121,10 +125,7 @@ impl Rule {
             (Partition::FixedInAdvance, _) => Some(usize::MAX),
             (
                 Partition::ByValue,
-                Notion::CentralDp(CentralDp {
-                    neighbours: Neighbours::AddOrRemoveOne,
-                    ..
-                }),
+                Notion::CentralDp(CentralDp { neighbours: Neighbours::AddOrRemoveOne, .. }),
             ) => Some(1),
             (Partition::ByValue, _) => None,
         }
@@ -132,38 +133,25 @@ impl Rule {
 }
 
 fn whole_records(parts: &[Guarantee]) -> Vec<(Scope, Guarantee)> {
-    let record = Scope {
-        features: true,
-        label: true,
-    };
+    let record = Scope { features: true, label: true };
     parts.iter().map(|part| (record, part.clone())).collect()
 }
 
 fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
-    let mut whole = Guarantee {
-        claims: claims_for(Unit::Record, rule, parts),
-        ..Guarantee::default()
-    };
+    let mut whole = Guarantee { claims: claims_for(Unit::Record, rule, parts), ..Guarantee::default() };
     for unit in [Unit::Features, Unit::Label] {
         let mut narrower = claims_for(unit, rule, parts);
-        // A claim for the whole record says it for its parts.
-        narrower.retain(|claim| {
-            !whole
-                .claims
-                .iter()
-                .any(|w| is_same_kind(&w.notion, &claim.notion))
-        });
+        // What a claim for the whole record says already is not said again.
+        let said =
+            |w: &Claim, claim: &Claim| w.protects.covers(unit) && is_no_weaker(&w.notion, &claim.notion);
+        narrower.retain(|claim| !whole.claims.iter().any(|w| said(w, claim)));
         whole.claims.extend(narrower);
     }
-    whole
-        .claims
-        .extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
+    whole.claims.extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
     let counts_samples = |claim: &Claim| matches!(claim.notion, Notion::PacResistance(_));
     if parts.len() > 1 && whole.claims.iter().any(counts_samples) {
         // Errata D11: the theorem counts samples of fresh records.
-        whole
-            .assumes
-            .push("no private record went into the samples of more than one part".into());
+        whole.assumes.push("no private record went into the samples of more than one part".into());
     }
     for (_, part) in parts {
         unite(&mut whole.discloses, &part.discloses);
@@ -192,24 +180,17 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
     let covering: Vec<Vec<&Claim>> = concerned
         .map(|(scope, part)| {
             let claims = part.claims.iter();
-            claims
-                .filter(|claim| scope.covers(claim.protects, unit))
-                .collect()
+            claims.filter(|claim| scope.covers(claim.protects, unit)).collect()
         })
         .collect();
-    let Some(first) = covering.first() else {
+    let Some((first, others)) = covering.split_first() else {
         return vec![];
     };
     let survivors = first.iter().filter_map(|template| {
-        let alike: Vec<&Claim> = covering
-            .iter()
-            .map(|claims| {
-                claims
-                    .iter()
-                    .copied()
-                    .find(|c| is_same_kind(&c.notion, &template.notion))
-            })
-            .collect::<Option<_>>()?;
+        let mut alike: Vec<&Claim> = vec![template];
+        for claims in others {
+            alike.push(claims.iter().copied().find(|claim| is_same_kind(&claim.notion, &template.notion))?);
+        }
         let (notion, theorem) = match alike[..] {
             [only] => (only.notion.clone(), only.theorem.clone()),
             _ => {
@@ -218,11 +199,7 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
                 (notion, format!("{law}, over {}", enumerate(&alike)))
             }
         };
-        Some(Claim {
-            notion,
-            protects: unit,
-            theorem,
-        })
+        Some(Claim { notion, protects: unit, theorem })
     });
     survivors.collect()
 }
@@ -253,6 +230,24 @@ fn is_same_kind(one: &Notion, other: &Notion) -> bool {
     }
 }
 
+/// Whether the first says all that the second says.
+fn is_no_weaker(one: &Notion, other: &Notion) -> bool {
+    match (epsilon_and_delta(one), epsilon_and_delta(other)) {
+        (Some((epsilon, delta)), Some(weaker)) => {
+            is_same_kind(one, other) && epsilon <= weaker.0 && delta <= weaker.1
+        }
+        _ => is_same_kind(one, other),
+    }
+}
+
+fn epsilon_and_delta(notion: &Notion) -> Option<(f64, f64)> {
+    match notion {
+        Notion::LocalDp(dp) => Some((dp.epsilon, dp.delta)),
+        Notion::CentralDp(dp) => Some((dp.epsilon, dp.delta)),
+        _ => None,
+    }
+}
+
 /// What several notions of one kind make together, and the law that says so.
 fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     let reach = rule.reach(parts.first()?)?;
@@ -260,29 +255,14 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
         Rule::Sequence => "sequential composition, ε and δ add up (Dwork and Roth 2014, Theorem 3.16)",
         Rule::Parallel(_) => "parallel composition (McSherry 2009, Theorem 4)",
     };
+    let spent: Vec<(f64, f64)> = parts.iter().filter_map(|notion| epsilon_and_delta(notion)).collect();
+    let epsilon = sum_of_largest(reach, spent.iter().map(|s| s.0));
+    let delta = sum_of_largest(reach, spent.iter().map(|s| s.1));
     match parts[0] {
-        Notion::LocalDp(_) => {
-            let of = select(parts, |notion| match notion {
-                Notion::LocalDp(dp) => Some(dp),
-                _ => None,
-            });
-            let together = Notion::LocalDp(LocalDp {
-                epsilon: sum_of_largest(reach, of.iter().map(|dp| dp.epsilon)),
-                delta: sum_of_largest(reach, of.iter().map(|dp| dp.delta)),
-            });
-            Some((together, addition))
-        }
+        Notion::LocalDp(_) => Some((Notion::LocalDp(LocalDp::new(epsilon, delta)), addition)),
         Notion::CentralDp(first) => {
-            let of = select(parts, |notion| match notion {
-                Notion::CentralDp(dp) => Some(dp),
-                _ => None,
-            });
-            let together = Notion::CentralDp(CentralDp {
-                epsilon: sum_of_largest(reach, of.iter().map(|dp| dp.epsilon)),
-                delta: sum_of_largest(reach, of.iter().map(|dp| dp.delta)),
-                neighbours: first.neighbours,
-            });
-            Some((together, addition))
+            let together = CentralDp::new(epsilon, delta, first.neighbours);
+            Some((Notion::CentralDp(together), addition))
         }
         Notion::CramerRao(_) => {
             let mut information = BTreeMap::new();
@@ -341,26 +321,18 @@ mod tests {
 
     fn guarantee(notion: Notion, protects: Unit) -> Guarantee {
         Guarantee {
-            claims: vec![Claim {
-                notion,
-                protects,
-                theorem: "its own theorem".into(),
-            }],
+            claims: vec![Claim { notion, protects, theorem: "its own theorem".into() }],
             discloses: vec!["the number of records".into()],
             ..Guarantee::default()
         }
     }
 
     fn local(epsilon: f64) -> Notion {
-        Notion::LocalDp(LocalDp { epsilon, delta: 1e-6 })
+        Notion::LocalDp(LocalDp::new(epsilon, 1e-6))
     }
 
     fn central(epsilon: f64, neighbours: Neighbours) -> Notion {
-        Notion::CentralDp(CentralDp {
-            epsilon,
-            delta: 0.0,
-            neighbours,
-        })
+        Notion::CentralDp(CentralDp::new(epsilon, 0.0, neighbours))
     }
 
     fn only_notion(guarantee: &Guarantee) -> &Notion {
@@ -368,14 +340,8 @@ mod tests {
         &guarantee.claims[0].notion
     }
 
-    const FEATURES: Scope = Scope {
-        features: true,
-        label: false,
-    };
-    const LABEL: Scope = Scope {
-        features: false,
-        label: true,
-    };
+    const FEATURES: Scope = Scope { features: true, label: false };
+    const LABEL: Scope = Scope { features: false, label: true };
 
     #[test]
     fn features_with_labels_protect_the_record_at_the_sum() {
@@ -385,16 +351,15 @@ mod tests {
         ]);
         assert_eq!(whole.local_dp(Unit::Record).unwrap().epsilon, 0.75);
         assert_eq!(whole.local_dp(Unit::Record).unwrap().delta, 2e-6);
-        assert_eq!(whole.claims.len(), 1);
+        assert_eq!(whole.local_dp(Unit::Label).unwrap().epsilon, 0.5, "the label alone spends less");
+        assert_eq!(whole.local_dp(Unit::Features).unwrap().epsilon, 0.25);
         assert_eq!(whole.discloses.len(), 1, "the same disclosure stands there once");
     }
 
     #[test]
     fn labels_alone_are_protected_where_the_features_are_not() {
-        let whole = by_parts(&[
-            (FEATURES, Guarantee::default()),
-            (LABEL, guarantee(local(0.5), Unit::Record)),
-        ]);
+        let whole =
+            by_parts(&[(FEATURES, Guarantee::default()), (LABEL, guarantee(local(0.5), Unit::Record))]);
         assert_eq!(whole.local_dp(Unit::Record), None);
         assert_eq!(whole.local_dp(Unit::Features), None);
         assert_eq!(whole.local_dp(Unit::Label).unwrap().epsilon, 0.5);
@@ -402,10 +367,7 @@ mod tests {
 
     #[test]
     fn a_claim_for_the_features_is_none_for_a_part_that_sees_the_label_too() {
-        let record = Scope {
-            features: true,
-            label: true,
-        };
+        let record = Scope { features: true, label: true };
         let whole = by_parts(&[(record, guarantee(local(0.5), Unit::Features))]);
         assert_eq!(whole.local_dp(Unit::Record), None);
         assert_eq!(whole.local_dp(Unit::Features).unwrap().epsilon, 0.5);
@@ -426,9 +388,9 @@ mod tests {
             |neighbours| [0.5, 2.0, 1.0].map(|epsilon| guarantee(central(epsilon, neighbours), Unit::Record));
         let epsilon = |neighbours, partition| {
             let whole = in_parallel(&parts(neighbours), partition);
-            whole.claims.first().map(|claim| match claim.notion {
+            whole.claims.first().map(|claim| match &claim.notion {
                 Notion::CentralDp(dp) => dp.epsilon,
-                ref other => panic!("{other}"),
+                other => panic!("{other}"),
             })
         };
         use Neighbours::{AddOrRemoveOne, ReplaceOne};
@@ -452,25 +414,17 @@ mod tests {
         };
         for partition in [Partition::FixedInAdvance, Partition::ByValue] {
             let whole = in_parallel(&[shaped(), shaped()], partition);
-            let Notion::CentralDp(dp) = only_notion(&whole) else {
-                panic!("{whole}")
-            };
+            let Notion::CentralDp(dp) = only_notion(&whole) else { panic!("{whole}") };
             assert_eq!(dp.epsilon, 2.0);
         }
     }
 
     #[test]
     fn a_partition_by_value_loses_local_claims() {
-        let parts = [
-            guarantee(local(1.0), Unit::Record),
-            guarantee(local(2.0), Unit::Record),
-        ];
+        let parts = [guarantee(local(1.0), Unit::Record), guarantee(local(2.0), Unit::Record)];
         let by_value = in_parallel(&parts, Partition::ByValue);
         assert!(by_value.claims.is_empty(), "{by_value}");
-        assert!(
-            by_value.discloses.iter().any(|line| line.contains("which part")),
-            "{by_value}"
-        );
+        assert!(by_value.discloses.iter().any(|line| line.contains("which part")), "{by_value}");
         let fixed = in_parallel(&parts, Partition::FixedInAdvance);
         assert_eq!(fixed.local_dp(Unit::Record).unwrap().epsilon, 2.0);
     }
@@ -482,31 +436,19 @@ mod tests {
             guarantee(Notion::CramerRao(CramerRao { information }), Unit::Record)
         };
         let whole = in_sequence(&[bound(&[("a", 1.0), ("b", 2.0)]), bound(&[("a", 3.0)])]);
-        let Notion::CramerRao(bound) = only_notion(&whole) else {
-            panic!("{whole}")
-        };
-        assert_eq!(
-            bound.information,
-            BTreeMap::from([("a".into(), 4.0), ("b".into(), 2.0)])
-        );
+        let Notion::CramerRao(bound) = only_notion(&whole) else { panic!("{whole}") };
+        assert_eq!(bound.information, BTreeMap::from([("a".into(), 4.0), ("b".into(), 2.0)]));
         assert_eq!(bound.error(), 0.75);
     }
 
     #[test]
     fn pac_budgets_are_spent_together_and_secrecy_stays() {
         let pac = |budget, spent| {
-            let notion = PacResistance {
-                error: 0.1,
-                confidence_gap: 0.05,
-                budget,
-                spent,
-            };
+            let notion = PacResistance { error: 0.1, confidence_gap: 0.05, budget, spent };
             guarantee(Notion::PacResistance(notion), Unit::Record)
         };
         let whole = in_sequence(&[pac(99.0, 40.0), pac(120.0, 70.0)]);
-        let Notion::PacResistance(pac) = only_notion(&whole) else {
-            panic!("{whole}")
-        };
+        let Notion::PacResistance(pac) = only_notion(&whole) else { panic!("{whole}") };
         assert_eq!((pac.budget, pac.spent), (99.0, 110.0));
         assert!(whole.assumes[0].contains("more than one part"), "{whole}");
 
@@ -535,10 +477,7 @@ mod tests {
         let whole = in_sequence(&[shaped.clone(), guarantee(local(1.0), Unit::Record)]);
         assert!(whole.protects_volunteers());
         assert_eq!(whole.shaped_by, ShapedBy::PrivateVolunteers);
-        let unprotected = Guarantee {
-            claims: vec![],
-            ..shaped.clone()
-        };
+        let unprotected = Guarantee { claims: vec![], ..shaped.clone() };
         assert!(!in_sequence(&[shaped, unprotected]).protects_volunteers());
     }
 

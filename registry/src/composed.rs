@@ -58,18 +58,12 @@ impl From<Composed> for Saved {
 impl Part {
     /// Finds the columns of `mechanism` in `domain`.
     fn within(domain: &RecordDomain, mechanism: Box<dyn Mechanism>) -> Result<Self> {
-        let places: HashMap<&String, usize> = domain
-            .columns()
-            .iter()
-            .enumerate()
-            .map(|(at, name)| (name, at))
-            .collect();
+        let places: HashMap<&String, usize> =
+            domain.columns().iter().enumerate().map(|(at, name)| (name, at)).collect();
         let own = mechanism.domain();
         let place = |name| {
             places.get(name).copied().ok_or_else(|| {
-                Error::shape(format!(
-                    "a part was designed for a column {name:?} that is not there"
-                ))
+                Error::shape(format!("a part was designed for a column {name:?} that is not there"))
             })
         };
         let columns: Vec<usize> = own.columns().iter().map(place).collect::<Result<_>>()?;
@@ -83,15 +77,9 @@ impl Part {
             return Err(Error::shape("a part was designed for another target"));
         }
         let local = mechanism.as_local();
-        let (range_dim, released) = local.map_or((0, 0), |local| {
-            (local.range().dim(), local.layout().columns.len())
-        });
-        Ok(Self {
-            mechanism,
-            columns,
-            range_dim,
-            released,
-        })
+        let (range_dim, released) =
+            local.map_or((0, 0), |local| (local.range().dim(), local.layout().columns.len()));
+        Ok(Self { mechanism, columns, range_dim, released })
     }
 
     fn scope(&self) -> compose::Scope {
@@ -103,11 +91,7 @@ impl Part {
 
     /// What it sees of `table`.
     fn view_of(&self, table: &Table) -> Result<Table> {
-        let target = if self.scope().label {
-            table.target().clone()
-        } else {
-            Target::None
-        };
+        let target = if self.scope().label { table.target().clone() } else { Target::None };
         let records = table.records().select(Axis(1), &self.columns);
         Table::new(self.mechanism.domain().columns().to_vec(), records, target)
     }
@@ -128,7 +112,9 @@ impl Composed {
         if parts.iter().filter(|part| part.scope().label).count() > 1 {
             return Err(Error::shape("two parts take the target, and a table has but one"));
         }
-        Ok(Self { domain, parts })
+        let composed = Self { domain, parts };
+        composed.whole_range()?;
+        Ok(composed)
     }
 
     /// One part for the features, one for the target: ε_x + ε_y for the record.
@@ -161,9 +147,11 @@ impl Composed {
     }
 
     fn locals(&self) -> impl Iterator<Item = (&Part, &dyn LocalMechanism)> {
-        self.parts
-            .iter()
-            .filter_map(|part| Some((part, part.mechanism.as_local()?)))
+        self.parts.iter().filter_map(|part| Some((part, part.mechanism.as_local()?)))
+    }
+
+    fn whole_range(&self) -> Result<Domain> {
+        Domain::product(self.locals().map(|(_, local)| local.range()))
     }
 
     /// # Errors
@@ -196,9 +184,7 @@ impl Mechanism for Composed {
 
     fn guarantee(&self) -> Guarantee {
         let parts = self.parts.iter();
-        let parts: Vec<_> = parts
-            .map(|part| (part.scope(), part.mechanism.guarantee()))
-            .collect();
+        let parts: Vec<_> = parts.map(|part| (part.scope(), part.mechanism.guarantee())).collect();
         compose::by_parts(&parts)
     }
 
@@ -229,10 +215,7 @@ impl Mechanism for Composed {
             table: self.join(tables)?,
             guarantee: compose::by_parts(&guarantees),
             noise: Noise { features, target },
-            key: Key::Secret(Box::new(ComposedKey {
-                composed: self.clone(),
-                secrets,
-            })),
+            key: Key::Secret(Box::new(ComposedKey { composed: self.clone(), secrets })),
         })
     }
 
@@ -243,8 +226,7 @@ impl Mechanism for Composed {
 
 impl LocalMechanism for Composed {
     fn range(&self) -> Domain {
-        let ranges = self.locals().map(|(_, local)| local.range());
-        Domain::product(ranges).unwrap_or_else(|_| Domain::empty()) // the ranges were checked when they were made
+        self.whole_range().unwrap_or_else(|_| Domain::empty()) // `over` saw that there is one
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
@@ -293,18 +275,12 @@ impl LocalMechanism for Composed {
         let target = layouts.iter().map(|layout| layout.target);
         Layout {
             columns: released_names(layouts.iter().map(|layout| &layout.columns[..])),
-            target: target
-                .into_iter()
-                .find(|t| *t != TargetLayout::None)
-                .unwrap_or(TargetLayout::None),
+            target: target.into_iter().find(|t| *t != TargetLayout::None).unwrap_or(TargetLayout::None),
         }
     }
 
     fn noise(&self) -> Noise {
-        let mut noise = Noise {
-            features: vec![],
-            target: Law::Exact { width: 0 },
-        };
+        let mut noise = Noise { features: vec![], target: Law::Exact { width: 0 } };
         for (_, local) in self.locals() {
             let own = local.noise();
             noise.features.extend(own.features);
@@ -318,7 +294,7 @@ impl LocalMechanism for Composed {
 
 /// The keys of a composition that has a curator among its parts: a secret for each curator, none for a local part, whose
 /// design is its key.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct ComposedKey {
     composed: Composed,
     secrets: Vec<Option<Box<dyn SecretKey>>>,
@@ -329,22 +305,15 @@ impl SecretKey for ComposedKey {
     fn view(&self, clean: &Table) -> Result<Table> {
         self.composed.domain.layout().check(clean)?;
         if self.secrets.len() != self.composed.parts.len() {
-            return Err(Error::shape(
-                "the key does not have one part for each part of the release",
-            ));
+            return Err(Error::shape("the key does not have one part for each part of the release"));
         }
-        let views = self
-            .composed
-            .parts
-            .iter()
-            .zip(&self.secrets)
-            .map(|(part, secret)| {
-                let clean = part.view_of(clean)?;
-                match secret {
-                    Some(secret) => secret.view(&clean),
-                    None => Key::Design(part.mechanism.clone()).view(&clean),
-                }
-            });
+        let views = self.composed.parts.iter().zip(&self.secrets).map(|(part, secret)| {
+            let clean = part.view_of(clean)?;
+            match secret {
+                Some(secret) => secret.view(&clean),
+                None => Key::Design(part.mechanism.clone()).view(&clean),
+            }
+        });
         self.composed.join(views.collect::<Result<_>>()?)
     }
 }

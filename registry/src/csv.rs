@@ -22,10 +22,7 @@ pub struct Loaded {
 /// # Errors
 /// [`Error::Io`] where it cannot be opened, else as [`read`].
 pub fn read_file(file: &Path, schema: &Schema, target: Option<&str>) -> Result<Loaded> {
-    let opened = File::open(file).map_err(|source| Error::Io {
-        file: file.into(),
-        source,
-    })?;
+    let opened = File::open(file).map_err(|source| Error::Io { file: file.into(), source })?;
     read(opened, &file.display().to_string(), schema, target)
 }
 
@@ -37,12 +34,17 @@ pub fn read_file(file: &Path, schema: &Schema, target: Option<&str>) -> Result<L
 pub fn read(input: impl Read, source: &str, schema: &Schema, target: Option<&str>) -> Result<Loaded> {
     // A row of another length is ours to name, so the parser lets it pass.
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
-    let unreadable = |error: csv::Error| Error::Csv {
-        file: source.into(),
-        problem: error.to_string(),
-    };
+    let unreadable = |error: csv::Error| Error::Csv { file: source.into(), problem: error.to_string() };
     let header = reader.headers().map_err(unreadable)?.clone();
     let names: Vec<&str> = header.iter().map(str::trim).collect();
+    if let [only] = names[..]
+        && let Some(separator) = only.chars().find(|c| [';', '\t', '|'].contains(c))
+    {
+        return Err(Error::Csv {
+            file: source.into(),
+            problem: format!("its columns seem to be separated by {separator:?}, and commas are read"),
+        });
+    }
     let mut encoder: Encoder = schema.encoder(&names, target, source)?;
     let mut flat = vec![];
     let mut record = csv::StringRecord::new();
@@ -51,11 +53,7 @@ pub fn read(input: impl Read, source: &str, schema: &Schema, target: Option<&str
         row += 1;
         flat.extend(encoder.encode(row, record.iter())?);
     }
-    Ok(Loaded {
-        table: encoder.table(flat)?,
-        domain: encoder.domain().clone(),
-        clipped: encoder.clipped(),
-    })
+    Ok(Loaded { table: encoder.table(flat)?, domain: encoder.domain().clone(), clipped: encoder.clipped() })
 }
 
 #[cfg(test)]
@@ -90,6 +88,7 @@ mod tests {
         assert_eq!(message(b"size\n"), "data.csv holds no records");
         assert!(message(b"").contains("there is no column \"size\""));
         assert!(message(b"size,size\n1,2\n").contains("twice"));
+        assert!(message(b"id;size\n1;2\n").contains("separated by ';'"));
         assert!(message(b"size\n1\n1,2\n").contains("row 2: it has 2 cells"));
         assert!(message(b"size\n\xff\xfe\n").contains("UTF-8"));
         let missing = read_file(Path::new("no/such.csv"), &schema(), None).unwrap_err();

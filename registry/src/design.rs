@@ -26,9 +26,7 @@ impl Design {
     pub fn to_json(&self) -> Result<String> {
         let guarantee = self.mechanism.guarantee();
         if guarantee.shaped_by == ShapedBy::PrivateVolunteers && !guarantee.protects_volunteers() {
-            return Err(Error::PrivateVolunteers {
-                plugin: self.plugin.clone(),
-            });
+            return Err(Error::PrivateVolunteers { plugin: self.plugin.clone() });
         }
         let mechanism = serde_json::to_value(&self.mechanism).map_err(wrong)?;
         serde_json::to_string_pretty(&json!({
@@ -48,16 +46,11 @@ impl Design {
     pub fn from_json(text: &str, registry: &Registry) -> Result<Self> {
         let mut envelope: Value = serde_json::from_str(text).map_err(wrong)?;
         let field = |name: &str| {
-            envelope[name]
-                .as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| wrong(format!("it has no {name:?}")))
+            envelope[name].as_str().map(str::to_owned).ok_or_else(|| wrong(format!("it has no {name:?}")))
         };
         let (format, plugin, plugin_version) = (field("format")?, field("plugin")?, field("plugin_version")?);
         if format != FORMAT {
-            return Err(wrong(format!(
-                "its format is {format:?} where {FORMAT:?} is read"
-            )));
+            return Err(wrong(format!("its format is {format:?} where {FORMAT:?} is read")));
         }
         let installed = registry.get(&plugin)?;
         if plugin_version != installed.version {
@@ -67,16 +60,10 @@ impl Design {
             )));
         }
         let mechanism = serde_json::from_value(envelope["mechanism"].take()).map_err(wrong)?;
-        Ok(Self {
-            plugin,
-            plugin_version,
-            mechanism,
-        })
+        Ok(Self { plugin, plugin_version, mechanism })
     }
 }
 
 fn wrong(problem: impl std::fmt::Display) -> Error {
-    Error::Design {
-        problem: problem.to_string(),
-    }
+    Error::Design { problem: problem.to_string() }
 }

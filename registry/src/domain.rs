@@ -1,11 +1,11 @@
 //! Domains: the sets on which claims hold.
 
-use crate::{Error, Result, Table, Target};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A saved domain may claim any width; a wider one than this is no domain of records.
-const MOST_COORDINATES: usize = 1 << 32;
+const MOST_COORDINATES: usize = 1 << 24;
 
 /// One indivisible factor of a [`Domain`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,10 +93,7 @@ impl Factor {
         if fine {
             return Ok(());
         }
-        Err(Error::Domain {
-            needs,
-            given: format!("{self:?}"),
-        })
+        Err(Error::Domain { needs, given: format!("{self:?}") })
     }
 
     fn contains(&self, point: &[f64]) -> bool {
@@ -152,14 +149,9 @@ impl TryFrom<Vec<Factor>> for Domain {
 
     fn try_from(factors: Vec<Factor>) -> Result<Self> {
         factors.iter().try_for_each(Factor::check)?;
-        let dim = factors
-            .iter()
-            .try_fold(0usize, |dim, factor| dim.checked_add(factor.dim()));
+        let dim = factors.iter().try_fold(0usize, |dim, factor| dim.checked_add(factor.dim()));
         if dim.is_none_or(|dim| dim > MOST_COORDINATES) {
-            return Err(Error::Domain {
-                needs: "no more than 2^32 coordinates",
-                given: "more".into(),
-            });
+            return Err(Error::Domain { needs: "no more than 2^24 coordinates", given: "more".into() });
         }
         Ok(Self { factors })
     }
@@ -187,13 +179,8 @@ impl Domain {
 
     /// `dim` coordinates in [0, 1]: what real columns of a schema become.
     pub fn unit_box(dim: usize) -> Self {
-        let unit = Factor::Interval {
-            lower: 0.0,
-            upper: 1.0,
-        };
-        Self {
-            factors: vec![unit; dim],
-        }
+        let unit = Factor::Interval { lower: 0.0, upper: 1.0 };
+        Self { factors: vec![unit; dim] }
     }
 
     /// One group of `levels` coordinates of which one is 1.
@@ -223,7 +210,7 @@ impl Domain {
     /// The product of `domains`, coordinates one after the other.
     ///
     /// # Errors
-    /// [`Error::Domain`] for more than 2³² coordinates.
+    /// [`Error::Domain`] for more than 2²⁴ coordinates.
     pub fn product(domains: impl IntoIterator<Item = Domain>) -> Result<Self> {
         let factors: Vec<Factor> = domains.into_iter().flat_map(|d| d.factors).collect();
         factors.try_into()
@@ -257,29 +244,26 @@ impl Domain {
     /// Whether `point` (d values) lies in the domain.
     pub fn contains(&self, point: &[f64]) -> bool {
         point.len() == self.dim()
-            && self
-                .factors()
-                .all(|(coordinates, factor)| factor.contains(&point[coordinates]))
+            && self.factors().all(|(coordinates, factor)| factor.contains(&point[coordinates]))
     }
 
     /// Moves `point` (d values) into the domain: intervals clamp, one-hot groups take their largest coordinate
     /// (the first of several), balls rescale.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong width, [`Error::NonFinite`] (with the coordinate's number) for a NaN or an infinity.
+    /// [`Error::Shape`] for a wrong width, [`Error::NonFinite`] for a NaN or an infinity, with the coordinate's number for a column and row 1.
     pub fn project(&self, point: &mut [f64]) -> Result<()> {
         check_width(self.dim(), point.len())?;
-        if let Some(at) = point.iter().position(|x| !x.is_finite()) {
-            return Err(Error::NonFinite {
-                row: 1,
-                column: (at + 1).to_string(),
-                value: point[at],
-            });
-        }
+        check_finite(point)?;
         for (coordinates, factor) in self.factors() {
             factor.project(&mut point[coordinates]);
         }
         Ok(())
+    }
+
+    /// The domain of the coordinates behind those of `first`, with which it begins.
+    pub(crate) fn without_first(&self, first: &Domain) -> Self {
+        Self { factors: self.factors[first.factors.len().min(self.factors.len())..].to_vec() }
     }
 
     /// The product of the factors that cover exactly the coordinates `wanted`, in that order.
@@ -349,313 +333,18 @@ fn rescale(point: &mut [f64], radius: f64, norm: fn(&[f64]) -> f64) {
     }
 }
 
+pub(crate) fn check_finite(point: &[f64]) -> Result<()> {
+    match point.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(Error::NonFinite { row: 1, column: (at + 1).to_string(), value: point[at] }),
+    }
+}
+
 pub(crate) fn check_width(expected: usize, found: usize) -> Result<()> {
     if expected == found {
         return Ok(());
     }
-    Err(Error::shape(format!(
-        "a record has {found} values where the domain has {expected}"
-    )))
-}
-
-/// The domain of a [`Target`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "target", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum TargetDomain {
-    /// There is none.
-    None,
-    /// A class out of these.
-    Class {
-        /// The classes' names.
-        levels: Vec<String>,
-    },
-    /// A number between two bounds.
-    Real {
-        /// The smallest value.
-        lower: f64,
-        /// The largest value.
-        upper: f64,
-    },
-    /// A vector in a domain.
-    Vector {
-        /// Where it lies.
-        domain: Domain,
-    },
-}
-
-impl TargetDomain {
-    /// The target as coordinates: nothing, a one-hot group, an interval, or the vector's domain.
-    ///
-    /// # Errors
-    /// [`Error::Domain`] for fewer than two classes or bounds out of order.
-    pub fn as_domain(&self) -> Result<Domain> {
-        match self {
-            Self::None => Ok(Domain::empty()),
-            Self::Class { levels } => Domain::one_hot(levels.len()),
-            Self::Real { lower, upper } => Domain::interval(*lower, *upper),
-            Self::Vector { domain } => Ok(domain.clone()),
-        }
-    }
-}
-
-/// What is publicly known of a table: its columns' names, where its records lie, and where its target lies.
-///
-/// A record in *flat* form is its d features followed by the coordinates of its target: that is what local mechanisms
-/// work on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "UncheckedRecordDomain")]
-pub struct RecordDomain {
-    columns: Vec<String>,
-    features: Domain,
-    target: TargetDomain,
-    /// Features, then target: every record passes through it.
-    #[serde(skip)]
-    flat: Domain,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct UncheckedRecordDomain {
-    columns: Vec<String>,
-    features: Domain,
-    target: TargetDomain,
-}
-
-impl TryFrom<UncheckedRecordDomain> for RecordDomain {
-    type Error = Error;
-
-    fn try_from(unchecked: UncheckedRecordDomain) -> Result<Self> {
-        Self::new(unchecked.columns, unchecked.features, unchecked.target)
-    }
-}
-
-impl RecordDomain {
-    /// The records with these d columns, one a coordinate of `features`, and this target.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a wrong number of columns or a name that stands twice; [`Error::Domain`] for a target
-    /// without a domain.
-    pub fn new(columns: Vec<String>, features: Domain, target: TargetDomain) -> Result<Self> {
-        if columns.len() != features.dim() {
-            return Err(Error::shape(format!(
-                "{} columns are named where the domain has {} coordinates",
-                columns.len(),
-                features.dim()
-            )));
-        }
-        if let Some(column) = crate::table::first_duplicate(&columns) {
-            return Err(Error::shape(format!("the column {column:?} stands there twice")));
-        }
-        let flat = Domain::product([features.clone(), target.as_domain()?])?;
-        Ok(Self {
-            columns,
-            features,
-            target,
-            flat,
-        })
-    }
-
-    /// The columns' names, d of them.
-    pub fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    /// Where the features lie.
-    pub fn features(&self) -> &Domain {
-        &self.features
-    }
-
-    /// Where the target lies.
-    pub fn target(&self) -> &TargetDomain {
-        &self.target
-    }
-
-    /// The same features without a target.
-    pub fn without_target(&self) -> Self {
-        Self {
-            columns: self.columns.clone(),
-            features: self.features.clone(),
-            target: TargetDomain::None,
-            flat: self.features.clone(),
-        }
-    }
-
-    /// The same target without a feature.
-    pub fn without_features(&self) -> Self {
-        Self {
-            columns: vec![],
-            features: Domain::empty(),
-            target: self.target.clone(),
-            flat: Domain {
-                factors: self.flat.factors[self.features.factors.len()..].to_vec(),
-            },
-        }
-    }
-
-    /// The records' columns `wanted` alone, without a target.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] where `wanted` takes a group or ball apart, or names a column twice.
-    pub fn restrict(&self, wanted: &[usize]) -> Result<Self> {
-        let features = self.features.restrict(wanted)?;
-        let columns = wanted.iter().map(|&at| self.columns[at].clone()).collect();
-        Self::new(columns, features, TargetDomain::None)
-    }
-
-    /// Where records in flat form lie: features, then target.
-    pub fn flat(&self) -> &Domain {
-        &self.flat
-    }
-
-    /// The shape of a table of such records.
-    pub fn layout(&self) -> Layout {
-        Layout {
-            columns: self.columns.clone(),
-            target: match &self.target {
-                TargetDomain::None => TargetLayout::None,
-                TargetDomain::Class { levels } => TargetLayout::Class { levels: levels.len() },
-                TargetDomain::Real { .. } => TargetLayout::Real,
-                TargetDomain::Vector { domain } => TargetLayout::Vector { width: domain.dim() },
-            },
-        }
-    }
-}
-
-/// The shape of a table: its columns, and what kind of target it has. It turns tables into flat records and back.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Layout {
-    /// The columns' names, d of them.
-    pub columns: Vec<String>,
-    /// The kind of target.
-    pub target: TargetLayout,
-}
-
-/// The kind of a table's target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TargetLayout {
-    /// There is none.
-    None,
-    /// One of so many classes; one-hot in flat form.
-    Class {
-        /// The number of classes.
-        levels: usize,
-    },
-    /// A number.
-    Real,
-    /// So many numbers.
-    Vector {
-        /// How many.
-        width: usize,
-    },
-}
-
-impl TargetLayout {
-    /// The number of coordinates in flat form.
-    pub fn width(self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Class { levels } => levels,
-            Self::Real => 1,
-            Self::Vector { width } => width,
-        }
-    }
-}
-
-impl Layout {
-    /// The number of values in a flat record: features, then target.
-    pub fn width(&self) -> usize {
-        self.columns.len() + self.target.width()
-    }
-
-    /// Whether `table` has this shape, holds a record, and holds finite numbers only.
-    ///
-    /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`], naming the row and column.
-    pub fn check(&self, table: &Table) -> Result<()> {
-        if table.columns() != self.columns {
-            let at = (0..table.columns().len().max(self.columns.len()))
-                .find(|&at| table.columns().get(at) != self.columns.get(at))
-                .unwrap_or(0);
-            let name = |columns: &[String]| match columns.get(at) {
-                Some(column) => format!("{column:?}"),
-                None => "missing".to_owned(),
-            };
-            return Err(Error::shape(format!(
-                "the table has {} columns where {} are designed for; column {} is {} where {} belongs",
-                table.columns().len(),
-                self.columns.len(),
-                at + 1,
-                name(table.columns()),
-                name(&self.columns),
-            )));
-        }
-        if table.is_empty() {
-            return Err(Error::Empty {
-                place: "the table".into(),
-            });
-        }
-        let (wrong, found) = match (self.target, table.target()) {
-            (TargetLayout::None, Target::None) | (TargetLayout::Real, Target::Real(_)) => {
-                (false, String::new())
-            }
-            (TargetLayout::Class { levels }, Target::Class(classes)) => {
-                match classes.iter().find(|&&class| class >= levels) {
-                    Some(class) => (true, format!("the class number {class}, counted from 0")),
-                    None => (false, String::new()),
-                }
-            }
-            (TargetLayout::Vector { width }, Target::Vector(values)) => (
-                values.ncols() != width,
-                format!("a vector of {} values", values.ncols()),
-            ),
-            (_, target) => (true, target.kind().to_owned()),
-        };
-        if wrong {
-            return Err(Error::shape(format!(
-                "the table's target is {found} where {} is designed for",
-                match self.target {
-                    TargetLayout::None => "none".to_owned(),
-                    TargetLayout::Class { levels } => format!("one of {levels} classes"),
-                    TargetLayout::Real => "a number".to_owned(),
-                    TargetLayout::Vector { width } => format!("a vector of {width} values"),
-                }
-            )));
-        }
-        table.check_finite()
-    }
-
-    /// Record `row` of `table` (which must have this shape) in flat form.
-    pub(crate) fn flatten(&self, table: &Table, row: usize) -> Vec<f64> {
-        let mut flat = table.records().row(row).to_vec();
-        match table.target() {
-            Target::None => {}
-            Target::Class(classes) => {
-                flat.resize(self.width(), 0.0);
-                flat[self.columns.len() + classes[row]] = 1.0;
-            }
-            Target::Real(values) => flat.push(values[row]),
-            Target::Vector(values) => flat.extend(values.row(row)),
-        }
-        flat
-    }
-
-    /// The table whose flat records are the rows of `flat` (n × width).
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for another width.
-    pub fn table(&self, flat: ndarray::ArrayView2<f64>) -> Result<Table> {
-        check_width(self.width(), flat.ncols())?;
-        let (records, target) = flat.split_at(ndarray::Axis(1), self.columns.len());
-        let target = match self.target {
-            TargetLayout::None => Target::None,
-            TargetLayout::Class { .. } => {
-                Target::Class(target.outer_iter().map(|row| largest(&row.to_vec())).collect())
-            }
-            TargetLayout::Real => Target::Real(target.column(0).to_owned()),
-            TargetLayout::Vector { .. } => Target::Vector(target.to_owned()),
-        };
-        Table::new(self.columns.clone(), records.to_owned(), target)
-    }
+    Err(Error::shape(format!("a record has {found} values where the domain has {expected}")))
 }
 
 #[cfg(test)]

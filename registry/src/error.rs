@@ -187,25 +187,17 @@ pub enum Error {
 impl Error {
     /// The shape error with this text.
     pub fn shape(problem: impl Into<String>) -> Self {
-        Self::Shape {
-            problem: problem.into(),
-        }
+        Self::Shape { problem: problem.into() }
     }
 
     /// The error that says that `mechanism` does not apply.
     pub fn not_applicable(mechanism: &str, reason: impl Into<String>) -> Self {
-        Self::NotApplicable {
-            mechanism: mechanism.into(),
-            reason: reason.into(),
-        }
+        Self::NotApplicable { mechanism: mechanism.into(), reason: reason.into() }
     }
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest
-        .as_ref()
-        .map(|name| format!("; did you mean {name:?}?"))
-        .unwrap_or_default()
+    nearest.as_ref().map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
 }
 
 /// The name among `names` that a hand may have meant by `wanted`.

@@ -1,12 +1,12 @@
 //! Guarantees: what a release promises, what it gives away, and on what the promise rests.
 //!
 //! The notions are separate types and never convert into one another. Only the two differential-privacy notions show
-//! an ε. A guarantee prints as a card for people and serialises to JSON for machines.
+//! an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
 
 use crate::{Provenance, RecordDomain, TargetDomain, number};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// What a release promises: its claims, what it `discloses` exactly, and what it `assumes`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +49,13 @@ pub enum Unit {
     Volunteer,
 }
 
+impl Unit {
+    /// Whether a promise for this is one for `other`.
+    pub fn covers(self, other: Self) -> bool {
+        self == other || (self == Self::Record && matches!(other, Self::Features | Self::Label))
+    }
+}
+
 /// A notion of privacy with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "notion", rename_all = "kebab-case")]
@@ -69,7 +76,8 @@ pub enum Notion {
 }
 
 /// P(M(x) ∈ S) ≤ e^ε·P(M(x′) ∈ S) + δ for all x, x′ in the domain and all S.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LocalDp {
     /// ε, in nats.
     #[serde(with = "number")]
@@ -78,8 +86,21 @@ pub struct LocalDp {
     pub delta: f64,
 }
 
+impl LocalDp {
+    /// (ε, δ).
+    pub fn new(epsilon: f64, delta: f64) -> Self {
+        Self { epsilon, delta }
+    }
+
+    /// (ε, 0).
+    pub fn pure(epsilon: f64) -> Self {
+        Self::new(epsilon, 0.0)
+    }
+}
+
 /// The same inequality for neighbouring *data sets*.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CentralDp {
     /// ε, in nats.
     #[serde(with = "number")]
@@ -88,6 +109,13 @@ pub struct CentralDp {
     pub delta: f64,
     /// Which data sets are neighbours.
     pub neighbours: Neighbours,
+}
+
+impl CentralDp {
+    /// (ε, δ) for these neighbours.
+    pub fn new(epsilon: f64, delta: f64, neighbours: Neighbours) -> Self {
+        Self { epsilon, delta, neighbours }
+    }
 }
 
 /// When two data sets are neighbours.
@@ -138,10 +166,7 @@ mod information {
         deserializer: D,
     ) -> Result<BTreeMap<String, f64>, D::Error> {
         let entries = BTreeMap::<String, Entry>::deserialize(deserializer)?;
-        Ok(entries
-            .into_iter()
-            .map(|(name, Entry(value))| (name, value))
-            .collect())
+        Ok(entries.into_iter().map(|(name, Entry(value))| (name, value)).collect())
     }
 }
 
@@ -153,8 +178,10 @@ pub struct PacResistance {
     /// δ: success up to 1 − δ is not excluded.
     pub confidence_gap: f64,
     /// How many samples may be released.
+    #[serde(with = "number")]
     pub budget: f64,
-    /// How many are.
+    /// How many are. More than the budget is no promise at all, and the card says so.
+    #[serde(with = "number")]
     pub spent: f64,
 }
 
@@ -188,24 +215,37 @@ pub enum ShapedBy {
 impl Guarantee {
     /// The guarantee of a mechanism that promises nothing and gives away all that it sees of a record of `domain`.
     pub fn nothing(domain: &RecordDomain) -> Self {
-        Self {
-            discloses: in_clear(domain, Unit::Record),
-            ..Self::default()
-        }
+        Self { discloses: in_clear(domain, Unit::Record), ..Self::default() }
     }
 
-    /// The local (ε, δ) claimed for `unit`, where there is one. A claim for whole records covers their parts.
-    pub fn local_dp(&self, unit: Unit) -> Option<LocalDp> {
-        let covers = |claim: &Claim| {
-            claim.protects == unit
-                || (claim.protects == Unit::Record && matches!(unit, Unit::Features | Unit::Label))
-        };
-        let claims = self.claims.iter().filter(|claim| covers(claim));
-        let dp = claims.filter_map(|claim| match claim.notion {
+    /// The local (ε, δ) claimed for `unit` with the least δ, and then the least ε, where there is one. A claim for whole
+    /// records covers their parts.
+    pub fn local_dp(&self, unit: Unit) -> Option<&LocalDp> {
+        let claims = self.claims.iter().filter(|claim| claim.protects.covers(unit));
+        let dp = claims.filter_map(|claim| match &claim.notion {
             Notion::LocalDp(dp) => Some(dp),
             _ => None,
         });
-        dp.min_by(|a, b| a.epsilon.total_cmp(&b.epsilon))
+        dp.min_by(|a, b| (a.delta, a.epsilon).partial_cmp(&(b.delta, b.epsilon)).unwrap_or(Ordering::Equal))
+    }
+
+    /// The ε of differential privacy, local or central, of whole records; none where none is claimed.
+    pub fn epsilon(&self) -> Option<f64> {
+        let central = || {
+            let of_records = self.claims.iter().filter(|claim| claim.protects == Unit::Record);
+            let mut dp = of_records.filter_map(|claim| match &claim.notion {
+                Notion::CentralDp(dp) => Some(dp.epsilon),
+                _ => None,
+            });
+            dp.next()
+        };
+        self.local_dp(Unit::Record).map(|dp| dp.epsilon).or_else(central)
+    }
+
+    /// Whether some part of a released record has differential privacy, local or central.
+    pub fn has_dp(&self) -> bool {
+        let of_release = self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer);
+        of_release.into_iter().any(|claim| matches!(claim.notion, Notion::LocalDp(_) | Notion::CentralDp(_)))
     }
 
     /// Whether some claim is a central (ε, δ) for the volunteers.
@@ -225,20 +265,23 @@ impl Guarantee {
         self
     }
 
-    /// The claims in one line.
+    /// The claims in one line: those for whole records, or, where there are none, all.
     pub fn summary(&self) -> String {
         if self.claims.is_empty() {
             return "no claim".into();
         }
-        let claims: Vec<String> = self.claims.iter().map(Claim::to_string).collect();
-        claims.join("; ")
+        let whole: Vec<&Claim> = self.claims.iter().filter(|claim| claim.protects == Unit::Record).collect();
+        let shown = if whole.is_empty() { self.claims.iter().collect() } else { whole };
+        let lines: Vec<String> = shown.into_iter().map(Claim::to_string).collect();
+        lines.join("; ")
     }
 
     /// For machines: all of it, and the summary. `epsilon` is that of the whole record, or null where none is claimed.
     pub fn to_json(&self) -> serde_json::Value {
-        let mut value = serde_json::json!(self);
-        let dp = self.local_dp(Unit::Record);
-        value["epsilon"] = serde_json::json!(dp.map(|dp| dp.epsilon));
+        // A NaN, which no constructor of ours lets in, cannot be written: then the summary stands alone.
+        let written = serde_json::to_value(self).unwrap_or_default();
+        let mut value = if written.is_object() { written } else { serde_json::json!({}) };
+        value["epsilon"] = self.epsilon().map_or(serde_json::Value::Null, number::to_json);
         value["summary"] = self.summary().into();
         value
     }
@@ -256,174 +299,6 @@ pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
     lines.map(|(_, line)| line.to_owned()).collect()
 }
 
-impl fmt::Display for Unit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Record => "the whole record",
-            Self::Features => "the features (not the label)",
-            Self::Label => "the label (not the features)",
-            Self::Volunteer => "each volunteer's record",
-        })
-    }
-}
-
-impl fmt::Display for Claim {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} for {}", self.notion, self.protects)
-    }
-}
-
-impl fmt::Display for Neighbours {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::AddOrRemoveOne => "one record more or less",
-            Self::ReplaceOne => "one record replaced",
-        })
-    }
-}
-
-impl fmt::Display for Notion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = |epsilon: f64, delta: f64| match delta {
-            0.0 => format!("ε = {}", Significant(epsilon)),
-            delta => format!("(ε, δ) = ({}, {delta:e})", Significant(epsilon)),
-        };
-        match self {
-            Self::LocalDp(dp) => write!(
-                formatter,
-                "{} local differential privacy",
-                parameters(dp.epsilon, dp.delta)
-            ),
-            Self::CentralDp(dp) => write!(
-                formatter,
-                "{} central differential privacy ({})",
-                parameters(dp.epsilon, dp.delta),
-                dp.neighbours
-            ),
-            Self::CramerRao(bound) => write!(
-                formatter,
-                "squared error of at least {} for every unbiased reconstruction",
-                AtLeast(bound.error())
-            ),
-            Self::PacResistance(pac) => write!(
-                formatter,
-                "no recovery within {} with probability {} or more, {} of {} samples spent",
-                pac.error,
-                1.0 - pac.confidence_gap,
-                pac.spent,
-                pac.budget
-            ),
-            Self::AmbiguitySet(set) => write!(formatter, "the same output law for {}", set.members),
-            Self::PerfectSecrecy(_) => formatter.write_str("perfect secrecy"),
-        }
-    }
-}
-
-/// A number with four significant digits, rounded up: no ε prints as less than it is.
-struct Significant(f64);
-
-/// The same, rounded down: no lower bound prints as more than it is.
-struct AtLeast(f64);
-
-impl fmt::Display for Significant {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        four_digits(self.0, f64::ceil, formatter)
-    }
-}
-
-impl fmt::Display for AtLeast {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        four_digits(self.0, f64::floor, formatter)
-    }
-}
-
-fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if !(1e-6..1e12).contains(&value) {
-        return write!(formatter, "{}", number::short(value));
-    }
-    let unit = 10f64.powi(3 - value.log10().floor() as i32);
-    // What differs from a four-digit number by less than 10⁻⁹ of it is that number.
-    let scaled = value * unit;
-    let rounded = if (scaled - scaled.round()).abs() < 1e-9 * scaled {
-        scaled.round()
-    } else {
-        round(scaled)
-    };
-    write!(formatter, "{}", rounded / unit)
-}
-
-impl Notion {
-    /// What it means for the person behind the record.
-    fn meaning(&self) -> String {
-        match self {
-            Self::LocalDp(dp) => format!(
-                "Whatever else an adversary knows, what is released changes the odds between any two values by at \
-                 most {}-fold{}.",
-                Significant(dp.epsilon.exp()),
-                slip(dp.delta)
-            ),
-            Self::CentralDp(dp) => format!(
-                "Whatever else an adversary knows, the odds that a given record was among the data change by at most \
-                 {}-fold{}.",
-                Significant(dp.epsilon.exp()),
-                slip(dp.delta)
-            ),
-            Self::CramerRao(_) => {
-                "A biased guess, or one by somebody who knows other records, may come closer.".into()
-            }
-            Self::PacResistance(_) => "Success below that probability is not excluded.".into(),
-            Self::AmbiguitySet(_) => {
-                "Which member of the set it was cannot be told; that it is in the set can.".into()
-            }
-            Self::PerfectSecrecy(_) => "What is released says nothing at all about it.".into(),
-        }
-    }
-}
-
-fn slip(delta: f64) -> String {
-    if delta == 0.0 {
-        return String::new();
-    }
-    format!(", but for an event of probability {delta:e}")
-}
-
-/// The card: what is promised, what it means, on what it rests, what is given away, and what is assumed.
-impl fmt::Display for Guarantee {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.claims.is_empty() {
-            writeln!(formatter, "promises   nothing")?;
-        }
-        for claim in &self.claims {
-            writeln!(formatter, "promises   {claim}")?;
-            writeln!(formatter, "means      {}", claim.notion.meaning())?;
-            writeln!(formatter, "rests on   {}", claim.theorem)?;
-        }
-        for disclosed in &self.discloses {
-            writeln!(formatter, "discloses  {disclosed}")?;
-        }
-        for assumed in &self.assumes {
-            writeln!(formatter, "assumes    {assumed}")?;
-        }
-        match self.shaped_by {
-            ShapedBy::PublicKnowledge => Ok(()),
-            shaped_by => writeln!(
-                formatter,
-                "holds      given the design, which {} data shaped; {}",
-                match shaped_by {
-                    ShapedBy::PublicVolunteers => "public",
-                    ShapedBy::ConsentingVolunteers => "consenting volunteers'",
-                    _ => "private volunteers'",
-                },
-                if self.protects_volunteers() {
-                    "the central claim above is what those people have"
-                } else {
-                    "no claim for anyone whose record shaped it"
-                }
-            ),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -431,28 +306,12 @@ mod tests {
     fn local(epsilon: f64, protects: Unit) -> Guarantee {
         Guarantee {
             claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp { epsilon, delta: 0.0 }),
+                notion: Notion::LocalDp(LocalDp::pure(epsilon)),
                 protects,
                 theorem: "a theorem".into(),
             }],
             ..Guarantee::default()
         }
-    }
-
-    #[test]
-    fn no_epsilon_prints_as_less_than_it_is() {
-        for (epsilon, shown) in [
-            (1.0, "1"),
-            (1.00001, "1.001"),
-            (0.1 + 0.2, "0.3"),
-            (123_456.0, "123500"),
-            (0.000_123_41, "0.0001235"),
-            (1e-310, "1e-310"),
-            (f64::INFINITY, "inf"),
-        ] {
-            assert_eq!(Significant(epsilon).to_string(), shown);
-        }
-        assert_eq!(AtLeast(1.99999).to_string(), "1.999");
     }
 
     #[test]
@@ -482,18 +341,29 @@ mod tests {
     }
 
     #[test]
+    fn a_small_epsilon_with_a_large_delta_is_not_the_stronger_claim() {
+        let mut guarantee = local(1.0, Unit::Record);
+        guarantee.claims.push(Claim {
+            notion: Notion::LocalDp(LocalDp::new(0.1, 0.5)),
+            protects: Unit::Record,
+            theorem: "another".into(),
+        });
+        assert_eq!(guarantee.local_dp(Unit::Record), Some(&LocalDp::pure(1.0)));
+    }
+
+    #[test]
+    fn what_is_no_number_does_not_panic() {
+        assert_eq!(local(f64::INFINITY, Unit::Record).to_json()["epsilon"], "inf");
+        assert_eq!(local(f64::NAN, Unit::Record).to_json()["epsilon"], serde_json::Value::Null);
+    }
+
+    #[test]
     fn a_seed_voids_every_claim_and_the_card_says_so() {
         let mut guarantee = local(1.0, Unit::Features);
         guarantee.discloses.push("the label".into());
         let card = guarantee.under(Provenance::Seed(1)).to_string();
-        assert!(
-            card.contains("discloses  the label"),
-            "what leaves in clear does so under any seed: {card}"
-        );
-        assert!(
-            card.contains("promises   nothing") && card.contains("seed"),
-            "{card}"
-        );
+        assert!(card.contains("discloses  the label"), "what leaves in clear does so under any seed: {card}");
+        assert!(card.contains("promises   nothing") && card.contains("seed"), "{card}");
         assert!(!card.contains('ε'), "{card}");
         let kept = local(1.0, Unit::Record).under(Provenance::OperatingSystem);
         assert_eq!(kept, local(1.0, Unit::Record));
@@ -511,14 +381,8 @@ mod tests {
 
     #[test]
     fn a_design_shaped_by_volunteers_says_that_they_have_no_claim() {
-        let shaped = Guarantee {
-            shaped_by: ShapedBy::ConsentingVolunteers,
-            ..local(1.0, Unit::Record)
-        };
+        let shaped = Guarantee { shaped_by: ShapedBy::ConsentingVolunteers, ..local(1.0, Unit::Record) };
         let card = shaped.to_string();
-        assert!(
-            card.contains("no claim for anyone whose record shaped it"),
-            "{card}"
-        );
+        assert!(card.contains("no claim for anyone whose record shaped it"), "{card}");
     }
 }

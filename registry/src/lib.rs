@@ -46,6 +46,7 @@
 
 mod brief;
 mod budget;
+mod card;
 pub mod compose;
 mod composed;
 pub mod conformance;
@@ -54,12 +55,14 @@ mod design;
 mod domain;
 mod error;
 mod guarantee;
+mod law;
 pub mod local;
 mod mechanism;
 mod noise;
 pub mod number;
 mod plugin;
 mod randomness;
+mod record;
 mod schema;
 mod table;
 
@@ -67,16 +70,18 @@ pub use brief::{Brief, Task, Volunteers};
 pub use budget::{Budget, sum_up};
 pub use composed::Composed;
 pub use design::Design;
-pub use domain::{Domain, Factor, Layout, RecordDomain, TargetDomain, TargetLayout};
+pub use domain::{Domain, Factor};
 pub use error::{Error, Result, nearest_name};
 pub use guarantee::{
     AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance,
     PerfectSecrecy, ShapedBy, Unit, in_clear,
 };
+pub use law::{Law, Noise};
 pub use mechanism::{Key, LocalMechanism, Mechanism, Release, SecretKey};
-pub use noise::{LaplaceNoise, Lattice, Law, Noise};
-pub use plugin::{Example, Pace, Plugin, Registry, Side, parse_parameters};
+pub use noise::{LaplaceNoise, Lattice};
+pub use plugin::{Example, NoParameters, Pace, Plugin, Registry, Side, parse_parameters};
 pub use randomness::{Provenance, Randomness, Stream, Streams};
+pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use schema::{Clipped, Column, Encoder, Kind, Schema};
 pub use table::{Table, Target};
 

@@ -86,7 +86,7 @@ pub struct Release {
 /// What gives the [`view`](Key::view) of clean records in the released space. No guarantee covers what it returns.
 ///
 /// Designs are saved by [`Design::to_json`](crate::Design::to_json), secrets as `Box<dyn SecretKey>`.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Key {
     /// A local mechanism's key is its design, which is public.
     Design(Box<dyn Mechanism>),
@@ -96,7 +96,7 @@ pub enum Key {
 
 /// The part of a curator's release that only the curator may hold.
 #[typetag::serde(tag = "key")]
-pub trait SecretKey: DynClone + Debug + Send + Sync {
+pub trait SecretKey: DynClone + Send + Sync {
     /// The noise-free view of clean records (n × d) in the released space.
     ///
     /// # Errors
@@ -105,6 +105,16 @@ pub trait SecretKey: DynClone + Debug + Send + Sync {
 }
 
 dyn_clone::clone_trait_object!(SecretKey);
+
+/// A secret does not show.
+impl Debug for Key {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Design(design) => formatter.debug_tuple("Design").field(design).finish(),
+            Self::Secret(_) => formatter.debug_tuple("Secret").finish_non_exhaustive(),
+        }
+    }
+}
 
 impl Key {
     /// Clean records (n × d) as they would have been released without noise.

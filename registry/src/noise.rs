@@ -1,9 +1,8 @@
-//! Exact noise on a lattice, and the laws that releases publish for noise-aware models.
+//! Exact noise on a lattice.
 
 use crate::budget::quotient_up;
-use crate::domain::{check_width, largest};
+use crate::domain::{check_finite, check_width, largest};
 use crate::{Domain, Error, Factor, Result, Stream, budget};
-use ndarray::Array2;
 use scumble_sampling::{DiscreteLaplace, Rational};
 
 /// All multiples of a power of two.
@@ -21,10 +20,7 @@ impl Lattice {
         if (-1000..=0).contains(&exponent) {
             return Ok(Self { exponent });
         }
-        Err(Error::Domain {
-            needs: "a lattice step between 2^-1000 and 1",
-            given: format!("2^{exponent}"),
-        })
+        Err(Error::Domain { needs: "a lattice step between 2^-1000 and 1", given: format!("2^{exponent}") })
     }
 
     /// The distance of two neighbours.
@@ -51,10 +47,7 @@ impl Lattice {
         };
         Ok(match *factor {
             Factor::Interval { lower, upper } => {
-                let (lower, upper) = (
-                    whole(self.units(lower).ceil())?,
-                    whole(self.units(upper).floor())?,
-                );
+                let (lower, upper) = (whole(self.units(lower).ceil())?, whole(self.units(upper).floor())?);
                 // An interval between two lattice points keeps the lower one.
                 IntegerBounds::Interval(lower.min(upper), upper)
             }
@@ -150,7 +143,8 @@ impl LaplaceNoise {
     /// The noise that gives every record of `domain` this ε, on a lattice some 2³⁰ times finer than its scale.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless 0 < ε < ∞, or where ε is so small that the noise does not fit 62 bits.
+    /// [`Error::Budget`] unless 0 < ε < ∞, or where ε is so small that the noise does not fit 62 bits; [`Error::Domain`]
+    /// for bounds that do not fit 61.
     pub fn calibrated(domain: &Domain, epsilon: f64) -> Result<Self> {
         let scale = domain.l1_diameter() / epsilon;
         let narrowest = domain
@@ -158,10 +152,8 @@ impl LaplaceNoise {
             .map(|(_, factor)| factor.l1_diameter())
             .filter(|&width| width > 0.0)
             .fold(1.0, f64::min);
-        let widest = domain
-            .factors()
-            .map(|(_, factor)| factor.l1_diameter().max(factor.largest_magnitude()))
-            .sum();
+        let widest =
+            domain.factors().map(|(_, factor)| factor.l1_diameter().max(factor.largest_magnitude())).sum();
         let exponent = (binary_exponent(scale) - 30)
             .min(binary_exponent(narrowest) - 20)
             .max(binary_exponent(widest) - 59) // where ε is so large that integers would not fit 61 bits
@@ -190,17 +182,13 @@ impl LaplaceNoise {
                 range: "finite, and large enough for the noise to fit 62 bits on the lattice",
                 value: epsilon,
             })?;
-        Ok(Self {
-            lattice,
-            bounds,
-            law: DiscreteLaplace::new(Rational::new(scale.max(1), 1)?)?,
-        })
+        Ok(Self { lattice, bounds, law: DiscreteLaplace::new(Rational::new(scale.max(1), 1)?)? })
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a point of another width.
+    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let rounded = self.round(point)?;
         for (x, k) in point.iter_mut().zip(rounded) {
@@ -211,6 +199,7 @@ impl LaplaceNoise {
 
     fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
         check_width(self.bounds.last().map_or(0, |(at, _)| at.end), point.len())?;
+        check_finite(point)?;
         let units: Vec<f64> = point.iter().map(|&x| self.lattice.units(x)).collect();
         let mut rounded = Vec::with_capacity(point.len());
         for (at, bounds) in &self.bounds {
@@ -238,68 +227,6 @@ impl LaplaceNoise {
 /// ⌊log₂ x⌋ of a positive float, −1000 for zero.
 fn binary_exponent(x: f64) -> i32 {
     (x.log2().floor() as i32).clamp(-1000, 1000)
-}
-
-/// How a block of released coordinates comes from the noise-free ones.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Law {
-    /// As they are: so many coordinates.
-    Exact {
-        /// How many.
-        width: usize,
-    },
-    /// Independent noise of mean zero.
-    Additive {
-        /// Each coordinate's variance.
-        variance: Vec<f64>,
-    },
-    /// A level exchanged for another: `matrix[[i, j]]` is the probability that level i is released as level j.
-    Flip {
-        /// K × K, rows sum to one.
-        matrix: Array2<f64>,
-    },
-}
-
-impl Law {
-    /// The number of coordinates.
-    pub fn width(&self) -> usize {
-        match self {
-            Self::Exact { width } => *width,
-            Self::Additive { variance } => variance.len(),
-            Self::Flip { matrix } => matrix.nrows(),
-        }
-    }
-}
-
-/// The law of a release given the noise-free view: independent blocks, the features' in the order of the columns, and
-/// the target's. Public, and part of every release, so that models can account for it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Noise {
-    /// The features' laws; their widths sum to the number of columns.
-    pub features: Vec<Law>,
-    /// The target's law.
-    pub target: Law,
-}
-
-impl Noise {
-    /// The variance of each feature's noise (d values), where all of it is additive or absent.
-    pub fn feature_variance(&self) -> Option<Vec<f64>> {
-        let blocks = self.features.iter().map(|law| match law {
-            Law::Exact { width } => Some(vec![0.0; *width]),
-            Law::Additive { variance } => Some(variance.clone()),
-            Law::Flip { .. } => None,
-        });
-        Some(blocks.collect::<Option<Vec<_>>>()?.concat())
-    }
-
-    /// The label-flip matrix (K × K), where labels are flipped.
-    pub fn label_flip(&self) -> Option<&Array2<f64>> {
-        match &self.target {
-            Law::Flip { matrix } => Some(matrix),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -351,10 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn a_point_of_another_width_is_an_error() {
+    fn a_point_of_another_width_or_without_numbers_is_an_error() {
         let noise = LaplaceNoise::calibrated(&Domain::unit_box(2), 1.0).unwrap();
         let mut stream = Randomness::seeded(1).streams().stream(0);
         assert!(noise.add(&mut [0.5], &mut stream).is_err());
+        for bad in [f64::NAN, f64::INFINITY] {
+            let refused = noise.add(&mut [0.5, bad], &mut stream);
+            assert!(matches!(refused, Err(Error::NonFinite { .. })), "{bad} became noise");
+        }
     }
 
     proptest! {

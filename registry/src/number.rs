@@ -13,8 +13,13 @@ pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::
     }
 }
 
+/// As [`serialize`] writes it; null for a NaN.
+pub fn to_json(value: f64) -> serde_json::Value {
+    serialize(&value, serde_json::value::Serializer).unwrap_or_default()
+}
+
 /// For people: without the three hundred zeros of a tiny number.
-pub(crate) fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     match value.abs() {
         0.0 | 1e-4..1e9 => value.to_string(),
         _ if !value.is_finite() => value.to_string(),

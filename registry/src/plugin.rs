@@ -9,6 +9,7 @@ use ndarray::Array2;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Who runs a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -152,15 +153,18 @@ impl Plugin {
     }
 }
 
+/// The parameters of a mechanism that has none.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoParameters {}
+
 /// The parameters of `plugin` in their own type.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a value that does not fit.
 pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) -> Result<P> {
-    serde_json::from_value(parameters).map_err(|problem| Error::Parameter {
-        plugin: plugin.into(),
-        problem: problem.to_string(),
-    })
+    serde_json::from_value(parameters)
+        .map_err(|problem| Error::Parameter { plugin: plugin.into(), problem: problem.to_string() })
 }
 
 inventory::collect!(Plugin);
@@ -217,9 +221,7 @@ impl Registry {
     /// [`Error::DuplicatePlugin`].
     pub fn installed() -> Result<Self> {
         let mut registry = Self::default();
-        inventory::iter::<Plugin>
-            .into_iter()
-            .try_for_each(|plugin| registry.add(*plugin))?;
+        inventory::iter::<Plugin>.into_iter().try_for_each(|plugin| registry.add(*plugin))?;
         Ok(registry)
     }
 
@@ -228,11 +230,12 @@ impl Registry {
     /// # Errors
     /// [`Error::DuplicatePlugin`].
     pub fn add(&mut self, plugin: Plugin) -> Result<()> {
-        match self.plugins.insert(plugin.name, plugin) {
-            None => Ok(()),
-            Some(before) => Err(Error::DuplicatePlugin {
-                name: before.name.into(),
-            }),
+        match self.plugins.entry(plugin.name) {
+            Entry::Vacant(place) => {
+                place.insert(plugin);
+                Ok(())
+            }
+            Entry::Occupied(before) => Err(Error::DuplicatePlugin { name: before.get().name.into() }),
         }
     }
 

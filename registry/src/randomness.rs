@@ -28,21 +28,14 @@ impl Randomness {
     /// # Errors
     /// [`Error::Entropy`] when it has none to give.
     pub fn from_os() -> Result<Self> {
-        let keys = ChaCha20Rng::from_rng(OsRng).map_err(|problem| Error::Entropy {
-            problem: problem.to_string(),
-        })?;
-        Ok(Self {
-            keys,
-            provenance: Provenance::OperatingSystem,
-        })
+        let keys = ChaCha20Rng::from_rng(OsRng)
+            .map_err(|problem| Error::Entropy { problem: problem.to_string() })?;
+        Ok(Self { keys, provenance: Provenance::OperatingSystem })
     }
 
     /// The same randomness every time; a release made from it carries no claim.
     pub fn seeded(seed: u64) -> Self {
-        Self {
-            keys: ChaCha20Rng::seed_from_u64(seed),
-            provenance: Provenance::Seed(seed),
-        }
+        Self { keys: ChaCha20Rng::seed_from_u64(seed), provenance: Provenance::Seed(seed) }
     }
 
     /// Where it comes from.
@@ -61,10 +54,7 @@ impl Randomness {
 /// The key does not show.
 impl std::fmt::Debug for Randomness {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Randomness")
-            .field("provenance", &self.provenance)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Randomness").field("provenance", &self.provenance).finish_non_exhaustive()
     }
 }
 
@@ -115,13 +105,7 @@ mod tests {
 
     #[test]
     fn debug_output_does_not_show_the_key() {
-        let mut randomness = Randomness::seeded(5);
-        let shown = format!("{randomness:?}");
-        let Streams { key } = randomness.streams();
-        assert!(
-            !shown.contains(&format!("{}", key[0])) || shown.len() < 80,
-            "{shown}"
-        );
-        assert!(shown.contains("Seed(5)"), "{shown}");
+        let shown = format!("{:?}", Randomness::seeded(5));
+        assert_eq!(shown, "Randomness { provenance: Seed(5), .. }");
     }
 }

@@ -45,7 +45,7 @@ pub struct Schema {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
-    column: Vec<Column>,
+    column: Vec<toml::Table>,
 }
 
 /// One column of a schema.
@@ -94,21 +94,24 @@ impl Schema {
     /// # Errors
     /// [`Error::Schema`] with the line and the column.
     pub fn from_toml(text: &str, source: &str) -> Result<Self> {
+        let refuse = |problem: String| Error::Schema { file: source.into(), problem };
         let unchecked: Unchecked = toml::from_str(text).map_err(|error| {
-            let place = match error.span() {
-                Some(span) => format!("line {}: ", text[..span.start].lines().count().max(1)),
-                None => String::new(),
-            };
-            let problem = format!("{place}{}", error.message().replace('\n', " "));
-            Error::Schema {
-                file: source.into(),
-                problem,
-            }
+            let place = error.span().map_or(String::new(), |span| {
+                format!("line {}: ", text[..span.start].matches('\n').count() + 1)
+            });
+            refuse(format!("{place}{}", error.message().replace('\n', " ")))
         })?;
-        let schema = Self {
-            source: source.into(),
-            columns: unchecked.column,
-        };
+        let columns = unchecked.column.into_iter().enumerate().map(|(at, column)| {
+            let name = match column.get("name").and_then(toml::Value::as_str) {
+                Some(name) => format!("column {name:?}"),
+                None => format!("[[column]] number {}", at + 1),
+            };
+            let column = column.try_into();
+            column.map_err(|error: toml::de::Error| {
+                refuse(format!("{name}: {}", error.message().replace('\n', " ")))
+            })
+        });
+        let schema = Self { source: source.into(), columns: columns.collect::<Result<_>>()? };
         schema.check()?;
         Ok(schema)
     }
@@ -118,20 +121,12 @@ impl Schema {
     /// # Errors
     /// [`Error::Io`] where it cannot be read, else as [`from_toml`](Self::from_toml).
     pub fn read(file: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(file).map_err(|source| Error::Io {
-            file: file.into(),
-            source,
-        })?;
+        let text = std::fs::read_to_string(file).map_err(|source| Error::Io { file: file.into(), source })?;
         Self::from_toml(&text, &file.display().to_string())
     }
 
     fn check(&self) -> Result<()> {
-        let refuse = |problem: String| {
-            Err(Error::Schema {
-                file: self.source.clone(),
-                problem,
-            })
-        };
+        let refuse = |problem: String| Err(Error::Schema { file: self.source.clone(), problem });
         let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
         if names.is_empty() {
             return refuse("it has no [[column]]".into());
@@ -139,7 +134,11 @@ impl Schema {
         if let Some(name) = first_duplicate(&names) {
             return refuse(format!("the column {name:?} stands there twice"));
         }
+        let padded = |text: &String| text.trim() != text;
         for Column { name, kind } in &self.columns {
+            if padded(name) {
+                return refuse(format!("column {name:?}: a name neither begins nor ends with a space"));
+            }
             match kind {
                 Kind::Real { lower, upper, .. } => {
                     if !(lower.is_finite()
@@ -155,6 +154,11 @@ impl Schema {
                 Kind::Category { levels } => {
                     if levels.len() < 2 {
                         return refuse(format!("column {name:?}: a category needs two levels or more"));
+                    }
+                    if let Some(level) = levels.iter().find(|level| padded(level)) {
+                        return refuse(format!(
+                            "column {name:?}: the level {level:?} begins or ends with a space, and cells are read without"
+                        ));
                     }
                     if let Some(level) = first_duplicate(levels) {
                         return refuse(format!("column {name:?}: the level {level:?} stands there twice"));
@@ -193,13 +197,8 @@ impl Schema {
         }
         let target = match target.map(|column| &column.kind) {
             None => TargetDomain::None,
-            Some(Kind::Real { .. }) => TargetDomain::Real {
-                lower: 0.0,
-                upper: 1.0,
-            },
-            Some(Kind::Category { levels }) => TargetDomain::Class {
-                levels: levels.clone(),
-            },
+            Some(Kind::Real { .. }) => TargetDomain::Real { lower: 0.0, upper: 1.0 },
+            Some(Kind::Category { levels }) => TargetDomain::Class { levels: levels.clone() },
         };
         RecordDomain::new(names, Domain::product(factors)?, target)
     }
@@ -226,15 +225,11 @@ impl Schema {
     pub fn encoder(&self, header: &[&str], target: Option<&str>, source: &str) -> Result<Encoder> {
         let domain = self.domain(target)?;
         // A target's coordinates come last.
-        let (last, first): (Vec<&Column>, Vec<&Column>) = self
-            .columns
-            .iter()
-            .partition(|column| Some(column.name.as_str()) == target);
+        let (last, first): (Vec<&Column>, Vec<&Column>) =
+            self.columns.iter().partition(|column| Some(column.name.as_str()) == target);
         let mut fields = vec![];
         for column in first.into_iter().chain(last) {
-            let places: Vec<usize> = (0..header.len())
-                .filter(|&at| header[at] == column.name)
-                .collect();
+            let places: Vec<usize> = (0..header.len()).filter(|&at| header[at] == column.name).collect();
             let place = match places[..] {
                 [place] => place,
                 [] => {
@@ -245,25 +240,12 @@ impl Schema {
                     });
                 }
                 _ => {
-                    return Err(Error::DuplicateColumn {
-                        file: source.into(),
-                        column: column.name.clone(),
-                    });
+                    return Err(Error::DuplicateColumn { file: source.into(), column: column.name.clone() });
                 }
             };
-            fields.push(Field {
-                column: column.clone(),
-                place,
-                clipped: 0,
-            });
+            fields.push(Field { column: column.clone(), place, clipped: 0 });
         }
-        Ok(Encoder {
-            source: source.into(),
-            cells: header.len(),
-            layout: domain.layout(),
-            domain,
-            fields,
-        })
+        Ok(Encoder { source: source.into(), cells: header.len(), layout: domain.layout(), domain, fields })
     }
 
     /// A table of encoded records as text in the schema's own columns, order and units: the header, and a row a record.
@@ -361,14 +343,11 @@ impl Encoder {
     /// [`Error::Empty`] where there are none; [`Error::Shape`] for values that are no whole number of records.
     pub fn table(&self, flat: Vec<f64>) -> Result<Table> {
         if flat.is_empty() {
-            return Err(Error::Empty {
-                place: self.source.clone(),
-            });
+            return Err(Error::Empty { place: self.source.clone() });
         }
         let width = self.layout.width();
         let flat = ndarray::Array2::from_shape_vec((flat.len() / width, width), flat);
-        self.layout
-            .table(flat.map_err(|e| Error::shape(e.to_string()))?.view())
+        self.layout.table(flat.map_err(|e| Error::shape(e.to_string()))?.view())
     }
 
     /// How many cells of which column were clipped to which bounds; columns without any are left out.
@@ -393,11 +372,7 @@ impl Field {
         match &self.column.kind {
             Kind::Real { lower, upper, unit } => {
                 let wanted = || {
-                    let unit = if unit.is_empty() {
-                        String::new()
-                    } else {
-                        format!(" {unit}")
-                    };
+                    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
                     format!("a number between {lower} and {upper}{unit} is needed")
                 };
                 if text.is_empty() {
@@ -413,10 +388,7 @@ impl Field {
             }
             Kind::Category { levels } => {
                 let level = levels.iter().position(|level| level == text).ok_or_else(|| {
-                    format!(
-                        "is no level of it; the schema has {}",
-                        abridged(&levels.join(", "))
-                    )
+                    format!("is no level of it; the schema has {}", abridged(&levels.join(", ")))
                 })?;
                 record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
             }
@@ -441,11 +413,7 @@ pub struct Clipped {
 /// At most a short line of `text`.
 fn abridged(text: &str) -> String {
     const LONGEST: usize = 60;
-    let line: String = text
-        .chars()
-        .take(LONGEST + 1)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let line: String = text.chars().take(LONGEST + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
     match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
@@ -493,9 +461,7 @@ mod tests {
 
     #[test]
     fn what_was_encoded_decodes_to_what_it_was() {
-        let mut encoder = schema()
-            .encoder(&["size", "good", "colour"], Some("good"), "data.csv")
-            .unwrap();
+        let mut encoder = schema().encoder(&["size", "good", "colour"], Some("good"), "data.csv").unwrap();
         let rows = [["12.5", "yes", "blue"], ["20", "no", "red"]];
         let flat: Vec<f64> = rows
             .iter()
@@ -503,10 +469,7 @@ mod tests {
             .flat_map(|(at, row)| encoder.encode(at + 1, row.iter().copied()).unwrap())
             .collect();
         let table = encoder.table(flat).unwrap();
-        assert_eq!(
-            table.columns(),
-            ["size", "colour=red", "colour=green", "colour=blue"]
-        );
+        assert_eq!(table.columns(), ["size", "colour=red", "colour=green", "colour=blue"]);
         assert_eq!(*table.target(), Target::Class(ndarray::array![1, 0]));
         let (header, decoded) = schema().decode(&table, Some("good")).unwrap();
         assert_eq!(header, ["size", "good", "colour"]);
@@ -515,9 +478,7 @@ mod tests {
 
     #[test]
     fn a_value_outside_the_bounds_is_clipped_and_counted() {
-        let mut encoder = schema()
-            .encoder(&["size", "good", "colour"], None, "data.csv")
-            .unwrap();
+        let mut encoder = schema().encoder(&["size", "good", "colour"], None, "data.csv").unwrap();
         for size in ["9.99", "20.01", "15"] {
             encoder.encode(1, [size, "no", "red"].into_iter()).unwrap();
         }
@@ -557,35 +518,24 @@ mod tests {
 
     #[test]
     fn a_mistyped_column_gets_the_nearest_name() {
-        let error = schema()
-            .encoder(&["sise", "good", "colour"], None, "data.csv")
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "data.csv: there is no column \"size\"; did you mean \"sise\"?"
-        );
+        let error = schema().encoder(&["sise", "good", "colour"], None, "data.csv").unwrap_err();
+        assert_eq!(error.to_string(), "data.csv: there is no column \"size\"; did you mean \"sise\"?");
         let error = schema().domain(Some("god")).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "schema.toml: there is no column \"god\"; did you mean \"good\"?"
-        );
+        assert_eq!(error.to_string(), "schema.toml: there is no column \"god\"; did you mean \"good\"?");
     }
 
     #[test]
     fn what_is_no_schema_is_refused_in_one_line() {
         for (text, expected) in [
-            (
-                TOML.replace("20.0", "5.0"),
-                "must be finite, and the lower one smaller",
-            ),
+            (TOML.replace("20.0", "5.0"), "must be finite, and the lower one smaller"),
             (TOML.replace("20.0", "inf"), "must be finite"),
-            (
-                TOML.replace("[\"no\", \"yes\"]", "[\"no\"]"),
-                "two levels or more",
-            ),
+            (TOML.replace("[\"no\", \"yes\"]", "[\"no\"]"), "two levels or more"),
             (TOML.replace("\"yes\"", "\"no\""), "stands there twice"),
             (TOML.replace("\"good\"", "\"size\""), "stands there twice"),
-            (TOML.replace("upper", "uper"), "schema.toml: line"),
+            (TOML.replace("upper", "uper"), "column \"size\": "),
+            (TOML.replace("\"no\", ", "\" no\", "), "begins or ends with a space"),
+            (TOML.replace("name = \"size\"", ""), "[[column]] number 1: missing field `name`"),
+            (TOML.replace("= 10.0", "= = 10.0"), "schema.toml: line 5: "),
             (TOML.replace("\"real\"", "\"rael\""), "rael"),
             (String::new(), "column"),
             ("[[column]\n".into(), "line 1"),

@@ -85,15 +85,10 @@ impl Table {
             return Err(Error::shape(format!("the column {column:?} stands there twice")));
         }
         match target.len() {
-            Some(targets) if targets != records.nrows() => Err(Error::shape(format!(
-                "there are {targets} targets for {} records",
-                records.nrows()
-            ))),
-            _ => Ok(Self {
-                columns,
-                records,
-                target,
-            }),
+            Some(targets) if targets != records.nrows() => {
+                Err(Error::shape(format!("there are {targets} targets for {} records", records.nrows())))
+            }
+            _ => Ok(Self { columns, records, target }),
         }
     }
 
@@ -151,13 +146,8 @@ impl Table {
     /// # Errors
     /// [`Error::NonFinite`] with the first row and column that holds a NaN or an infinity.
     pub(crate) fn check_finite(&self) -> Result<()> {
-        let refuse = |row: usize, column: String, value: f64| {
-            Err(Error::NonFinite {
-                row: row + 1,
-                column,
-                value,
-            })
-        };
+        let refuse =
+            |row: usize, column: String, value: f64| Err(Error::NonFinite { row: row + 1, column, value });
         let first = |values: &Array2<f64>| {
             let mut cells = values.indexed_iter();
             cells.find(|(_, x)| !x.is_finite()).map(|(at, &x)| (at, x))
@@ -167,10 +157,9 @@ impl Table {
         }
         let bad_target = match &self.target {
             Target::None | Target::Class(_) => None,
-            Target::Real(values) => values
-                .indexed_iter()
-                .find(|(_, x)| !x.is_finite())
-                .map(|(row, &x)| (row, x)),
+            Target::Real(values) => {
+                values.indexed_iter().find(|(_, x)| !x.is_finite()).map(|(row, &x)| (row, x))
+            }
             Target::Vector(values) => first(values).map(|((row, _), x)| (row, x)),
         };
         match bad_target {
@@ -186,10 +175,7 @@ pub(crate) fn first_duplicate(names: &[String]) -> Option<&String> {
 }
 
 fn wrong_target<T>(wanted: &str, found: &Target) -> Result<T> {
-    Err(Error::shape(format!(
-        "the table's target is {} where {wanted} is needed",
-        found.kind()
-    )))
+    Err(Error::shape(format!("the table's target is {} where {wanted} is needed", found.kind())))
 }
 
 impl TryFrom<Table> for linfa::Dataset<f64, usize, Ix1> {
@@ -244,11 +230,7 @@ macro_rules! from_dataset {
         impl From<linfa::Dataset<f64, $element, $dimension>> for Table {
             fn from(dataset: linfa::Dataset<f64, $element, $dimension>) -> Self {
                 let columns = names(dataset.feature_names(), dataset.records.ncols());
-                Self {
-                    columns,
-                    target: $target(dataset.targets),
-                    records: dataset.records,
-                }
+                Self { columns, target: $target(dataset.targets), records: dataset.records }
             }
         }
     };

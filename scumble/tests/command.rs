@@ -4,19 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn scumble(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_scumble"))
-        .args(arguments)
-        .output()
-        .unwrap()
+    Command::new(env!("CARGO_BIN_EXE_scumble")).args(arguments).output().unwrap()
 }
 
 fn json(arguments: &[&str]) -> serde_json::Value {
     let output = scumble(arguments);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -28,11 +21,7 @@ fn refusal(arguments: &[&str]) -> String {
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(output.stdout.is_empty());
     assert_eq!(stderr.lines().count(), 1, "more than a line: {stderr}");
-    stderr
-        .trim_end()
-        .strip_prefix("error: ")
-        .expect("an error says that it is one")
-        .to_owned()
+    stderr.trim_end().strip_prefix("error: ").expect("an error says that it is one").to_owned()
 }
 
 struct Files {
@@ -68,16 +57,9 @@ impl Files {
     fn good(&self) -> PathBuf {
         let rows = (0..60).map(|row| {
             let size = row as f64 / 6.0;
-            format!(
-                "{size},{},{}\n",
-                if size < 5.0 { "red" } else { "green" },
-                8.0 * size + 10.0
-            )
+            format!("{size},{},{}\n", if size < 5.0 { "red" } else { "green" }, 8.0 * size + 10.0)
         });
-        self.write(
-            "data.csv",
-            format!("size,colour,price\n{}", rows.collect::<String>()),
-        )
+        self.write("data.csv", format!("size,colour,price\n{}", rows.collect::<String>()))
     }
 
     #[track_caller]
@@ -101,10 +83,7 @@ impl Files {
         let input = self.write("bad.csv", text);
         let message = self.refusal(&input, "colour");
         let folder = format!("{}/", self.folder.path().display());
-        assert!(
-            message.contains("bad.csv"),
-            "it does not name the file: {message}"
-        );
+        assert!(message.contains("bad.csv"), "it does not name the file: {message}");
         message.replace(&folder, "")
     }
 }
@@ -112,12 +91,7 @@ impl Files {
 #[test]
 fn the_list_and_the_descriptions_agree() {
     let list = json(&["list", "--json"]);
-    let names: Vec<&str> = list
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|p| p["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> = list.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["direct", "identity", "laplace", "randomized-response"]);
     let text = String::from_utf8(scumble(&["list"]).stdout).unwrap();
     for name in names {
@@ -150,17 +124,10 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
     for row in rows {
         let found: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(found, keys);
-        assert_eq!(
-            (row["trials"].as_u64(), row["metric"].as_str()),
-            (Some(2), Some("accuracy"))
-        );
+        assert_eq!((row["trials"].as_u64(), row["metric"].as_str()), (Some(2), Some("accuracy")));
         assert!(row["mean"].as_f64().unwrap() > 0.3);
     }
-    let of = |mechanism: &str| {
-        rows.iter()
-            .filter(|row| row["mechanism"] == mechanism)
-            .collect::<Vec<_>>()
-    };
+    let of = |mechanism: &str| rows.iter().filter(|row| row["mechanism"] == mechanism).collect::<Vec<_>>();
     assert_eq!(of("identity")[0]["epsilon"], serde_json::Value::Null);
     assert_eq!(of("laplace")[0]["epsilon"], 1.0);
     assert_eq!(of("laplace")[1]["epsilon"], "inf");
@@ -171,15 +138,9 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
 #[test]
 fn without_a_command_it_compares() {
     let text = String::from_utf8(scumble(&["compare", "--trials", "2"]).stdout).unwrap();
-    for expected in [
-        "wine quality",
-        "ε = 0.5",
-        "ε = ∞",
-        "identity",
-        "±",
-        "the whole record",
-        "Guessing blindly",
-    ] {
+    for expected in
+        ["wine quality", "ε = 0.5", "ε = ∞", "identity", "±", "the whole record", "Guessing blindly"]
+    {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
     let bare = String::from_utf8(scumble(&[]).stdout).unwrap();
@@ -190,22 +151,8 @@ fn without_a_command_it_compares() {
 fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     let files = Files::new();
     let (input, schema) = (files.good(), files.path("schema.toml"));
-    let arguments = [
-        "compare",
-        "--json",
-        "--trials",
-        "3",
-        "--epsilon",
-        "1,inf",
-        "--input",
-    ];
-    let with = [
-        input.to_str().unwrap(),
-        "--schema",
-        schema.to_str().unwrap(),
-        "--target",
-        "price",
-    ];
+    let arguments = ["compare", "--json", "--trials", "3", "--epsilon", "1,inf", "--input"];
+    let with = [input.to_str().unwrap(), "--schema", schema.to_str().unwrap(), "--target", "price"];
     let outcome = json(&[&arguments[..], &with[..]].concat());
     let row = |mechanism: &str, epsilon: &str| {
         let mut rows = outcome["rows"].as_array().unwrap().iter();
@@ -216,14 +163,8 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
         .clone()
     };
     let clean = row("identity", "");
-    assert_eq!(
-        (clean["model"].as_str(), clean["metric"].as_str()),
-        (Some("ridge"), Some("rmse"))
-    );
-    assert!(
-        clean["mean"].as_f64().unwrap() < 1.0,
-        "price is a line in size: {clean}"
-    );
+    assert_eq!((clean["model"].as_str(), clean["metric"].as_str()), (Some("ridge"), Some("rmse")));
+    assert!(clean["mean"].as_f64().unwrap() < 1.0, "price is a line in size: {clean}");
     assert_eq!(row("laplace", "inf")["mean"], clean["mean"]);
     // Always guessing the mean price misses by the deviation of 8·U(0, 10), about 23.
     let blind = outcome["blind_guess"].as_f64().unwrap();
@@ -255,10 +196,7 @@ fn values_outside_the_bounds_are_clipped_and_counted_on_stderr() {
     assert!(output.status.success(), "{stderr}");
     assert!(stderr.contains("2 of \"size\" to [0, 10]"), "{stderr}");
     let stdout = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        !stdout.contains("clipped"),
-        "a count of clipped cells is for the owner alone:\n{stdout}"
-    );
+    assert!(!stdout.contains("clipped"), "a count of clipped cells is for the owner alone:\n{stdout}");
 }
 
 #[test]
@@ -281,20 +219,11 @@ fn bad_cells_are_named() {
             "1,pink,5\n",
             "bad.csv, row 1, column \"colour\": \"pink\" is no level of it; the schema has red, green",
         ),
-        (
-            "1,,5\n",
-            "bad.csv, row 1, column \"colour\": \"\" is no level of it; the schema has red, green",
-        ),
+        ("1,,5\n", "bad.csv, row 1, column \"colour\": \"\" is no level of it; the schema has red, green"),
         ("1,red\n", "bad.csv, row 1: it has 2 cells where the header has 3"),
-        (
-            "1,red,5,6\n",
-            "bad.csv, row 1: it has 4 cells where the header has 3",
-        ),
+        ("1,red,5,6\n", "bad.csv, row 1: it has 4 cells where the header has 3"),
         ("", "bad.csv holds no records"),
-        (
-            "1,red,5\n",
-            "bad.csv: it holds 1 records, and a comparison needs 10 or more",
-        ),
+        ("1,red,5\n", "bad.csv: it holds 1 records, and a comparison needs 10 or more"),
     ] {
         assert_eq!(files.refused(rows), expected);
     }
@@ -311,20 +240,10 @@ fn bad_cells_are_named() {
 fn bad_files_and_columns_are_named() {
     let files = Files::new();
     let good = files.good();
+    assert!(files.refusal(&files.path("missing.csv"), "colour").contains("missing.csv: No such file"));
+    assert!(files.refusal(files.folder.path(), "colour").contains(files.folder.path().to_str().unwrap()));
     assert!(
-        files
-            .refusal(&files.path("missing.csv"), "colour")
-            .contains("missing.csv: No such file")
-    );
-    assert!(
-        files
-            .refusal(files.folder.path(), "colour")
-            .contains(files.folder.path().to_str().unwrap())
-    );
-    assert!(
-        files
-            .refusal(&good, "color")
-            .ends_with("there is no column \"color\"; did you mean \"colour\"?")
+        files.refusal(&good, "color").ends_with("there is no column \"color\"; did you mean \"colour\"?")
     );
     let headless = files.write("headless.csv", "size,color,price\n1,red,5\n");
     assert!(
@@ -333,17 +252,9 @@ fn bad_files_and_columns_are_named() {
             .ends_with("there is no column \"colour\"; did you mean \"color\"?")
     );
     let twice = files.write("twice.csv", "size,size,colour,price\n1,1,red,5\n");
-    assert!(
-        files
-            .refusal(&twice, "colour")
-            .ends_with("the column \"size\" stands there twice")
-    );
+    assert!(files.refusal(&twice, "colour").ends_with("the column \"size\" stands there twice"));
     files.write("schema.toml", SCHEMA.replace("upper = 10.0", "upper = -1.0"));
-    assert!(
-        files
-            .refusal(&good, "colour")
-            .contains("schema.toml: column \"size\": the bounds 0 and -1")
-    );
+    assert!(files.refusal(&good, "colour").contains("schema.toml: column \"size\": the bounds 0 and -1"));
     files.write("schema.toml", "column = [\n{ name = ");
     assert!(files.refusal(&good, "colour").contains("schema.toml: line 2"));
 }
@@ -351,14 +262,8 @@ fn bad_files_and_columns_are_named() {
 #[test]
 fn bad_arguments_are_named_with_the_nearest_name() {
     for (arguments, expected) in [
-        (
-            &["describe", "lapace"][..],
-            "there is no mechanism \"lapace\"; did you mean \"laplace\"?",
-        ),
-        (
-            &["compare", "--mechanism", "drect"],
-            "there is no mechanism \"drect\"; did you mean \"direct\"?",
-        ),
+        (&["describe", "lapace"][..], "there is no mechanism \"lapace\"; did you mean \"laplace\"?"),
+        (&["compare", "--mechanism", "drect"], "there is no mechanism \"drect\"; did you mean \"direct\"?"),
         (
             &["compare", "--set", "laplace.protct=record"],
             "the mechanism \"laplace\" has no parameter \"protct\"; did you mean \"protect\"?",
@@ -367,14 +272,8 @@ fn bad_arguments_are_named_with_the_nearest_name() {
             &["compare", "--set", "laplace.protect=everything"],
             "the parameters of \"laplace\": unknown variant `everything`, expected one of `record`, `features`, `label`",
         ),
-        (
-            &["compare", "--epsilon", "0"],
-            "epsilon must be above zero (\"inf\" for no privacy), and 0 is not",
-        ),
-        (
-            &["compare", "--epsilon=-1"],
-            "epsilon must be above zero (\"inf\" for no privacy), and -1 is not",
-        ),
+        (&["compare", "--epsilon", "0"], "epsilon must be above zero (\"inf\" for no privacy), and 0 is not"),
+        (&["compare", "--epsilon=-1"], "epsilon must be above zero (\"inf\" for no privacy), and -1 is not"),
         (
             &["compare", "--epsilon", "nan"],
             "epsilon must be above zero (\"inf\" for no privacy), and NaN is not",
@@ -384,27 +283,56 @@ fn bad_arguments_are_named_with_the_nearest_name() {
             "invalid value 'tiny' for '--epsilon <E,…>': invalid float literal",
         ),
         (
-            &["compare", "--trials", "0"],
-            "a comparison needs one trial or more",
+            &["compare", "--epsilon", "-1"],
+            "epsilon must be above zero (\"inf\" for no privacy), and -1 is not",
+        ),
+        (&["compare", "--epsilon", "1,2,1"], "epsilon 1 stands there twice"),
+        (
+            &["compare", "--mechanism", "laplace", "--mechanism", "laplace"],
+            "the mechanism \"laplace\" stands there twice",
+        ),
+        (
+            &[
+                "compare",
+                "--mechanism",
+                "randomized-response",
+                "--set",
+                "randomized-response.protect=features",
+            ],
+            "randomized-response is left out: it answers with levels, and what it should protect holds numbers",
+        ),
+        (&["compare", "--trials", "0"], "a comparison needs between 1 and 100000 trials, and not 0"),
+        (
+            &["compare", "--trials", "4000000000000000000"],
+            "a comparison needs between 1 and 100000 trials, and not 4000000000000000000",
         ),
         (
             &["compare", "--test-share", "1"],
-            "a share must be strictly between zero and one, and 1 is not",
+            "test_share must lie strictly between zero and one, and 1 does not",
         ),
-        (
-            &["comparre"],
-            "unrecognized subcommand 'comparre'; tip: a similar subcommand exists: 'compare'",
-        ),
+        (&["compare", "--delta", "1"], "delta must be zero or more and below one, and 1 is not"),
+        (&["comparre"], "unrecognized subcommand 'comparre'; tip: a similar subcommand exists: 'compare'"),
     ] {
         assert_eq!(refusal(arguments), expected);
     }
     let tiny = refusal(&["compare", "--epsilon", "1e-300"]);
-    assert!(
-        tiny.starts_with("epsilon must be finite, and large enough for the noise to fit"),
-        "{tiny}"
+    assert!(tiny.starts_with("direct at ε = 1e-300: epsilon must be finite, and large enough for"), "{tiny}");
+}
+
+#[test]
+fn many_levels_cost_no_more_than_their_width() {
+    // A flip matrix of 20,000 levels squared would be 3 GB.
+    let files = Files::new();
+    let levels: Vec<String> = (0..20_000).map(|level| format!("\"{level}\"")).collect();
+    let schema = format!(
+        "column = [{{ name = \"place\", kind = \"category\", levels = [{}] }},\n{{ name = \"y\", kind = \"real\", lower = 0.0, upper = 1.0 }}]",
+        levels.join(",")
     );
-    assert!(
-        tiny.ends_with("e-302 is not") || tiny.ends_with("e-301 is not"),
-        "{tiny}"
-    );
+    let schema = files.write("wide.toml", schema);
+    let rows: String = (0..12).map(|row| format!("{row},0.{row}\n")).collect();
+    let input = files.write("wide.csv", format!("place,y\n{rows}"));
+    let with = ["--input", input.to_str().unwrap(), "--schema", schema.to_str().unwrap(), "--target", "y"];
+    let arguments = ["compare", "--json", "--trials", "1", "--epsilon", "1", "--mechanism", "direct"];
+    let outcome = json(&[&arguments[..], &with[..]].concat());
+    assert_eq!(outcome["rows"][0]["mechanism"], "direct");
 }

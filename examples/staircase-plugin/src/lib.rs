@@ -65,11 +65,7 @@ impl TryFrom<Saved> for StaircaseMechanism {
 
 impl From<StaircaseMechanism> for Saved {
     fn from(mechanism: StaircaseMechanism) -> Self {
-        Self {
-            domain: mechanism.domain,
-            epsilon: mechanism.epsilon,
-            step_share: mechanism.step_share,
-        }
+        Self { domain: mechanism.domain, epsilon: mechanism.epsilon, step_share: mechanism.step_share }
     }
 }
 
@@ -117,13 +113,7 @@ impl StaircaseMechanism {
                 Some(Staircase::new(of_each, STEPS, share)?)
             }
         };
-        Ok(Self {
-            domain,
-            epsilon,
-            step_share,
-            bounds,
-            law,
-        })
+        Ok(Self { domain, epsilon, step_share, bounds, law })
     }
 
     fn leaves_label(&self) -> bool {
@@ -147,10 +137,7 @@ impl Mechanism for StaircaseMechanism {
         };
         Guarantee {
             claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp {
-                    epsilon: self.epsilon,
-                    delta: 0.0,
-                }),
+                notion: Notion::LocalDp(LocalDp::pure(self.epsilon)),
                 protects,
                 theorem: "the staircase mechanism (Geng and Viswanath 2014) on integers, every number at an \
                           equal share of ε"
@@ -177,8 +164,7 @@ impl LocalMechanism for StaircaseMechanism {
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let mut point = record.to_vec();
-        self.domain.flat().project(&mut point)?;
+        let mut point = self.domain.projected(record)?;
         for (x, bounds) in point.iter_mut().zip(&self.bounds) {
             *x = value_of(step_of(*x, *bounds), *bounds).clamp(bounds.0, bounds.1);
         }
@@ -209,12 +195,8 @@ impl LocalMechanism for StaircaseMechanism {
             None => Law::Exact { width: bounds.len() },
             Some(law) => {
                 let deviation = law.variance().sqrt() / steps;
-                let variance = bounds
-                    .iter()
-                    .map(|(lower, upper)| (deviation * (upper - lower)).powi(2));
-                Law::Additive {
-                    variance: variance.collect(),
-                }
+                let variance = bounds.iter().map(|(lower, upper)| (deviation * (upper - lower)).powi(2));
+                Law::Additive { variance: variance.collect() }
             }
         };
         let (features, target) = self.bounds.split_at(self.domain.columns().len());
@@ -237,11 +219,7 @@ struct Parameters {
 }
 
 fn design(parameters: Parameters, brief: &Brief) -> Result<StaircaseMechanism> {
-    StaircaseMechanism::new(
-        brief.domain.clone(),
-        brief.budget.epsilon(),
-        parameters.step_share,
-    )
+    StaircaseMechanism::new(brief.domain.clone(), brief.budget.epsilon(), parameters.step_share)
 }
 
 register! {

@@ -133,16 +133,11 @@ mod tests {
             |epsilon, share| law(epsilon, sensitivity, share).variance() / (sensitivity as f64).powi(2);
         for (epsilon, gain) in [(0.01, 1.0), (1.0, 1.04), (4.0, 1.9), (8.0, 9.2)] {
             let best = variance(epsilon, crate::best_step_share(epsilon));
-            let laplace = LaplaceNoise::calibrated(&Domain::unit_box(1), epsilon)
-                .unwrap()
-                .variance();
+            let laplace = LaplaceNoise::calibrated(&Domain::unit_box(1), epsilon).unwrap().variance();
             assert!(laplace > gain * best, "ε = {epsilon}: {laplace} and {best}");
             for share in 1..100 {
                 let other = variance(epsilon, share as f64 / 100.0);
-                assert!(
-                    other > best * (1.0 - 1e-6),
-                    "ε = {epsilon}: {share} % has {other}, the best {best}"
-                );
+                assert!(other > best * (1.0 - 1e-6), "ε = {epsilon}: {share} % has {other}, the best {best}");
             }
         }
     }

@@ -10,32 +10,12 @@ fn the_plugin_conforms() {
 #[test]
 fn the_comparison_shows_it() {
     let arguments = ["compare", "--json", "--trials", "2", "--epsilon", "1"];
-    let output = Command::new(env!("CARGO_BIN_EXE_staircase-plugin"))
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let output = Command::new(env!("CARGO_BIN_EXE_staircase-plugin")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let mechanisms: Vec<&str> = outcome["rows"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["mechanism"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        mechanisms,
-        [
-            "direct",
-            "identity",
-            "laplace",
-            "randomized-response",
-            "staircase"
-        ]
-    );
+    let mechanisms: Vec<&str> =
+        outcome["rows"].as_array().unwrap().iter().map(|row| row["mechanism"].as_str().unwrap()).collect();
+    assert_eq!(mechanisms, ["direct", "identity", "laplace", "randomized-response", "staircase"]);
     let staircase = &outcome["rows"][4];
     // It protects the features; the comparison completes it with randomised response for the label.
     assert_eq!(staircase["guarantee"]["claims"][0]["protects"], "record");

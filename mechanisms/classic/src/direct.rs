@@ -1,8 +1,9 @@
 //! The papers' benchmark: every column by itself.
 
-use crate::{Laplace, NoParameters, RandomizedResponse};
+use crate::{Laplace, RandomizedResponse};
 use scumble_registry::{
-    Brief, Composed, Error, Example, Factor, Mechanism, RecordDomain, Result, TargetDomain, register,
+    Brief, Composed, Error, Example, Factor, Mechanism, NoParameters, RecordDomain, Result, TargetDomain,
+    register,
 };
 
 const NAME: &str = "direct";
@@ -48,10 +49,7 @@ pub fn direct(brief: &Brief) -> Result<Composed> {
     }
     let epsilon = brief.budget.divide(columns.len())?.epsilon();
     let parts = columns.into_iter().map(|column| {
-        let has_levels = column
-            .flat()
-            .factors()
-            .all(|(_, f)| matches!(f, Factor::OneHot { .. }));
+        let has_levels = column.flat().factors().all(|(_, f)| matches!(f, Factor::OneHot { .. }));
         Ok(match (has_levels, column.target()) {
             (true, TargetDomain::None | TargetDomain::Class { .. }) => {
                 Box::new(RandomizedResponse::new(column, epsilon)?) as Box<dyn Mechanism>
@@ -82,11 +80,8 @@ mod tests {
     use scumble_registry::{Budget, Domain, LocalMechanism, Unit};
 
     fn brief(epsilon: f64, target: TargetDomain) -> Brief {
-        let features = Domain::product([
-            Domain::unit_box(1),
-            Domain::one_hot(3).unwrap(),
-            Domain::unit_box(1),
-        ]);
+        let features =
+            Domain::product([Domain::unit_box(1), Domain::one_hot(3).unwrap(), Domain::unit_box(1)]);
         let columns = ["size", "colour=r", "colour=g", "colour=b", "weight"];
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
         let domain = RecordDomain::new(columns, features.unwrap(), target).unwrap();
@@ -94,9 +89,7 @@ mod tests {
     }
 
     fn class() -> TargetDomain {
-        TargetDomain::Class {
-            levels: vec!["no".into(), "yes".into()],
-        }
+        TargetDomain::Class { levels: vec!["no".into(), "yes".into()] }
     }
 
     #[test]
@@ -119,10 +112,7 @@ mod tests {
             for target in [class(), TargetDomain::None] {
                 let spent = direct(&brief(epsilon, target)).unwrap().guarantee();
                 let spent = spent.local_dp(Unit::Record).unwrap().epsilon;
-                assert!(
-                    spent <= epsilon && spent > epsilon * (1.0 - 1e-14),
-                    "{spent} of {epsilon}"
-                );
+                assert!(spent <= epsilon && spent > epsilon * (1.0 - 1e-14), "{spent} of {epsilon}");
             }
         }
     }

@@ -1,9 +1,8 @@
 //! No mechanism at all, as a mechanism: the row that every comparison needs.
 
-use crate::{NoParameters, portion::projected};
 use scumble_registry::{
-    Domain, Example, Guarantee, Law, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain, Release,
-    Result, Stream, Table, local, register,
+    Domain, Example, Guarantee, Law, LocalMechanism, Mechanism, NoParameters, Noise, Randomness,
+    RecordDomain, Release, Result, Stream, Table, local, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +45,7 @@ impl LocalMechanism for Identity {
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        projected(&self.domain, record)
+        self.domain.projected(record)
     }
 
     fn perturb(&self, _point: &mut [f64], _stream: &mut Stream) -> Result<()> {
@@ -56,12 +55,8 @@ impl LocalMechanism for Identity {
     fn noise(&self) -> Noise {
         let layout = self.domain.layout();
         Noise {
-            features: vec![Law::Exact {
-                width: layout.columns.len(),
-            }],
-            target: Law::Exact {
-                width: layout.target.width(),
-            },
+            features: vec![Law::Exact { width: layout.columns.len() }],
+            target: Law::Exact { width: layout.target.width() },
         }
     }
 }

@@ -20,8 +20,3 @@ pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
 pub use portion::Protect;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
-
-/// A mechanism without parameters takes none.
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NoParameters {}

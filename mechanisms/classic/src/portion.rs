@@ -44,10 +44,7 @@ impl Protect {
             return Ok(portion);
         }
         let lacking = if self == Self::Label { "label" } else { "feature" };
-        Err(Error::not_applicable(
-            mechanism,
-            format!("there is no {lacking} to protect"),
-        ))
+        Err(Error::not_applicable(mechanism, format!("there is no {lacking} to protect")))
     }
 
     /// The guarantee that this portion, and nothing else, has ε-local differential privacy by `theorem`.
@@ -65,13 +62,9 @@ impl Protect {
             Self::Label => Unit::Label,
             _ => Unit::Features,
         };
-        let notion = Notion::LocalDp(LocalDp { epsilon, delta: 0.0 });
+        let notion = Notion::LocalDp(LocalDp::pure(epsilon));
         Guarantee {
-            claims: vec![Claim {
-                notion,
-                protects,
-                theorem: theorem.into(),
-            }],
+            claims: vec![Claim { notion, protects, theorem: theorem.into() }],
             discloses,
             assumes: vec![
                 "the bounds and levels are public, and were not taken from the data".into(),
@@ -82,13 +75,6 @@ impl Protect {
     }
 }
 
-/// The flat record in its domain.
-pub(crate) fn projected(domain: &RecordDomain, record: &[f64]) -> Result<Vec<f64>> {
-    let mut point = record.to_vec();
-    domain.flat().project(&mut point)?;
-    Ok(point)
-}
-
 /// Cuts the portion at `coordinates` out of a point of `width` values.
 ///
 /// # Errors
@@ -97,8 +83,6 @@ pub(crate) fn cut(point: &mut [f64], coordinates: Range<usize>, width: usize) ->
     let found = point.len();
     match point.get_mut(coordinates) {
         Some(portion) if found == width => Ok(portion),
-        _ => Err(Error::shape(format!(
-            "a point has {found} values where the range has {width}"
-        ))),
+        _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
     }
 }

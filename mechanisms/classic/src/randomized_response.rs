@@ -1,7 +1,6 @@
 //! Randomised response: every level kept, or exchanged for another.
 
-use crate::portion::{Protect, cut, projected};
-use ndarray::Array2;
+use crate::portion::{Protect, cut};
 use schemars::JsonSchema;
 use scumble_registry::{
     Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Mechanism, Noise,
@@ -60,18 +59,12 @@ impl TryFrom<Saved> for RandomizedResponse {
 
 impl From<RandomizedResponse> for Saved {
     fn from(mechanism: RandomizedResponse) -> Self {
-        Self {
-            domain: mechanism.domain,
-            protect: mechanism.protect,
-            epsilon: mechanism.epsilon,
-        }
+        Self { domain: mechanism.domain, protect: mechanism.protect, epsilon: mechanism.epsilon }
     }
 }
 
 fn is_categorical(domain: &Domain) -> bool {
-    domain
-        .factors()
-        .all(|(_, factor)| matches!(factor, Factor::OneHot { .. }))
+    domain.factors().all(|(_, factor)| matches!(factor, Factor::OneHot { .. }))
 }
 
 impl RandomizedResponse {
@@ -104,41 +97,25 @@ impl RandomizedResponse {
             ));
         }
         if protect != Protect::Features && matches!(domain.target(), TargetDomain::Vector { .. }) {
-            return Err(Error::not_applicable(
-                NAME,
-                "its label is a class, and a vector is none",
-            ));
+            return Err(Error::not_applicable(NAME, "its label is a class, and a vector is none"));
         }
         let groups: Vec<Range<usize>> = portion.factors().map(|(coordinates, _)| coordinates).collect();
         let of_each = match Budget::pure(epsilon)?.divide(groups.len())?.epsilon() {
             f64::INFINITY => None,
             epsilon => Some(Rational::floor_of(epsilon)?),
         };
-        Ok(Self {
-            domain,
-            protect,
-            epsilon,
-            groups,
-            of_each,
-        })
+        Ok(Self { domain, protect, epsilon, groups, of_each })
     }
 
-    /// The K × K matrix of a group of `levels`, or that it leaves as it is.
+    /// The law of a group of `levels`.
     fn law(&self, levels: usize) -> Law {
         let Some(epsilon) = self.of_each.filter(|_| levels > 0) else {
             return Law::Exact { width: levels };
         };
         // Divided by e^ε, so that nothing overflows.
         let other = (-epsilon.to_f64()).exp();
-        let total = 1.0 + (levels - 1) as f64 * other;
-        Law::Flip {
-            matrix: Array2::from_shape_fn(
-                (levels, levels),
-                |(i, j)| {
-                    if i == j { 1.0 / total } else { other / total }
-                },
-            ),
-        }
+        let keep = 1.0 / (1.0 + (levels - 1) as f64 * other);
+        Law::Flip { levels, keep }
     }
 }
 
@@ -169,15 +146,11 @@ impl LocalMechanism for RandomizedResponse {
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        projected(&self.domain, record)
+        self.domain.projected(record)
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let portion = cut(
-            point,
-            self.protect.coordinates(&self.domain),
-            self.domain.flat().dim(),
-        )?;
+        let portion = cut(point, self.protect.coordinates(&self.domain), self.domain.flat().dim())?;
         let Some(epsilon) = self.of_each else {
             return Ok(());
         };
@@ -198,9 +171,7 @@ impl LocalMechanism for RandomizedResponse {
     fn noise(&self) -> Noise {
         let layout = self.domain.layout();
         let features = match self.protect {
-            Protect::Label => vec![Law::Exact {
-                width: layout.columns.len(),
-            }],
+            Protect::Label => vec![Law::Exact { width: layout.columns.len() }],
             _ => {
                 let factors = self.domain.features().factors();
                 factors.map(|(group, _)| self.law(group.len())).collect()
@@ -252,9 +223,7 @@ mod tests {
     use scumble_registry::Unit;
 
     fn class(levels: usize) -> TargetDomain {
-        TargetDomain::Class {
-            levels: (0..levels).map(|level| level.to_string()).collect(),
-        }
+        TargetDomain::Class { levels: (0..levels).map(|level| level.to_string()).collect() }
     }
 
     fn records(features: Domain, target: TargetDomain) -> RecordDomain {
@@ -267,10 +236,7 @@ mod tests {
         let groups = Domain::product([Domain::one_hot(3).unwrap(), Domain::one_hot(4).unwrap()]).unwrap();
         let mechanism = RandomizedResponse::new(records(groups, class(2)), 0.3).unwrap();
         let each = mechanism.of_each.unwrap().to_f64();
-        assert!(
-            scumble_registry::sum_up([each; 3]) <= 0.3 && each > 0.1 - 1e-12,
-            "{each}"
-        );
+        assert!(scumble_registry::sum_up([each; 3]) <= 0.3 && each > 0.1 - 1e-12, "{each}");
         assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 0.3);
     }
 
@@ -287,7 +253,7 @@ mod tests {
     #[test]
     fn the_published_law_is_the_one_of_the_answers() {
         let mechanism = RandomizedResponse::new(records(Domain::empty(), class(3)), 1.2).unwrap();
-        let matrix = mechanism.noise().label_flip().unwrap().clone();
+        let matrix = mechanism.noise().label_flip().unwrap();
         let ratio = matrix[[0, 0]] / matrix[[1, 0]];
         assert!((ratio.ln() - 1.2).abs() < 1e-12, "the odds are e^{}", ratio.ln());
         let draws = 200_000;
@@ -302,10 +268,7 @@ mod tests {
         // 4.9 standard deviations, a false-alarm rate of 10⁻⁶; an ε 5 % off moves it by 13.
         let p = matrix[[1, 1]];
         let deviation = (kept - draws as f64 * p) / (draws as f64 * p * (1.0 - p)).sqrt();
-        assert!(
-            deviation.abs() < 4.9,
-            "seed 3: kept {kept} of {draws}, {deviation} deviations off"
-        );
+        assert!(deviation.abs() < 4.9, "seed 3: kept {kept} of {draws}, {deviation} deviations off");
     }
 
     #[test]

@@ -43,11 +43,7 @@ pub(crate) fn check_penalty(value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
     }
-    Err(Error::Parameter {
-        name: "l2_penalty",
-        range: "finite and not negative",
-        value,
-    })
+    Err(Error::Parameter { name: "l2_penalty", range: "finite and not negative", value })
 }
 
 /// # Errors
@@ -56,9 +52,5 @@ pub(crate) fn check_tolerance(name: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }
-    Err(Error::Parameter {
-        name,
-        range: "finite and positive",
-        value,
-    })
+    Err(Error::Parameter { name, range: "finite and positive", value })
 }

@@ -25,11 +25,7 @@ pub struct LogisticParams(ValidLogisticParams);
 
 impl Default for LogisticParams {
     fn default() -> Self {
-        Self(ValidLogisticParams {
-            l2_penalty: 1.0,
-            max_iterations: 100,
-            gradient_tolerance: 1e-4,
-        })
+        Self(ValidLogisticParams { l2_penalty: 1.0, max_iterations: 100, gradient_tolerance: 1e-4 })
     }
 }
 
@@ -76,9 +72,7 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<LogisticModel> {
         let classes = &dataset.targets;
         if classes.iter().all(|class| Some(class) == classes.first()) {
-            return Err(Error::OneClass {
-                records: classes.len(),
-            });
+            return Err(Error::OneClass { records: classes.len() });
         }
         let (standardizer, standardized) = Standardizer::fit(dataset)?;
         let weights = MultiLogisticRegression::default()
@@ -86,10 +80,7 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
             .max_iterations(self.max_iterations)
             .gradient_tolerance(self.gradient_tolerance)
             .fit(&standardized)?;
-        Ok(LogisticModel {
-            standardizer,
-            weights,
-        })
+        Ok(LogisticModel { standardizer, weights })
     }
 }
 
@@ -103,8 +94,7 @@ pub struct LogisticModel {
 impl LogisticModel {
     /// P(class | record) (n × K), the classes in ascending order.
     pub fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
-        self.weights
-            .predict_probabilities(&self.standardizer.apply(records))
+        self.weights.predict_probabilities(&self.standardizer.apply(records))
     }
 }
 
@@ -182,10 +172,7 @@ mod tests {
     fn one_class_and_bad_parameters_are_errors() {
         let dataset = Dataset::new(array![[0.0], [1.0]], array![1, 1]);
         let one_class = LogisticParams::default().fit(&dataset);
-        assert!(
-            matches!(one_class, Err(Error::OneClass { records: 2 })),
-            "{one_class:?}"
-        );
+        assert!(matches!(one_class, Err(Error::OneClass { records: 2 })), "{one_class:?}");
         for penalty in [-1.0, f64::NAN] {
             let refused = LogisticParams::default().l2_penalty(penalty).fit(&drawn(20));
             assert!(matches!(refused, Err(Error::Parameter { .. })), "{refused:?}");

@@ -25,11 +25,7 @@ pub struct RidgeParams(ValidRidgeParams);
 
 impl Default for RidgeParams {
     fn default() -> Self {
-        Self(ValidRidgeParams {
-            l2_penalty: 1e-3,
-            max_iterations: 1000,
-            tolerance: 1e-6,
-        })
+        Self(ValidRidgeParams { l2_penalty: 1e-3, max_iterations: 1000, tolerance: 1e-6 })
     }
 }
 
@@ -81,10 +77,7 @@ impl Fit<Array2<f64>, Array1<f64>, Error> for ValidRidgeParams {
             .max_iterations(self.max_iterations)
             .tolerance(self.tolerance)
             .fit(&standardized)?;
-        Ok(RidgeModel {
-            standardizer,
-            weights,
-        })
+        Ok(RidgeModel { standardizer, weights })
     }
 }
 
@@ -121,9 +114,7 @@ mod tests {
         for mut row in x.outer_iter_mut() {
             row[1] = 100.0 * (row[0] + 0.3 * row[1]) + 5.0;
         }
-        let y = x
-            .outer_iter()
-            .map(|row| 3.0 - row[0] + 0.01 * row[1] + rng.gen_range(-0.5..0.5));
+        let y = x.outer_iter().map(|row| 3.0 - row[0] + 0.01 * row[1] + rng.gen_range(-0.5..0.5));
         let y = y.collect();
         Dataset::new(x, y)
     }
@@ -132,18 +123,11 @@ mod tests {
     fn the_normal_equations_hold_at_the_fit() {
         let dataset = drawn(400);
         for penalty in [0.0, 0.5] {
-            let model = RidgeParams::default()
-                .l2_penalty(penalty)
-                .tolerance(1e-10)
-                .fit(&dataset)
-                .unwrap();
+            let model = RidgeParams::default().l2_penalty(penalty).tolerance(1e-10).fit(&dataset).unwrap();
             let x = model.standardizer.apply(&dataset.records);
             let residual = model.predict(&dataset.records) - &dataset.targets;
             let gradient = x.t().dot(&residual) / 400.0 + penalty * model.weights.hyperplane();
-            assert!(
-                gradient.iter().all(|g| g.abs() < 1e-6),
-                "penalty {penalty}: the gradient is {gradient}"
-            );
+            assert!(gradient.iter().all(|g| g.abs() < 1e-6), "penalty {penalty}: the gradient is {gradient}");
             assert!(residual.mean_axis(Axis(0)).unwrap().into_scalar().abs() < 1e-8);
         }
     }
@@ -159,15 +143,6 @@ mod tests {
     #[test]
     fn bad_parameters_are_errors() {
         let refused = RidgeParams::default().l2_penalty(f64::INFINITY).fit(&drawn(10));
-        assert!(
-            matches!(
-                refused,
-                Err(Error::Parameter {
-                    name: "l2_penalty",
-                    ..
-                })
-            ),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(Error::Parameter { name: "l2_penalty", .. })), "{refused:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! `scumble compare`.
 
-use super::{Failure, print, print_json};
+use super::{Failure, complain, print, print_json};
 use crate::compare::{Comparison, DataSet, Entrant, Outcome, Row};
 use crate::registry::{Clipped, Registry};
 use clap::Args;
@@ -28,16 +28,19 @@ pub(super) struct CompareArguments {
     #[arg(long, value_name = "NAME.KEY=VALUE")]
     set: Vec<String>,
     /// Budgets, in nats; inf for none.
-    #[arg(long, value_name = "E,…", value_delimiter = ',', default_values_t = EPSILONS)]
+    #[arg(long, value_name = "E,…", value_delimiter = ',', default_values_t = EPSILONS, allow_negative_numbers = true)]
     epsilon: Vec<f64>,
+    /// The δ of every budget.
+    #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    delta: f64,
     /// How often each cell is repeated.
     #[arg(long, value_name = "N", default_value_t = TRIALS)]
     trials: usize,
     /// The share of the records that is kept for tests.
-    #[arg(long, value_name = "SHARE", default_value_t = TEST_SHARE)]
+    #[arg(long, value_name = "SHARE", default_value_t = TEST_SHARE, allow_negative_numbers = true)]
     test_share: f64,
     /// The label's share of ε, where a mechanism protects features only and randomised response takes the label.
-    #[arg(long, value_name = "SHARE", default_value_t = LABEL_SHARE)]
+    #[arg(long, value_name = "SHARE", default_value_t = LABEL_SHARE, allow_negative_numbers = true)]
     label_share: f64,
     /// The seed of splits and noise.
     #[arg(long, value_name = "N", default_value_t = SEED)]
@@ -59,6 +62,7 @@ impl Default for CompareArguments {
             mechanism: vec![],
             set: vec![],
             epsilon: EPSILONS.to_vec(),
+            delta: 0.0,
             trials: TRIALS,
             test_share: TEST_SHARE,
             label_share: LABEL_SHARE,
@@ -81,6 +85,7 @@ pub(super) fn compare(
         data,
         entrants,
         epsilons: arguments.epsilon.clone(),
+        delta: arguments.delta,
         trials: arguments.trials,
         test_share: arguments.test_share,
         label_share: arguments.label_share,
@@ -106,15 +111,19 @@ pub(super) fn compare(
         bar.finish_and_clear();
     }
     let outcome = outcome?;
+    for skipped in &outcome.skipped {
+        let line = format!("{} is left out: {}", skipped.mechanism, skipped.reason);
+        if !arguments.mechanism.is_empty() {
+            return Err(line.into()); // it was asked for
+        }
+        complain(&line);
+    }
     if !comparison.data.clipped.is_empty() {
-        eprintln!(
+        complain(&format!(
             "{}: clipped to the public bounds: {}",
             comparison.data.name,
             clipped(&comparison.data.clipped)
-        );
-    }
-    for skipped in &outcome.skipped {
-        eprintln!("{} is left out: {}", skipped.mechanism, skipped.reason);
+        ));
     }
     if as_json {
         let mut value = json!(outcome);
@@ -127,12 +136,7 @@ pub(super) fn compare(
 
 fn clipped(columns: &[Clipped]) -> String {
     let columns = columns.iter().map(|clipped| {
-        let Clipped {
-            column,
-            cells,
-            lower,
-            upper,
-        } = clipped;
+        let Clipped { column, cells, lower, upper } = clipped;
         format!("{cells} of {column:?} to [{lower}, {upper}]")
     });
     columns.collect::<Vec<_>>().join(", ")
@@ -144,12 +148,7 @@ fn entrants(registry: &Registry, arguments: &CompareArguments) -> Result<Vec<Ent
         [] => Entrant::quick(registry),
         names => names
             .iter()
-            .map(|name| {
-                Ok(Entrant {
-                    plugin: *registry.get(name)?,
-                    parameters: Value::Null,
-                })
-            })
+            .map(|name| Ok(Entrant { plugin: *registry.get(name)?, parameters: Value::Null }))
             .collect::<Result<_, Failure>>()?,
     };
     for setting in &arguments.set {
@@ -178,11 +177,8 @@ fn entrants(registry: &Registry, arguments: &CompareArguments) -> Result<Vec<Ent
 
 /// The table, what each mechanism promises, and what guessing gets.
 fn report(comparison: &Comparison, outcome: &Outcome) -> String {
-    let mechanisms: Vec<Vec<&Row>> = outcome
-        .rows
-        .chunk_by(|a, b| a.mechanism == b.mechanism)
-        .map(|rows| rows.iter().collect())
-        .collect();
+    let mechanisms: Vec<Vec<&Row>> =
+        outcome.rows.chunk_by(|a, b| a.mechanism == b.mechanism).map(|rows| rows.iter().collect()).collect();
     let Some(first) = outcome.rows.first() else {
         return "no mechanism applies to such data".into();
     };
@@ -200,11 +196,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         outcome.test_records,
         comparison.trials,
         comparison.seed,
-        if first.metric == "accuracy" {
-            ""
-        } else {
-            " (less is better)"
-        },
+        if first.metric == "accuracy" { "" } else { " (less is better)" },
     );
     text += &scores(comparison, &mechanisms);
     text += &format!(
@@ -228,9 +220,7 @@ fn scores(comparison: &Comparison, mechanisms: &[Vec<&Row>]) -> String {
     table.load_style(presets::NOTHING).set_header(header);
     for rows in mechanisms {
         let cells = comparison.epsilons.iter().map(|epsilon| {
-            let row = rows
-                .iter()
-                .find(|row| row.epsilon.is_none_or(|of_row| of_row == *epsilon));
+            let row = rows.iter().find(|row| row.epsilon.is_none_or(|of_row| of_row == *epsilon));
             row.map_or(String::new(), |row| {
                 let shown = |value| in_unit(row.metric, value);
                 format!("{} ± {}", shown(row.mean), shown(row.sd))
@@ -247,22 +237,15 @@ fn scores(comparison: &Comparison, mechanisms: &[Vec<&Row>]) -> String {
 fn in_unit(metric: &str, value: f64) -> String {
     match metric {
         "accuracy" => format!("{:.1}", 100.0 * value),
-        _ => format!("{value:.4}"),
+        _ if (1e-3..1e9).contains(&value.abs()) => format!("{value:.4}"),
+        _ => format!("{value:.3e}"),
     }
 }
 
 /// The budget at which promises are spelled out: 1 if it is there, else the first finite one.
 fn promised_at(comparison: &Comparison) -> Option<f64> {
-    let finite = || {
-        comparison
-            .epsilons
-            .iter()
-            .copied()
-            .filter(|epsilon| epsilon.is_finite())
-    };
-    finite()
-        .find(|epsilon| *epsilon == 1.0)
-        .or_else(|| finite().next())
+    let finite = || comparison.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
+    finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
 }
 
 fn promises(comparison: &Comparison, mechanisms: &[Vec<&Row>]) -> String {

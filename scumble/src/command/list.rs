@@ -11,9 +11,7 @@ pub(super) fn list(registry: &Registry, as_json: bool) -> Result<(), Failure> {
         return print_json(&plugins);
     }
     let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_header(["mechanism", "run by", "what it does"]);
+    table.load_style(presets::NOTHING).set_header(["mechanism", "run by", "what it does"]);
     for plugin in registry.iter() {
         table.add_row([plugin.name, run_by(plugin), plugin.summary]);
     }

@@ -52,11 +52,7 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) if !error.use_stderr() => {
             // --help and --version
-            return if error.print().is_ok() {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
-            };
+            return if error.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
         Err(error) => return refuse(&in_one_line(&error.to_string())),
     };
@@ -76,8 +72,15 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn refuse(problem: &str) -> ExitCode {
-    eprintln!("error: {}", problem.replace('\n', " "));
+    complain(&format!("error: {problem}"));
     ExitCode::from(2)
+}
+
+/// One line on stderr; where nobody can read it, nobody misses it.
+fn complain(line: &str) {
+    use std::io::Write;
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// What the argument parser says over several lines, without its usage.

@@ -21,6 +21,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
+/// More trials than this nobody waits for.
+const MOST_TRIALS: usize = 100_000;
+
 /// What can stop a comparison.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -45,6 +48,8 @@ pub struct Comparison {
     pub entrants: Vec<Entrant>,
     /// The budgets, in the order in which they are shown; infinity for none.
     pub epsilons: Vec<f64>,
+    /// The δ of every budget, in [0, 1).
+    pub delta: f64,
     /// How often each cell is repeated, with another split and other noise.
     pub trials: usize,
     /// The share of the records that is kept for tests, in (0, 1).
@@ -67,15 +72,8 @@ pub struct Entrant {
 impl Entrant {
     /// Every registered mechanism that designs quickly, with its defaults.
     pub fn quick(registry: &Registry) -> Vec<Self> {
-        let plugins = registry
-            .iter()
-            .filter(|plugin| plugin.pace == crate::registry::Pace::Quick);
-        plugins
-            .map(|plugin| Self {
-                plugin: *plugin,
-                parameters: Value::Null,
-            })
-            .collect()
+        let plugins = registry.iter().filter(|plugin| plugin.pace == crate::registry::Pace::Quick);
+        plugins.map(|plugin| Self { plugin: *plugin, parameters: Value::Null }).collect()
     }
 }
 
@@ -87,6 +85,7 @@ pub struct Outcome {
     /// Mechanisms that have nothing to do on such data, and why.
     pub skipped: Vec<Skipped>,
     /// The score of always guessing the commonest class or the mean of the training records: what learning must beat.
+    #[serde(serialize_with = "score")]
     pub blind_guess: f64,
     /// Training records a trial.
     pub train_records: usize,
@@ -109,15 +108,17 @@ pub struct Row {
     /// Its score: `accuracy`, or `rmse` in the target's own unit, against targets clipped to their public bounds.
     pub metric: &'static str,
     /// The mean over trials.
+    #[serde(serialize_with = "score")]
     pub mean: f64,
     /// The sample standard deviation over trials.
+    #[serde(serialize_with = "score")]
     pub sd: f64,
     /// How many trials.
     pub trials: usize,
     /// What a release with fresh randomness promises.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,
-    /// Wall time of all trials, in seconds.
+    /// The time of all trials, summed, in seconds. They run side by side, so it is more than the wall shows.
     pub seconds: f64,
 }
 
@@ -134,10 +135,12 @@ fn epsilon_or_null<S: serde::Serializer>(
     epsilon: &Option<f64>,
     serializer: S,
 ) -> std::result::Result<S::Ok, S::Error> {
-    match epsilon {
-        Some(epsilon) => number::serialize(epsilon, serializer),
-        None => serializer.serialize_none(),
-    }
+    epsilon.map(number::to_json).serialize(serializer)
+}
+
+/// A score is null where it is no number, as after an overflow.
+fn score<S: serde::Serializer>(value: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    number::to_json(*value).serialize(serializer)
 }
 
 fn guarantee_for_machines<S: serde::Serializer>(
@@ -171,21 +174,21 @@ impl Comparison {
         self.check_settings()?;
         let (cells, skipped) = self.cells()?;
         on_start((cells.len() * self.trials) as u64);
-        let splits = (0..self.trials).map(|trial| Split::draw(self, trial as u64));
-        let splits: Vec<Split> = splits.collect::<Result<_>>()?;
-        let jobs: Vec<(usize, usize)> = (0..cells.len())
-            .flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial)))
-            .collect();
+        let jobs: Vec<(usize, usize)> =
+            (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
+        // Each job draws its split again: to hold them all would take the data times the trials.
         let scored: Vec<(f64, Duration)> = jobs
             .par_iter()
             .map(|&(cell, trial)| {
                 let start = Instant::now();
-                let score = self.score(&*cells[cell].mechanism, &splits[trial])?;
+                let score = self.score(&*cells[cell].mechanism, &Split::draw(self, trial)?)?;
                 on_trial();
                 Ok((score, start.elapsed()))
             })
             .collect::<std::result::Result<_, Error>>()?;
-        let guesses: Vec<f64> = splits.iter().map(|split| self.data.blind_guess(split)).collect();
+        let guesses = (0..self.trials).map(|trial| Ok(self.data.blind_guess(&Split::draw(self, trial)?)));
+        let guesses: Vec<f64> = guesses.collect::<Result<_>>()?;
+        let tests = self.test_records();
         Ok(Outcome {
             rows: cells
                 .into_iter()
@@ -194,46 +197,79 @@ impl Comparison {
                 .collect(),
             skipped,
             blind_guess: mean_and_sd(&guesses).0,
-            train_records: splits[0].train.len(),
-            test_records: splits[0].test.len(),
+            train_records: self.data.table.len() - tests,
+            test_records: tests,
         })
     }
 
+    /// Test records a trial: the share, but one on either side at least.
+    fn test_records(&self) -> usize {
+        let records = self.data.table.len();
+        ((records as f64 * self.test_share).round() as usize).clamp(1, records - 1)
+    }
+
     fn check_settings(&self) -> std::result::Result<(), Error> {
-        if self.trials == 0 {
-            return Err(Error::Data("a comparison needs one trial or more".into()));
+        let refuse = |problem: String| Err(Error::Data(problem));
+        if !(1..=MOST_TRIALS).contains(&self.trials) {
+            return refuse(format!(
+                "a comparison needs between 1 and {MOST_TRIALS} trials, and not {}",
+                self.trials
+            ));
         }
         if self.epsilons.is_empty() {
-            return Err(Error::Data("a comparison needs one epsilon or more".into()));
+            return refuse("a comparison needs one epsilon or more".into());
         }
-        let budget = Budget::pure(1.0)?;
-        budget.split(self.test_share)?;
-        budget.split(self.label_share)?;
+        for (at, &epsilon) in self.epsilons.iter().enumerate() {
+            Budget::new(epsilon, self.delta)?;
+            if self.epsilons[..at].contains(&epsilon) {
+                return refuse(format!("epsilon {epsilon} stands there twice"));
+            }
+        }
+        for (at, entrant) in self.entrants.iter().enumerate() {
+            if self.entrants[..at].iter().any(|before| before.plugin.name == entrant.plugin.name) {
+                return refuse(format!("the mechanism {:?} stands there twice", entrant.plugin.name));
+            }
+        }
+        for (name, share) in [("test_share", self.test_share), ("label_share", self.label_share)] {
+            if !(share > 0.0 && share < 1.0) {
+                return refuse(format!(
+                    "{name} must lie strictly between zero and one, and {share} does not"
+                ));
+            }
+        }
         Ok(())
     }
 
     /// Every entrant that applies, at every budget.
-    fn cells(&self) -> Result<(Vec<Cell>, Vec<Skipped>)> {
+    fn cells(&self) -> std::result::Result<(Vec<Cell>, Vec<Skipped>), Error> {
         let mut cells = vec![];
         let mut skipped = vec![];
         for entrant in &self.entrants {
             match self.cells_of(entrant) {
                 Ok(own) => cells.extend(own),
-                Err(crate::registry::Error::NotApplicable { reason, .. }) => skipped.push(Skipped {
-                    mechanism: entrant.plugin.name.into(),
-                    reason,
-                }),
+                Err(Error::Registry(crate::registry::Error::NotApplicable { reason, .. })) => {
+                    skipped.push(Skipped { mechanism: entrant.plugin.name.into(), reason })
+                }
                 Err(error) => return Err(error),
             }
         }
         Ok((cells, skipped))
     }
 
-    fn cells_of(&self, entrant: &Entrant) -> Result<Vec<Cell>> {
-        let brief =
-            |epsilon| Budget::pure(epsilon).map(|budget| Brief::new(self.data.domain.clone(), budget));
+    fn cells_of(&self, entrant: &Entrant) -> std::result::Result<Vec<Cell>, Error> {
+        let design = |epsilon: f64| {
+            let brief = Brief::new(self.data.domain.clone(), Budget::new(epsilon, self.delta)?);
+            self.design(entrant, &brief).map_err(|error| match error {
+                // Its numbers are shares of the budget: the budget itself makes the sentence whole.
+                crate::registry::Error::Budget { .. } => {
+                    let (name, epsilon) = (entrant.plugin.name, number::short(epsilon));
+                    Error::Data(format!("{name} at ε = {epsilon}: {error}"))
+                }
+                error => error.into(),
+            })
+        };
         // An infinite budget claims nothing: what a mechanism is shows at a finite one.
-        let (probe, completed) = self.design(entrant, &brief(1.0)?)?;
+        let (probe, completed) = design(1.0)?;
         let mut parameters = match &entrant.parameters {
             Value::Null => json!({}),
             given => given.clone(),
@@ -247,13 +283,10 @@ impl Comparison {
             epsilon,
             mechanism,
         };
-        if !protects(&probe.guarantee()) {
+        if !probe.guarantee().has_dp() {
             return Ok(vec![cell(None, probe)]);
         }
-        let budgets = self.epsilons.iter();
-        budgets
-            .map(|&epsilon| Ok(cell(Some(epsilon), self.design(entrant, &brief(epsilon)?)?.0)))
-            .collect()
+        self.epsilons.iter().map(|&epsilon| Ok(cell(Some(epsilon), design(epsilon)?.0))).collect()
     }
 
     /// The mechanism, and whether randomised response had to take the label: a mechanism that protects the features
@@ -268,11 +301,7 @@ impl Comparison {
             return Ok((alone, false));
         }
         let (label, features) = brief.budget.split(self.label_share)?;
-        let features = design(
-            &brief
-                .for_domain(brief.domain.without_target())
-                .with_budget(features),
-        )?;
+        let features = design(&brief.for_domain(brief.domain.without_target()).with_budget(features))?;
         let label = RandomizedResponse::new(brief.domain.without_features(), label.epsilon())?;
         let both = Composed::features_with_labels(features.mechanism, Box::new(label))?;
         Ok((Box::new(both), true))
@@ -325,12 +354,6 @@ impl Comparison {
     }
 }
 
-/// Whether some part of a record has differential privacy.
-fn protects(guarantee: &Guarantee) -> bool {
-    let units = [Unit::Record, Unit::Features, Unit::Label];
-    units.iter().any(|unit| guarantee.local_dp(*unit).is_some())
-}
-
 /// One trial's records and its seed of noise: the same for every mechanism and budget.
 struct Split {
     train: Table,
@@ -339,19 +362,14 @@ struct Split {
 }
 
 impl Split {
-    fn draw(comparison: &Comparison, trial: u64) -> Result<Self> {
+    fn draw(comparison: &Comparison, trial: usize) -> Result<Self> {
         let mut rng = ChaCha20Rng::seed_from_u64(comparison.seed);
-        rng.set_stream(trial);
+        rng.set_stream(trial as u64);
         let table = &comparison.data.table;
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.shuffle(&mut rng);
-        let tests = (table.len() as f64 * comparison.test_share).round() as usize;
-        let (test, train) = rows.split_at(tests.clamp(1, table.len() - 1));
-        Ok(Self {
-            train: table.select(train)?,
-            test: table.select(test)?,
-            noise_seed: rng.next_u64(),
-        })
+        let (test, train) = rows.split_at(comparison.test_records());
+        Ok(Self { train: table.select(train)?, test: table.select(test)?, noise_seed: rng.next_u64() })
     }
 }
 

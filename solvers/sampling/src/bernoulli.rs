@@ -11,10 +11,7 @@ pub fn bernoulli<R: RngCore + ?Sized>(rng: &mut R, p: Rational) -> bool {
 
 /// True with probability exp(−`gamma`): Algorithm 1 of Canonne, Kamath and Steinke (2020).
 pub fn bernoulli_exp<R: RngCore + ?Sized>(rng: &mut R, gamma: Rational) -> bool {
-    let (whole, rest) = (
-        gamma.numerator() / gamma.denominator(),
-        gamma.numerator() % gamma.denominator(),
-    );
+    let (whole, rest) = (gamma.numerator() / gamma.denominator(), gamma.numerator() % gamma.denominator());
     // exp(−whole) is a run of `whole` successes of exp(−1); the first failure ends it.
     (0..whole).all(|_| below_one(rng, 1, 1)) && below_one(rng, rest, gamma.denominator())
 }

@@ -18,9 +18,7 @@ impl DiscreteLaplace {
     /// # Errors
     /// [`Error::Scale`](crate::Error::Scale) unless t's numerator lies between 1 and 2⁶².
     pub fn new(scale: Rational) -> Result<Self> {
-        Ok(Self {
-            magnitude: Geometric::new(scale)?,
-        })
+        Ok(Self { magnitude: Geometric::new(scale)? })
     }
 
     /// The scale t.

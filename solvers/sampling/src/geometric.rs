@@ -20,19 +20,12 @@ impl Geometric {
     /// # Errors
     /// [`Error::Scale`] unless t's numerator lies between 1 and 2⁶².
     pub fn new(scale: Rational) -> Result<Self> {
-        let halves = (
-            NonZeroU64::new(scale.numerator()),
-            NonZeroU64::new(scale.denominator()),
-        );
+        let halves = (NonZeroU64::new(scale.numerator()), NonZeroU64::new(scale.denominator()));
         match halves {
-            (Some(numerator), Some(denominator)) if numerator.get() <= 1 << 62 => Ok(Self {
-                numerator,
-                denominator,
-            }),
-            _ => Err(Error::Scale {
-                numerator: scale.numerator(),
-                denominator: scale.denominator(),
-            }),
+            (Some(numerator), Some(denominator)) if numerator.get() <= 1 << 62 => {
+                Ok(Self { numerator, denominator })
+            }
+            _ => Err(Error::Scale { numerator: scale.numerator(), denominator: scale.denominator() }),
         }
     }
 

@@ -18,10 +18,7 @@ impl Rational {
         if denominator == 0 {
             return Err(Error::ZeroDenominator { numerator });
         }
-        Ok(Self {
-            numerator,
-            denominator,
-        })
+        Ok(Self { numerator, denominator })
     }
 
     /// The largest fraction below or equal to `value` whose denominator is a power of two up to 2⁶², in lowest terms.

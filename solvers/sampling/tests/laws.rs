@@ -34,10 +34,7 @@ fn is_accepted(counts: &[usize], law: &[f64]) -> bool {
         .zip(law)
         .map(|(&seen, p)| {
             let expected = p * total as f64;
-            assert!(
-                expected > 20.0,
-                "χ² needs full cells, this one expects {expected}"
-            );
+            assert!(expected > 20.0, "χ² needs full cells, this one expects {expected}");
             (seen as f64 - expected).powi(2) / expected
         })
         .sum();
@@ -47,14 +44,8 @@ fn is_accepted(counts: &[usize], law: &[f64]) -> bool {
 
 #[track_caller]
 fn follows_and_rejects(counts: &[usize], law: &[f64], wrong: &[f64]) {
-    assert!(
-        is_accepted(counts, law),
-        "seed {SEED}: the draws {counts:?} do not follow {law:?}"
-    );
-    assert!(
-        !is_accepted(counts, wrong),
-        "seed {SEED}: the test cannot tell {law:?} from {wrong:?}"
-    );
+    assert!(is_accepted(counts, law), "seed {SEED}: the draws {counts:?} do not follow {law:?}");
+    assert!(!is_accepted(counts, wrong), "seed {SEED}: the test cannot tell {law:?} from {wrong:?}");
 }
 
 fn coin(p: f64) -> [f64; 2] {
@@ -118,15 +109,11 @@ fn randomized_response_keeps_the_truth_e_to_the_epsilon_times_as_often() {
     for (levels, epsilon) in [(2u64, 1.0), (5, 0.5), (10, 2.0)] {
         let law = |epsilon: f64| -> Vec<f64> {
             let total = epsilon.exp() + levels as f64 - 1.0;
-            (0..levels)
-                .map(|level| if level == 1 { epsilon.exp() } else { 1.0 } / total)
-                .collect()
+            (0..levels).map(|level| if level == 1 { epsilon.exp() } else { 1.0 } / total).collect()
         };
         let n = NonZeroU64::new(levels).unwrap();
         let exact = Rational::floor_of(epsilon).unwrap();
-        let counts = histogram(levels as usize, |rng| {
-            randomized_response(rng, 1, n, exact) as usize
-        });
+        let counts = histogram(levels as usize, |rng| randomized_response(rng, 1, n, exact) as usize);
         follows_and_rejects(&counts, &law(epsilon), &law(epsilon * 1.05));
     }
 }
@@ -170,9 +157,8 @@ fn discrete_laplace_has_its_law_for_whole_and_broken_scales() {
     for (numerator, denominator, reach) in [(1, 1, 7), (1, 3, 2), (5, 2, 15), (20, 1, 60)] {
         let exact = Rational::new(numerator, denominator).unwrap();
         let law = DiscreteLaplace::new(exact).unwrap();
-        let counts = histogram(2 * reach as usize + 1, |rng| {
-            (law.sample(rng).clamp(-reach, reach) + reach) as usize
-        });
+        let counts =
+            histogram(2 * reach as usize + 1, |rng| (law.sample(rng).clamp(-reach, reach) + reach) as usize);
         follows_and_rejects(
             &counts,
             &laplace_law(exact.to_f64(), reach),
@@ -191,23 +177,15 @@ fn discrete_laplace_keeps_its_variance_at_a_fine_lattice() {
     // is a false-alarm rate of 10⁻⁶.
     let relative = squares / DRAWS as f64 / law.variance() - 1.0;
     let allowed = 4.9 * (5.0 / DRAWS as f64).sqrt();
-    assert!(
-        relative.abs() < allowed,
-        "seed {SEED}: variance off by {relative}"
-    );
+    assert!(relative.abs() < allowed, "seed {SEED}: variance off by {relative}");
     assert!(allowed < 1.05f64.powi(2) - 1.0, "a scale 5 % off would be seen");
 }
 
 #[test]
 fn variance_is_the_sum_over_the_law() {
-    for (scale, reach) in [
-        (Rational::new(1, 2).unwrap(), 60),
-        (Rational::new(3, 1).unwrap(), 200),
-    ] {
-        let summed: f64 = (-reach..=reach)
-            .zip(laplace_law(scale.to_f64(), reach))
-            .map(|(k, p)| (k * k) as f64 * p)
-            .sum();
+    for (scale, reach) in [(Rational::new(1, 2).unwrap(), 60), (Rational::new(3, 1).unwrap(), 200)] {
+        let summed: f64 =
+            (-reach..=reach).zip(laplace_law(scale.to_f64(), reach)).map(|(k, p)| (k * k) as f64 * p).sum();
         let closed = DiscreteLaplace::new(scale).unwrap().variance();
         assert!((closed / summed - 1.0).abs() < 1e-9, "{closed} is not {summed}");
     }
@@ -218,10 +196,7 @@ fn a_scale_of_zero_or_beyond_62_bits_is_refused() {
     for (numerator, denominator) in [(0, 1), ((1 << 62) + 1, 1)] {
         let scale = Rational::new(numerator, denominator).unwrap();
         let message = DiscreteLaplace::new(scale).unwrap_err().to_string();
-        assert!(
-            message.contains(&format!("{numerator}/{denominator}")),
-            "{message}"
-        );
+        assert!(message.contains(&format!("{numerator}/{denominator}")), "{message}");
     }
 }
 

@@ -1,0 +1,193 @@
+//! Guarantees in words: the card that a person reads.
+
+use crate::{Claim, Guarantee, Neighbours, Notion, ShapedBy, Unit, number};
+use std::fmt;
+
+impl fmt::Display for Unit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Record => "the whole record",
+            Self::Features => "the features (not the label)",
+            Self::Label => "the label (not the features)",
+            Self::Volunteer => "each volunteer's record",
+        })
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} for {}", self.notion, self.protects)
+    }
+}
+
+impl fmt::Display for Neighbours {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::AddOrRemoveOne => "one record more or less",
+            Self::ReplaceOne => "one record replaced",
+        })
+    }
+}
+
+impl fmt::Display for Notion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters = |epsilon: f64, delta: f64| match delta {
+            0.0 => format!("ε = {}", Significant(epsilon)),
+            delta => format!("(ε, δ) = ({}, {delta:e})", Significant(epsilon)),
+        };
+        match self {
+            Self::LocalDp(dp) => {
+                write!(formatter, "{} local differential privacy", parameters(dp.epsilon, dp.delta))
+            }
+            Self::CentralDp(dp) => write!(
+                formatter,
+                "{} central differential privacy ({})",
+                parameters(dp.epsilon, dp.delta),
+                dp.neighbours
+            ),
+            Self::CramerRao(bound) => write!(
+                formatter,
+                "squared error of at least {} for every unbiased reconstruction",
+                AtLeast(bound.error())
+            ),
+            Self::PacResistance(pac) if pac.spent > pac.budget => write!(
+                formatter,
+                "NOTHING ANY MORE: {} samples are spent of a budget of {} for resistance to recovery",
+                pac.spent, pac.budget
+            ),
+            Self::PacResistance(pac) => write!(
+                formatter,
+                "no recovery within {} with probability {} or more, {} of {} samples spent",
+                pac.error,
+                1.0 - pac.confidence_gap,
+                pac.spent,
+                pac.budget
+            ),
+            Self::AmbiguitySet(set) => write!(formatter, "the same output law for {}", set.members),
+            Self::PerfectSecrecy(_) => formatter.write_str("perfect secrecy"),
+        }
+    }
+}
+
+/// A number with four significant digits, rounded up: no ε prints as less than it is (by more than a billionth).
+struct Significant(f64);
+
+/// The same, rounded down: no lower bound prints as more than it is.
+struct AtLeast(f64);
+
+impl fmt::Display for Significant {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        four_digits(self.0, f64::ceil, formatter)
+    }
+}
+
+impl fmt::Display for AtLeast {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        four_digits(self.0, f64::floor, formatter)
+    }
+}
+
+fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if !(1e-6..1e12).contains(&value) {
+        return write!(formatter, "{}", number::short(value));
+    }
+    let unit = 10f64.powi(3 - value.log10().floor() as i32);
+    // What differs from a four-digit number by less than 10⁻⁹ of it is that number.
+    let scaled = value * unit;
+    let rounded =
+        if (scaled - scaled.round()).abs() < 1e-9 * scaled { scaled.round() } else { round(scaled) };
+    write!(formatter, "{}", rounded / unit)
+}
+
+impl Notion {
+    /// What it means for the person behind the record.
+    fn meaning(&self) -> String {
+        match self {
+            Self::LocalDp(dp) => format!(
+                "Whatever else an adversary knows, what is released changes the odds between any two values by at \
+                 most {}-fold{}.",
+                Significant(dp.epsilon.exp()),
+                slip(dp.delta)
+            ),
+            Self::CentralDp(dp) => format!(
+                "Whatever else an adversary knows, the odds that a given record was among the data change by at most \
+                 {}-fold{}.",
+                Significant(dp.epsilon.exp()),
+                slip(dp.delta)
+            ),
+            Self::CramerRao(_) => {
+                "A biased guess, or one by somebody who knows other records, may come closer.".into()
+            }
+            Self::PacResistance(_) => "Success below that probability is not excluded.".into(),
+            Self::AmbiguitySet(_) => {
+                "Which member of the set it was cannot be told; that it is in the set can.".into()
+            }
+            Self::PerfectSecrecy(_) => "What is released says nothing at all about it.".into(),
+        }
+    }
+}
+
+fn slip(delta: f64) -> String {
+    if delta == 0.0 {
+        return String::new();
+    }
+    format!(", but for an event of probability {delta:e}")
+}
+
+/// The card: what is promised, what it means, on what it rests, what is given away, and what is assumed.
+impl fmt::Display for Guarantee {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.claims.is_empty() {
+            writeln!(formatter, "promises   nothing")?;
+        }
+        for claim in &self.claims {
+            writeln!(formatter, "promises   {claim}")?;
+            writeln!(formatter, "means      {}", claim.notion.meaning())?;
+            writeln!(formatter, "rests on   {}", claim.theorem)?;
+        }
+        for disclosed in &self.discloses {
+            writeln!(formatter, "discloses  {disclosed}")?;
+        }
+        for assumed in &self.assumes {
+            writeln!(formatter, "assumes    {assumed}")?;
+        }
+        match self.shaped_by {
+            ShapedBy::PublicKnowledge => Ok(()),
+            shaped_by => writeln!(
+                formatter,
+                "holds      given the design, which {} data shaped; {}",
+                match shaped_by {
+                    ShapedBy::PublicVolunteers => "public",
+                    ShapedBy::ConsentingVolunteers => "consenting volunteers'",
+                    _ => "private volunteers'",
+                },
+                if self.protects_volunteers() {
+                    "the central claim above is what those people have"
+                } else {
+                    "no claim for anyone whose record shaped it"
+                }
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epsilon_is_rounded_up_unless_a_billionth_is_all_that_it_lacks() {
+        for (epsilon, shown) in [
+            (1.0, "1"),
+            (1.00001, "1.001"),
+            (0.1 + 0.2, "0.3"),
+            (123_456.0, "123500"),
+            (0.000_123_41, "0.0001235"),
+            (1e-310, "1e-310"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(Significant(epsilon).to_string(), shown);
+        }
+        assert_eq!(AtLeast(1.99999).to_string(), "1.999");
+    }
+}

@@ -1,0 +1,70 @@
+//! The law of a release given its noise-free view: public, and part of every release.
+
+use ndarray::Array2;
+
+/// How a block of released coordinates comes from the noise-free ones.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Law {
+    /// As they are: so many coordinates.
+    Exact {
+        /// How many.
+        width: usize,
+    },
+    /// Independent noise of mean zero.
+    Additive {
+        /// Each coordinate's variance.
+        variance: Vec<f64>,
+    },
+    /// A one-hot group whose level is kept, or exchanged for another, each other one as likely.
+    Flip {
+        /// The number of levels, K.
+        levels: usize,
+        /// The probability with which a level is kept.
+        keep: f64,
+    },
+}
+
+impl Law {
+    /// The number of coordinates.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Exact { width } => *width,
+            Self::Additive { variance } => variance.len(),
+            Self::Flip { levels, .. } => *levels,
+        }
+    }
+}
+
+/// The law of a release given the noise-free view: independent blocks, the features' in the order of the columns, and
+/// the target's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Noise {
+    /// The features' laws; their widths sum to the number of columns.
+    pub features: Vec<Law>,
+    /// The target's law.
+    pub target: Law,
+}
+
+impl Noise {
+    /// The variance of each feature's noise (d values), where all of it is additive or absent.
+    pub fn feature_variance(&self) -> Option<Vec<f64>> {
+        let blocks = self.features.iter().map(|law| match law {
+            Law::Exact { width } => Some(vec![0.0; *width]),
+            Law::Additive { variance } => Some(variance.clone()),
+            Law::Flip { .. } => None,
+        });
+        Some(blocks.collect::<Option<Vec<_>>>()?.concat())
+    }
+
+    /// The label-flip matrix (K × K), where labels are flipped: entry \[i, j\] is the probability that class i is released
+    /// as class j.
+    pub fn label_flip(&self) -> Option<Array2<f64>> {
+        match self.target {
+            Law::Flip { levels, keep } => Some(Array2::from_shape_fn((levels, levels), |(i, j)| {
+                if i == j { keep } else { (1.0 - keep) / (levels - 1) as f64 }
+            })),
+            _ => None,
+        }
+    }
+}
