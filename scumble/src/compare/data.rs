@@ -1,7 +1,7 @@
 //! What mechanisms are compared on: the embedded wines, or a user's file.
 
-use super::{Error, Split, accuracy, rmse};
-use crate::registry::{Clipped, Kind, RecordDomain, Result, Schema, Table, Target, TargetDomain, csv};
+use super::{Error, Result, Split, accuracy, rmse};
+use crate::registry::{self, Clipped, Kind, RecordDomain, Schema, Table, Target, TargetDomain, csv};
 use ndarray::Array1;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl DataSet {
     ///
     /// # Errors
     /// None that a user could cause.
-    pub fn wine() -> Result<Self> {
+    pub fn wine() -> Result<Self, registry::Error> {
         let wine = linfa_datasets::winequality();
         let mut text = wine.feature_names().join(",") + ",quality\n";
         for (record, &points) in wine.records.outer_iter().zip(&wine.targets) {
@@ -49,13 +49,13 @@ impl DataSet {
     ///
     /// # Errors
     /// Whatever is wrong with the file, in a sentence that names file, row, column and value.
-    pub fn read(input: &Path, schema: &Path, target: &str) -> Result<Self> {
+    pub fn read(input: &Path, schema: &Path, target: &str) -> Result<Self, registry::Error> {
         let schema = Schema::read(schema)?;
         let loaded = csv::read_file(input, &schema, Some(target))?;
         Self::new(&input.display().to_string(), target, &schema, loaded)
     }
 
-    fn new(name: &str, target: &str, schema: &Schema, loaded: csv::Loaded) -> Result<Self> {
+    fn new(name: &str, target: &str, schema: &Schema, loaded: csv::Loaded) -> Result<Self, registry::Error> {
         let target_width = match schema.column(target)?.kind {
             Kind::Real { lower, upper, .. } => upper - lower,
             Kind::Category { .. } => 1.0,
@@ -80,7 +80,7 @@ impl DataSet {
 
     /// # Errors
     /// [`Error::Data`] for too few records, no feature, or one class only.
-    pub(super) fn check_learnable(&self) -> std::result::Result<(), Error> {
+    pub(super) fn check_learnable(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(format!("{}: {problem}", self.name)));
         if self.table.len() < FEWEST_RECORDS {
             return refuse(format!(

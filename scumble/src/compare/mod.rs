@@ -2,14 +2,16 @@
 //! clean test records.
 
 mod data;
+mod outcome;
 
 pub use data::DataSet;
+pub use outcome::{Outcome, Row, Skipped};
 
 use crate::classic::RandomizedResponse;
 use crate::linear::{self, LogisticParams, RidgeParams};
 use crate::registry::{
-    Brief, Budget, Composed, Guarantee, Mechanism, Plugin, Randomness, Registry, Result, Table, Target,
-    TargetDomain, Unit, number,
+    self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, Table, Target, TargetDomain,
+    Unit, number,
 };
 use linfa::traits::{Fit, Predict};
 use ndarray::Array1;
@@ -17,7 +19,6 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,7 @@ const MOST_TRIALS: usize = 100_000;
 pub enum Error {
     /// Data, schema, design or release.
     #[error(transparent)]
-    Registry(#[from] crate::registry::Error),
+    Registry(#[from] registry::Error),
     /// A model that could not be fitted.
     #[error(transparent)]
     Model(#[from] linear::Error),
@@ -38,6 +39,9 @@ pub enum Error {
     #[error("{0}")]
     Data(String),
 }
+
+/// The result of comparing.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What is compared, and how.
 #[derive(Debug, Clone)]
@@ -72,82 +76,9 @@ pub struct Entrant {
 impl Entrant {
     /// Every registered mechanism that designs quickly, with its defaults.
     pub fn quick(registry: &Registry) -> Vec<Self> {
-        let plugins = registry.iter().filter(|plugin| plugin.pace == crate::registry::Pace::Quick);
+        let plugins = registry.iter().filter(|plugin| plugin.pace == registry::Pace::Quick);
         plugins.map(|plugin| Self { plugin: *plugin, parameters: Value::Null }).collect()
     }
-}
-
-/// What came out.
-#[derive(Debug, Clone, Serialize)]
-pub struct Outcome {
-    /// One row a mechanism and budget.
-    pub rows: Vec<Row>,
-    /// Mechanisms that have nothing to do on such data, and why.
-    pub skipped: Vec<Skipped>,
-    /// The score of always guessing the commonest class or the mean of the training records: what learning must beat.
-    #[serde(serialize_with = "score")]
-    pub blind_guess: f64,
-    /// Training records a trial.
-    pub train_records: usize,
-    /// Test records a trial.
-    pub test_records: usize,
-}
-
-/// A cell: a mechanism at a budget, with the model's score on clean test records.
-#[derive(Debug, Clone, Serialize)]
-pub struct Row {
-    /// The plugin's name.
-    pub mechanism: String,
-    /// Its parameters, with the label's share of ε where randomised response releases the label.
-    pub parameters: Value,
-    /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
-    #[serde(serialize_with = "epsilon_or_null")]
-    pub epsilon: Option<f64>,
-    /// The model.
-    pub model: &'static str,
-    /// Its score: `accuracy`, or `rmse` in the target's own unit, against targets clipped to their public bounds.
-    pub metric: &'static str,
-    /// The mean over trials.
-    #[serde(serialize_with = "score")]
-    pub mean: f64,
-    /// The sample standard deviation over trials.
-    #[serde(serialize_with = "score")]
-    pub sd: f64,
-    /// How many trials.
-    pub trials: usize,
-    /// What a release with fresh randomness promises.
-    #[serde(serialize_with = "guarantee_for_machines")]
-    pub guarantee: Guarantee,
-    /// The time of all trials, summed, in seconds. They run side by side, so it is more than the wall shows.
-    pub seconds: f64,
-}
-
-/// A mechanism that does not apply.
-#[derive(Debug, Clone, Serialize)]
-pub struct Skipped {
-    /// The plugin's name.
-    pub mechanism: String,
-    /// Why.
-    pub reason: String,
-}
-
-fn epsilon_or_null<S: serde::Serializer>(
-    epsilon: &Option<f64>,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    epsilon.map(number::to_json).serialize(serializer)
-}
-
-/// A score is null where it is no number, as after an overflow.
-fn score<S: serde::Serializer>(value: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    number::to_json(*value).serialize(serializer)
-}
-
-fn guarantee_for_machines<S: serde::Serializer>(
-    guarantee: &Guarantee,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    guarantee.to_json().serialize(serializer)
 }
 
 /// A designed mechanism at its budget.
@@ -165,11 +96,7 @@ impl Comparison {
     ///
     /// # Errors
     /// [`Error`] for settings out of range, too few records or classes, and whatever stops a mechanism or model.
-    pub fn run(
-        &self,
-        on_start: impl FnOnce(u64),
-        on_trial: impl Fn() + Sync,
-    ) -> std::result::Result<Outcome, Error> {
+    pub fn run(&self, on_start: impl FnOnce(u64), on_trial: impl Fn() + Sync) -> Result<Outcome> {
         self.data.check_learnable()?;
         self.check_settings()?;
         let (cells, skipped) = self.cells()?;
@@ -185,7 +112,7 @@ impl Comparison {
                 on_trial();
                 Ok((score, start.elapsed()))
             })
-            .collect::<std::result::Result<_, Error>>()?;
+            .collect::<Result<_>>()?;
         let guesses = (0..self.trials).map(|trial| Ok(self.data.blind_guess(&Split::draw(self, trial)?)));
         let guesses: Vec<f64> = guesses.collect::<Result<_>>()?;
         let tests = self.test_records();
@@ -208,7 +135,7 @@ impl Comparison {
         ((records as f64 * self.test_share).round() as usize).clamp(1, records - 1)
     }
 
-    fn check_settings(&self) -> std::result::Result<(), Error> {
+    fn check_settings(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         if !(1..=MOST_TRIALS).contains(&self.trials) {
             return refuse(format!(
@@ -241,13 +168,13 @@ impl Comparison {
     }
 
     /// Every entrant that applies, at every budget.
-    fn cells(&self) -> std::result::Result<(Vec<Cell>, Vec<Skipped>), Error> {
+    fn cells(&self) -> Result<(Vec<Cell>, Vec<Skipped>)> {
         let mut cells = vec![];
         let mut skipped = vec![];
         for entrant in &self.entrants {
             match self.cells_of(entrant) {
                 Ok(own) => cells.extend(own),
-                Err(Error::Registry(crate::registry::Error::NotApplicable { reason, .. })) => {
+                Err(Error::Registry(registry::Error::NotApplicable { reason, .. })) => {
                     skipped.push(Skipped { mechanism: entrant.plugin.name.into(), reason })
                 }
                 Err(error) => return Err(error),
@@ -256,12 +183,12 @@ impl Comparison {
         Ok((cells, skipped))
     }
 
-    fn cells_of(&self, entrant: &Entrant) -> std::result::Result<Vec<Cell>, Error> {
+    fn cells_of(&self, entrant: &Entrant) -> Result<Vec<Cell>> {
         let design = |epsilon: f64| {
             let brief = Brief::new(self.data.domain.clone(), Budget::new(epsilon, self.delta)?);
             self.design(entrant, &brief).map_err(|error| match error {
                 // Its numbers are shares of the budget: the budget itself makes the sentence whole.
-                crate::registry::Error::Budget { .. } => {
+                registry::Error::Budget { .. } => {
                     let (name, epsilon) = (entrant.plugin.name, number::short(epsilon));
                     Error::Data(format!("{name} at ε = {epsilon}: {error}"))
                 }
@@ -291,7 +218,11 @@ impl Comparison {
 
     /// The mechanism, and whether randomised response had to take the label: a mechanism that protects the features
     /// alone is completed, so that the whole record is protected within the budget.
-    fn design(&self, entrant: &Entrant, brief: &Brief) -> Result<(Box<dyn Mechanism>, bool)> {
+    fn design(
+        &self,
+        entrant: &Entrant,
+        brief: &Brief,
+    ) -> Result<(Box<dyn Mechanism>, bool), registry::Error> {
         let design = |brief: &Brief| entrant.plugin.design(&entrant.parameters, brief);
         let alone = design(brief)?.mechanism;
         let guarantee = alone.guarantee();
@@ -307,12 +238,12 @@ impl Comparison {
         Ok((Box::new(both), true))
     }
 
-    fn score(&self, mechanism: &dyn Mechanism, split: &Split) -> std::result::Result<f64, Error> {
+    fn score(&self, mechanism: &dyn Mechanism, split: &Split) -> Result<f64> {
         let release = mechanism.release(&split.train, &mut Randomness::seeded(split.noise_seed))?;
         let test = release.key.view(&split.test)?;
         match (release.table.target(), split.test.target()) {
             (Target::Class(released), Target::Class(truth)) => {
-                let first = released[0];
+                let first = released.first().copied().unwrap_or_default();
                 let dataset = linfa::Dataset::try_from(release.table)?;
                 let predicted = match LogisticParams::default().fit(&dataset) {
                     Ok(model) => model.predict(test.records()),
@@ -362,7 +293,7 @@ struct Split {
 }
 
 impl Split {
-    fn draw(comparison: &Comparison, trial: usize) -> Result<Self> {
+    fn draw(comparison: &Comparison, trial: usize) -> Result<Self, registry::Error> {
         let mut rng = ChaCha20Rng::seed_from_u64(comparison.seed);
         rng.set_stream(trial as u64);
         let table = &comparison.data.table;
