@@ -31,7 +31,7 @@ pub enum Error {
     Cell {
         /// The file.
         file: String,
-        /// The data row, counted from 1 below the header.
+        /// The data row, counted from 1 below the header; blank lines do not count.
         row: usize,
         /// The column's name.
         column: String,
@@ -45,7 +45,7 @@ pub enum Error {
     RowLength {
         /// The file.
         file: String,
-        /// The data row, counted from 1 below the header.
+        /// The data row, counted from 1 below the header; blank lines do not count.
         row: usize,
         /// Cells in the row.
         found: usize,

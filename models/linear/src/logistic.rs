@@ -100,6 +100,8 @@ impl LogisticModel {
 
 impl PredictInplace<Array2<f64>, Array1<usize>> for LogisticModel {
     /// The most probable class of each record (n × d).
+    ///
+    /// As everywhere in linfa, records of another width than those of the fit panic.
     fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
         *classes = self.weights.predict(&self.standardizer.apply(records));
     }

@@ -90,6 +90,8 @@ pub struct RidgeModel {
 
 impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
     /// The predicted target of each record (n × d).
+    ///
+    /// As everywhere in linfa, records of another width than those of the fit panic.
     fn predict_inplace(&self, records: &Array2<f64>, targets: &mut Array1<f64>) {
         *targets = self.weights.predict(&self.standardizer.apply(records));
     }
