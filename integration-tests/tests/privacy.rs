@@ -80,8 +80,13 @@ fn attack(mechanism: &dyn LocalMechanism, x: &[f64], y: &[f64]) -> f64 {
 }
 
 #[track_caller]
-fn holds(measured: f64, claimed: f64) {
+fn is_no_more_than(measured: f64, claimed: f64) {
     assert!(measured <= claimed, "seed {SEED}: ε is at least {measured}, and {claimed} is claimed");
+}
+
+#[track_caller]
+fn holds(measured: f64, claimed: f64) {
+    is_no_more_than(measured, claimed);
     assert!(measured > 0.8 * claimed, "seed {SEED}: the attack only sees {measured} of {claimed}");
 }
 
@@ -128,7 +133,7 @@ fn a_record_outside_the_domain_is_protected_too_and_a_forgotten_clip_is_caught()
         mechanism.perturb(&mut point, stream).unwrap();
         point
     });
-    assert!(past_encode <= 1.0, "seed {SEED}: {past_encode}");
+    is_no_more_than(past_encode, 1.0);
     // A twin that adds the same noise to whatever it is given.
     let law = DiscreteLaplace::new(Rational::new(1000, 1).unwrap()).unwrap();
     let unclipped = epsilon_at_least(&[-5.0], &[3.0], |record, stream| {
@@ -159,7 +164,7 @@ fn a_coarse_lattice_keeps_the_claim_and_ignoring_its_step_is_caught() {
         noise.add(&mut point, stream).unwrap();
         point
     });
-    assert!(kept <= 1.0, "seed {SEED}: {kept}");
+    is_no_more_than(kept, 1.0);
     // A twin that rounds to the nearest point (0 and 5 steps) with noise for the width of the interval (4 steps).
     let law = DiscreteLaplace::new(Rational::new(4, 1).unwrap()).unwrap();
     let measured = epsilon_at_least(&[lower], &[upper], |record, stream| {
@@ -183,6 +188,34 @@ fn randomized_response_keeps_its_claim_and_a_flip_off_by_a_fifth_is_caught() {
         let flip = 0.8 * (levels - 1) as f64 / (1f64.exp() + (levels - 1) as f64);
         let twin = ((1.0 - flip) * (levels - 1) as f64 / flip).ln();
         is_caught(at(twin), 1.0);
+    }
+}
+
+#[test]
+fn randomized_response_shares_epsilon_among_groups_and_the_whole_for_each_is_caught() {
+    let groups = Domain::product([Domain::one_hot(2).unwrap(), Domain::one_hot(3).unwrap()]).unwrap();
+    let groups = records(groups, TargetDomain::None);
+    let at = |epsilon| {
+        let mechanism = RandomizedResponse::new(groups.clone(), epsilon).unwrap();
+        attack(&mechanism, &[1.0, 0.0, 1.0, 0.0, 0.0], &[0.0, 1.0, 0.0, 0.0, 1.0])
+    };
+    holds(at(1.0), 1.0);
+    is_caught(at(2.0), 1.0);
+}
+
+#[test]
+fn laplace_on_balls_keeps_its_claim_and_a_radius_for_a_diameter_is_caught() {
+    for (ball, x) in [
+        (Domain::l1_ball(3, 0.7).unwrap(), [0.7, 0.0, 0.0]),
+        (Domain::l2_ball(3, 0.7).unwrap(), [0.7 / 3f64.sqrt(); 3]),
+    ] {
+        let ball = records(ball, TargetDomain::None);
+        let at = |epsilon| {
+            let opposite: Vec<f64> = x.iter().map(|x| -x).collect();
+            attack(&Laplace::new(ball.clone(), epsilon).unwrap(), &x, &opposite)
+        };
+        is_no_more_than(at(1.0), 1.0);
+        is_caught(at(2.0), 1.0);
     }
 }
 
