@@ -401,9 +401,9 @@ mod tests {
         assert_eq!(epsilon(ReplaceOne, Partition::ByValue), None);
     }
 
-    #[test]
-    fn a_volunteer_of_two_designs_spends_on_both_however_the_records_are_split() {
-        let shaped = || Guarantee {
+    /// A design that private volunteers shaped by DP-SGD at ε = 1.
+    fn shaped() -> Guarantee {
+        Guarantee {
             claims: vec![Claim {
                 notion: central(1.0, Neighbours::AddOrRemoveOne),
                 protects: Unit::Volunteer,
@@ -411,7 +411,11 @@ mod tests {
             }],
             shaped_by: ShapedBy::PrivateVolunteers,
             ..Guarantee::default()
-        };
+        }
+    }
+
+    #[test]
+    fn a_volunteer_of_two_designs_spends_on_both_however_the_records_are_split() {
         for partition in [Partition::FixedInAdvance, Partition::ByValue] {
             let whole = in_parallel(&[shaped(), shaped()], partition);
             let Notion::CentralDp(dp) = only_notion(&whole) else { panic!("{whole}") };
@@ -465,20 +469,11 @@ mod tests {
 
     #[test]
     fn volunteers_keep_their_claim_beside_a_part_that_nobody_shaped() {
-        let shaped = Guarantee {
-            claims: vec![Claim {
-                notion: central(1.0, Neighbours::AddOrRemoveOne),
-                protects: Unit::Volunteer,
-                theorem: "DP-SGD".into(),
-            }],
-            shaped_by: ShapedBy::PrivateVolunteers,
-            ..Guarantee::default()
-        };
-        let whole = in_sequence(&[shaped.clone(), guarantee(local(1.0), Unit::Record)]);
+        let whole = in_sequence(&[shaped(), guarantee(local(1.0), Unit::Record)]);
         assert!(whole.protects_volunteers());
         assert_eq!(whole.shaped_by, ShapedBy::PrivateVolunteers);
-        let unprotected = Guarantee { claims: vec![], ..shaped.clone() };
-        assert!(!in_sequence(&[shaped, unprotected]).protects_volunteers());
+        let unprotected = Guarantee { claims: vec![], ..shaped() };
+        assert!(!in_sequence(&[shaped(), unprotected]).protects_volunteers());
     }
 
     proptest! {

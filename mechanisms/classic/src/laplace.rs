@@ -1,6 +1,6 @@
 //! The Laplace mechanism on the integers of a lattice.
 
-use crate::portion::{Protect, cut};
+use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
 use scumble_registry::{
     Brief, Domain, Error, Example, Guarantee, LaplaceNoise, Law, LocalMechanism, Mechanism, Noise,
@@ -27,35 +27,34 @@ const NAME: &str = "laplace";
 /// # Ok::<(), scumble_registry::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "Portion", into = "Portion")]
 pub struct Laplace {
-    domain: RecordDomain,
-    protect: Protect,
-    epsilon: f64,
+    portion: Portion,
     /// None at ε = ∞.
     noise: Option<LaplaceNoise>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
-    domain: RecordDomain,
-    protect: Protect,
-    #[serde(with = "scumble_registry::number")]
-    epsilon: f64,
-}
-
-impl TryFrom<Saved> for Laplace {
+impl TryFrom<Portion> for Laplace {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        Self::protecting(saved.protect, saved.domain, saved.epsilon)
+    fn try_from(portion: Portion) -> Result<Self> {
+        if portion.protect != Protect::Features
+            && matches!(portion.domain.target(), TargetDomain::Class { .. })
+        {
+            return Err(Error::not_applicable(NAME, "a class label takes no Laplace noise"));
+        }
+        let set = portion.set(NAME)?;
+        let noise = match portion.epsilon {
+            f64::INFINITY => None,
+            epsilon => Some(LaplaceNoise::calibrated(&set, epsilon)?),
+        };
+        Ok(Self { portion, noise })
     }
 }
 
-impl From<Laplace> for Saved {
+impl From<Laplace> for Portion {
     fn from(laplace: Laplace) -> Self {
-        Self { domain: laplace.domain, protect: laplace.protect, epsilon: laplace.epsilon }
+        laplace.portion
     }
 }
 
@@ -78,15 +77,7 @@ impl Laplace {
     /// [`Error::NotApplicable`] where there is no such portion, or a class label would need noise;
     /// [`Error::Budget`] unless ε > 0 (infinity is no noise).
     pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        if protect != Protect::Features && matches!(domain.target(), TargetDomain::Class { .. }) {
-            return Err(Error::not_applicable(NAME, "a class label takes no Laplace noise"));
-        }
-        let portion = protect.domain(&domain, NAME)?;
-        let noise = match epsilon {
-            f64::INFINITY => None,
-            epsilon => Some(LaplaceNoise::calibrated(&portion, epsilon)?),
-        };
-        Ok(Self { domain, protect, epsilon, noise })
+        Portion { domain, protect, epsilon }.try_into()
     }
 
     /// The scale b = Δ₁/ε of the noise, in units of the encoded record; 0 at ε = ∞.
@@ -106,13 +97,13 @@ impl Laplace {
 #[typetag::serde(name = "laplace")]
 impl Mechanism for Laplace {
     fn domain(&self) -> &RecordDomain {
-        &self.domain
+        &self.portion.domain
     }
 
     fn guarantee(&self) -> Guarantee {
         let theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
                        with the domain's ℓ₁ diameter as sensitivity";
-        self.protect.guarantee(&self.domain, self.epsilon, theorem)
+        self.portion.guarantee(theorem)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
@@ -126,15 +117,15 @@ impl Mechanism for Laplace {
 
 impl LocalMechanism for Laplace {
     fn range(&self) -> Domain {
-        self.domain.flat().clone()
+        self.portion.domain.flat().clone()
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        self.domain.projected(record)
+        self.portion.domain.projected(record)
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let portion = cut(point, self.protect.coordinates(&self.domain), self.domain.flat().dim())?;
+        let portion = self.portion.of(point)?;
         match &self.noise {
             Some(noise) => noise.add(portion, stream),
             None => Ok(()),
@@ -142,10 +133,10 @@ impl LocalMechanism for Laplace {
     }
 
     fn noise(&self) -> Noise {
-        let layout = self.domain.layout();
+        let layout = self.portion.domain.layout();
         Noise {
-            features: vec![self.law(layout.columns.len(), self.protect != Protect::Label)],
-            target: self.law(layout.target.width(), self.protect != Protect::Features),
+            features: vec![self.law(layout.columns.len(), self.portion.protect != Protect::Label)],
+            target: self.law(layout.target.width(), self.portion.protect != Protect::Features),
         }
     }
 }

@@ -19,52 +19,77 @@ pub enum Protect {
     Label,
 }
 
-impl Protect {
-    /// The coordinates of the portion in a flat record.
-    pub(crate) fn coordinates(self, domain: &RecordDomain) -> Range<usize> {
-        let (features, all) = (domain.columns().len(), domain.flat().dim());
-        match self {
-            Self::Record => 0..all,
-            Self::Features => 0..features,
-            Self::Label => features..all,
+/// The portion of each record that a mechanism randomises, and at which ε: all that its saved form holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Portion {
+    pub(crate) domain: RecordDomain,
+    pub(crate) protect: Protect,
+    #[serde(with = "scumble_registry::number")]
+    pub(crate) epsilon: f64,
+}
+
+impl Portion {
+    /// The portion's coordinates in a flat record.
+    fn coordinates(&self) -> Range<usize> {
+        let (features, all) = (self.domain.columns().len(), self.domain.flat().dim());
+        match self.protect {
+            Protect::Record => 0..all,
+            Protect::Features => 0..features,
+            Protect::Label => features..all,
         }
     }
 
     /// Where the portion lies.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where `domain` has no such portion.
-    pub(crate) fn domain(self, domain: &RecordDomain, mechanism: &str) -> Result<Domain> {
-        let portion = match self {
-            Self::Record => domain.flat().clone(),
-            Self::Features => domain.features().clone(),
-            Self::Label => domain.target().as_domain()?,
+    /// [`Error::NotApplicable`] where the records have no such portion.
+    pub(crate) fn set(&self, mechanism: &str) -> Result<Domain> {
+        let set = match self.protect {
+            Protect::Record => self.domain.flat().clone(),
+            Protect::Features => self.domain.features().clone(),
+            Protect::Label => self.domain.target().as_domain()?,
         };
-        if portion.dim() > 0 {
-            return Ok(portion);
+        if set.dim() > 0 {
+            return Ok(set);
         }
-        let lacking = if self == Self::Label { "label" } else { "feature" };
+        let lacking = if self.protect == Protect::Label { "label" } else { "feature" };
         Err(Error::not_applicable(mechanism, format!("there is no {lacking} to protect")))
     }
 
-    /// The guarantee that this portion, and nothing else, has ε-local differential privacy by `theorem`.
-    pub(crate) fn guarantee(self, domain: &RecordDomain, epsilon: f64, theorem: &str) -> Guarantee {
-        if epsilon == f64::INFINITY {
-            return Guarantee::nothing(domain);
+    /// The portion of a point of the flat domain.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a point of another width.
+    pub(crate) fn of<'p>(&self, point: &'p mut [f64]) -> Result<&'p mut [f64]> {
+        let (found, width) = (point.len(), self.domain.flat().dim());
+        match point.get_mut(self.coordinates()) {
+            Some(portion) if found == width => Ok(portion),
+            _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
         }
-        let discloses = match self {
-            Self::Record => vec![],
-            Self::Features => in_clear(domain, Unit::Label),
-            Self::Label => in_clear(domain, Unit::Features),
+    }
+
+    /// The guarantee that this portion, and nothing else, has ε-local differential privacy by `theorem`.
+    pub(crate) fn guarantee(&self, theorem: &str) -> Guarantee {
+        if self.epsilon == f64::INFINITY {
+            return Guarantee::nothing(&self.domain);
+        }
+        let discloses = match self.protect {
+            Protect::Record => vec![],
+            Protect::Features => in_clear(&self.domain, Unit::Label),
+            Protect::Label => in_clear(&self.domain, Unit::Features),
         };
-        let protects = match self {
+        let protects = match self.protect {
             _ if discloses.is_empty() => Unit::Record, // all there is
-            Self::Label => Unit::Label,
+            Protect::Label => Unit::Label,
             _ => Unit::Features,
         };
-        let notion = Notion::LocalDp(LocalDp::pure(epsilon));
         Guarantee {
-            claims: vec![Claim { notion, protects, theorem: theorem.into() }],
+            claims: vec![Claim {
+                notion: Notion::LocalDp(LocalDp::pure(self.epsilon)),
+                protects,
+                theorem: theorem.into(),
+            }],
             discloses,
             assumes: vec![
                 "the bounds and levels are public, and were not taken from the data".into(),
@@ -72,17 +97,5 @@ impl Protect {
             ],
             ..Guarantee::default()
         }
-    }
-}
-
-/// Cuts the portion at `coordinates` out of a point of `width` values.
-///
-/// # Errors
-/// [`Error::Shape`] for a point of another width.
-pub(crate) fn cut(point: &mut [f64], coordinates: Range<usize>, width: usize) -> Result<&mut [f64]> {
-    let found = point.len();
-    match point.get_mut(coordinates) {
-        Some(portion) if found == width => Ok(portion),
-        _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
     }
 }

@@ -1,6 +1,6 @@
 //! Randomised response: every level kept, or exchanged for another.
 
-use crate::portion::{Protect, cut};
+use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
 use scumble_registry::{
     Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Mechanism, Noise,
@@ -29,37 +29,43 @@ const NAME: &str = "randomized-response";
 /// # Ok::<(), scumble_registry::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "Portion", into = "Portion")]
 pub struct RandomizedResponse {
-    domain: RecordDomain,
-    protect: Protect,
-    epsilon: f64,
+    portion: Portion,
     /// The groups within the portion.
     groups: Vec<Range<usize>>,
     /// ε of one group; none at ε = ∞.
     of_each: Option<Rational>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
-    domain: RecordDomain,
-    protect: Protect,
-    #[serde(with = "scumble_registry::number")]
-    epsilon: f64,
-}
-
-impl TryFrom<Saved> for RandomizedResponse {
+impl TryFrom<Portion> for RandomizedResponse {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        Self::protecting(saved.protect, saved.domain, saved.epsilon)
+    fn try_from(portion: Portion) -> Result<Self> {
+        let set = portion.set(NAME)?;
+        if !is_categorical(&set) {
+            return Err(Error::not_applicable(
+                NAME,
+                "it answers with levels, and what it should protect holds numbers",
+            ));
+        }
+        if portion.protect != Protect::Features
+            && matches!(portion.domain.target(), TargetDomain::Vector { .. })
+        {
+            return Err(Error::not_applicable(NAME, "its label is a class, and a vector is none"));
+        }
+        let groups: Vec<Range<usize>> = set.factors().map(|(coordinates, _)| coordinates).collect();
+        let of_each = match Budget::pure(portion.epsilon)?.divide(groups.len())?.epsilon() {
+            f64::INFINITY => None,
+            epsilon => Some(Rational::floor_of(epsilon)?),
+        };
+        Ok(Self { portion, groups, of_each })
     }
 }
 
-impl From<RandomizedResponse> for Saved {
+impl From<RandomizedResponse> for Portion {
     fn from(mechanism: RandomizedResponse) -> Self {
-        Self { domain: mechanism.domain, protect: mechanism.protect, epsilon: mechanism.epsilon }
+        mechanism.portion
     }
 }
 
@@ -89,22 +95,7 @@ impl RandomizedResponse {
     /// # Errors
     /// [`Error::NotApplicable`] where there is no such portion or a number in it; [`Error::Budget`] unless ε > 0.
     pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        let portion = protect.domain(&domain, NAME)?;
-        if !is_categorical(&portion) {
-            return Err(Error::not_applicable(
-                NAME,
-                "it answers with levels, and what it should protect holds numbers",
-            ));
-        }
-        if protect != Protect::Features && matches!(domain.target(), TargetDomain::Vector { .. }) {
-            return Err(Error::not_applicable(NAME, "its label is a class, and a vector is none"));
-        }
-        let groups: Vec<Range<usize>> = portion.factors().map(|(coordinates, _)| coordinates).collect();
-        let of_each = match Budget::pure(epsilon)?.divide(groups.len())?.epsilon() {
-            f64::INFINITY => None,
-            epsilon => Some(Rational::floor_of(epsilon)?),
-        };
-        Ok(Self { domain, protect, epsilon, groups, of_each })
+        Portion { domain, protect, epsilon }.try_into()
     }
 
     /// The law of a group of `levels`.
@@ -122,13 +113,13 @@ impl RandomizedResponse {
 #[typetag::serde(name = "randomized-response")]
 impl Mechanism for RandomizedResponse {
     fn domain(&self) -> &RecordDomain {
-        &self.domain
+        &self.portion.domain
     }
 
     fn guarantee(&self) -> Guarantee {
         let theorem = "randomised response (Warner 1965; K levels: Kairouz, Oh and Viswanath 2014), every group at an \
                        equal share of ε";
-        self.protect.guarantee(&self.domain, self.epsilon, theorem)
+        self.portion.guarantee(theorem)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
@@ -142,15 +133,15 @@ impl Mechanism for RandomizedResponse {
 
 impl LocalMechanism for RandomizedResponse {
     fn range(&self) -> Domain {
-        self.domain.flat().clone()
+        self.portion.domain.flat().clone()
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        self.domain.projected(record)
+        self.portion.domain.projected(record)
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let portion = cut(point, self.protect.coordinates(&self.domain), self.domain.flat().dim())?;
+        let portion = self.portion.of(point)?;
         let Some(epsilon) = self.of_each else {
             return Ok(());
         };
@@ -169,16 +160,16 @@ impl LocalMechanism for RandomizedResponse {
     }
 
     fn noise(&self) -> Noise {
-        let layout = self.domain.layout();
-        let features = match self.protect {
+        let layout = self.portion.domain.layout();
+        let features = match self.portion.protect {
             Protect::Label => vec![Law::Exact { width: layout.columns.len() }],
             _ => {
-                let factors = self.domain.features().factors();
+                let factors = self.portion.domain.features().factors();
                 factors.map(|(group, _)| self.law(group.len())).collect()
             }
         };
         let width = layout.target.width();
-        let target = match self.protect {
+        let target = match self.portion.protect {
             Protect::Features => Law::Exact { width },
             _ => self.law(width),
         };
@@ -246,7 +237,7 @@ mod tests {
         let refused = RandomizedResponse::protecting(Protect::Features, numbers.clone(), 1.0);
         assert!(matches!(refused, Err(Error::NotApplicable { .. })), "{refused:?}");
         let labels = RandomizedResponse::new(numbers, 1.0).unwrap();
-        assert_eq!(labels.protect, Protect::Label);
+        assert_eq!(labels.portion.protect, Protect::Label);
         assert!(labels.guarantee().discloses[0].contains("features"));
     }
 
