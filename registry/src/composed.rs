@@ -7,7 +7,7 @@ use crate::{
 };
 use ndarray::{Axis, concatenate};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Mechanisms that each release some columns of a table, the target, or all of it, side by side.
 ///
@@ -56,10 +56,12 @@ impl From<Composed> for Saved {
 }
 
 impl Part {
-    /// Finds the columns of `mechanism` in `domain`.
-    fn within(domain: &RecordDomain, mechanism: Box<dyn Mechanism>) -> Result<Self> {
-        let places: HashMap<&String, usize> =
-            domain.columns().iter().enumerate().map(|(at, name)| (name, at)).collect();
+    /// Finds the columns of `mechanism` in `domain`, where the columns stand at `places`.
+    fn within(
+        domain: &RecordDomain,
+        places: &HashMap<&String, usize>,
+        mechanism: Box<dyn Mechanism>,
+    ) -> Result<Self> {
         let own = mechanism.domain();
         let place = |name| {
             places.get(name).copied().ok_or_else(|| {
@@ -104,7 +106,8 @@ impl Composed {
     /// [`Error::Shape`] where a part was designed for columns or a target that `domain` does not have, where two parts
     /// take the target, or where there is no part.
     pub fn over(domain: RecordDomain, parts: Vec<Box<dyn Mechanism>>) -> Result<Self> {
-        let parts = parts.into_iter().map(|part| Part::within(&domain, part));
+        let places = domain.columns().iter().enumerate().map(|(at, name)| (name, at)).collect();
+        let parts = parts.into_iter().map(|part| Part::within(&domain, &places, part));
         let parts: Vec<Part> = parts.collect::<Result<_>>()?;
         if parts.is_empty() {
             return Err(Error::shape("a composition needs a part"));
@@ -141,9 +144,8 @@ impl Composed {
         let records: Vec<_> = tables.iter().map(|table| table.records().view()).collect();
         let records = concatenate(Axis(1), &records).map_err(|e| Error::shape(e.to_string()))?;
         let names = released_names(tables.iter().map(Table::columns));
-        let target = tables.into_iter().map(|table| table.target().clone());
-        let target = target.into_iter().find(|target| *target != Target::None);
-        Table::new(names, records, target.unwrap_or(Target::None))
+        let target = tables.iter().map(Table::target).find(|target| **target != Target::None);
+        Table::new(names, records, target.cloned().unwrap_or(Target::None))
     }
 
     fn locals(&self) -> impl Iterator<Item = (&Part, &dyn LocalMechanism)> {
@@ -164,16 +166,29 @@ impl Composed {
 /// The names of the parts' columns side by side; a name that a part before has too gets the part's number.
 fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> {
     let mut names: Vec<String> = vec![];
+    let mut taken = HashSet::new();
     for (part, columns) in parts.enumerate() {
         for column in columns {
             let mut name = column.clone();
-            while names.contains(&name) {
+            while !taken.insert(name.clone()) {
                 name = format!("{name} (part {})", part + 1);
             }
             names.push(name);
         }
     }
     names
+}
+
+/// The parts' laws side by side, each part's with whether it releases the target.
+fn join_noise(parts: impl IntoIterator<Item = (Noise, bool)>) -> Noise {
+    let mut whole = Noise { features: vec![], target: Law::Exact { width: 0 } };
+    for (noise, has_target) in parts {
+        whole.features.extend(noise.features);
+        if has_target {
+            whole.target = noise.target;
+        }
+    }
+    whole
 }
 
 #[typetag::serde(name = "composed")]
@@ -196,14 +211,10 @@ impl Mechanism for Composed {
         let mut tables = vec![];
         let mut secrets = vec![];
         let mut guarantees = vec![];
-        let mut features = vec![];
-        let mut target = Law::Exact { width: 0 };
+        let mut noises = vec![];
         for part in &self.parts {
             let release = part.mechanism.release(&part.view_of(table)?, randomness)?;
-            features.extend(release.noise.features);
-            if *release.table.target() != Target::None {
-                target = release.noise.target;
-            }
+            noises.push((release.noise, *release.table.target() != Target::None));
             guarantees.push((part.scope(), release.guarantee));
             tables.push(release.table);
             secrets.push(match release.key {
@@ -214,7 +225,7 @@ impl Mechanism for Composed {
         Ok(Release {
             table: self.join(tables)?,
             guarantee: compose::by_parts(&guarantees),
-            noise: Noise { features, target },
+            noise: join_noise(noises),
             key: Key::Secret(Box::new(ComposedKey { composed: self.clone(), secrets })),
         })
     }
@@ -280,15 +291,9 @@ impl LocalMechanism for Composed {
     }
 
     fn noise(&self) -> Noise {
-        let mut noise = Noise { features: vec![], target: Law::Exact { width: 0 } };
-        for (_, local) in self.locals() {
-            let own = local.noise();
-            noise.features.extend(own.features);
-            if local.layout().target != TargetLayout::None {
-                noise.target = own.target;
-            }
-        }
-        noise
+        join_noise(
+            self.locals().map(|(_, local)| (local.noise(), local.layout().target != TargetLayout::None)),
+        )
     }
 }
 

@@ -11,8 +11,8 @@
 //! house.
 
 use crate::{
-    Budget, Design, Error, Example, Law, Layout, LocalMechanism, Plugin, Randomness, Registry, Release,
-    Result, ShapedBy, Side, Table, Target, Unit, Volunteers, local,
+    Budget, Design, Error, Example, Law, LocalMechanism, Plugin, Randomness, Registry, Release, Result,
+    ShapedBy, Side, Table, Target, Unit, Volunteers, local,
 };
 use ndarray::{Array2, Axis, concatenate};
 use serde_json::json;
@@ -132,6 +132,13 @@ fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
     design.mechanism.release(table, &mut Randomness::seeded(seed))
 }
 
+/// A seeded release, and its noise-free view.
+fn with_view(design: &Design, table: &Table) -> std::result::Result<(Release, Table), String> {
+    let release = seeded(design, table, SEED).map_err(text)?;
+    let view = release.key.view(table).map_err(text)?;
+    Ok((release, view))
+}
+
 fn text(error: Error) -> String {
     error.to_string()
 }
@@ -187,13 +194,12 @@ fn saves_and_loads(subject: &Subject) -> Verdict {
 
 fn keeps_shape(subject: &Subject) -> Verdict {
     let table = &subject.example.table;
-    let release = seeded(&subject.design, table, SEED).map_err(text)?;
+    let (release, view) = with_view(&subject.design, table)?;
     if let Some(local) = subject.local() {
         let (rows, released) = (table.len(), release.table.len());
         require(rows == released, || format!("{rows} records became {released}"))?;
         local.layout().check(&release.table).map_err(text)?;
     }
-    let view = release.key.view(table).map_err(text)?;
     require(view.columns() == release.table.columns(), || {
         "the noise-free view has other columns than the release".into()
     })?;
@@ -310,11 +316,8 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
         return Ok(()); // ε does not govern its noise
     }
     let design = subject.with_epsilon(f64::INFINITY).map_err(text)?;
-    let table = &subject.example.table;
-    let release = seeded(&design, table, SEED).map_err(text)?;
-    require(release.table == release.key.view(table).map_err(text)?, || {
-        "the release is not the view".into()
-    })?;
+    let (release, view) = with_view(&design, &subject.example.table)?;
+    require(release.table == view, || "the release is not the view".into())?;
     let guarantee = design.mechanism.guarantee();
     require(!guarantee.has_dp(), || format!("it claims {}", guarantee.summary()))
 }
@@ -324,9 +327,7 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         return Ok(());
     }
     let design = subject.with_epsilon(2f64.powi(40)).map_err(text)?;
-    let table = &subject.example.table;
-    let release = seeded(&design, table, SEED).map_err(text)?;
-    let view = release.key.view(table).map_err(text)?;
+    let (release, view) = with_view(&design, &subject.example.table)?;
     let difference = largest_difference(&release.table, &view)?;
     require(difference < 1e-6, || format!("at ε = 2^40 it is off by {difference}"))
 }
@@ -395,16 +396,13 @@ fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
 const LAW_TOLERANCE: f64 = 0.25;
 
 fn publishes_its_law(subject: &Subject) -> Verdict {
-    if subject.local().is_none() {
+    let Some(local) = subject.local() else {
         return Ok(());
-    }
-    let table = subject.long_table().map_err(text)?;
-    let release = seeded(&subject.design, &table, SEED).map_err(text)?;
-    let view = release.key.view(&table).map_err(text)?;
-    let layout = Layout {
-        columns: view.columns().to_vec(),
-        target: subject.design.mechanism.domain().layout().target,
     };
+    let table = subject.long_table().map_err(text)?;
+    let (release, view) = with_view(&subject.design, &table)?;
+    let layout = local.layout();
+    layout.check(&release.table).and(layout.check(&view)).map_err(text)?;
     let flat =
         |table: &Table| -> Vec<Vec<f64>> { (0..table.len()).map(|row| layout.flatten(table, row)).collect() };
     let (released, clean) = (flat(&release.table), flat(&view));

@@ -244,8 +244,8 @@ impl Guarantee {
 
     /// Whether some part of a released record has differential privacy, local or central.
     pub fn has_dp(&self) -> bool {
-        let of_release = self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer);
-        of_release.into_iter().any(|claim| matches!(claim.notion, Notion::LocalDp(_) | Notion::CentralDp(_)))
+        let mut of_release = self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer);
+        of_release.any(|claim| matches!(claim.notion, Notion::LocalDp(_) | Notion::CentralDp(_)))
     }
 
     /// Whether some claim is a central (ε, δ) for the volunteers.

@@ -182,7 +182,7 @@ impl LaplaceNoise {
                 range: "finite, and large enough for the noise to fit 62 bits on the lattice",
                 value: epsilon,
             })?;
-        Ok(Self { lattice, bounds, law: DiscreteLaplace::new(Rational::new(scale.max(1), 1)?)? })
+        Ok(Self { lattice, bounds, law: DiscreteLaplace::new(Rational::new(scale, 1)?)? })
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.

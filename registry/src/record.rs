@@ -1,7 +1,7 @@
 //! Records: where their features and targets lie, and the flat form that local mechanisms work on.
 
 use crate::domain::{check_width, largest};
-use crate::table::first_duplicate;
+use crate::table::check_columns;
 use crate::{Domain, Error, Result, Table, Target};
 use serde::{Deserialize, Serialize};
 
@@ -83,16 +83,7 @@ impl RecordDomain {
     /// [`Error::Shape`] for a wrong number of columns or a name that stands twice; [`Error::Domain`] for a target
     /// without a domain.
     pub fn new(columns: Vec<String>, features: Domain, target: TargetDomain) -> Result<Self> {
-        if columns.len() != features.dim() {
-            return Err(Error::shape(format!(
-                "{} columns are named where the domain has {} coordinates",
-                columns.len(),
-                features.dim()
-            )));
-        }
-        if let Some(column) = first_duplicate(&columns) {
-            return Err(Error::shape(format!("the column {column:?} stands there twice")));
-        }
+        check_columns(&columns, features.dim(), || format!("the domain has {} coordinates", features.dim()))?;
         let flat = Domain::product([features.clone(), target.as_domain()?])?;
         Ok(Self { columns, features, target, flat })
     }
@@ -242,22 +233,18 @@ impl Layout {
         if table.is_empty() {
             return Err(Error::Empty { place: "the table".into() });
         }
-        let (wrong, found) = match (self.target, table.target()) {
-            (TargetLayout::None, Target::None) | (TargetLayout::Real, Target::Real(_)) => {
-                (false, String::new())
-            }
-            (TargetLayout::Class { levels }, Target::Class(classes)) => {
-                match classes.iter().find(|&&class| class >= levels) {
-                    Some(class) => (true, format!("the class number {class}, counted from 0")),
-                    None => (false, String::new()),
-                }
-            }
+        let found = match (self.target, table.target()) {
+            (TargetLayout::None, Target::None) | (TargetLayout::Real, Target::Real(_)) => None,
+            (TargetLayout::Class { levels }, Target::Class(classes)) => classes
+                .iter()
+                .find(|&&class| class >= levels)
+                .map(|class| format!("the class number {class}, counted from 0")),
             (TargetLayout::Vector { width }, Target::Vector(values)) => {
-                (values.ncols() != width, format!("a vector of {} values", values.ncols()))
+                (values.ncols() != width).then(|| format!("a vector of {} values", values.ncols()))
             }
-            (_, target) => (true, target.kind().to_owned()),
+            (_, target) => Some(target.kind().to_owned()),
         };
-        if wrong {
+        if let Some(found) = found {
             return Err(Error::shape(format!(
                 "the table's target is {found} where {} is designed for",
                 match self.target {

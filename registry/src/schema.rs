@@ -141,11 +141,7 @@ impl Schema {
             }
             match kind {
                 Kind::Real { lower, upper, .. } => {
-                    if !(lower.is_finite()
-                        && upper.is_finite()
-                        && lower < upper
-                        && (upper - lower).is_finite())
-                    {
+                    if !(lower < upper && (upper - lower).is_finite()) {
                         return refuse(format!(
                             "column {name:?}: the bounds {lower} and {upper} must be finite, and the lower one smaller"
                         ));
@@ -245,7 +241,7 @@ impl Schema {
             };
             fields.push(Field { column: column.clone(), place, clipped: 0 });
         }
-        Ok(Encoder { source: source.into(), cells: header.len(), layout: domain.layout(), domain, fields })
+        Ok(Encoder { source: source.into(), cells: header.len(), domain, fields })
     }
 
     /// A table of encoded records as text in the schema's own columns, order and units: the header, and a row a record.
@@ -289,7 +285,6 @@ pub struct Encoder {
     source: String,
     cells: usize,
     domain: RecordDomain,
-    layout: Layout,
     fields: Vec<Field>,
 }
 
@@ -323,7 +318,7 @@ impl Encoder {
                 expected: self.cells,
             });
         }
-        let mut record = Vec::with_capacity(self.layout.width());
+        let mut record = Vec::with_capacity(self.domain.flat().dim());
         for field in &mut self.fields {
             let text = cells[field.place];
             field.encode(text, &mut record).map_err(|problem| Error::Cell {
@@ -345,9 +340,9 @@ impl Encoder {
         if flat.is_empty() {
             return Err(Error::Empty { place: self.source.clone() });
         }
-        let width = self.layout.width();
+        let width = self.domain.flat().dim();
         let flat = ndarray::Array2::from_shape_vec((flat.len() / width, width), flat);
-        self.layout.table(flat.map_err(|e| Error::shape(e.to_string()))?.view())
+        self.domain.layout().table(flat.map_err(|e| Error::shape(e.to_string()))?.view())
     }
 
     /// How many cells of which column were clipped to which bounds; columns without any are left out.
@@ -375,9 +370,6 @@ impl Field {
                     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
                     format!("a number between {lower} and {upper}{unit} is needed")
                 };
-                if text.is_empty() {
-                    return Err(format!("is no number; {}", wanted()));
-                }
                 let value: f64 = text.parse().map_err(|_| format!("is no number; {}", wanted()))?;
                 if !value.is_finite() {
                     return Err(format!("is no finite number; {}", wanted()));

@@ -74,16 +74,7 @@ impl Table {
     /// # Errors
     /// [`Error::Shape`] where the three do not fit, or a name stands twice.
     pub fn new(columns: Vec<String>, records: Array2<f64>, target: Target) -> Result<Self> {
-        if columns.len() != records.ncols() {
-            return Err(Error::shape(format!(
-                "{} columns are named where the records have {}",
-                columns.len(),
-                records.ncols()
-            )));
-        }
-        if let Some(column) = first_duplicate(&columns) {
-            return Err(Error::shape(format!("the column {column:?} stands there twice")));
-        }
+        check_columns(&columns, records.ncols(), || format!("the records have {}", records.ncols()))?;
         match target.len() {
             Some(targets) if targets != records.nrows() => {
                 Err(Error::shape(format!("there are {targets} targets for {} records", records.nrows())))
@@ -169,52 +160,21 @@ impl Table {
     }
 }
 
+/// # Errors
+/// [`Error::Shape`] unless there are `width` names, each once; `whose` says what has that width.
+pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -> String) -> Result<()> {
+    if columns.len() != width {
+        return Err(Error::shape(format!("{} columns are named where {}", columns.len(), whose())));
+    }
+    match first_duplicate(columns) {
+        Some(column) => Err(Error::shape(format!("the column {column:?} stands there twice"))),
+        None => Ok(()),
+    }
+}
+
 pub(crate) fn first_duplicate(names: &[String]) -> Option<&String> {
     let mut seen = HashSet::new();
     names.iter().find(|name| !seen.insert(*name))
-}
-
-fn wrong_target<T>(wanted: &str, found: &Target) -> Result<T> {
-    Err(Error::shape(format!("the table's target is {} where {wanted} is needed", found.kind())))
-}
-
-impl TryFrom<Table> for linfa::Dataset<f64, usize, Ix1> {
-    type Error = Error;
-
-    fn try_from(table: Table) -> Result<Self> {
-        match table.target {
-            Target::Class(classes) => {
-                Ok(linfa::Dataset::new(table.records, classes).with_feature_names(table.columns))
-            }
-            other => wrong_target("a class", &other),
-        }
-    }
-}
-
-impl TryFrom<Table> for linfa::Dataset<f64, f64, Ix1> {
-    type Error = Error;
-
-    fn try_from(table: Table) -> Result<Self> {
-        match table.target {
-            Target::Real(values) => {
-                Ok(linfa::Dataset::new(table.records, values).with_feature_names(table.columns))
-            }
-            other => wrong_target("a number", &other),
-        }
-    }
-}
-
-impl TryFrom<Table> for linfa::Dataset<f64, f64, Ix2> {
-    type Error = Error;
-
-    fn try_from(table: Table) -> Result<Self> {
-        match table.target {
-            Target::Vector(values) => {
-                Ok(linfa::Dataset::new(table.records, values).with_feature_names(table.columns))
-            }
-            other => wrong_target("a vector", &other),
-        }
-    }
 }
 
 /// A data set's names, numbered where it has none or not one a column.
@@ -225,8 +185,26 @@ fn names(given: &[String], width: usize) -> Vec<String> {
     (1..=width).map(|at| format!("column {at}")).collect()
 }
 
-macro_rules! from_dataset {
-    ($element:ty, $dimension:ty, $target:path) => {
+/// To and from the data sets whose targets are of one kind, called `$kind` in errors.
+macro_rules! through_linfa {
+    ($element:ty, $dimension:ty, $target:path, $kind:literal) => {
+        impl TryFrom<Table> for linfa::Dataset<f64, $element, $dimension> {
+            type Error = Error;
+
+            fn try_from(table: Table) -> Result<Self> {
+                match table.target {
+                    $target(targets) => {
+                        Ok(linfa::Dataset::new(table.records, targets).with_feature_names(table.columns))
+                    }
+                    other => Err(Error::shape(format!(
+                        "the table's target is {} where {} is needed",
+                        other.kind(),
+                        $kind
+                    ))),
+                }
+            }
+        }
+
         impl From<linfa::Dataset<f64, $element, $dimension>> for Table {
             fn from(dataset: linfa::Dataset<f64, $element, $dimension>) -> Self {
                 let columns = names(dataset.feature_names(), dataset.records.ncols());
@@ -235,9 +213,9 @@ macro_rules! from_dataset {
         }
     };
 }
-from_dataset!(usize, Ix1, Target::Class);
-from_dataset!(f64, Ix1, Target::Real);
-from_dataset!(f64, Ix2, Target::Vector);
+through_linfa!(usize, Ix1, Target::Class, "a class");
+through_linfa!(f64, Ix1, Target::Real, "a number");
+through_linfa!(f64, Ix2, Target::Vector, "a vector");
 
 #[cfg(test)]
 mod tests {
