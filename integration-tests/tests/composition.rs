@@ -181,7 +181,7 @@ fn a_composition_is_saved_with_its_parts_and_checked_when_it_is_read() {
     let design = scumble::classic::DIRECT.design(&example.parameters, &example.brief).unwrap();
     let registry = Registry::installed().unwrap();
     let saved = design.to_json().unwrap();
-    let loaded = Design::from_json(&saved, &registry).unwrap();
+    let loaded = Design::from_json(&saved, "design.json", &registry).unwrap();
     assert_eq!(loaded.mechanism.guarantee(), design.mechanism.guarantee());
     for (from, to, named) in [
         ("scumble-design-1", "scumble-design-9", "scumble-design-9"),
@@ -189,12 +189,13 @@ fn a_composition_is_saved_with_its_parts_and_checked_when_it_is_read() {
         ("\"plugin_version\": \"", "\"plugin_version\": \"9.", "is installed"),
         ("\"kind\": \"laplace\"", "\"kind\": \"laplacian\"", "laplacian"),
         ("\"epsilon\": 0.25", "\"epsilon\": -0.25", "-0.25"),
-        ("\"weight\"", "\"wait\"", "that is not there"),
+        ("\"epsilon\": 0.25", "\"epsilon\": 2.5", "changed after it was saved"),
+        ("\"weight\"", "\"wait\"", "there is no column"),
         ("{", "", "line"),
     ] {
         let changed = saved.replacen(from, to, 1);
         assert_ne!(changed, saved, "{from} is not in the design");
-        let message = Design::from_json(&changed, &registry).unwrap_err().to_string();
+        let message = Design::from_json(&changed, "design.json", &registry).unwrap_err().to_string();
         assert!(message.contains(named), "{from} became {to}: {message}");
     }
 }

@@ -1,7 +1,8 @@
 //! What a mechanism is designed from.
 
-use crate::{Budget, RecordDomain, ShapedBy, Table};
-use ndarray::Array2;
+use crate::table::Places;
+use crate::{Budget, RecordDomain, Result, ShapedBy, Table};
+use ndarray::{Array2, Axis};
 
 /// What a mechanism is designed from: where the records lie, whose data may shape the design, what the release is
 /// for, and what it may spend.
@@ -23,9 +24,20 @@ impl Brief {
         Self { domain, volunteers: Volunteers::None, task: Task::Unknown, budget }
     }
 
-    /// The same brief for other records.
-    pub fn for_domain(&self, domain: RecordDomain) -> Self {
-        Self { domain, ..self.clone() }
+    /// The same brief for a part of the records: some of the columns, with the target or without. Volunteers' data and
+    /// the task keep these columns only.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for a column that is not there.
+    pub fn for_part(&self, domain: RecordDomain) -> Result<Self> {
+        let volunteers = self.volunteers.try_map(|table| table.part(&domain))?;
+        let task = match &self.task {
+            Task::Linear(k) => {
+                Task::Linear(k.select(Axis(1), &Places::of(self.domain.columns()).find(domain.columns())?))
+            }
+            Task::Unknown => Task::Unknown,
+        };
+        Ok(Self { domain, volunteers, task, budget: self.budget })
     }
 
     /// The same brief with another budget.
@@ -55,6 +67,15 @@ impl Volunteers {
             Self::None => None,
             Self::Public(table) | Self::Consented(table) | Self::Private(table) => Some(table),
         }
+    }
+
+    fn try_map(&self, map: impl FnOnce(&Table) -> Result<Table>) -> Result<Self> {
+        Ok(match self {
+            Self::None => Self::None,
+            Self::Public(table) => Self::Public(map(table)?),
+            Self::Consented(table) => Self::Consented(map(table)?),
+            Self::Private(table) => Self::Private(map(table)?),
+        })
     }
 
     /// What the guarantee of a design that used them says about it.

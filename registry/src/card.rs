@@ -31,20 +31,12 @@ impl fmt::Display for Neighbours {
 
 impl fmt::Display for Notion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = |epsilon: f64, delta: f64| match delta {
-            0.0 => format!("ε = {}", Significant(epsilon)),
-            delta => format!("(ε, δ) = ({}, {delta:e})", Significant(epsilon)),
-        };
+        let budget = self.budget().unwrap_or_default();
         match self {
-            Self::LocalDp(dp) => {
-                write!(formatter, "{} local differential privacy", parameters(dp.epsilon, dp.delta))
+            Self::LocalDp(_) => write!(formatter, "{budget} local differential privacy"),
+            Self::CentralDp(dp) => {
+                write!(formatter, "{budget} central differential privacy ({})", dp.neighbours)
             }
-            Self::CentralDp(dp) => write!(
-                formatter,
-                "{} central differential privacy ({})",
-                parameters(dp.epsilon, dp.delta),
-                dp.neighbours
-            ),
             Self::CramerRao(bound) => write!(
                 formatter,
                 "squared error of at least {} for every unbiased reconstruction",
@@ -100,6 +92,19 @@ fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter
 }
 
 impl Notion {
+    /// ε, or ε and δ, of a notion that has them.
+    pub(crate) fn budget(&self) -> Option<String> {
+        let (epsilon, delta) = match self {
+            Self::LocalDp(dp) => (dp.epsilon, dp.delta),
+            Self::CentralDp(dp) => (dp.epsilon, dp.delta),
+            _ => return None,
+        };
+        Some(match delta {
+            0.0 => format!("ε = {}", Significant(epsilon)),
+            delta => format!("(ε, δ) = ({}, {delta:e})", Significant(epsilon)),
+        })
+    }
+
     /// What it means for the person behind the record.
     fn meaning(&self) -> String {
         match self {

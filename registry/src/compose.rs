@@ -204,21 +204,22 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
     survivors.collect()
 }
 
-/// How many parts rest on which theorem.
+/// What each part adds, and on which theorem it rests; parts that are alike are counted.
 fn enumerate(parts: &[&Claim]) -> String {
-    let mut theorems: Vec<(&str, usize)> = vec![];
+    let mut counted: Vec<(String, usize)> = vec![];
     for part in parts {
-        match theorems.iter_mut().find(|(theorem, _)| *theorem == part.theorem) {
+        let line = match part.notion.budget() {
+            Some(budget) => format!("{budget} by {}", part.theorem),
+            None => format!("one by {}", part.theorem),
+        };
+        match counted.iter_mut().find(|(before, _)| *before == line) {
             Some((_, count)) => *count += 1,
-            None => theorems.push((&part.theorem, 1)),
+            None => counted.push((line, 1)),
         }
     }
-    let parts: Vec<String> = theorems
+    let parts: Vec<String> = counted
         .into_iter()
-        .map(|(theorem, count)| match count {
-            1 => format!("a part by {theorem}"),
-            _ => format!("{count} parts by {theorem}"),
-        })
+        .map(|(line, count)| if count == 1 { line } else { format!("{count} times {line}") })
         .collect();
     parts.join(", and ")
 }

@@ -1,13 +1,14 @@
 //! The mechanism made of mechanisms.
 
 use crate::domain::check_width;
+use crate::table::Places;
 use crate::{
     Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain,
     Release, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, compose, local,
 };
 use ndarray::{Axis, concatenate};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Mechanisms that each release some columns of a table, the target, or all of it, side by side.
 ///
@@ -56,19 +57,10 @@ impl From<Composed> for Saved {
 }
 
 impl Part {
-    /// Finds the columns of `mechanism` in `domain`, where the columns stand at `places`.
-    fn within(
-        domain: &RecordDomain,
-        places: &HashMap<&String, usize>,
-        mechanism: Box<dyn Mechanism>,
-    ) -> Result<Self> {
+    /// Finds the columns of `mechanism` in `domain`, where they stand at `places`.
+    fn within(domain: &RecordDomain, places: &Places, mechanism: Box<dyn Mechanism>) -> Result<Self> {
         let own = mechanism.domain();
-        let place = |name| {
-            places.get(name).copied().ok_or_else(|| {
-                Error::shape(format!("a part was designed for a column {name:?} that is not there"))
-            })
-        };
-        let columns: Vec<usize> = own.columns().iter().map(place).collect::<Result<_>>()?;
+        let columns = places.find(own.columns())?;
         if domain.restrict(&columns)?.features() != own.features() {
             return Err(Error::shape(format!(
                 "a part was designed for another domain of the columns {:?}",
@@ -90,13 +82,6 @@ impl Part {
             label: *self.mechanism.domain().target() != TargetDomain::None,
         }
     }
-
-    /// What it sees of `table`.
-    fn view_of(&self, table: &Table) -> Result<Table> {
-        let target = if self.scope().label { table.target().clone() } else { Target::None };
-        let records = table.records().select(Axis(1), &self.columns);
-        Table::new(self.mechanism.domain().columns().to_vec(), records, target)
-    }
 }
 
 impl Composed {
@@ -106,7 +91,7 @@ impl Composed {
     /// [`Error::Shape`] where a part was designed for columns or a target that `domain` does not have, where two parts
     /// take the target, or where there is no part.
     pub fn over(domain: RecordDomain, parts: Vec<Box<dyn Mechanism>>) -> Result<Self> {
-        let places = domain.columns().iter().enumerate().map(|(at, name)| (name, at)).collect();
+        let places = Places::of(domain.columns());
         let parts = parts.into_iter().map(|part| Part::within(&domain, &places, part));
         let parts: Vec<Part> = parts.collect::<Result<_>>()?;
         if parts.is_empty() {
@@ -213,7 +198,7 @@ impl Mechanism for Composed {
         let mut guarantees = vec![];
         let mut noises = vec![];
         for part in &self.parts {
-            let release = part.mechanism.release(&part.view_of(table)?, randomness)?;
+            let release = part.mechanism.release(&table.part(part.mechanism.domain())?, randomness)?;
             noises.push((release.noise, *release.table.target() != Target::None));
             guarantees.push((part.scope(), release.guarantee));
             tables.push(release.table);
@@ -313,7 +298,7 @@ impl SecretKey for ComposedKey {
             return Err(Error::shape("the key does not have one part for each part of the release"));
         }
         let views = self.composed.parts.iter().zip(&self.secrets).map(|(part, secret)| {
-            let clean = part.view_of(clean)?;
+            let clean = clean.part(part.mechanism.domain())?;
             match secret {
                 Some(secret) => secret.view(&clean),
                 None => Key::Design(part.mechanism.clone()).view(&clean),

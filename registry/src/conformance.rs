@@ -181,7 +181,7 @@ fn saves_and_loads(subject: &Subject) -> Verdict {
     let mut registry = Registry::default();
     registry.add(*subject.plugin).map_err(text)?;
     let saved = subject.design.to_json().map_err(text)?;
-    let loaded = Design::from_json(&saved, &registry).map_err(text)?;
+    let loaded = Design::from_json(&saved, "the saved design", &registry).map_err(text)?;
     require(loaded.to_json().map_err(text)? == saved, || "saved again, it is another".into())?;
     let table = &subject.example.table;
     let (before, after) =

@@ -1,69 +1,202 @@
 //! Saved designs: a small envelope that is read before the mechanism in it.
 
-use crate::{Error, Mechanism, Registry, Result, ShapedBy};
-use serde_json::{Value, json};
+use crate::sealed;
+use crate::{Composed, Error, Mechanism, RecordDomain, Registry, Result, Schema, ShapedBy};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::path::Path;
 
 /// The format that this version writes and reads.
 const FORMAT: &str = "scumble-design-1";
 
-/// A mechanism with the name and version of the plugin that designed it: what is saved, shipped and released with.
+/// A mechanism with all that others need to release by it: who designed it, and the schema of the records that it takes.
+/// It is what is saved and shipped.
 #[derive(Debug, Clone)]
 pub struct Design {
-    /// The plugin's name.
+    /// What designed it.
+    pub origin: Origin,
+    /// How raw records become those that the mechanism takes; none where they come encoded.
+    records: Option<Records>,
+    /// The mechanism.
+    pub mechanism: Box<dyn Mechanism>,
+    /// Whether private volunteers' records were at hand when it was designed.
+    saw_private_volunteers: bool,
+}
+
+/// The plugin that designed a mechanism, or the plugins of its parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The plugin's name; [`COMPOSED`](Self::COMPOSED) for a composition made by hand.
     pub plugin: String,
     /// The plugin's version.
     pub plugin_version: String,
-    /// The mechanism.
-    pub mechanism: Box<dyn Mechanism>,
+    /// The parts of a composition made by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Origin>,
+}
+
+/// What raw records look like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Records {
+    /// Their columns.
+    pub schema: Schema,
+    /// The column that is the target.
+    pub target: Option<String>,
+}
+
+/// The plugin with its version, and those of its parts.
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.plugin, self.plugin_version)?;
+        let parts: Vec<String> = self.parts.iter().map(Self::to_string).collect();
+        if parts.is_empty() { Ok(()) } else { write!(formatter, " of {}", parts.join(", ")) }
+    }
+}
+
+impl Origin {
+    /// What stands in the place of a plugin's name where a composition was made by hand.
+    pub const COMPOSED: &str = "composed";
+
+    /// # Errors
+    /// [`Error::UnknownPlugin`], or the sentence about another version.
+    fn check(&self, registry: &Registry) -> std::result::Result<(), String> {
+        let installed = match &*self.plugin {
+            Self::COMPOSED => env!("CARGO_PKG_VERSION"),
+            plugin => registry.get(plugin).map_err(|error: Error| error.to_string())?.version,
+        };
+        if self.plugin_version != installed {
+            return Err(format!(
+                "{:?} {} designed it, and version {installed} is installed",
+                self.plugin, self.plugin_version
+            ));
+        }
+        self.parts.iter().try_for_each(|part| part.check(registry))
+    }
 }
 
 impl Design {
-    /// The envelope {format, plugin, plugin_version, mechanism} as JSON.
+    /// What a plugin designed.
+    pub(crate) fn by_plugin(
+        plugin: &str,
+        version: &str,
+        mechanism: Box<dyn Mechanism>,
+        given: ShapedBy,
+    ) -> Self {
+        let origin = Origin { plugin: plugin.into(), plugin_version: version.into(), parts: vec![] };
+        Self {
+            origin,
+            records: None,
+            mechanism,
+            saw_private_volunteers: given == ShapedBy::PrivateVolunteers,
+        }
+    }
+
+    /// Designs side by side, as one for records of `domain`: each takes the columns, and the target, that it was designed
+    /// for.
+    ///
+    /// # Errors
+    /// As [`Composed::over`].
+    pub fn composed(domain: RecordDomain, parts: Vec<Self>) -> Result<Self> {
+        let origin = Origin {
+            plugin: Origin::COMPOSED.into(),
+            plugin_version: env!("CARGO_PKG_VERSION").into(),
+            parts: parts.iter().map(|part| part.origin.clone()).collect(),
+        };
+        let saw_private_volunteers = parts.iter().any(|part| part.saw_private_volunteers);
+        let parts = parts.into_iter().map(|part| part.mechanism).collect();
+        let mechanism = Box::new(Composed::over(domain, parts)?);
+        Ok(Self { origin, records: None, mechanism, saw_private_volunteers })
+    }
+
+    /// The design with what raw records look like, so that whoever holds it can release rows of a file.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] for a target that the schema lacks, [`Error::Shape`] where the mechanism was designed for
+    /// other records.
+    pub fn for_records(mut self, schema: Schema, target: Option<&str>) -> Result<Self> {
+        let records = Records { schema, target: target.map(str::to_owned) };
+        records.check(self.mechanism.domain())?;
+        self.records = Some(records);
+        Ok(self)
+    }
+
+    /// What raw records look like.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the design does not say it.
+    pub fn records(&self) -> Result<&Records> {
+        self.records.as_ref().ok_or_else(|| {
+            Error::shape("the design holds no schema, so it releases encoded records only, and no file")
+        })
+    }
+
+    /// The envelope {format, plugin, plugin_version, schema, target, mechanism, digest} as JSON.
     ///
     /// # Errors
     /// [`Error::PrivateVolunteers`] where the design would publish something about people who were promised privacy;
-    /// [`Error::Design`] where it cannot be written.
+    /// [`Error::Unsaveable`] where it cannot be written.
     pub fn to_json(&self) -> Result<String> {
         let guarantee = self.mechanism.guarantee();
-        if guarantee.shaped_by == ShapedBy::PrivateVolunteers && !guarantee.protects_volunteers() {
-            return Err(Error::PrivateVolunteers { plugin: self.plugin.clone() });
+        let is_of_private = self.saw_private_volunteers || guarantee.shaped_by == ShapedBy::PrivateVolunteers;
+        if is_of_private && !guarantee.protects_volunteers() {
+            return Err(Error::PrivateVolunteers { plugin: self.origin.plugin.clone() });
         }
-        let mechanism = serde_json::to_value(&self.mechanism).map_err(wrong)?;
-        serde_json::to_string_pretty(&json!({
-            "format": FORMAT,
-            "plugin": self.plugin,
-            "plugin_version": self.plugin_version,
-            "mechanism": mechanism,
-        }))
-        .map_err(wrong)
+        let failed = |error: serde_json::Error| Error::Unsaveable {
+            plugin: self.origin.plugin.clone(),
+            problem: error.to_string(),
+        };
+        let mut body = object(&self.origin).map_err(failed)?;
+        if let Some(records) = &self.records {
+            body.extend(object(records).map_err(failed)?);
+        }
+        body.insert("mechanism".into(), serde_json::to_value(&self.mechanism).map_err(failed)?);
+        sealed::seal(FORMAT, body).map_err(failed)
     }
 
-    /// Reads what [`to_json`](Self::to_json) wrote, with the plugins of `registry`; every number is checked again.
+    /// Reads what [`to_json`](Self::to_json) wrote, with the plugins of `registry`; `source` names it in errors. Every
+    /// number is checked again, and whether any was changed by hand.
     ///
     /// # Errors
-    /// [`Error::Design`] for another format or version and for numbers that make no mechanism,
-    /// [`Error::UnknownPlugin`] for a plugin that is not there.
-    pub fn from_json(text: &str, registry: &Registry) -> Result<Self> {
-        let mut envelope: Value = serde_json::from_str(text).map_err(wrong)?;
-        let field = |name: &str| {
-            envelope[name].as_str().map(str::to_owned).ok_or_else(|| wrong(format!("it has no {name:?}")))
+    /// [`Error::Design`] for another format, plugin or version, for numbers that make no mechanism, and for content that is
+    /// not what was saved.
+    pub fn from_json(text: &str, source: &str, registry: &Registry) -> Result<Self> {
+        let wrong = |problem: String| Error::Design { file: source.into(), problem };
+        let sealed = sealed::open(text, FORMAT).map_err(wrong)?;
+        // The names first: a mechanism of a plugin that is not here could not even be read.
+        let origin: Origin = sealed.part(&["plugin", "plugin_version", "parts"]).map_err(wrong)?;
+        origin.check(registry).map_err(wrong)?;
+        let mechanism: Box<dyn Mechanism> = sealed.field("mechanism").map_err(wrong)?;
+        let records: Option<Records> = match sealed.body.contains_key("schema") {
+            true => Some(sealed.part(&["schema", "target"]).map_err(wrong)?),
+            false => None,
         };
-        let (format, plugin, plugin_version) = (field("format")?, field("plugin")?, field("plugin_version")?);
-        if format != FORMAT {
-            return Err(wrong(format!("its format is {format:?} where {FORMAT:?} is read")));
+        if let Some(records) = &records {
+            records.check(mechanism.domain()).map_err(|error| wrong(error.to_string()))?;
         }
-        let installed = registry.get(&plugin)?;
-        if plugin_version != installed.version {
-            return Err(wrong(format!(
-                "{plugin:?} {plugin_version} designed it, and version {} is installed",
-                installed.version
-            )));
-        }
-        let mechanism = serde_json::from_value(envelope["mechanism"].take()).map_err(wrong)?;
-        Ok(Self { plugin, plugin_version, mechanism })
+        sealed.check_untouched().map_err(wrong)?;
+        Ok(Self { origin, records, mechanism, saw_private_volunteers: false })
+    }
+
+    /// Reads a saved design.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file cannot be read, else as [`from_json`](Self::from_json).
+    pub fn read(file: &Path, registry: &Registry) -> Result<Self> {
+        let text = std::fs::read_to_string(file).map_err(|source| Error::Io { file: file.into(), source })?;
+        Self::from_json(&text, &file.display().to_string(), registry)
     }
 }
 
-fn wrong(problem: impl std::fmt::Display) -> Error {
-    Error::Design { problem: problem.to_string() }
+impl Records {
+    fn check(&self, domain: &RecordDomain) -> Result<()> {
+        if self.schema.domain(self.target.as_deref())? == *domain {
+            return Ok(());
+        }
+        Err(Error::shape("its schema describes other records than its mechanism takes"))
+    }
+}
+
+fn object(value: &impl Serialize) -> serde_json::Result<Map<String, Value>> {
+    serde_json::from_value(serde_json::to_value(value)?)
 }

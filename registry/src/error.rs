@@ -1,6 +1,7 @@
 //! What can go wrong, in sentences that name the file, the row, the column and the value.
 
 use crate::number::short;
+use crate::{Unit, sum_up};
 use std::path::PathBuf;
 
 /// The result of this crate's functions.
@@ -18,6 +19,23 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// A file that stands where a new one should be.
+    #[error("{} is {what}", file.display())]
+    Exists {
+        /// The file.
+        file: PathBuf,
+        /// What it is, and what becomes of it.
+        what: &'static str,
+    },
+    /// Output that could not be written.
+    #[error("the output cannot be written: {source}")]
+    Write {
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Work that somebody stopped.
+    #[error("interrupted")]
+    Interrupted,
     /// Text that is no CSV.
     #[error("{file}: {problem}")]
     Csv {
@@ -159,19 +177,64 @@ pub enum Error {
         reason: String,
     },
     /// A saved design that cannot be used.
-    #[error("the design cannot be loaded: {problem}")]
+    #[error("{file}: the design cannot be loaded: {problem}")]
     Design {
+        /// The file.
+        file: String,
         /// What is wrong with it.
+        problem: String,
+    },
+    /// A saved key that cannot be used.
+    #[error("{file}: the key cannot be used: {problem}")]
+    Key {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A mechanism whose design cannot be written.
+    #[error("the design of {plugin:?} cannot be saved: {problem}")]
+    Unsaveable {
+        /// The plugin.
+        plugin: String,
+        /// Why.
         problem: String,
     },
     /// A design that would publish something about private volunteers.
     #[error(
-        "the design of {plugin:?} was shaped by private volunteers and claims no central differential privacy for them; \
-         it must not be saved"
+        "private volunteers were at hand when {plugin:?} designed it, and it claims no central differential privacy for \
+         them: such a design must not be saved"
     )]
     PrivateVolunteers {
         /// The plugin.
         plugin: String,
+    },
+    /// A ledger that cannot be used.
+    #[error("the ledger {}: {problem}", file.display())]
+    Ledger {
+        /// The ledger's file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A charge that an account cannot bear.
+    #[error(
+        "{dataset:?} has too little left for {unit}: ε = {} and δ = {} were spent of ε = {} and δ = {}, and ε = {} and δ = {} \
+         were asked for{}",
+        short(spent.0), short(spent.1), short(total.0), short(total.1), short(asked.0), short(asked.1),
+        by_a_hair(&[spent.0, asked.0], total.0)
+    )]
+    Overdrawn {
+        /// The data set.
+        dataset: String,
+        /// The unit whose account it is.
+        unit: Unit,
+        /// The charge (ε, δ).
+        asked: (f64, f64),
+        /// What was spent before.
+        spent: (f64, f64),
+        /// What may be spent.
+        total: (f64, f64),
     },
     /// A sampler that refused its parameters.
     #[error(transparent)]
@@ -185,6 +248,10 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn from_write(source: std::io::Error) -> Self {
+        Self::Write { source }
+    }
+
     /// The shape error with this text.
     pub fn shape(problem: impl Into<String>) -> Self {
         Self::Shape { problem: problem.into() }
@@ -194,6 +261,15 @@ impl Error {
     pub fn not_applicable(mechanism: &str, reason: impl Into<String>) -> Self {
         Self::NotApplicable { mechanism: mechanism.into(), reason: reason.into() }
     }
+}
+
+/// What is said where decimal numbers would have fitted: 0.1 three times, as binary numbers, is more than 0.3.
+fn by_a_hair(parts: &[f64], total: f64) -> &'static str {
+    let excess = sum_up(parts.iter().copied()) - total;
+    if excess > 0.0 && excess < 1e-9 * total {
+        return "; as binary numbers they exceed it by a hair, so a hair less fits";
+    }
+    ""
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

@@ -242,6 +242,18 @@ impl Guarantee {
         self.local_dp(Unit::Record).map(|dp| dp.epsilon).or_else(central)
     }
 
+    /// What a release costs `unit` (ε, δ), where values of it may be exchanged: the local claim, or the central one for
+    /// neighbours that differ by replacement; infinite where neither is made.
+    pub fn cost(&self, unit: Unit) -> (f64, f64) {
+        let covering = self.claims.iter().filter(|claim| claim.protects.covers(unit));
+        let mut central = covering.filter_map(|claim| match &claim.notion {
+            Notion::CentralDp(dp) if dp.neighbours == Neighbours::ReplaceOne => Some((dp.epsilon, dp.delta)),
+            _ => None,
+        });
+        let local = self.local_dp(unit).map(|dp| (dp.epsilon, dp.delta));
+        local.or_else(|| central.next()).unwrap_or((f64::INFINITY, 0.0))
+    }
+
     /// Whether some part of a released record has differential privacy, local or central.
     pub fn has_dp(&self) -> bool {
         let mut of_release = self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer);

@@ -1,9 +1,11 @@
 //! The law of a release given its noise-free view: public, and part of every release.
 
 use ndarray::Array2;
+use serde::{Deserialize, Serialize};
 
 /// How a block of released coordinates comes from the noise-free ones.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Law {
     /// As they are: so many coordinates.
@@ -38,7 +40,7 @@ impl Law {
 
 /// The law of a release given the noise-free view: independent blocks, the features' in the order of the columns, and
 /// the target's.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// The features' laws; their widths sum to the number of columns.
     pub features: Vec<Law>,

@@ -51,38 +51,50 @@ pub mod compose;
 mod composed;
 pub mod conformance;
 pub mod csv;
+mod decoder;
 mod design;
 mod domain;
+mod encoder;
 mod error;
 mod guarantee;
+mod key;
 mod law;
+mod ledger;
 pub mod local;
 mod mechanism;
+mod new_file;
 mod noise;
 pub mod number;
 mod plugin;
 mod randomness;
 mod record;
 mod schema;
+mod sealed;
+pub mod stream;
 mod table;
 
 pub use brief::{Brief, Task, Volunteers};
 pub use budget::{Budget, sum_up};
 pub use composed::Composed;
-pub use design::Design;
+pub use decoder::Decoder;
+pub use design::{Design, Origin, Records};
 pub use domain::{Domain, Factor};
+pub use encoder::{Clipped, Clips, Encoder, OutOfBounds};
 pub use error::{Error, Result, nearest_name};
 pub use guarantee::{
     AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance,
     PerfectSecrecy, ShapedBy, Unit, in_clear,
 };
+pub use key::{Key, SecretKey};
 pub use law::{Law, Noise};
-pub use mechanism::{Key, LocalMechanism, Mechanism, Release, SecretKey};
+pub use ledger::{Account, Charge, Ledger};
+pub use mechanism::{LocalMechanism, Mechanism, Release};
+pub use new_file::{Existing, NewFile, Readable, is_beside};
 pub use noise::{LaplaceNoise, Lattice};
 pub use plugin::{Example, NoParameters, Pace, Plugin, Registry, Side, parse_parameters};
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
-pub use schema::{Clipped, Column, Encoder, Kind, Schema};
+pub use schema::{Column, Kind, Schema};
 pub use table::{Table, Target};
 
 #[doc(hidden)]

@@ -1,7 +1,6 @@
 //! How local mechanisms release a table: in blocks of records, on all cores, the same for any number of them.
 
-use crate::{Key, LocalMechanism, Mechanism, Randomness, Release, Result, Stream, Table};
-use ndarray::Array2;
+use crate::{Key, LocalMechanism, Mechanism, Randomness, Release, Result, Stream, Streams, Table};
 use rayon::prelude::*;
 
 /// Records that share a stream of randomness.
@@ -17,13 +16,8 @@ pub fn release(
     randomness: &mut Randomness,
 ) -> Result<Release> {
     let streams = randomness.streams();
-    let released = map_records(mechanism, table, |block| {
-        let mut stream: Stream = streams.stream(block);
-        move |mut point: Vec<f64>| {
-            mechanism.perturb(&mut point, &mut stream)?;
-            mechanism.decode(point)
-        }
-    })?;
+    let released =
+        map_blocks(mechanism, table, |number, records| release_block(mechanism, records, &streams, number))?;
     let design: &dyn Mechanism = mechanism;
     Ok(Release {
         table: released,
@@ -38,35 +32,54 @@ pub fn release(
 /// # Errors
 /// As [`release`].
 pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
-    map_records(mechanism, table, |_block| |point| mechanism.decode(point))
+    map_blocks(mechanism, table, |_number, records| map_records(mechanism, records, |_point| Ok(())))
 }
 
-/// Encodes every record and maps it by what `start` makes for its block.
-fn map_records<F>(
+/// Releases the flat records of block number `block`, of [`BLOCK`] records each but for the last: what [`release`] does
+/// to a table, and what a stream of records is released by.
+///
+/// # Errors
+/// [`Error`](crate::Error) where the mechanism fails.
+pub fn release_block(
+    mechanism: &dyn LocalMechanism,
+    records: &[f64],
+    streams: &Streams,
+    block: u64,
+) -> Result<Vec<f64>> {
+    let mut stream: Stream = streams.stream(block);
+    map_records(mechanism, records, |point| mechanism.perturb(point, &mut stream))
+}
+
+/// `encode`, `change`, `decode` of each flat record.
+fn map_records(
+    mechanism: &dyn LocalMechanism,
+    records: &[f64],
+    mut change: impl FnMut(&mut [f64]) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let mut released = vec![];
+    for record in records.chunks(mechanism.domain().flat().dim().max(1)) {
+        let mut point = mechanism.encode(record)?;
+        change(&mut point)?;
+        released.extend(mechanism.decode(point)?);
+    }
+    Ok(released)
+}
+
+/// The table's flat records, mapped block by block.
+fn map_blocks(
     mechanism: &dyn LocalMechanism,
     table: &Table,
-    start: impl Fn(u64) -> F + Sync,
-) -> Result<Table>
-where
-    F: FnMut(Vec<f64>) -> Result<Vec<f64>>,
-{
+    map: impl Fn(u64, &[f64]) -> Result<Vec<f64>> + Sync,
+) -> Result<Table> {
     let layout = mechanism.domain().layout();
     layout.check(table)?;
     let blocks: Vec<Vec<f64>> = (0..table.len().div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
-            let mut map = start(block as u64);
             let rows = block * BLOCK..((block + 1) * BLOCK).min(table.len());
-            let mut released = vec![];
-            for row in rows {
-                let record = layout.flatten(table, row);
-                released.extend(map(mechanism.encode(&record)?)?);
-            }
-            Ok(released)
+            let records: Vec<f64> = rows.flat_map(|row| layout.flatten(table, row)).collect();
+            map(block as u64, &records)
         })
         .collect::<Result<_>>()?;
-    let released = mechanism.layout();
-    let flat = Array2::from_shape_vec((table.len(), released.width()), blocks.concat());
-    let flat = flat.map_err(|problem| crate::Error::shape(problem.to_string()))?;
-    released.table(flat.view())
+    mechanism.layout().table_of(blocks.concat())
 }

@@ -1,8 +1,6 @@
-//! Mechanisms, what they release, and the keys that make models of it useful.
+//! Mechanisms, and what they release.
 
-use crate::{
-    Domain, Error, Guarantee, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table, local,
-};
+use crate::{Domain, Guarantee, Key, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table};
 use dyn_clone::DynClone;
 use std::fmt::Debug;
 
@@ -81,53 +79,4 @@ pub struct Release {
     pub noise: Noise,
     /// What turns clean records into ones on which a model of the released table can be used.
     pub key: Key,
-}
-
-/// What gives the [`view`](Key::view) of clean records in the released space. No guarantee covers what it returns.
-///
-/// Designs are saved by [`Design::to_json`](crate::Design::to_json), secrets as `Box<dyn SecretKey>`.
-#[derive(Clone)]
-pub enum Key {
-    /// A local mechanism's key is its design, which is public.
-    Design(Box<dyn Mechanism>),
-    /// A curator's key is secret: it is saved apart, never with the design or the table.
-    Secret(Box<dyn SecretKey>),
-}
-
-/// The part of a curator's release that only the curator may hold.
-#[typetag::serde(tag = "key")]
-pub trait SecretKey: DynClone + Send + Sync {
-    /// The noise-free view of clean records (n × d) in the released space.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for records of another shape.
-    fn view(&self, clean: &Table) -> Result<Table>;
-}
-
-dyn_clone::clone_trait_object!(SecretKey);
-
-/// A secret does not show.
-impl Debug for Key {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Design(design) => formatter.debug_tuple("Design").field(design).finish(),
-            Self::Secret(_) => formatter.debug_tuple("Secret").finish_non_exhaustive(),
-        }
-    }
-}
-
-impl Key {
-    /// Clean records (n × d) as they would have been released without noise.
-    ///
-    /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for records that are not of the domain's shape.
-    pub fn view(&self, clean: &Table) -> Result<Table> {
-        match self {
-            Self::Design(design) => match design.as_local() {
-                Some(local) => local::view(local, clean),
-                None => Err(Error::shape("a curator's design alone is no key")),
-            },
-            Self::Secret(key) => key.view(clean),
-        }
-    }
 }

@@ -138,11 +138,8 @@ impl Plugin {
                 nearest: nearest_name(name, known.keys().map(String::as_str)),
             });
         }
-        Ok(Design {
-            plugin: self.name.into(),
-            plugin_version: self.version.into(),
-            mechanism: (self.build)(Value::Object(given.clone()), brief)?,
-        })
+        let mechanism = (self.build)(Value::Object(given.clone()), brief)?;
+        Ok(Design::by_plugin(self.name, self.version, mechanism, brief.volunteers.shaped_by()))
     }
 
     /// Its parameters, each with the JSON schema of its values.

@@ -273,6 +273,17 @@ impl Layout {
         flat
     }
 
+    /// The table of these flat records, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for values that are no whole number of records.
+    pub(crate) fn table_of(&self, flat: Vec<f64>) -> Result<Table> {
+        let width = self.width();
+        let rows = flat.len().checked_div(width).unwrap_or(0);
+        let flat = ndarray::Array2::from_shape_vec((rows, width), flat);
+        self.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())
+    }
+
     /// The table whose flat records are the rows of `flat` (n × width).
     ///
     /// # Errors

@@ -1,9 +1,8 @@
 //! Schemas: what is publicly known of a table's columns.
 
-use crate::domain::largest;
 use crate::error::nearest_name;
 use crate::table::first_duplicate;
-use crate::{Domain, Error, Layout, RecordDomain, Result, Table, TargetDomain};
+use crate::{Decoder, Domain, Encoder, Error, Layout, OutOfBounds, RecordDomain, Result, TargetDomain};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -34,12 +33,30 @@ use std::path::Path;
 /// assert_eq!(domain.columns(), ["alcohol"]);
 /// # Ok::<(), scumble_registry::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct Schema {
     #[serde(skip)]
     source: String,
     #[serde(rename = "column")]
     columns: Vec<Column>,
+}
+
+/// As it stands in a design.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    column: Vec<Column>,
+}
+
+impl TryFrom<Saved> for Schema {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let schema = Self { source: "the schema".into(), columns: saved.column };
+        schema.check()?;
+        Ok(schema)
+    }
 }
 
 #[derive(Deserialize)]
@@ -79,11 +96,13 @@ pub enum Kind {
     },
 }
 
-impl Kind {
-    fn width(&self) -> usize {
-        match self {
-            Self::Real { .. } => 1,
-            Self::Category { levels } => levels.len(),
+impl Column {
+    /// The names of its coordinates in an encoded record: its own, or one a level.
+    pub(crate) fn coordinates(&self) -> Vec<String> {
+        let Self { name, kind } = self;
+        match kind {
+            Kind::Real { .. } => vec![name.clone()],
+            Kind::Category { levels } => levels.iter().map(|level| format!("{name}={level}")).collect(),
         }
     }
 }
@@ -123,6 +142,16 @@ impl Schema {
     pub fn read(file: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(file).map_err(|source| Error::Io { file: file.into(), source })?;
         Self::from_toml(&text, &file.display().to_string())
+    }
+
+    /// Columns of numbers that are kept as they are: bounds of 0 and 1, for a reader that heeds none.
+    pub(crate) fn of_numbers(columns: &[String]) -> Result<Self> {
+        let number = Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() };
+        let columns =
+            columns.iter().map(|name| Column { name: name.clone(), kind: number.clone() }).collect();
+        let schema = Self { source: "the columns".into(), columns };
+        schema.check()?;
+        Ok(schema)
     }
 
     fn check(&self) -> Result<()> {
@@ -179,17 +208,12 @@ impl Schema {
         let features = self.columns.iter().filter(|column| Some(*column) != target);
         let mut names = vec![];
         let mut factors = vec![];
-        for Column { name, kind } in features {
-            match kind {
-                Kind::Real { .. } => {
-                    names.push(name.clone());
-                    factors.push(Domain::unit_box(1));
-                }
-                Kind::Category { levels } => {
-                    names.extend(levels.iter().map(|level| format!("{name}={level}")));
-                    factors.push(Domain::one_hot(levels.len())?);
-                }
-            }
+        for column in features {
+            names.extend(column.coordinates());
+            factors.push(match &column.kind {
+                Kind::Real { .. } => Domain::unit_box(1),
+                Kind::Category { levels } => Domain::one_hot(levels.len())?,
+            });
         }
         let target = match target.map(|column| &column.kind) {
             None => TargetDomain::None,
@@ -197,6 +221,22 @@ impl Schema {
             Some(Kind::Category { levels }) => TargetDomain::Class { levels: levels.clone() },
         };
         RecordDomain::new(names, Domain::product(factors)?, target)
+    }
+
+    /// Where the columns `names` of encoded records lie, with the target if it is one of them: a part of
+    /// [`domain`](Self::domain).
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`]; [`Error::Schema`] for a name that stands twice.
+    pub fn part(&self, names: &[&str], target: Option<&str>) -> Result<RecordDomain> {
+        let named = names.iter().map(|name| Ok(self.column(name)?.clone())).collect::<Result<Vec<_>>>()?;
+        if let Some(name) =
+            first_duplicate(&named.iter().map(|column| column.name.clone()).collect::<Vec<_>>())
+        {
+            return Err(Error::DuplicateColumn { file: self.source.clone(), column: name.clone() });
+        }
+        let part = Self { source: self.source.clone(), columns: named };
+        part.domain(target.filter(|target| names.contains(target)))
     }
 
     /// The column of this name.
@@ -218,204 +258,25 @@ impl Schema {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] or [`Error::DuplicateColumn`].
-    pub fn encoder(&self, header: &[&str], target: Option<&str>, source: &str) -> Result<Encoder> {
-        let domain = self.domain(target)?;
-        // A target's coordinates come last.
-        let (last, first): (Vec<&Column>, Vec<&Column>) =
-            self.columns.iter().partition(|column| Some(column.name.as_str()) == target);
-        let mut fields = vec![];
-        for column in first.into_iter().chain(last) {
-            let places: Vec<usize> = (0..header.len()).filter(|&at| header[at] == column.name).collect();
-            let place = match places[..] {
-                [place] => place,
-                [] => {
-                    return Err(Error::MissingColumn {
-                        file: source.into(),
-                        column: column.name.clone(),
-                        nearest: nearest_name(&column.name, header.iter().copied()),
-                    });
-                }
-                _ => {
-                    return Err(Error::DuplicateColumn { file: source.into(), column: column.name.clone() });
-                }
-            };
-            fields.push(Field { column: column.clone(), place, clipped: 0 });
-        }
-        Ok(Encoder { source: source.into(), cells: header.len(), domain, fields })
+    pub fn encoder(
+        &self,
+        header: &[&str],
+        target: Option<&str>,
+        out_of_bounds: OutOfBounds,
+        source: &str,
+    ) -> Result<Encoder> {
+        Encoder::new(self, header, target, out_of_bounds, source)
     }
 
-    /// A table of encoded records as text in the schema's own columns, order and units: the header, and a row a record.
-    ///
-    /// A real value outside its bounds (noise takes it there) stays where it is; a group becomes its largest level.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a table of another shape, [`Error::MissingColumn`] for a target that the schema lacks.
-    pub fn decode(&self, table: &Table, target: Option<&str>) -> Result<(Vec<String>, Vec<Vec<String>>)> {
-        let layout = self.domain(target)?.layout();
-        layout.check(table)?;
-        let header = self.columns.iter().map(|column| column.name.clone()).collect();
-        let rows = (0..table.len()).map(|row| self.decode_row(&layout, table, row, target));
-        Ok((header, rows.collect()))
-    }
-
-    fn decode_row(&self, layout: &Layout, table: &Table, row: usize, target: Option<&str>) -> Vec<String> {
-        let flat = layout.flatten(table, row);
-        let (mut features, target_values) = flat.split_at(layout.columns.len());
-        let mut cells = vec![];
-        for Column { name, kind } in &self.columns {
-            let values = if Some(name.as_str()) == target {
-                target_values
-            } else {
-                let (own, rest) = features.split_at(kind.width());
-                features = rest;
-                own
-            };
-            cells.push(match kind {
-                Kind::Real { lower, upper, .. } => (lower + values[0] * (upper - lower)).to_string(),
-                Kind::Category { levels } => levels[largest(values)].clone(),
-            });
-        }
-        cells
-    }
-}
-
-/// Turns rows of text into encoded records, and counts what it clips.
-#[derive(Debug, Clone)]
-pub struct Encoder {
-    source: String,
-    cells: usize,
-    domain: RecordDomain,
-    fields: Vec<Field>,
-}
-
-#[derive(Debug, Clone)]
-struct Field {
-    column: Column,
-    /// Where it stands in a row.
-    place: usize,
-    /// Cells clipped to the bounds so far.
-    clipped: usize,
-}
-
-impl Encoder {
-    /// Where the encoded records lie.
-    pub fn domain(&self) -> &RecordDomain {
-        &self.domain
-    }
-
-    /// The flat record for data row `row` (counted from 1, for errors). Values outside the public bounds are clipped and
-    /// counted.
-    ///
-    /// # Errors
-    /// [`Error::RowLength`] or [`Error::Cell`], with the file, the row, the column and the value.
-    pub fn encode<'a>(&mut self, row: usize, cells: impl Iterator<Item = &'a str>) -> Result<Vec<f64>> {
-        let cells: Vec<&str> = cells.map(str::trim).collect();
-        if cells.len() != self.cells {
-            return Err(Error::RowLength {
-                file: self.source.clone(),
-                row,
-                found: cells.len(),
-                expected: self.cells,
-            });
-        }
-        let mut record = Vec::with_capacity(self.domain.flat().dim());
-        for field in &mut self.fields {
-            let text = cells[field.place];
-            field.encode(text, &mut record).map_err(|problem| Error::Cell {
-                file: self.source.clone(),
-                row,
-                column: field.column.name.clone(),
-                value: abridged(text),
-                problem,
-            })?;
-        }
-        Ok(record)
-    }
-
-    /// The table of flat records, one after the other.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] where there are none; [`Error::Shape`] for values that are no whole number of records.
-    pub fn table(&self, flat: Vec<f64>) -> Result<Table> {
-        if flat.is_empty() {
-            return Err(Error::Empty { place: self.source.clone() });
-        }
-        let width = self.domain.flat().dim();
-        let flat = ndarray::Array2::from_shape_vec((flat.len() / width, width), flat);
-        self.domain.layout().table(flat.map_err(|e| Error::shape(e.to_string()))?.view())
-    }
-
-    /// How many cells of which column were clipped to which bounds; columns without any are left out.
-    pub fn clipped(&self) -> Vec<Clipped> {
-        let fields = self.fields.iter().filter(|field| field.clipped > 0);
-        fields
-            .filter_map(|field| match &field.column.kind {
-                Kind::Real { lower, upper, .. } => Some(Clipped {
-                    column: field.column.name.clone(),
-                    cells: field.clipped,
-                    lower: *lower,
-                    upper: *upper,
-                }),
-                Kind::Category { .. } => None,
-            })
-            .collect()
-    }
-}
-
-impl Field {
-    fn encode(&mut self, text: &str, record: &mut Vec<f64>) -> std::result::Result<(), String> {
-        match &self.column.kind {
-            Kind::Real { lower, upper, unit } => {
-                let wanted = || {
-                    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-                    format!("a number between {lower} and {upper}{unit} is needed")
-                };
-                let value: f64 = text.parse().map_err(|_| format!("is no number; {}", wanted()))?;
-                if !value.is_finite() {
-                    return Err(format!("is no finite number; {}", wanted()));
-                }
-                let kept = value.clamp(*lower, *upper);
-                self.clipped += usize::from(kept != value);
-                record.push((kept - lower) / (upper - lower));
-            }
-            Kind::Category { levels } => {
-                let level = levels.iter().position(|level| level == text).ok_or_else(|| {
-                    format!("is no level of it; the schema has {}", abridged(&levels.join(", ")))
-                })?;
-                record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Cells of one column that lay outside its public bounds. It is about the data: for their owner alone.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Clipped {
-    /// The column.
-    pub column: String,
-    /// How many of its cells.
-    pub cells: usize,
-    /// The lower bound.
-    pub lower: f64,
-    /// The upper bound.
-    pub upper: f64,
-}
-
-/// At most a short line of `text`.
-fn abridged(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let line: String = text.chars().take(LONGEST + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+    /// What turns flat records of `layout` into text in the schema's own columns and units.
+    pub fn decoder(&self, layout: &Layout, target: Option<&str>) -> Decoder {
+        Decoder::new(self, layout, target)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Target;
 
     const TOML: &str = r#"
         [[column]]
@@ -440,77 +301,10 @@ mod tests {
         Schema::from_toml(TOML, "schema.toml").unwrap()
     }
 
-    fn encode(row: &[&str]) -> Result<Vec<f64>> {
-        let mut encoder = schema().encoder(&["colour", "id", "good", "size"], Some("good"), "data.csv")?;
-        encoder.encode(7, row.iter().copied())
-    }
-
-    #[test]
-    fn a_row_is_scaled_by_public_bounds_and_the_target_comes_last() {
-        let record = encode(&["green", "x17", "yes", " 12.5"]).unwrap();
-        assert_eq!(record, [0.25, 0.0, 1.0, 0.0, 0.0, 1.0]);
-    }
-
-    #[test]
-    fn what_was_encoded_decodes_to_what_it_was() {
-        let mut encoder = schema().encoder(&["size", "good", "colour"], Some("good"), "data.csv").unwrap();
-        let rows = [["12.5", "yes", "blue"], ["20", "no", "red"]];
-        let flat: Vec<f64> = rows
-            .iter()
-            .enumerate()
-            .flat_map(|(at, row)| encoder.encode(at + 1, row.iter().copied()).unwrap())
-            .collect();
-        let table = encoder.table(flat).unwrap();
-        assert_eq!(table.columns(), ["size", "colour=red", "colour=green", "colour=blue"]);
-        assert_eq!(*table.target(), Target::Class(ndarray::array![1, 0]));
-        let (header, decoded) = schema().decode(&table, Some("good")).unwrap();
-        assert_eq!(header, ["size", "good", "colour"]);
-        assert_eq!(decoded, rows);
-    }
-
-    #[test]
-    fn a_value_outside_the_bounds_is_clipped_and_counted() {
-        let mut encoder = schema().encoder(&["size", "good", "colour"], None, "data.csv").unwrap();
-        for size in ["9.99", "20.01", "15"] {
-            encoder.encode(1, [size, "no", "red"].into_iter()).unwrap();
-        }
-        let clipped = encoder.clipped();
-        assert_eq!(clipped.len(), 1);
-        assert_eq!((clipped[0].column.as_str(), clipped[0].cells), ("size", 2));
-    }
-
-    #[test]
-    fn a_bad_cell_is_named_with_its_file_row_column_and_value() {
-        for (row, expected) in [
-            (
-                ["red", "x", "yes", "tall"],
-                "data.csv, row 7, column \"size\": \"tall\" is no number; a number between 10 and 20 cm is needed",
-            ),
-            (
-                ["red", "x", "yes", "inf"],
-                "data.csv, row 7, column \"size\": \"inf\" is no finite number; a number between 10 and 20 cm is needed",
-            ),
-            (
-                ["pink", "x", "yes", "12"],
-                "data.csv, row 7, column \"colour\": \"pink\" is no level of it; the schema has red, green, blue",
-            ),
-        ] {
-            assert_eq!(encode(&row).unwrap_err().to_string(), expected);
-        }
-        let short = encode(&["red", "x"]).unwrap_err().to_string();
-        assert_eq!(short, "data.csv, row 7: it has 2 cells where the header has 4");
-    }
-
-    #[test]
-    fn a_long_value_is_abridged() {
-        let long = "é".repeat(10_000_000);
-        let message = encode(&["red", "x", "yes", &long]).unwrap_err().to_string();
-        assert!(message.len() < 300, "{} bytes", message.len());
-    }
-
     #[test]
     fn a_mistyped_column_gets_the_nearest_name() {
-        let error = schema().encoder(&["sise", "good", "colour"], None, "data.csv").unwrap_err();
+        let error =
+            schema().encoder(&["sise", "good", "colour"], None, OutOfBounds::Clip, "data.csv").unwrap_err();
         assert_eq!(error.to_string(), "data.csv: there is no column \"size\"; did you mean \"sise\"?");
         let error = schema().domain(Some("god")).unwrap_err();
         assert_eq!(error.to_string(), "schema.toml: there is no column \"god\"; did you mean \"good\"?");

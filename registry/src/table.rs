@@ -1,8 +1,8 @@
 //! Tables: records, a target, and the columns' names.
 
-use crate::{Error, Result};
+use crate::{Error, RecordDomain, Result, TargetDomain};
 use ndarray::{Array1, Array2, Axis, Ix1, Ix2};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What is to be learned of each record.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +108,19 @@ impl Table {
         self.len() == 0
     }
 
+    /// The columns, and the target, that records of `domain` have.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a column that is not there.
+    pub fn part(&self, domain: &RecordDomain) -> Result<Self> {
+        let records = self.records.select(Axis(1), &Places::of(&self.columns).find(domain.columns())?);
+        let target = match domain.target() {
+            TargetDomain::None => Target::None,
+            _ => self.target.clone(),
+        };
+        Self::new(domain.columns().to_vec(), records, target)
+    }
+
     /// The records at `rows`, in that order.
     ///
     /// # Errors
@@ -169,6 +182,28 @@ pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -
     match first_duplicate(columns) {
         Some(column) => Err(Error::shape(format!("the column {column:?} stands there twice"))),
         None => Ok(()),
+    }
+}
+
+/// Where columns stand, by name.
+pub(crate) struct Places<'a>(HashMap<&'a str, usize>);
+
+impl<'a> Places<'a> {
+    pub(crate) fn of(columns: &'a [String]) -> Self {
+        Self(columns.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect())
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<usize> {
+        self.0.get(name).copied()
+    }
+
+    /// # Errors
+    /// [`Error::Shape`] for a column that is not there.
+    pub(crate) fn find(&self, wanted: &[String]) -> Result<Vec<usize>> {
+        let place = |name: &String| {
+            self.get(name).ok_or_else(|| Error::shape(format!("there is no column {name:?} in the records")))
+        };
+        wanted.iter().map(place).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! No mechanism at all, as a mechanism: the row that every comparison needs.
 
 use scumble_registry::{
-    Domain, Example, Guarantee, Law, LocalMechanism, Mechanism, NoParameters, Noise, Randomness,
+    Brief, Domain, Example, Guarantee, Law, LocalMechanism, Mechanism, NoParameters, Noise, Randomness,
     RecordDomain, Release, Result, Stream, Table, local, register,
 };
 use serde::{Deserialize, Serialize};
@@ -70,8 +70,8 @@ register! {
         side: Local,
         pace: Quick,
         parameters: NoParameters,
-        design: |NoParameters {}, brief: &scumble_registry::Brief| {
-            scumble_registry::Result::Ok(Identity::new(brief.domain.clone()))
+        design: |NoParameters {}, brief: &Brief| -> Result<Identity> {
+            Ok(Identity::new(brief.domain.clone()))
         },
         example: Example::mixed,
     };

@@ -1,12 +1,13 @@
 //! `scumble compare`.
 
-use super::{Failure, complain, print, print_json};
+use super::setting::Setting;
+use super::{Failure, complain, print, print_json, tell_clipped};
 use crate::compare::{Comparison, DataSet, Entrant, Outcome, Row};
-use crate::registry::{Clipped, Registry};
+use crate::registry::Registry;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -118,13 +119,7 @@ pub(super) fn compare(
         }
         complain(&line);
     }
-    if !comparison.data.clipped.is_empty() {
-        complain(&format!(
-            "{}: clipped to the public bounds: {}",
-            comparison.data.name,
-            clipped(&comparison.data.clipped)
-        ));
-    }
+    tell_clipped(&comparison.data.name, &comparison.data.clipped);
     if as_json {
         let mut value = json!(outcome);
         value["data"] = json!({"name": comparison.data.name, "target": comparison.data.target});
@@ -132,14 +127,6 @@ pub(super) fn compare(
         return print_json(&value);
     }
     print(&report(&comparison, &outcome))
-}
-
-fn clipped(columns: &[Clipped]) -> String {
-    let columns = columns.iter().map(|clipped| {
-        let Clipped { column, cells, lower, upper } = clipped;
-        format!("{cells} of {column:?} to [{lower}, {upper}]")
-    });
-    columns.collect::<Vec<_>>().join(", ")
 }
 
 /// The mechanisms asked for, or all quick ones, with their parameters.
@@ -151,25 +138,15 @@ fn entrants(registry: &Registry, arguments: &CompareArguments) -> Result<Vec<Ent
             .map(|name| Ok(Entrant { plugin: *registry.get(name)?, parameters: Value::Null }))
             .collect::<Result<_, Failure>>()?,
     };
-    for setting in &arguments.set {
-        let parsed = setting.split_once('=').and_then(|(place, value)| {
-            let (name, key) = place.split_once('.')?;
-            Some((name, key, value))
-        });
-        let Some((name, key, value)) = parsed else {
-            return Err(format!("--set {setting:?}: NAME.KEY=VALUE is needed").into());
+    for text in &arguments.set {
+        let setting = Setting::parse(text)?;
+        let Some(name) = &setting.mechanism else {
+            return Err(format!("--set {text:?}: NAME.KEY=VALUE is needed").into());
         };
         registry.get(name)?;
-        // 3, true and [1, 2] are what they are; anything else is text.
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-        let Some(entrant) = entrants.iter_mut().find(|entrant| entrant.plugin.name == name) else {
-            return Err(format!("--set {setting:?}: the mechanism {name:?} does not take part").into());
-        };
-        match &mut entrant.parameters {
-            Value::Object(parameters) => {
-                parameters.insert(key.into(), value);
-            }
-            parameters => *parameters = Value::Object(Map::from_iter([(key.to_owned(), value)])),
+        match entrants.iter_mut().find(|entrant| entrant.plugin.name == name) {
+            Some(entrant) => setting.apply(&mut entrant.parameters),
+            None => return Err(format!("--set {text:?}: the mechanism {name:?} does not take part").into()),
         }
     }
     Ok(entrants)

@@ -1,9 +1,10 @@
 //! `scumble list` and `scumble describe`.
 
 use super::{Failure, print, print_json};
-use crate::registry::{Plugin, Registry, Side};
+use crate::registry::{Design, Plugin, Registry, Side};
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
+use std::path::Path;
 
 pub(super) fn list(registry: &Registry, as_json: bool) -> Result<(), Failure> {
     if as_json {
@@ -34,6 +35,20 @@ fn summary(plugin: &Plugin) -> Value {
         "side": plugin.side,
         "pace": plugin.pace,
     })
+}
+
+pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -> Result<(), Failure> {
+    let design = Design::read(file, registry)?;
+    let guarantee = design.mechanism.guarantee();
+    if as_json {
+        return print_json(&json!({
+            "origin": design.origin,
+            "records": design.mechanism.domain(),
+            "guarantee": guarantee.to_json(),
+        }));
+    }
+    let takes = design.mechanism.domain().columns().join(", ");
+    print(format!("designed by {}, for records of {takes}\n\n{guarantee}", design.origin).trim_end())
 }
 
 pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result<(), Failure> {

@@ -10,10 +10,16 @@
 //! ```
 
 mod compare;
+mod design;
+mod ledger;
 mod list;
+mod release;
+mod setting;
 
-use crate::registry::Registry;
+use crate::registry::{Clipped, Error, Registry};
 use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Release data under a stated privacy guarantee, so that models can still be learned from it.
@@ -33,10 +39,23 @@ struct Arguments {
 enum Command {
     /// List the mechanisms.
     List,
-    /// Describe a mechanism: what it does, its parameters, and the card of an example.
+    /// Describe a mechanism: what it does, its parameters, and the card of an example. Or a saved design: its card.
     Describe {
         /// Its name, as `list` shows it.
-        name: String,
+        #[arg(required_unless_present = "design")]
+        name: Option<String>,
+        /// A saved design.
+        #[arg(long, value_name = "DESIGN.json", conflicts_with = "name")]
+        design: Option<PathBuf>,
+    },
+    /// Design a mechanism, or several side by side, and save it: a file to ship to whoever releases.
+    Design(design::DesignArguments),
+    /// Release a file of records by a saved design.
+    Release(release::ReleaseArguments),
+    /// Count what is spent on data sets.
+    Ledger {
+        #[command(subcommand)]
+        command: ledger::LedgerCommand,
     },
     /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
     Compare(compare::CompareArguments),
@@ -58,7 +77,13 @@ pub fn main() -> ExitCode {
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => refuse(&failure.to_string()),
+        Err(failure) => {
+            let code = refuse(&failure.to_string());
+            match failure.downcast_ref() {
+                Some(Error::Interrupted) => ExitCode::from(130), // as shells say it
+                _ => code,
+            }
+        }
     }
 }
 
@@ -66,7 +91,15 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     let registry = Registry::installed()?;
     match arguments.command.unwrap_or(Command::Compare(Default::default())) {
         Command::List => list::list(&registry, arguments.json),
-        Command::Describe { name } => list::describe(&registry, &name, arguments.json),
+        Command::Describe { design: Some(file), .. } => {
+            list::describe_design(&registry, &file, arguments.json)
+        }
+        Command::Describe { name, .. } => {
+            list::describe(&registry, &name.unwrap_or_default(), arguments.json)
+        }
+        Command::Design(arguments_of) => design::design(&registry, &arguments_of, arguments.json),
+        Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
+        Command::Ledger { command } => ledger::ledger(&command, arguments.json),
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
     }
 }
@@ -78,7 +111,6 @@ fn refuse(problem: &str) -> ExitCode {
 
 /// One line on stderr; where nobody can read it, nobody misses it.
 fn complain(line: &str) {
-    use std::io::Write;
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -95,7 +127,6 @@ fn in_one_line(message: &str) -> String {
 
 /// Writes to stdout; a reader that has gone away is no error.
 fn print(text: &str) -> Result<(), Failure> {
-    use std::io::Write;
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
@@ -104,4 +135,16 @@ fn print(text: &str) -> Result<(), Failure> {
 
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&serde_json::to_string_pretty(value)?)
+}
+
+/// Counts of clipped cells are for the owner of the data: they go to stderr, never into a release or a card.
+fn tell_clipped(file: &str, columns: &[Clipped]) {
+    if columns.is_empty() {
+        return;
+    }
+    let columns = columns.iter().map(|clipped| {
+        let Clipped { column, cells, lower, upper } = clipped;
+        format!("{cells} of {column:?} to [{lower}, {upper}]")
+    });
+    complain(&format!("{file}: clipped to the public bounds: {}", columns.collect::<Vec<_>>().join(", ")));
 }

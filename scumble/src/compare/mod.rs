@@ -232,7 +232,7 @@ impl Comparison {
             return Ok((alone, false));
         }
         let (label, features) = brief.budget.split(self.label_share)?;
-        let features = design(&brief.for_domain(brief.domain.without_target()).with_budget(features))?;
+        let features = design(&brief.for_part(brief.domain.without_target())?.with_budget(features))?;
         let label = RandomizedResponse::new(brief.domain.without_features(), label.epsilon())?;
         let both = Composed::features_with_labels(features.mechanism, Box::new(label))?;
         Ok((Box::new(both), true))

@@ -1,67 +1,9 @@
-//! The command as a user meets it: what it prints, and what it says of bad input.
+//! `scumble compare`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn scumble(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_scumble")).args(arguments).output().unwrap()
-}
-
-fn json(arguments: &[&str]) -> serde_json::Value {
-    let output = scumble(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// Exit code 2, nothing on stdout, and one line on stderr, which is returned.
-#[track_caller]
-fn refusal(arguments: &[&str]) -> String {
-    let output = scumble(arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(output.stdout.is_empty());
-    assert_eq!(stderr.lines().count(), 1, "more than a line: {stderr}");
-    stderr.trim_end().strip_prefix("error: ").expect("an error says that it is one").to_owned()
-}
-
-struct Files {
-    folder: tempfile::TempDir,
-}
-
-const SCHEMA: &str = r#"
-column = [
-    { name = "size", kind = "real", lower = 0.0, upper = 10.0, unit = "cm" },
-    { name = "colour", kind = "category", levels = ["red", "green"] },
-    { name = "price", kind = "real", lower = 0.0, upper = 100.0, unit = "€" },
-]
-"#;
+use crate::{Files, SCHEMA, json, refusal, scumble};
+use std::path::Path;
 
 impl Files {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let files = Self { folder };
-        files.write("schema.toml", SCHEMA);
-        files
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        std::fs::write(self.path(name), text).unwrap();
-        self.path(name)
-    }
-
-    /// Sixty rows in which price is 8·size + 10, red below 5 cm.
-    fn good(&self) -> PathBuf {
-        let rows = (0..60).map(|row| {
-            let size = row as f64 / 6.0;
-            format!("{size},{},{}\n", if size < 5.0 { "red" } else { "green" }, 8.0 * size + 10.0)
-        });
-        self.write("data.csv", format!("size,colour,price\n{}", rows.collect::<String>()))
-    }
-
     #[track_caller]
     fn refusal(&self, input: &Path, target: &str) -> String {
         let schema = self.path("schema.toml");
@@ -85,22 +27,6 @@ impl Files {
         let folder = format!("{}/", self.folder.path().display());
         assert!(message.contains("bad.csv"), "it does not name the file: {message}");
         message.replace(&folder, "")
-    }
-}
-
-#[test]
-fn the_list_and_the_descriptions_agree() {
-    let list = json(&["list", "--json"]);
-    let names: Vec<&str> = list.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["direct", "identity", "laplace", "randomized-response"]);
-    let text = String::from_utf8(scumble(&["list"]).stdout).unwrap();
-    for name in names {
-        assert!(text.contains(name), "{text}");
-        let card = String::from_utf8(scumble(&["describe", name]).stdout).unwrap();
-        assert!(card.starts_with(name) && card.contains("promises"), "{card}");
-        let described = json(&["describe", name, "--json"]);
-        assert_eq!(described["name"], name);
-        assert!(described["parameters"].is_object() && described["example"]["guarantee"].is_object());
     }
 }
 

@@ -1,0 +1,183 @@
+//! From released records back to rows of text, in the schema's own columns and units.
+
+use crate::domain::{check_width, largest};
+use crate::table::Places;
+use crate::{Column, Kind, Layout, Result, Schema, TargetLayout};
+use std::collections::HashSet;
+
+/// Turns flat released records into rows of text.
+///
+/// A column of the schema whose coordinates were all released stands under its own name, in its own unit, in the
+/// schema's order; a real value that noise took outside its bounds stays where it is, and a group becomes its largest
+/// level. Whatever else was released (latents) follows under the name that the mechanism gave it, as it is.
+#[derive(Debug, Clone)]
+pub struct Decoder {
+    width: usize,
+    header: Vec<String>,
+    cells: Vec<Cell>,
+}
+
+/// What one cell is made of: places in a flat record.
+#[derive(Debug, Clone)]
+enum Cell {
+    Real { place: usize, lower: f64, upper: f64 },
+    Level { places: Vec<usize>, levels: Vec<String> },
+    Latent { place: usize },
+}
+
+impl Decoder {
+    pub(crate) fn new(schema: &Schema, layout: &Layout, target: Option<&str>) -> Self {
+        let mut decoder = Self { width: layout.width(), header: vec![], cells: vec![] };
+        let places = Places::of(&layout.columns);
+        let mut taken = HashSet::new();
+        for column in schema.columns() {
+            if Some(column.name.as_str()) == target {
+                let first = layout.columns.len();
+                let fits = match (&column.kind, layout.target) {
+                    (Kind::Real { .. }, TargetLayout::Real) => true,
+                    (Kind::Category { levels: own }, TargetLayout::Class { levels }) => own.len() == levels,
+                    _ => false,
+                };
+                if fits {
+                    let own: Vec<usize> = (first..layout.width()).collect();
+                    taken.extend(own.iter().copied());
+                    decoder.push_column(column, column.name.clone(), own);
+                }
+                continue;
+            }
+            // A column that several parts of a composition released stands there once for each.
+            for suffix in suffixes(layout) {
+                let own = column.coordinates();
+                let own = own.iter().map(|name| places.get(&format!("{name}{suffix}")));
+                if let Some(own) = own.collect::<Option<Vec<usize>>>() {
+                    taken.extend(own.iter().copied());
+                    decoder.push_column(column, format!("{}{suffix}", column.name), own);
+                }
+            }
+        }
+        for place in (0..layout.width()).filter(|place| !taken.contains(place)) {
+            decoder.header.push(match layout.columns.get(place) {
+                Some(name) => name.clone(),
+                None => format!("target {}", place - layout.columns.len() + 1),
+            });
+            decoder.cells.push(Cell::Latent { place });
+        }
+        decoder
+    }
+
+    fn push_column(&mut self, column: &Column, name: String, places: Vec<usize>) {
+        self.header.push(name);
+        self.cells.push(match &column.kind {
+            Kind::Real { lower, upper, .. } => Cell::Real { place: places[0], lower: *lower, upper: *upper },
+            Kind::Category { levels } => Cell::Level { places, levels: levels.clone() },
+        });
+    }
+
+    /// The columns' names.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// The cells of a flat record.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for a record of another width.
+    pub fn decode(&self, record: &[f64]) -> Result<Vec<String>> {
+        check_width(self.width, record.len())?;
+        let cells = self.cells.iter().map(|cell| match cell {
+            Cell::Real { place, lower, upper } => (lower + record[*place] * (upper - lower)).to_string(),
+            Cell::Level { places, levels } => {
+                let values: Vec<f64> = places.iter().map(|&place| record[place]).collect();
+                levels[largest(&values)].clone()
+            }
+            Cell::Latent { place } => record[*place].to_string(),
+        });
+        Ok(cells.collect())
+    }
+}
+
+/// What the layout's names may end with, after a schema's name: nothing, or the number of a part.
+fn suffixes(layout: &Layout) -> Vec<&str> {
+    let mut suffixes = vec![""];
+    for name in &layout.columns {
+        if let Some(at) = name.rfind(" (part ")
+            && !suffixes.contains(&&name[at..])
+        {
+            suffixes.push(&name[at..]);
+        }
+    }
+    suffixes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clips, OutOfBounds, Table, Target};
+
+    const TOML: &str = r#"
+        [[column]]
+        name = "size"
+        kind = "real"
+        lower = 10.0
+        upper = 20.0
+        unit = "cm"
+
+        [[column]]
+        name = "good"
+        kind = "category"
+        levels = ["no", "yes"]
+
+        [[column]]
+        name = "colour"
+        kind = "category"
+        levels = ["red", "green", "blue"]
+    "#;
+
+    fn schema() -> Schema {
+        Schema::from_toml(TOML, "schema.toml").unwrap()
+    }
+
+    #[test]
+    fn what_was_encoded_decodes_to_what_it_was() {
+        let header = ["size", "good", "colour"];
+        let encoder = schema().encoder(&header, Some("good"), OutOfBounds::Clip, "data.csv").unwrap();
+        let decoder = schema().decoder(&encoder.domain().layout(), Some("good"));
+        assert_eq!(decoder.header(), header);
+        for (row, class) in [(["12.5", "yes", "blue"], 1), (["20", "no", "red"], 0)] {
+            let flat = encoder.encode(1, row, &mut Clips::default()).unwrap();
+            assert_eq!(decoder.decode(&flat).unwrap(), row);
+            let table: Table = encoder.table(flat).unwrap();
+            assert_eq!(table.columns(), ["size", "colour=red", "colour=green", "colour=blue"]);
+            assert_eq!(*table.target(), Target::Class(ndarray::array![class]));
+        }
+        assert!(decoder.decode(&[0.0; 3]).is_err());
+    }
+
+    fn layout(columns: &[&str], target: TargetLayout) -> Layout {
+        Layout { columns: columns.iter().map(|&name| name.to_owned()).collect(), target }
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_stand_in_the_order_of_the_schema() {
+        let released = layout(&["colour=red", "colour=green", "colour=blue", "size"], TargetLayout::None);
+        let decoder = schema().decoder(&released, None);
+        assert_eq!(decoder.header(), ["size", "colour"]);
+        assert_eq!(decoder.decode(&[0.1, 2.0, 0.3, 1.5]).unwrap(), ["25", "green"]);
+    }
+
+    #[test]
+    fn latents_stand_after_the_columns_as_they_are() {
+        let released = layout(&["z1", "size", "colour=red"], TargetLayout::Vector { width: 2 });
+        let decoder = schema().decoder(&released, Some("good"));
+        assert_eq!(decoder.header(), ["size", "z1", "colour=red", "target 1", "target 2"]);
+        assert_eq!(decoder.decode(&[-4.0, 0.5, 7.0, 1.0, 2.0]).unwrap(), ["15", "-4", "7", "1", "2"]);
+    }
+
+    #[test]
+    fn a_column_released_twice_stands_there_twice_in_its_unit() {
+        let released = layout(&["size", "size (part 2)"], TargetLayout::None);
+        let decoder = schema().decoder(&released, None);
+        assert_eq!(decoder.header(), ["size", "size (part 2)"]);
+        assert_eq!(decoder.decode(&[0.5, 1.0]).unwrap(), ["15", "20"]);
+    }
+}

@@ -1,0 +1,356 @@
+//! From rows of text to encoded records.
+
+use crate::error::nearest_name;
+use crate::{Column, Error, Kind, RecordDomain, Result, Schema, Table};
+
+/// What becomes of a number outside its column's bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutOfBounds {
+    /// It is moved to the bound, and counted.
+    Clip,
+    /// It is an error. Whoever sees whether a record was refused learns something of it.
+    Reject,
+    /// It stays: for what was released, where noise took it there.
+    Keep,
+}
+
+/// Turns rows of text into flat encoded records.
+#[derive(Debug, Clone)]
+pub struct Encoder {
+    source: String,
+    /// How many cells a row has.
+    cells: usize,
+    domain: RecordDomain,
+    /// The schema's columns, the target last.
+    fields: Vec<Field>,
+    out_of_bounds: OutOfBounds,
+}
+
+#[derive(Debug, Clone)]
+struct Field {
+    column: Column,
+    /// Where it stands in a row.
+    place: usize,
+    /// No number and no level of it has more bytes.
+    longest: usize,
+}
+
+/// How many cells of which column were moved to their bounds. It is about the data: for their owner alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Clips(Vec<usize>);
+
+impl Clips {
+    /// Counts what another counted too.
+    pub fn add(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, more)| *sum += more);
+    }
+
+    fn count(&mut self, field: usize) {
+        self.0.resize(self.0.len().max(field + 1), 0);
+        self.0[field] += 1;
+    }
+}
+
+/// Cells of one column that lay outside its public bounds. It is about the data: for their owner alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clipped {
+    /// The column.
+    pub column: String,
+    /// How many of its cells.
+    pub cells: usize,
+    /// The lower bound.
+    pub lower: f64,
+    /// The upper bound.
+    pub upper: f64,
+}
+
+impl Encoder {
+    pub(crate) fn new(
+        schema: &Schema,
+        header: &[&str],
+        target: Option<&str>,
+        out_of_bounds: OutOfBounds,
+        source: &str,
+    ) -> Result<Self> {
+        let domain = schema.domain(target)?;
+        // A target's coordinates come last.
+        let (last, first): (Vec<&Column>, Vec<&Column>) =
+            schema.columns().iter().partition(|column| Some(column.name.as_str()) == target);
+        let columns = first.into_iter().chain(last);
+        let fields = columns.map(|column| {
+            let place = place_of(&column.name, header, source)?;
+            let longest = match &column.kind {
+                Kind::Real { .. } => LONGEST_NUMBER,
+                Kind::Category { levels } => levels.iter().map(String::len).fold(LONGEST_NUMBER, usize::max),
+            };
+            Ok(Field { column: column.clone(), place, longest })
+        });
+        let fields = fields.collect::<Result<_>>()?;
+        Ok(Self { source: source.into(), cells: header.len(), domain, fields, out_of_bounds })
+    }
+
+    /// Where the encoded records lie.
+    pub fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    /// The flat record for data row `row` (counted from 1, for errors), whose cells stand in the order of the header.
+    ///
+    /// # Errors
+    /// [`Error::RowLength`] or [`Error::Cell`], with the file, the row, the column and the value.
+    pub fn encode<'a>(
+        &self,
+        row: usize,
+        cells: impl IntoIterator<Item = &'a str>,
+        clips: &mut Clips,
+    ) -> Result<Vec<f64>> {
+        let picked = self.pick(row, cells)?;
+        let mut record = Vec::with_capacity(self.domain.flat().dim());
+        self.encode_picked(row, picked.into_iter(), &mut record, clips)?;
+        Ok(record)
+    }
+
+    /// The cells of a row that the schema names, trimmed, in the order of [`encode_picked`](Self::encode_picked).
+    pub(crate) fn pick<'a>(
+        &self,
+        row: usize,
+        cells: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<&'a str>> {
+        let cells: Vec<&str> = cells.into_iter().map(str::trim).collect();
+        if cells.len() != self.cells {
+            return Err(Error::RowLength {
+                file: self.source.clone(),
+                row,
+                found: cells.len(),
+                expected: self.cells,
+            });
+        }
+        let picked = self.fields.iter().map(|field| {
+            let cell = cells[field.place];
+            if cell.len() > field.longest {
+                let problem =
+                    format!("is too long, with {} bytes; {}", cell.len(), field.wanted(self.out_of_bounds));
+                return Err(self.bad_cell(row, field, cell, problem));
+            }
+            Ok(cell)
+        });
+        picked.collect()
+    }
+
+    /// Appends the flat record of cells that were picked.
+    pub(crate) fn encode_picked<'a>(
+        &self,
+        row: usize,
+        picked: impl Iterator<Item = &'a str>,
+        records: &mut Vec<f64>,
+        clips: &mut Clips,
+    ) -> Result<()> {
+        for (at, (field, cell)) in self.fields.iter().zip(picked).enumerate() {
+            let is_clipped = field
+                .encode(cell, self.out_of_bounds, records)
+                .map_err(|problem| self.bad_cell(row, field, cell, problem))?;
+            if is_clipped {
+                clips.count(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many cells a picked row has.
+    pub(crate) fn width(&self) -> usize {
+        self.fields.len()
+    }
+
+    fn bad_cell(&self, row: usize, field: &Field, cell: &str, problem: String) -> Error {
+        Error::Cell {
+            file: self.source.clone(),
+            row,
+            column: field.column.name.clone(),
+            value: abridged(cell),
+            problem,
+        }
+    }
+
+    /// The table of flat records, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] where there are none; [`Error::Shape`] for values that are no whole number of records.
+    pub fn table(&self, flat: Vec<f64>) -> Result<Table> {
+        if flat.is_empty() {
+            return Err(Error::Empty { place: self.source.clone() });
+        }
+        self.domain.layout().table_of(flat)
+    }
+
+    /// How many cells of which column were clipped to which bounds; columns without any are left out.
+    pub fn clipped(&self, clips: &Clips) -> Vec<Clipped> {
+        let counted = self.fields.iter().zip(&clips.0).filter(|(_, cells)| **cells > 0);
+        counted
+            .filter_map(|(field, &cells)| match field.column.kind {
+                Kind::Real { lower, upper, .. } => {
+                    Some(Clipped { column: field.column.name.clone(), cells, lower, upper })
+                }
+                Kind::Category { .. } => None,
+            })
+            .collect()
+    }
+}
+
+/// More bytes than any number is written with.
+const LONGEST_NUMBER: usize = 1100;
+
+fn place_of(column: &str, header: &[&str], source: &str) -> Result<usize> {
+    let mut places = (0..header.len()).filter(|&at| header[at] == column);
+    match (places.next(), places.next()) {
+        (Some(place), None) => Ok(place),
+        (Some(_), Some(_)) => Err(Error::DuplicateColumn { file: source.into(), column: column.into() }),
+        (None, _) => Err(Error::MissingColumn {
+            file: source.into(),
+            column: column.into(),
+            nearest: nearest_name(column, header.iter().copied()),
+        }),
+    }
+}
+
+impl Field {
+    /// Appends the cell's coordinates, and says whether it was clipped.
+    fn encode(
+        &self,
+        text: &str,
+        out_of_bounds: OutOfBounds,
+        record: &mut Vec<f64>,
+    ) -> std::result::Result<bool, String> {
+        let wanted = || self.wanted(out_of_bounds);
+        match &self.column.kind {
+            Kind::Real { lower, upper, .. } => {
+                let value: f64 = text.parse().map_err(|_| format!("is no number; {}", wanted()))?;
+                if !value.is_finite() {
+                    return Err(format!("is no finite number; {}", wanted()));
+                }
+                let within = value.clamp(*lower, *upper);
+                let kept = match out_of_bounds {
+                    OutOfBounds::Reject if within != value => {
+                        return Err(format!("lies outside the bounds; {}", wanted()));
+                    }
+                    OutOfBounds::Keep => value,
+                    _ => within,
+                };
+                record.push((kept - lower) / (upper - lower));
+                Ok(kept != value)
+            }
+            Kind::Category { levels } => {
+                let level = levels.iter().position(|level| level == text);
+                let level = level.ok_or_else(|| format!("is no level of it; {}", wanted()))?;
+                record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
+                Ok(false)
+            }
+        }
+    }
+
+    /// What would be right.
+    fn wanted(&self, out_of_bounds: OutOfBounds) -> String {
+        match &self.column.kind {
+            Kind::Real { .. } if out_of_bounds == OutOfBounds::Keep => "a number is needed".into(),
+            Kind::Real { lower, upper, unit } => {
+                let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+                format!("a number between {lower} and {upper}{unit} is needed")
+            }
+            Kind::Category { levels } => format!("the schema has {}", abridged(&levels.join(", "))),
+        }
+    }
+}
+
+/// At most a short line of `text`.
+fn abridged(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line: String = text.chars().take(LONGEST + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOML: &str = r#"
+        [[column]]
+        name = "size"
+        kind = "real"
+        lower = 10.0
+        upper = 20.0
+        unit = "cm"
+
+        [[column]]
+        name = "good"
+        kind = "category"
+        levels = ["no", "yes"]
+
+        [[column]]
+        name = "colour"
+        kind = "category"
+        levels = ["red", "green", "blue"]
+    "#;
+
+    fn schema() -> Schema {
+        Schema::from_toml(TOML, "schema.toml").unwrap()
+    }
+
+    fn encode(row: &[&str]) -> Result<Vec<f64>> {
+        let header = ["colour", "id", "good", "size"];
+        let encoder = schema().encoder(&header, Some("good"), OutOfBounds::Clip, "data.csv")?;
+        encoder.encode(7, row.iter().copied(), &mut Clips::default())
+    }
+
+    #[test]
+    fn a_row_is_scaled_by_public_bounds_and_the_target_comes_last() {
+        let record = encode(&["green", "x17", "yes", " 12.5"]).unwrap();
+        assert_eq!(record, [0.25, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_value_outside_the_bounds_is_clipped_and_counted() {
+        let header = ["size", "good", "colour"];
+        let encoder = schema().encoder(&header, None, OutOfBounds::Clip, "data.csv").unwrap();
+        let (mut one, mut other) = (Clips::default(), Clips::default());
+        let kept = |size: &str, clips: &mut Clips| encoder.encode(1, [size, "no", "red"], clips).unwrap()[0];
+        assert_eq!(
+            [kept("9.99", &mut one), kept("15", &mut one), kept("20.01", &mut other)],
+            [0.0, 0.5, 1.0]
+        );
+        one.add(&other);
+        let expected = Clipped { column: "size".into(), cells: 2, lower: 10.0, upper: 20.0 };
+        assert_eq!(encoder.clipped(&one), [expected]);
+    }
+
+    #[test]
+    fn a_bad_cell_is_named_with_its_file_row_column_and_value() {
+        for (row, expected) in [
+            (
+                ["red", "x", "yes", "tall"],
+                "data.csv, row 7, column \"size\": \"tall\" is no number; a number between 10 and 20 cm is needed",
+            ),
+            (
+                ["red", "x", "yes", "inf"],
+                "data.csv, row 7, column \"size\": \"inf\" is no finite number; a number between 10 and 20 cm is needed",
+            ),
+            (
+                ["pink", "x", "yes", "12"],
+                "data.csv, row 7, column \"colour\": \"pink\" is no level of it; the schema has red, green, blue",
+            ),
+        ] {
+            assert_eq!(encode(&row).unwrap_err().to_string(), expected);
+        }
+        let short = encode(&["red", "x"]).unwrap_err().to_string();
+        assert_eq!(short, "data.csv, row 7: it has 2 cells where the header has 4");
+    }
+
+    #[test]
+    fn a_long_value_is_abridged() {
+        let long = "é".repeat(10_000_000);
+        let message = encode(&["red", "x", "yes", &long]).unwrap_err().to_string();
+        assert!(message.len() < 300, "{} bytes", message.len());
+    }
+}

@@ -1,0 +1,259 @@
+//! `scumble design`: a mechanism, or several side by side, as a file to ship.
+
+use super::setting::Setting;
+use super::{Failure, complain, print, print_json, tell_clipped};
+use crate::registry::{
+    Brief, Budget, Design, Existing, Kind, NewFile, Plugin, Readable, Registry, Schema, ShapedBy, Task,
+    Volunteers, csv,
+};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(super) struct DesignArguments {
+    /// The mechanism, as `list` shows it.
+    #[arg(required_unless_present = "mechanism", conflicts_with = "mechanism")]
+    name: Option<String>,
+    /// A part of a composition; given several times, with its --columns each. Without columns the first of two releases the
+    /// features and the second the target.
+    #[arg(long, value_name = "NAME")]
+    mechanism: Vec<String>,
+    /// The columns of the schema that the mechanism of the same place releases. The budget is shared by columns.
+    #[arg(long, value_name = "COLUMN,…")]
+    columns: Vec<String>,
+    /// What is publicly known of the columns. It becomes part of the design.
+    #[arg(long, value_name = "SCHEMA.toml")]
+    schema: PathBuf,
+    /// The column that is to be learned: the label.
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
+    /// ε, in nats; inf for no privacy.
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: f64,
+    /// δ.
+    #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    delta: f64,
+    /// The label's share of ε, where it is released by a mechanism of its own: one half by default. Where none is given for
+    /// it, randomised response takes a category, and Laplace noise a number.
+    #[arg(long, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
+    label_share: Option<f64>,
+    /// Records that may shape the design, in a CSV file.
+    #[arg(long, value_name = "FILE.csv", requires = "volunteers_are")]
+    volunteers: Option<PathBuf>,
+    /// What the volunteers were promised.
+    #[arg(long, value_name = "PROMISE", requires = "volunteers")]
+    volunteers_are: Option<Promise>,
+    /// What the release is for: a matrix K in a CSV file whose header names the encoded columns. The error that counts is
+    /// then ‖K(x̂ − x)‖².
+    #[arg(long, value_name = "FILE.csv")]
+    task: Option<PathBuf>,
+    /// A parameter, as `describe` shows it; NAME.KEY=VALUE in a composition.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Where to save the design.
+    #[arg(long, value_name = "DESIGN.json")]
+    output: PathBuf,
+    /// Replace what stands there.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Promise {
+    /// Nothing: their records are public.
+    Public,
+    /// That the design may say what it says of them.
+    Consented,
+    /// Privacy: the mechanism must claim central differential privacy for them.
+    Private,
+}
+
+/// A mechanism and the columns that it is to release.
+struct Part<'a> {
+    plugin: &'a Plugin,
+    columns: Vec<&'a str>,
+}
+
+pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: bool) -> Result<(), Failure> {
+    let schema = Schema::read(&arguments.schema)?;
+    let target = arguments.target.as_deref();
+    let brief = brief(arguments, &schema)?;
+    let settings: Vec<Setting> =
+        arguments.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?;
+    let names: Vec<&str> = arguments.name.iter().chain(&arguments.mechanism).map(String::as_str).collect();
+    check_settings(&settings, &names)?;
+    let mut unreleased = vec![];
+    let design = match names[..] {
+        [name] if arguments.columns.is_empty() && arguments.label_share.is_none() => {
+            registry.get(name)?.design(&parameters(&settings, name), &brief)?
+        }
+        _ => {
+            let parts = parts(registry, arguments, &schema, &names)?;
+            unreleased = left_out(&schema, &parts);
+            let budgets = shares(&brief.budget, &parts, target, arguments.label_share)?;
+            let designs = parts.iter().zip(budgets).map(|(part, budget)| {
+                let own = brief.for_part(schema.part(&part.columns, target)?)?.with_budget(budget);
+                part.plugin.design(&parameters(&settings, part.plugin.name), &own)
+            });
+            Design::composed(brief.domain.clone(), designs.collect::<Result<_, _>>()?)?
+        }
+    };
+    let design = design.for_records(schema.clone(), target)?;
+    let guarantee = design.mechanism.guarantee();
+    let text = design.to_json()?;
+    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+    NewFile::create(&arguments.output, existing, Readable::AsUsual)?.finish(text.as_bytes())?;
+    if arguments.volunteers.is_some() && guarantee.shaped_by == ShapedBy::PublicKnowledge {
+        complain("the volunteers' records were not used: no mechanism in the design has a use for them");
+    }
+    if !unreleased.is_empty() {
+        complain(&format!("no mechanism takes {}: it will not be released", unreleased.join(", ")));
+    }
+    if as_json {
+        return print_json(&json!({
+            "output": arguments.output,
+            "origin": design.origin,
+            "guarantee": guarantee.to_json(),
+        }));
+    }
+    print(&format!("{} holds the design. It\n\n{guarantee}", arguments.output.display()))
+}
+
+fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<Brief, Failure> {
+    let target = arguments.target.as_deref();
+    let budget = Budget::new(arguments.epsilon, arguments.delta)?;
+    let mut brief = Brief::new(schema.domain(target)?, budget);
+    if let (Some(file), Some(promise)) = (&arguments.volunteers, arguments.volunteers_are) {
+        let loaded = csv::read_file(file, schema, target)?;
+        tell_clipped(&file.display().to_string(), &loaded.clipped);
+        brief.volunteers = match promise {
+            Promise::Public => Volunteers::Public(loaded.table),
+            Promise::Consented => Volunteers::Consented(loaded.table),
+            Promise::Private => Volunteers::Private(loaded.table),
+        };
+    }
+    if let Some(file) = &arguments.task {
+        brief.task = Task::Linear(csv::read_matrix(file, brief.domain.columns())?);
+    }
+    Ok(brief)
+}
+
+/// # Errors
+/// For a setting of a mechanism that does not take part.
+fn check_settings(settings: &[Setting], names: &[&str]) -> Result<(), Failure> {
+    for setting in settings {
+        match &setting.mechanism {
+            Some(name) if !names.contains(&name.as_str()) => {
+                return Err(format!("--set: the mechanism {name:?} does not take part").into());
+            }
+            None if names.len() > 1 => {
+                return Err("--set: with several mechanisms, NAME.KEY=VALUE is needed".into());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The parameters that are set for `name`.
+fn parameters(settings: &[Setting], name: &str) -> Value {
+    let mut parameters = Value::Null;
+    for setting in settings {
+        if setting.mechanism.as_deref().is_none_or(|mechanism| mechanism == name) {
+            setting.apply(&mut parameters);
+        }
+    }
+    parameters
+}
+
+/// Which mechanism releases which columns.
+fn parts<'a>(
+    registry: &'a Registry,
+    arguments: &'a DesignArguments,
+    schema: &'a Schema,
+    names: &[&str],
+) -> Result<Vec<Part<'a>>, Failure> {
+    let target = arguments.target.as_deref();
+    let features = || -> Vec<&str> {
+        let columns = schema.columns().iter().map(|column| column.name.as_str());
+        columns.filter(|&name| Some(name) != target).collect()
+    };
+    let columns: Vec<Vec<&str>> = match (names.len(), arguments.columns.len(), target) {
+        (named, given, _) if named == given => {
+            arguments.columns.iter().map(|list| list.split(',').map(str::trim).collect()).collect()
+        }
+        (1, 0, _) => vec![features()],
+        (2, 0, Some(target)) => vec![features(), vec![target]],
+        (named, given, _) => {
+            let problem = format!("{named} mechanisms need --columns {named} times, and not {given}");
+            return Err(problem.into());
+        }
+    };
+    let mut parts = vec![];
+    for (name, columns) in names.iter().zip(columns) {
+        parts.push(Part { plugin: registry.get(name)?, columns });
+    }
+    let takes_target = |part: &Part| target.is_some_and(|target| part.columns.contains(&target));
+    if let (Some(target), Some(_)) = (target, arguments.label_share) {
+        match parts.iter().find(|part| takes_target(part)) {
+            Some(part) if part.columns.len() > 1 => {
+                let name = part.plugin.name;
+                return Err(format!(
+                    "--label-share: {name} releases {target:?} together with other columns, so it has no share of its own"
+                )
+                .into());
+            }
+            Some(_) => {}
+            None => {
+                let by = match schema.column(target)?.kind {
+                    Kind::Category { .. } => "randomized-response",
+                    Kind::Real { .. } => "laplace",
+                };
+                parts.push(Part { plugin: registry.get(by)?, columns: vec![target] });
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// The columns that no part takes.
+fn left_out<'a>(schema: &'a Schema, parts: &[Part]) -> Vec<&'a str> {
+    let names = schema.columns().iter().map(|column| column.name.as_str());
+    names.filter(|name| !parts.iter().any(|part| part.columns.contains(name))).collect()
+}
+
+/// What each part may spend: the label by itself its share, the others by the number of their columns.
+fn shares(
+    budget: &Budget,
+    parts: &[Part],
+    target: Option<&str>,
+    label_share: Option<f64>,
+) -> Result<Vec<Budget>, Failure> {
+    let is_label = |part: &Part| target.is_some_and(|target| part.columns == [target]);
+    let mut columns_left: usize =
+        parts.iter().filter(|part| !is_label(part)).map(|part| part.columns.len()).sum();
+    let (of_label, mut rest) = match parts.iter().any(is_label) {
+        true if columns_left > 0 => budget.split(label_share.unwrap_or(0.5))?,
+        _ => (*budget, *budget),
+    };
+    let mut shares = vec![];
+    for part in parts {
+        if is_label(part) {
+            shares.push(of_label);
+            continue;
+        }
+        let own = part.columns.len();
+        let share = match own == columns_left {
+            true => rest,
+            false => {
+                let (share, others) = rest.split(own as f64 / columns_left as f64)?;
+                rest = others;
+                share
+            }
+        };
+        columns_left -= own;
+        shares.push(share);
+    }
+    Ok(shares)
+}

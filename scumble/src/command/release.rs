@@ -1,0 +1,287 @@
+//! `scumble release`: a file of records, by a saved design.
+
+use super::{Failure, print, print_json, tell_clipped};
+use crate::registry::{
+    Design, Error, Existing, Guarantee, Key, Ledger, LocalMechanism, Mechanism, NewFile, Noise, OutOfBounds,
+    Randomness, Readable, Registry, csv, is_beside, stream,
+};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[derive(Args)]
+pub(super) struct ReleaseArguments {
+    /// A design, as `scumble design` saves it.
+    #[arg(long, value_name = "DESIGN.json")]
+    design: PathBuf,
+    /// The records: a CSV file whose header names the columns of the design's schema, in any order.
+    #[arg(long, value_name = "PRIVATE.csv")]
+    input: PathBuf,
+    /// Where the released records go: CSV in the schema's own columns and units.
+    #[arg(long, value_name = "RELEASED.csv")]
+    output: PathBuf,
+    /// Where the guarantee of this release goes, with the law of its noise, as JSON.
+    #[arg(long, value_name = "CARD.json")]
+    card: Option<PathBuf>,
+    /// Where the secret key of a curator's mechanism goes. It must lie in another folder than the release and the design.
+    #[arg(long, value_name = "KEY.json")]
+    key: Option<PathBuf>,
+    /// Repeat the release of this seed. It then promises nothing: whoever knows the seed can take the noise away.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Refuse a number outside its bounds, instead of clipping and counting it. Whoever sees that a release was refused
+    /// learns that such a record is there.
+    #[arg(long)]
+    strict: bool,
+    /// Charge the release to this ledger before anything is written, or do not release.
+    #[arg(long, value_name = "LEDGER.json", requires = "dataset")]
+    ledger: Option<PathBuf>,
+    /// The name of the data set in the ledger.
+    #[arg(long, value_name = "NAME", requires = "ledger")]
+    dataset: Option<String>,
+    /// Replace an output or a card that stands there. A key always stays.
+    #[arg(long)]
+    force: bool,
+}
+
+/// The files of a release, each of them still aside.
+struct Outputs {
+    released: BufWriter<NewFile>,
+    card: Option<NewFile>,
+    key: Option<NewFile>,
+}
+
+/// What there is to say once all records are released.
+struct Done {
+    records: u64,
+    guarantee: Guarantee,
+    noise: Noise,
+    key: Option<Key>,
+}
+
+pub(super) fn release(
+    registry: &Registry,
+    arguments: &ReleaseArguments,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let design = Design::read(&arguments.design, registry)?;
+    check_places(arguments, &*design.mechanism)?;
+    let mut outputs = Outputs::create(arguments)?;
+    let randomness = match arguments.seed {
+        Some(seed) => Randomness::seeded(seed),
+        None => Randomness::from_os()?,
+    };
+    let mut work =
+        Work { arguments, design: &design, bar: progress_bar(&arguments.input), is_charged: false };
+    stop_when_interrupted()?;
+    let done = match design.mechanism.as_local() {
+        Some(local) => work.release_stream(local, randomness, &mut outputs),
+        None => work.release_table(randomness, &mut outputs),
+    };
+    work.bar.finish_and_clear();
+    let is_charged = work.is_charged;
+    let done = done.and_then(|done| outputs.commit(&design, &done).map(|()| done));
+    let done = done.map_err(|failure| match is_charged {
+        true => format!("{failure}; the ledger was charged before, and stays so").into(),
+        false => failure,
+    })?;
+    if as_json {
+        return print_json(&json!({
+            "output": arguments.output,
+            "records": done.records,
+            "guarantee": done.guarantee.to_json(),
+        }));
+    }
+    print(&format!(
+        "{} holds {} released records: {}",
+        arguments.output.display(),
+        done.records,
+        done.guarantee.summary()
+    ))
+}
+
+/// # Errors
+/// Where something that is read would be replaced; where a key is asked for that there is not, is not asked for, or would
+/// lie beside what everybody may see.
+fn check_places(arguments: &ReleaseArguments, mechanism: &dyn Mechanism) -> Result<(), Failure> {
+    let inputs = [Some(&arguments.input), Some(&arguments.design), arguments.ledger.as_ref()];
+    for output in
+        [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()].into_iter().flatten()
+    {
+        let place = |path: &PathBuf| path.canonicalize().ok();
+        if inputs.iter().flatten().any(|input| place(output).is_some() && place(output) == place(input)) {
+            return Err(format!("{}: it is read, so nothing is written there", output.display()).into());
+        }
+    }
+    let Some(key) = &arguments.key else {
+        if mechanism.as_local().is_some() {
+            return Ok(());
+        }
+        return Err(
+            "the design is a curator's: without its secret key (--key FILE) nothing can be learned from the \
+                    release"
+                .into(),
+        );
+    };
+    if mechanism.as_local().is_some() {
+        return Err("--key: a local mechanism has no secret; its key is the design".into());
+    }
+    let beside = [
+        ("release", Some(&arguments.output)),
+        ("design", Some(&arguments.design)),
+        ("card", arguments.card.as_ref()),
+    ];
+    for (what, file) in beside {
+        if let Some(file) = file
+            && is_beside(key, file)?
+        {
+            return Err(format!(
+                "{}: the key would lie next to the {what}, and who takes one takes both; put it in a folder of its own",
+                key.display()
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+impl Outputs {
+    fn create(arguments: &ReleaseArguments) -> Result<Self, Error> {
+        let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+        let usual = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
+        let secret = |path: &PathBuf| NewFile::create(path, Existing::Keep, Readable::ByOwner);
+        Ok(Self {
+            released: BufWriter::new(usual(&arguments.output)?),
+            card: arguments.card.as_ref().map(usual).transpose()?,
+            key: arguments.key.as_ref().map(secret).transpose()?,
+        })
+    }
+
+    /// The release appears last: where it is, its key and card are.
+    fn commit(self, design: &Design, done: &Done) -> Result<(), Failure> {
+        if let (Some(file), Some(key)) = (self.key, &done.key) {
+            file.finish(key.save()?.unwrap_or_default().as_bytes())?;
+        }
+        if let Some(file) = self.card {
+            let card = json!({
+                "design": design.origin,
+                "guarantee": done.guarantee.to_json(),
+                "noise": done.noise,
+            });
+            file.finish((serde_json::to_string_pretty(&card)? + "\n").as_bytes())?;
+        }
+        let released = self.released.into_inner();
+        Ok(released.map_err(|error| Error::Write { source: error.into_error() })?.commit()?)
+    }
+}
+
+/// What both ways of releasing need.
+struct Work<'a> {
+    arguments: &'a ReleaseArguments,
+    design: &'a Design,
+    bar: ProgressBar,
+    is_charged: bool,
+}
+
+impl Work<'_> {
+    /// Record by record, in bounded memory.
+    fn release_stream(
+        &mut self,
+        local: &dyn LocalMechanism,
+        mut randomness: Randomness,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
+        let guarantee = local.guarantee().under(randomness.provenance());
+        if self.arguments.ledger.is_some() {
+            // Twice over the file, so that a bad row is found before anything is charged.
+            self.check_readable_twice()?;
+            stream::check(&mut self.reader()?, |bytes| self.go_on(bytes))?;
+        }
+        let mut reader = self.reader()?;
+        let records = self.design.records()?;
+        let decoder = records.schema.decoder(&local.layout(), records.target.as_deref());
+        self.charge(&guarantee)?;
+        let streams = randomness.streams();
+        let output = &mut outputs.released;
+        let streamed =
+            stream::release(local, &mut reader, &decoder, &streams, output, |bytes| self.go_on(bytes))?;
+        tell_clipped(&self.arguments.input.display().to_string(), &streamed.clipped);
+        Ok(Done { records: streamed.records, guarantee, noise: local.noise(), key: None })
+    }
+
+    /// All records at once: what a curator does.
+    fn release_table(&mut self, mut randomness: Randomness, outputs: &mut Outputs) -> Result<Done, Failure> {
+        let loaded = self.reader()?.read_all()?;
+        self.go_on(0)?;
+        let release = self.design.mechanism.release(&loaded.table, &mut randomness)?;
+        self.go_on(0)?;
+        let records = self.design.records()?;
+        self.charge(&release.guarantee)?;
+        stream::write(&release.table, self.design.mechanism.domain(), records, &mut outputs.released)?;
+        tell_clipped(&self.arguments.input.display().to_string(), &loaded.clipped);
+        Ok(Done {
+            records: release.table.len() as u64,
+            guarantee: release.guarantee,
+            noise: release.noise,
+            key: Some(release.key),
+        })
+    }
+
+    fn reader(&self) -> Result<csv::Reader<File>, Error> {
+        let records = self.design.records()?;
+        let out_of_bounds = if self.arguments.strict { OutOfBounds::Reject } else { OutOfBounds::Clip };
+        csv::Reader::open(&self.arguments.input, &records.schema, records.target.as_deref(), out_of_bounds)
+    }
+
+    fn check_readable_twice(&self) -> Result<(), Failure> {
+        let input = &self.arguments.input;
+        let found = std::fs::metadata(input).map_err(|source| Error::Io { file: input.clone(), source })?;
+        if found.is_file() {
+            return Ok(());
+        }
+        Err(format!("{}: --ledger needs a plain file, for it is read twice", input.display()).into())
+    }
+
+    /// Before the first released byte is written anywhere.
+    fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Error> {
+        if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
+            let what = format!("{} to {}", self.design.origin.plugin, self.arguments.output.display());
+            Ledger::at(ledger).charge_release(dataset, guarantee, &what)?;
+            self.is_charged = true;
+        }
+        Ok(())
+    }
+
+    fn go_on(&self, bytes: u64) -> Result<(), Error> {
+        self.bar.set_position(bytes);
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    }
+}
+
+/// Set by the first interrupt; files that are still aside are taken away then. The second one does not wait for that.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+fn stop_when_interrupted() -> Result<(), Failure> {
+    Ok(ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })?)
+}
+
+/// Hidden unless stderr is a terminal.
+fn progress_bar(input: &Path) -> ProgressBar {
+    let bytes = std::fs::metadata(input).map(|found| found.len()).unwrap_or(0);
+    let bar = ProgressBar::new(bytes);
+    match ProgressStyle::with_template("releasing {bar:40} {bytes}/{total_bytes}, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,191 @@
+//! `scumble design`: what is saved, what it promises, and what is refused.
+
+use crate::{Files, SCHEMA};
+use serde_json::Value;
+
+fn saved(files: &Files, name: &str) -> Value {
+    serde_json::from_str(&files.read(name)).unwrap()
+}
+
+#[test]
+fn a_design_is_an_envelope_with_all_that_a_client_needs() {
+    let files = Files::new();
+    let card =
+        files.run("design direct --schema schema.toml --target colour --epsilon 3 --output design.json");
+    assert!(card.contains("ε = 3 local differential privacy for the whole record"), "{card}");
+    let design = saved(&files, "design.json");
+    assert_eq!(design["format"], "scumble-design-1");
+    assert_eq!((&design["plugin"], &design["target"]), (&"direct".into(), &"colour".into()));
+    assert_eq!(design["schema"]["column"][0]["unit"], "cm");
+    assert!(
+        design["mechanism"]["parts"].as_array().unwrap().len() == 3 && design["plugin_version"].is_string()
+    );
+    let described = files.run("describe --design design.json");
+    assert!(described.starts_with("designed by direct ") && described.contains("ε = 3"), "{described}");
+    assert_eq!(files.all(), ["design.json", "schema.toml"]);
+}
+
+#[test]
+fn a_design_that_is_there_stays_unless_forced() {
+    let files = Files::new();
+    files.write("design.json", "mine");
+    let line = "design laplace --schema schema.toml --epsilon 1 --output design.json";
+    assert_eq!(files.refuses(line), "design.json is there already, and stays");
+    assert_eq!(files.read("design.json"), "mine");
+    files.run(&format!("{line} --force"));
+    assert_eq!(saved(&files, "design.json")["plugin"], "laplace");
+}
+
+#[test]
+fn features_and_label_share_the_budget() {
+    let files = Files::new();
+    let design = |line: &str| {
+        let line =
+            format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
+        let told: Value = serde_json::from_str(&files.run(&line)).unwrap();
+        let parts = saved(&files, "design.json")["mechanism"]["parts"].as_array().unwrap().clone();
+        let epsilons: Vec<f64> = parts.iter().map(|part| part["epsilon"].as_f64().unwrap()).collect();
+        let kinds: Vec<String> = parts.iter().map(|part| part["kind"].as_str().unwrap().into()).collect();
+        assert_eq!(told["guarantee"]["claims"][0]["protects"], "record");
+        (kinds.join("+"), epsilons, told["guarantee"]["epsilon"].as_f64().unwrap())
+    };
+    let both = "laplace+randomized-response".to_owned();
+    // A label's share names the mechanism for it; two mechanisms are features, then label; or columns say which.
+    assert_eq!(design("laplace --target colour --label-share 0.25"), (both.clone(), vec![3.0, 1.0], 4.0));
+    let two = "--mechanism laplace --mechanism randomized-response";
+    assert_eq!(design(&format!("{two} --target colour")), (both.clone(), vec![2.0, 2.0], 4.0));
+    assert_eq!(
+        design(&format!("{two} --columns size,price --columns colour --target colour --label-share 0.25")),
+        (both.clone(), vec![3.0, 1.0], 4.0)
+    );
+    // Without a target, by the number of columns.
+    assert_eq!(
+        design("--mechanism laplace --mechanism laplace --columns size,colour --columns price"),
+        ("laplace+laplace".into(), vec![4.0 * (2.0 / 3.0), 4.0 - 4.0 * (2.0 / 3.0)], 4.0)
+    );
+    assert_eq!(design("laplace --target price --label-share 0.5").0, "laplace+laplace");
+}
+
+#[test]
+fn the_card_of_a_composition_shows_how_its_claim_came_about() {
+    let files = Files::new();
+    let card = files.run(
+        "design --mechanism laplace --mechanism randomized-response --columns size,price --columns colour --target \
+         colour --label-share 0.25 --schema schema.toml --epsilon 4 --output design.json",
+    );
+    for expected in [
+        "ε = 4 local",
+        "sequential composition",
+        "ε = 3 by the Laplace mechanism",
+        "ε = 1 by randomised response",
+    ] {
+        assert!(card.contains(expected), "{expected:?} is missing:\n{card}");
+    }
+    let described = files.run("describe --design design.json");
+    assert!(described.contains("composed 0.1.0 of laplace 0.1.0, randomized-response 0.1.0"), "{described}");
+}
+
+#[test]
+fn a_column_that_nobody_takes_is_named() {
+    let files = Files::new();
+    let line =
+        "design --mechanism laplace --columns size --schema schema.toml --epsilon 1 --output design.json";
+    let output = files.command(line).output().unwrap();
+    assert!(output.status.success());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr, "no mechanism takes colour, price: it will not be released\n");
+    files.good();
+    files.run("release --design design.json --input data.csv --output released.csv");
+    assert!(files.read("released.csv").starts_with("size\n"));
+}
+
+#[test]
+fn what_makes_no_composition_is_refused() {
+    let files = Files::new();
+    for (line, expected) in [
+        ("--mechanism laplace --mechanism direct", "2 mechanisms need --columns 2 times, and not 0"),
+        (
+            "--mechanism laplace --columns size --columns price",
+            "1 mechanisms need --columns 1 times, and not 2",
+        ),
+        ("laplace --columns sice", "schema.toml: there is no column \"sice\"; did you mean \"size\"?"),
+        ("laplace --columns size,size", "schema.toml: the column \"size\" stands there twice"),
+        ("lapace", "there is no mechanism \"lapace\"; did you mean \"laplace\"?"),
+        ("laplace --target color", "schema.toml: there is no column \"color\"; did you mean \"colour\"?"),
+        (
+            "laplace --columns size,colour --target colour --label-share 0.5",
+            "--label-share: laplace releases \"colour\" together with other columns, so it has no share of its own",
+        ),
+        (
+            "--mechanism direct --mechanism direct --columns size,colour --columns price,colour --target colour",
+            "two parts take the target, and a table has but one",
+        ),
+        (
+            "laplace --set protct=record",
+            "the mechanism \"laplace\" has no parameter \"protct\"; did you mean \"protect\"?",
+        ),
+        ("laplace --set direct.a=1", "--set: the mechanism \"direct\" does not take part"),
+        ("laplace --set record", "--set \"record\": KEY=VALUE or NAME.KEY=VALUE is needed"),
+        (
+            "randomized-response",
+            "randomized-response does not apply: it answers with levels, and what it should protect holds numbers",
+        ),
+    ] {
+        let line = format!("design {line} --schema schema.toml --epsilon 1 --output design.json");
+        assert_eq!(files.refuses(&line), expected, "{line}");
+    }
+    let line = "design laplace --schema schema.toml --epsilon -1 --output design.json";
+    assert_eq!(files.refuses(line), "epsilon must be above zero (\"inf\" for no privacy), and -1 is not");
+    let line = "design laplace --schema schema.toml --epsilon 1 --output no/such/design.json";
+    assert!(files.refuses(line).starts_with("no/such/design.json: "));
+    files.write("schema.toml", SCHEMA.replace("10.0", "-10.0"));
+    let line = "design laplace --schema schema.toml --epsilon 1 --output design.json";
+    assert!(files.refuses(line).starts_with("schema.toml: column \"size\": the bounds"));
+    assert_eq!(files.all(), ["schema.toml"]);
+}
+
+#[test]
+fn private_volunteers_must_be_promised_something() {
+    let files = Files::new();
+    files.good();
+    let line = |promise: &str| {
+        format!(
+            "design laplace --schema schema.toml --epsilon 1 --output {promise}.json --volunteers data.csv --volunteers-are \
+             {promise}"
+        )
+    };
+    let refused = files.refuses(&line("private"));
+    assert!(refused.starts_with("private volunteers were at hand when \"laplace\" designed it"), "{refused}");
+    assert!(!files.exists("private.json"));
+    // Nobody's record shaped these, and the user hears it.
+    for promise in ["public", "consented"] {
+        let output = files.command(&line(promise)).output().unwrap();
+        assert!(String::from_utf8(output.stderr).unwrap().contains("were not used"));
+        assert!(files.exists(&format!("{promise}.json")));
+    }
+    files.write("bad.csv", "size,colour,price\n1,red,dear\n");
+    let refused =
+        files.refuses(&line("public").replace("data.csv", "bad.csv").replace("public.json", "a.json"));
+    assert!(refused.starts_with("bad.csv, row 1, column \"price\""), "{refused}");
+    assert!(
+        files
+            .refuses("design laplace --schema schema.toml --epsilon 1 --output a.json --volunteers data.csv")
+            .contains("--volunteers-are")
+    );
+}
+
+#[test]
+fn a_task_is_a_matrix_over_the_encoded_columns() {
+    let files = Files::new();
+    let line = "design laplace --schema schema.toml --epsilon 1 --output a.json --task task.csv";
+    files.write("task.csv", "price,size,colour=red\n1,0,0\n");
+    assert_eq!(
+        files.refuses(line),
+        "task.csv: there is no column \"colour=green\"; did you mean \"colour=red\"?"
+    );
+    files.write("task.csv", "price,size,colour=red,colour=green\n1,0,0,many\n");
+    let expected = "task.csv, row 1, column \"colour=green\": \"many\" is no number; a number is needed";
+    assert_eq!(files.refuses(line), expected);
+    files.write("task.csv", "price,size,colour=red,colour=green\n1,0,0,-2.5\n");
+    files.run(line);
+}

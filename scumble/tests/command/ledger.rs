@@ -1,0 +1,121 @@
+//! `scumble ledger`: what is counted, and that nothing is forgotten whatever happens to a process or the disk.
+
+use crate::Files;
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::Duration;
+
+const CHARGE: &str = "ledger charge --ledger ledger.json --dataset survey --epsilon 0.125";
+
+fn with_ledger(epsilon: &str) -> Files {
+    let files = Files::new();
+    files.run(&format!("ledger init --ledger ledger.json --dataset survey --epsilon {epsilon} --delta 1e-6"));
+    files
+}
+
+fn spent(files: &Files) -> f64 {
+    let shown: Value = serde_json::from_str(&files.run("ledger show --ledger ledger.json --json")).unwrap();
+    shown["accounts"][0]["spent"]["epsilon"].as_f64().unwrap()
+}
+
+#[test]
+fn charges_add_up_to_the_total_and_no_further() {
+    let files = with_ledger("0.25");
+    files.run(CHARGE);
+    let shown = files.run(&format!("{CHARGE} --what interviews"));
+    assert!(shown.contains("survey, the whole record") && shown.contains("interviews"), "{shown}");
+    let refused = files.refuses(CHARGE);
+    assert!(
+        refused.starts_with("\"survey\" has too little left for the whole record: ε = 0.25"),
+        "{refused}"
+    );
+    assert_eq!(spent(&files), 0.25);
+}
+
+#[test]
+fn what_is_no_account_is_named() {
+    let files = with_ledger("1");
+    for (line, expected) in [
+        (
+            "ledger show --ledger none.json",
+            "the ledger none.json: there is no such ledger; `scumble ledger init` makes one",
+        ),
+        (
+            "ledger show --ledger ledger.json --dataset other",
+            "the ledger ledger.json: there is no account for \"other\"",
+        ),
+        (
+            "ledger charge --ledger ledger.json --dataset survey --unit label --epsilon 1",
+            "the ledger ledger.json: there is no account for the label (not the features) of \"survey\"",
+        ),
+        (
+            "ledger init --ledger ledger.json --dataset survey --epsilon 2",
+            "the ledger ledger.json: \"survey\" has an account for the whole record already, and its total stays",
+        ),
+        (
+            "ledger charge --ledger ledger.json --dataset survey --epsilon 0",
+            "epsilon must be above zero (\"inf\" for no privacy), and 0 is not",
+        ),
+        (
+            "ledger init --ledger schema.toml --dataset survey --epsilon 1",
+            "the ledger schema.toml: expected value at line 2 column 1",
+        ),
+    ] {
+        assert_eq!(files.refuses(line), expected);
+    }
+    assert!(
+        files
+            .refuses("ledger init --ledger no/such.json --dataset a --epsilon 1")
+            .starts_with("no/such.json")
+    );
+    assert_eq!(spent(&files), 0.0);
+}
+
+#[test]
+fn processes_that_charge_at_once_wait_for_each_other() {
+    let files = with_ledger("1");
+    let children: Vec<_> = (0..12)
+        .map(|_| files.command(CHARGE).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+        .collect();
+    let granted =
+        children.into_iter().filter_map(|mut child| child.wait().unwrap().success().then_some(())).count();
+    assert_eq!(granted, 8, "eight times 0.125 is 1");
+    assert_eq!(spent(&files), 1.0);
+}
+
+/// Whatever a killed process was granted is in the ledger, and the ledger can still be used.
+#[test]
+fn a_charge_survives_its_process() {
+    let files = with_ledger("1000");
+    let mut granted = 0;
+    for attempt in 0..60 {
+        let mut child = files.command(CHARGE).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // A charge takes some milliseconds: from before its first instruction to after its last.
+        std::thread::sleep(Duration::from_micros(150 * attempt));
+        child.kill().unwrap();
+        granted += u32::from(child.wait().unwrap().success());
+        assert!(
+            spent(&files) >= 0.125 * f64::from(granted),
+            "a charge that was granted is not in the ledger"
+        );
+    }
+    files.run(CHARGE);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_grants_nothing_and_loses_nothing() {
+    let files = with_ledger("1");
+    files.run(CHARGE);
+    let before = files.read("ledger.json");
+    // No file may grow beyond a size of zero, as on a full disk.
+    let mut full = std::process::Command::new("sh");
+    full.current_dir(files.folder.path());
+    full.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_scumble")]);
+    full.args(CHARGE.split_whitespace());
+    let refused = crate::refused(full);
+    assert!(refused.starts_with("ledger.json: "), "{refused}");
+    assert_eq!(files.read("ledger.json"), before);
+    assert_eq!(spent(&files), 0.125);
+    assert_eq!(files.all(), ["ledger.json", "ledger.json.witness", "schema.toml"]);
+}

@@ -1,0 +1,340 @@
+//! `scumble release`: what comes out, what is kept, and what bad input leaves behind: nothing.
+
+use crate::{Files, SCHEMA};
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const RELEASE: &str = "release --design design.json --input data.csv --output released.csv";
+
+/// A design of `mechanism`, and the sixty good rows.
+fn designed(mechanism: &str) -> Files {
+    let files = Files::new();
+    files.good();
+    files.run(&format!("design {mechanism} --schema schema.toml --output design.json"));
+    files
+}
+
+fn with_ledger(files: &Files, epsilon: f64) {
+    files.run(&format!("ledger init --ledger ledger.json --dataset survey --epsilon {epsilon}"));
+}
+
+fn spent(files: &Files) -> f64 {
+    let shown: Value = serde_json::from_str(&files.run("ledger show --ledger ledger.json --json")).unwrap();
+    shown["accounts"][0]["spent"]["epsilon"].as_f64().unwrap()
+}
+
+fn many(files: &Files, rows: usize) {
+    let rows: String = (0..rows).map(|row| format!("{},red,{}\n", row % 10, row % 100)).collect();
+    files.write("data.csv", format!("size,colour,price\n{rows}"));
+}
+
+#[test]
+fn a_release_has_the_schemas_columns_in_its_order_and_units() {
+    let files = designed("identity --epsilon 1");
+    files.write("data.csv", "note,price,colour,size\nx,12.5,green,7.5\ny,100,red,0\n");
+    let told = files.run(RELEASE);
+    assert_eq!(told, "released.csv holds 2 released records: no claim\n");
+    assert_eq!(files.read("released.csv"), "size,colour,price\n7.5,green,12.5\n0,red,100\n");
+}
+
+#[test]
+fn a_seed_gives_the_same_bytes_whatever_the_number_of_threads() {
+    let files = designed("direct --target colour --epsilon 4");
+    many(&files, 5000);
+    let release = |seed: u32, threads: u32| {
+        let line = format!("{RELEASE} --force --seed {seed}");
+        assert!(
+            files
+                .command(&line)
+                .env("RAYON_NUM_THREADS", threads.to_string())
+                .output()
+                .unwrap()
+                .status
+                .success()
+        );
+        files.read("released.csv")
+    };
+    let one = release(1, 1);
+    assert_eq!(one.lines().count(), 5001);
+    assert!(one == release(1, 2) && one == release(1, 5), "threads change the release");
+    assert_ne!(one, release(2, 2));
+}
+
+#[test]
+fn the_card_says_what_this_release_promises() {
+    let files = designed("laplace --target price --epsilon 2");
+    let card = |line: &str| -> Value {
+        files.run(&format!("{RELEASE} --force --card card.json {line}"));
+        serde_json::from_str(&files.read("card.json")).unwrap()
+    };
+    let fresh = card("");
+    assert_eq!(fresh["guarantee"]["epsilon"], 2.0);
+    assert_eq!(fresh["design"]["plugin"], "laplace");
+    assert_eq!(fresh["noise"]["target"]["law"], "additive");
+    let seeded = card("--seed 7");
+    assert!(
+        seeded["guarantee"]["epsilon"].is_null() && seeded["guarantee"]["claims"] == serde_json::json!([])
+    );
+    assert!(seeded["guarantee"]["discloses"][0].as_str().unwrap().contains("seed"));
+}
+
+#[test]
+fn clipped_cells_are_told_to_the_owner_alone_and_refused_if_she_is_strict() {
+    let files = designed("laplace --epsilon 1");
+    files.write("data.csv", "size,colour,price\n99,red,50\n1,red,50\n");
+    let output = files.command(&format!("{RELEASE} --card card.json")).output().unwrap();
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("clipped to the public bounds: 1 of \"size\" to [0, 10]")
+    );
+    assert!(!files.read("card.json").contains("clip") && !files.read("released.csv").contains("clip"));
+    let refused = files.refuses(&format!("{RELEASE} --strict --force"));
+    assert_eq!(
+        refused,
+        "data.csv, row 1, column \"size\": \"99\" lies outside the bounds; a number between 0 and 10 cm is needed"
+    );
+    let help = files.run("release --help");
+    assert!(help.contains("learns that such a record is there"), "{help}");
+}
+
+#[test]
+fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
+    let files = designed("laplace --epsilon 1");
+    files.write("released.csv", "mine");
+    assert_eq!(files.refuses(RELEASE), "released.csv is there already, and stays");
+    assert_eq!(files.read("released.csv"), "mine");
+    files.run(&format!("{RELEASE} --force"));
+    assert!(files.read("released.csv").starts_with("size,colour,price\n"));
+    for (read, line) in [
+        ("data.csv", "release --design design.json --input data.csv --output ./data.csv --force"),
+        ("design.json", "release --design design.json --input data.csv --output design.json --force"),
+        ("data.csv", "release --design design.json --input data.csv --output a.csv --card data.csv --force"),
+    ] {
+        let before = files.read(read);
+        assert!(files.refuses(line).ends_with("it is read, so nothing is written there"));
+        assert_eq!(files.read(read), before);
+    }
+    files.write("card.json", "mine");
+    let line = "release --design design.json --input data.csv --output a.csv --card card.json";
+    assert_eq!(files.refuses(line), "card.json is there already, and stays");
+    assert!(!files.exists("a.csv"));
+}
+
+/// One line, exit code 2, no output, no file aside, nothing charged.
+#[test]
+fn bad_input_leaves_nothing_behind() {
+    let files = designed("laplace --epsilon 1");
+    with_ledger(&files, 10.0);
+    let before = files.all();
+    let header = "size,colour,price\n";
+    let good = "1,red,5\n";
+    let cases: Vec<(Vec<u8>, &str)> = vec![
+        (
+            format!("{header}{}1,red,dear\n", good.repeat(3000)).into(),
+            "data.csv, row 3001, column \"price\": \"dear\" is no number",
+        ),
+        (format!("{header}{good}1,red\n").into(), "data.csv, row 2: it has 2 cells where the header has 3"),
+        (
+            format!("{header}{good}1,red,5,6\n").into(),
+            "data.csv, row 2: it has 4 cells where the header has 3",
+        ),
+        (format!("{header}{good}1,re").into(), "data.csv, row 2: it has 2 cells where the header has 3"),
+        (
+            format!("{header}{good}1,\"re").into(),
+            "data.csv: the file ends in the middle of row 2: a quotation mark is never closed",
+        ),
+        ("size,price\n1,5\n".into(), "data.csv: there is no column \"colour\""),
+        ("size,colour,price,size\n1,red,5,1\n".into(), "data.csv: the column \"size\" stands there twice"),
+        (header.into(), "data.csv holds no records"),
+        ("".into(), "data.csv holds no records"),
+        (
+            format!("{header}1,red,{}\n", "9".repeat(10_000_000)).into(),
+            "data.csv, row 1, column \"price\": \"999999999999999999999999999999999999999999999999999999999999…\" is too long, with 10000000 bytes",
+        ),
+        (
+            format!("{header}1,red,{}\n", "9".repeat(20_000_000)).into(),
+            "data.csv: a row is longer than 16 MiB",
+        ),
+        ([header.as_bytes(), b"1,\xff,5\n"].concat(), "data.csv: "),
+        (b"PK\x03\x04\0\0\0".to_vec(), "data.csv: "),
+    ];
+    for (text, expected) in cases {
+        files.write("data.csv", text);
+        for line in [RELEASE.to_owned(), format!("{RELEASE} --ledger ledger.json --dataset survey")] {
+            let refused = files.refuses(&line);
+            assert!(refused.starts_with(expected), "{refused}");
+            assert!(refused.len() < 400, "{refused}");
+            assert_eq!(files.all(), before);
+        }
+    }
+    assert_eq!(spent(&files), 0.0);
+}
+
+#[test]
+fn of_two_bad_rows_the_first_is_named_whatever_the_number_of_threads() {
+    let files = designed("laplace --epsilon 1");
+    let good = "1,red,5\n".repeat(2000);
+    files.write("data.csv", format!("size,colour,price\n{good}1,red,dear\n{good}{good}{good}1\n"));
+    for threads in ["1", "4"] {
+        let mut command = files.command(RELEASE);
+        command.env("RAYON_NUM_THREADS", threads);
+        assert!(crate::refused(command).starts_with("data.csv, row 2001, "));
+    }
+}
+
+#[test]
+fn bad_designs_and_places_are_named() {
+    let files = designed("laplace --epsilon 1");
+    let design = files.read("design.json");
+    for (text, expected) in [
+        ("size,colour\n1,2\n".to_owned(), "expected value at line 1"),
+        ("{}".into(), "it has no \"format\""),
+        (design[..design.len() / 2].into(), "EOF while parsing"),
+        (
+            design.replace("scumble-design-1", "scumble-design-2"),
+            "its format is \"scumble-design-2\" where \"scumble-design-1\" is read",
+        ),
+        (
+            design.replace("\"plugin\": \"laplace\"", "\"plugin\": \"staircase\""),
+            "there is no mechanism \"staircase\"",
+        ),
+        (design.replace("\"plugin_version\": \"", "\"plugin_version\": \"9"), "designed it, and version"),
+        (design.replace("\"epsilon\": 1.0", "\"epsilon\": -1.0"), "epsilon must be above zero"),
+        (
+            design.replace("\"epsilon\": 1.0", "\"epsilon\": 0.5"),
+            "something in it was changed after it was saved",
+        ),
+        (
+            design.replace("\"upper\": 10.0", "\"upper\": 1000.0"),
+            "something in it was changed after it was saved",
+        ),
+        (design.replace("\"upper\": 10.0", "\"upper\": -1.0"), "the bounds 0 and -1"),
+        (design.replacen("colour", "color", 1), "its schema describes other records"),
+    ] {
+        assert_ne!(text, design);
+        files.write("design.json", text);
+        let refused = files.refuses(RELEASE);
+        assert!(
+            refused.starts_with("design.json: the design cannot be loaded: ") && refused.contains(expected),
+            "{refused}"
+        );
+    }
+    files.write("design.json", design);
+    for (line, expected) in [
+        (RELEASE.replace("design.json", "none.json"), "none.json: "),
+        (RELEASE.replace("design.json", "."), ".: "),
+        (RELEASE.replace("data.csv", "none.csv"), "none.csv: "),
+        (RELEASE.replace("data.csv", "."), ".: "),
+        (RELEASE.replace("released.csv", "none/released.csv"), "none/released.csv: "),
+        (RELEASE.replace("released.csv", "data.csv/released.csv"), "data.csv/released.csv: "),
+        (RELEASE.replace("released.csv", "."), ". is no plain file"),
+        (format!("{RELEASE} --key key.json"), "--key: a local mechanism has no secret"),
+        (
+            format!("{RELEASE} --ledger none.json --dataset survey"),
+            "the ledger none.json: there is no such ledger",
+        ),
+        (format!("{RELEASE} --ledger ledger.json"), "the following required arguments were not provided"),
+    ] {
+        let refused = files.refuses(&line);
+        assert!(refused.starts_with(expected), "{line}: {refused}");
+    }
+    #[cfg(target_os = "linux")]
+    assert!(
+        files
+            .refuses(&RELEASE.replace("released.csv", "/proc/released.csv"))
+            .starts_with("/proc/released.csv: ")
+    );
+    assert_eq!(files.all(), ["data.csv", "design.json", "schema.toml"]);
+}
+
+#[test]
+fn a_ledger_is_charged_before_a_release_and_refuses_one_too_many() {
+    let files = designed("laplace --target price --epsilon 1");
+    with_ledger(&files, 2.5);
+    let release = |output: &str| {
+        format!("{RELEASE} --ledger ledger.json --dataset survey").replace("released.csv", output)
+    };
+    files.run(&release("one.csv"));
+    files.run(&release("two.csv"));
+    assert_eq!(spent(&files), 2.0);
+    assert!(files.refuses(&release("three.csv")).starts_with("\"survey\" has too little left"));
+    // What is seeded promises nothing, and costs infinitely much.
+    assert!(files.refuses(&format!("{} --seed 1", release("three.csv"))).contains("ε = inf"));
+    assert!(!files.exists("three.csv"));
+    assert_eq!(spent(&files), 2.0);
+    // No label is protected by a design for the features.
+    files.run("design laplace --target colour --schema schema.toml --epsilon 0.1 --output features.json");
+    let refused = files.refuses(&release("three.csv").replace("design.json", "features.json"));
+    assert!(refused.contains("ε = inf"), "{refused}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_output_and_the_charge() {
+    let files = designed("laplace --epsilon 1");
+    many(&files, 50_000);
+    with_ledger(&files, 10.0);
+    let mut full = std::process::Command::new("sh");
+    full.current_dir(files.folder.path());
+    // Enough for the ledger, and not for the release.
+    full.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_scumble")]);
+    full.args(format!("{RELEASE} --ledger ledger.json --dataset survey").split_whitespace());
+    let before = files.all();
+    let refused = crate::refused(full);
+    assert!(refused.starts_with("the output cannot be written: "), "{refused}");
+    assert!(refused.ends_with("the ledger was charged before, and stays so"), "{refused}");
+    assert_eq!(files.all(), before);
+    assert_eq!(spent(&files), 1.0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_broken_file() {
+    let files = designed("laplace --epsilon 1");
+    many(&files, 400_000);
+    let before = files.all();
+    let mut child = files.command(RELEASE).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    // Once there is a file aside, records are being released.
+    while files.all() == before && start.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(20));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(files.all(), before, "an interrupted release leaves nothing");
+    files.run(RELEASE);
+}
+
+/// Killed at any instruction: an output that is there is whole and was charged.
+#[test]
+fn a_killed_release_was_charged_if_it_is_there() {
+    let files = designed("laplace --epsilon 1");
+    many(&files, 20_000);
+    with_ledger(&files, 1000.0);
+    let line = format!("{RELEASE} --ledger ledger.json --dataset survey");
+    let mut whole = 0;
+    for attempt in 0..25 {
+        let mut child = files.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(8 * attempt));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if files.exists("released.csv") {
+            whole += 1;
+            assert_eq!(files.read("released.csv").lines().count(), 20_001, "half a release");
+            std::fs::remove_file(files.path("released.csv")).unwrap();
+        }
+        assert!(spent(&files) >= f64::from(whole), "{whole} releases, and {} was spent", spent(&files));
+    }
+}
+
+#[test]
+fn the_schema_of_the_design_decides_not_the_one_beside_it() {
+    let files = designed("identity --epsilon 1");
+    files.write("schema.toml", SCHEMA.replace("10.0", "20.0"));
+    files.write("data.csv", "size,colour,price\n15,red,5\n");
+    files.run(RELEASE);
+    assert_eq!(files.read("released.csv"), "size,colour,price\n10,red,5\n");
+}
