@@ -1,1 +1,78 @@
-//! What only shows when the crates stand together. The facts are in `tests/`.
+//! What the tests in `tests/` need and no crate of ours has: a curator's mechanism, as a plugin.
+//!
+//! It is a toy. All numbers are moved by one secret offset, which is the key; whatever does not change by an offset is given
+//! away, and it promises nothing.
+
+use scumble::registry::{
+    Brief, Example, Guarantee, Key, Law, Mechanism, NoParameters, Noise, Randomness, RecordDomain, Release,
+    Result, SecretKey, Table, register,
+};
+use serde::{Deserialize, Serialize};
+
+/// All numbers of a release, moved by one secret offset.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Offset {
+    domain: RecordDomain,
+}
+
+impl Offset {
+    /// Moves the features of such records.
+    pub fn new(domain: RecordDomain) -> Self {
+        Self { domain }
+    }
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct OffsetKey {
+    offset: f64,
+}
+
+fn shifted(table: &Table, offset: f64) -> Result<Table> {
+    Table::new(table.columns().to_vec(), table.records() + offset, table.target().clone())
+}
+
+#[typetag::serde(name = "offset")]
+impl Mechanism for Offset {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee { discloses: vec!["all differences of records".into()], ..Guarantee::default() }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        use rand_core::RngCore;
+        let offset = f64::from(randomness.streams().stream(0).next_u32());
+        Ok(Release {
+            table: shifted(table, offset)?,
+            guarantee: self.guarantee(),
+            noise: Noise {
+                features: vec![Law::Exact { width: table.columns().len() }],
+                target: Law::Exact { width: self.domain.layout().target.width() },
+            },
+            key: Key::Secret(Box::new(OffsetKey { offset })),
+        })
+    }
+}
+
+#[typetag::serde(name = "offset")]
+impl SecretKey for OffsetKey {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        shifted(clean, self.offset)
+    }
+}
+
+register! {
+    /// The plugin `offset`.
+    pub const OFFSET = {
+        name: "offset",
+        summary: "a toy of a curator: all numbers moved by one secret offset",
+        paper: "none",
+        side: Curator,
+        pace: Quick,
+        parameters: NoParameters,
+        design: |NoParameters {}, brief: &Brief| -> Result<Offset> { Ok(Offset::new(brief.domain.clone())) },
+        example: Example::numbers,
+    };
+}

@@ -3,9 +3,10 @@
 use ndarray::{Array2, array};
 use scumble::classic::{Identity, Laplace, RandomizedResponse};
 use scumble::registry::{
-    Composed, Design, Domain, Guarantee, Key, Law, LocalMechanism, Mechanism, Noise, Randomness,
-    RecordDomain, Registry, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
+    Composed, Design, Domain, Guarantee, Key, Law, LocalMechanism, Mechanism, Randomness, RecordDomain,
+    Registry, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
 };
+use scumble_integration_tests::Offset;
 use serde::{Deserialize, Serialize};
 
 fn class() -> TargetDomain {
@@ -108,55 +109,10 @@ fn parts_that_do_not_fit_are_refused() {
     assert!(composed.encode(&[0.0; 3]).is_err() && composed.decode(vec![0.0; 99]).is_err());
 }
 
-/// A curator: it hides each column's place by a secret offset, which is its key.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Offset {
-    domain: RecordDomain,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct OffsetKey {
-    offset: f64,
-}
-
-fn shifted(table: &Table, offset: f64) -> Result<Table> {
-    Table::new(table.columns().to_vec(), table.records() + offset, table.target().clone())
-}
-
-#[typetag::serde(name = "composition-offset")]
-impl Mechanism for Offset {
-    fn domain(&self) -> &RecordDomain {
-        &self.domain
-    }
-    fn guarantee(&self) -> Guarantee {
-        Guarantee { discloses: vec!["all differences of records".into()], ..Guarantee::default() }
-    }
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        use rand_core::RngCore;
-        let offset = f64::from(randomness.streams().stream(0).next_u32());
-        Ok(Release {
-            table: shifted(table, offset)?,
-            guarantee: self.guarantee(),
-            noise: Noise {
-                features: vec![Law::Exact { width: table.columns().len() }],
-                target: Law::Exact { width: 0 },
-            },
-            key: Key::Secret(Box::new(OffsetKey { offset })),
-        })
-    }
-}
-
-#[typetag::serde(name = "composition-offset")]
-impl SecretKey for OffsetKey {
-    fn view(&self, clean: &Table) -> Result<Table> {
-        shifted(clean, self.offset)
-    }
-}
-
 #[test]
 fn a_curator_among_the_parts_makes_the_key_secret_and_the_key_can_be_saved() {
     let composed = Composed::features_with_labels(
-        boxed(Offset { domain: people().without_target() }),
+        boxed(Offset::new(people().without_target())),
         boxed(RandomizedResponse::new(people().without_features(), 1.0).unwrap()),
     )
     .unwrap();

@@ -222,6 +222,7 @@ fn noise_shared_by_two_blocks_is_caught() {
 #[test]
 fn noise_shared_by_all_records_is_caught() {
     breaks(twin!(AnswersTheSameForAll), "no two records share their noise");
+    breaks(twin!(AnswersTheSameForAll), "a stream of records is released like their table");
 }
 
 #[test]

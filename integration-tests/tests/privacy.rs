@@ -4,7 +4,7 @@
 //! An event is chosen on one half of the samples and measured on the other by Clopper–Pearson, at a false-alarm rate of
 //! 10⁻⁶ a bound. The smallest error that the attack sees at ε = 1 is 4 %.
 
-use scumble::classic::{Laplace, RandomizedResponse, direct};
+use scumble::classic::{Laplace, RandomizedResponse, SampledNumbers, direct};
 use scumble::registry::{
     Brief, Budget, Domain, LocalMechanism, Mechanism, Randomness, RecordDomain, Result, Stream, TargetDomain,
     Unit,
@@ -201,6 +201,54 @@ fn randomized_response_shares_epsilon_among_groups_and_the_whole_for_each_is_cau
     };
     holds(at(1.0), 1.0);
     is_caught(at(2.0), 1.0);
+}
+
+#[test]
+fn answers_to_one_number_keep_their_claim_and_odds_of_root_two_epsilon_are_caught() {
+    let domain = records(Domain::unit_box(1), TargetDomain::None);
+    for mechanism in [SampledNumbers::piecewise, SampledNumbers::duchi] {
+        let at = |epsilon| attack(&mechanism(domain.clone(), epsilon).unwrap(), &[0.0], &[1.0]);
+        for epsilon in [0.5, 1.0, 2.0] {
+            holds(at(epsilon), epsilon);
+        }
+        is_caught(at(2f64.sqrt()), 1.0);
+        is_caught(at(1.05), 1.0);
+    }
+}
+
+#[test]
+fn numbers_by_lot_keep_their_claim_and_the_whole_for_each_is_caught() {
+    let domain = records(Domain::unit_box(2), TargetDomain::None);
+    let of_both = |epsilon| {
+        let brief = Brief::new(domain.clone(), Budget::pure(epsilon).unwrap());
+        let parameters = serde_json::json!({"k": 2});
+        let design = scumble::classic::PIECEWISE.design(&parameters, &brief).unwrap();
+        attack(design.mechanism.as_local().unwrap(), &[0.0, 0.0], &[1.0, 1.0])
+    };
+    holds(of_both(1.0), 1.0);
+    // A twin that answers both at the whole ε.
+    is_caught(of_both(2.0), 1.0);
+    for mechanism in [SampledNumbers::piecewise, SampledNumbers::duchi] {
+        let of_one = mechanism(domain.clone(), 1.0).unwrap();
+        assert_eq!(of_one.k(), 1);
+        holds(attack(&of_one, &[0.0, 0.0], &[1.0, 1.0]), 1.0);
+    }
+}
+
+#[test]
+fn a_lot_that_depends_on_the_record_is_caught() {
+    let domain = records(Domain::unit_box(1), TargetDomain::None);
+    let one = SampledNumbers::duchi(domain, 1.0).unwrap();
+    // A twin that answers the larger of two numbers, and leaves the other at the centre: which one it was shows.
+    let measured = epsilon_at_least(&[1.0, 0.0], &[0.99, 1.0], |record, stream| {
+        let larger = usize::from(record[1] > record[0]);
+        let mut answer = [record[larger]];
+        one.perturb(&mut answer, stream).unwrap();
+        let mut released = vec![0.5; 2];
+        released[larger] = answer[0];
+        released
+    });
+    is_caught(measured, 1.0);
 }
 
 #[test]

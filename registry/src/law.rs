@@ -18,6 +18,11 @@ pub enum Law {
         /// Each coordinate's variance.
         variance: Vec<f64>,
     },
+    /// Unbiased noise whose size depends on the value.
+    Unbiased {
+        /// Each coordinate's moments.
+        moments: Vec<Moments>,
+    },
     /// A one-hot group whose level is kept, or exchanged for another, each other one as likely.
     Flip {
         /// The number of levels, K.
@@ -27,12 +32,25 @@ pub enum Law {
     },
 }
 
+/// The first two moments of a released coordinate, as distances from a centre: for a value at distance u it is released at
+/// distance w with E\[w | u\] = u and E\[w² | u\] = `constant` + `slope`·u².
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Moments {
+    /// The centre.
+    pub center: f64,
+    /// In squared units of the encoded record.
+    pub constant: f64,
+    /// Without unit.
+    pub slope: f64,
+}
+
 impl Law {
     /// The number of coordinates.
     pub fn width(&self) -> usize {
         match self {
             Self::Exact { width } => *width,
             Self::Additive { variance } => variance.len(),
+            Self::Unbiased { moments } => moments.len(),
             Self::Flip { levels, .. } => *levels,
         }
     }
@@ -49,12 +67,12 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// The variance of each feature's noise (d values), where all of it is additive or absent.
+    /// The variance of each feature's noise (d values), where it is the same for every value.
     pub fn feature_variance(&self) -> Option<Vec<f64>> {
         let blocks = self.features.iter().map(|law| match law {
             Law::Exact { width } => Some(vec![0.0; *width]),
             Law::Additive { variance } => Some(variance.clone()),
-            Law::Flip { .. } => None,
+            Law::Unbiased { .. } | Law::Flip { .. } => None,
         });
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
     }

@@ -86,7 +86,7 @@ pub use guarantee::{
     PerfectSecrecy, ShapedBy, Unit, in_clear,
 };
 pub use key::{Key, SecretKey};
-pub use law::{Law, Noise};
+pub use law::{Law, Moments, Noise};
 pub use ledger::{Account, Charge, Ledger};
 pub use mechanism::{LocalMechanism, Mechanism, Release};
 pub use new_file::{Existing, NewFile, Readable, is_beside};

@@ -15,8 +15,11 @@ fn the_comparison_shows_it() {
     let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let mechanisms: Vec<&str> =
         outcome["rows"].as_array().unwrap().iter().map(|row| row["mechanism"].as_str().unwrap()).collect();
-    assert_eq!(mechanisms, ["direct", "identity", "laplace", "randomized-response", "staircase"]);
-    let staircase = &outcome["rows"][4];
+    assert_eq!(
+        mechanisms,
+        ["direct", "duchi", "identity", "laplace", "piecewise", "randomized-response", "staircase"]
+    );
+    let staircase = &outcome["rows"][6];
     // It protects the features; the comparison completes it with randomised response for the label.
     assert_eq!(staircase["guarantee"]["claims"][0]["protects"], "record");
     assert_eq!(staircase["guarantee"]["epsilon"], 1.0);

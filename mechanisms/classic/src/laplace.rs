@@ -64,11 +64,7 @@ impl Laplace {
     /// # Errors
     /// As [`protecting`](Self::protecting).
     pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        let protect = match domain.target() {
-            TargetDomain::Class { .. } => Protect::Features,
-            _ => Protect::Record,
-        };
-        Self::protecting(protect, domain, epsilon)
+        Portion::of_numbers(domain, epsilon).try_into()
     }
 
     /// Noise on this portion of each record; the rest leaves in clear.

@@ -5,18 +5,27 @@
 //! | `identity` | nothing: records leave as they are |
 //! | `laplace` | Laplace noise on every number, from the ℓ₁ diameter of the domain |
 //! | `randomized-response` | every level kept or exchanged for another |
+//! | `piecewise` | k of d numbers by lot, each answered with a number near it or far from it |
+//! | `duchi` | k of d numbers by lot, each answered with one bit |
 //! | `direct` | every column by itself at ε/d: numbers by Laplace, levels by randomised response |
+//!
+//! [`Estimator`] takes means, variances, frequencies and histograms from what they release.
 //!
 //! All are local, and exact: the noise is an integer on a lattice, and no float error stands behind a claim.
 
+mod answer;
 mod direct;
+mod estimate;
 mod identity;
 mod laplace;
 mod portion;
 mod randomized_response;
+mod sampled;
 
 pub use direct::{DIRECT, direct};
+pub use estimate::{Estimate, Estimator, Of};
 pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
 pub use portion::Protect;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
+pub use sampled::{DUCHI, PIECEWISE, SampledNumbers};

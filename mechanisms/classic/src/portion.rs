@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use scumble_registry::{
-    Claim, Domain, Error, Guarantee, LocalDp, Notion, RecordDomain, Result, Unit, in_clear,
+    Claim, Domain, Error, Guarantee, LocalDp, Notion, RecordDomain, Result, TargetDomain, Unit, in_clear,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -30,8 +30,17 @@ pub(crate) struct Portion {
 }
 
 impl Portion {
+    /// All that takes noise on numbers: the record, or the features where the label is a class.
+    pub(crate) fn of_numbers(domain: RecordDomain, epsilon: f64) -> Self {
+        let protect = match domain.target() {
+            TargetDomain::Class { .. } => Protect::Features,
+            _ => Protect::Record,
+        };
+        Self { domain, protect, epsilon }
+    }
+
     /// The portion's coordinates in a flat record.
-    fn coordinates(&self) -> Range<usize> {
+    pub(crate) fn coordinates(&self) -> Range<usize> {
         let (features, all) = (self.domain.columns().len(), self.domain.flat().dim());
         match self.protect {
             Protect::Record => 0..all,

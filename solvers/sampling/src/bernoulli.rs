@@ -18,8 +18,9 @@ pub fn bernoulli_exp<R: RngCore + ?Sized>(rng: &mut R, gamma: Rational) -> bool 
 
 /// The level `truth` or another of `levels`, the truth e^ε times as likely as each other (Warner 1965 for two levels).
 ///
-/// A uniform level is proposed, and kept surely if it is the truth, else with probability e^−ε. What is kept has
-/// exactly the law 1 : e^−ε.
+/// Together the K − 1 others have the odds r = (K − 1)·e^−ε. Where that is seen to be at most 1, a fair coin proposes the
+/// truth or the others, and the others are kept with probability r. Elsewhere a uniform level is proposed, and kept surely
+/// if it is the truth, else with probability e^−ε. Either way what is kept has exactly the law 1 : e^−ε.
 /// A `truth` outside the levels gets a uniform answer.
 pub fn randomized_response<R: RngCore + ?Sized>(
     rng: &mut R,
@@ -30,12 +31,60 @@ pub fn randomized_response<R: RngCore + ?Sized>(
     if truth >= levels.get() {
         return uniform_below(rng, levels);
     }
+    let Some(others) = NonZeroU64::new(levels.get() - 1) else {
+        return truth;
+    };
+    let Some(odds) = OddsOfOthers::new(others, epsilon) else {
+        loop {
+            let proposal = uniform_below(rng, levels);
+            if proposal == truth || bernoulli_exp(rng, epsilon) {
+                return proposal;
+            }
+        }
+    };
     loop {
-        let proposal = uniform_below(rng, levels);
-        if proposal == truth || bernoulli_exp(rng, epsilon) {
-            return proposal;
+        if fraction(rng, 1, 2) {
+            return truth;
+        }
+        if odds.sample(rng) {
+            let other = uniform_below(rng, others);
+            return other + u64::from(other >= truth);
         }
     }
+}
+
+/// The probability n·e^−ε for n ≤ 2^j and j ≤ ε, as a product of probabilities: n/2^j, j times 2/e, and e^−(ε − j).
+struct OddsOfOthers {
+    others: u64,
+    doublings: u32,
+    rest: Rational,
+}
+
+impl OddsOfOthers {
+    /// None where no such j is there.
+    fn new(others: NonZeroU64, epsilon: Rational) -> Option<Self> {
+        let doublings = others.get().checked_next_power_of_two()?.trailing_zeros();
+        let whole = u64::from(doublings).checked_mul(epsilon.denominator())?;
+        let rest = epsilon.numerator().checked_sub(whole)?;
+        let rest = Rational::new(rest, epsilon.denominator()).ok()?;
+        Some(Self { others: others.get(), doublings, rest })
+    }
+
+    fn sample<R: RngCore + ?Sized>(&self, rng: &mut R) -> bool {
+        bernoulli_exp(rng, self.rest)
+            && (0..self.doublings).all(|_| two_over_e(rng))
+            && fraction(rng, self.others, 1 << self.doublings)
+    }
+}
+
+/// True with probability 2/e = Σ (−1)^k·2/(k + 2)!: trial k succeeds with probability 1/(k + 2), and so the first k trials
+/// do with probability 2/(k + 2)!; the number of successes before the first failure is even with the alternating sum.
+fn two_over_e<R: RngCore + ?Sized>(rng: &mut R) -> bool {
+    let mut successes = 0;
+    while fraction(rng, 1, successes + 3) {
+        successes += 1;
+    }
+    successes % 2 == 0
 }
 
 /// True with probability exp(−`numerator`/`denominator`), for a fraction of at most one.

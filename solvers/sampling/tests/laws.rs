@@ -106,7 +106,8 @@ fn bernoulli_exp_has_its_exponential_bias() {
 
 #[test]
 fn randomized_response_keeps_the_truth_e_to_the_epsilon_times_as_often() {
-    for (levels, epsilon) in [(2u64, 1.0), (5, 0.5), (10, 2.0)] {
+    // Others of odds above and below one, of a power of two and not.
+    for (levels, epsilon) in [(2u64, 1.0), (5, 0.5), (10, 2.0), (9, 3.0), (6, 3.5), (12, 4.25)] {
         let law = |epsilon: f64| -> Vec<f64> {
             let total = epsilon.exp() + levels as f64 - 1.0;
             (0..levels).map(|level| if level == 1 { epsilon.exp() } else { 1.0 } / total).collect()
@@ -131,6 +132,16 @@ fn geometric_has_its_law_for_whole_and_broken_scales() {
         };
         follows_and_rejects(&counts, &law(exact.to_f64()), &law(exact.to_f64() * 1.05));
     }
+}
+
+#[test]
+fn the_truth_among_millions_of_levels_comes_at_once() {
+    // A uniform proposal would hit it once in sixteen million times.
+    let n = NonZeroU64::new(1 << 24).unwrap();
+    let epsilon = Rational::new(34, 1).unwrap();
+    let odds = 2f64.powi(24) * (-34f64).exp();
+    let counts = histogram(2, |rng| usize::from(randomized_response(rng, 12345, n, epsilon) == 12345));
+    assert!(odds < 1e-6 && counts[1] > counts[0], "{counts:?}");
 }
 
 #[test]

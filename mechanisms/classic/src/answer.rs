@@ -1,0 +1,184 @@
+//! One number answered at random: unbiased, with odds of exactly e^ε between what is likely and what is not.
+
+use scumble_registry::Stream;
+use scumble_sampling::{Rational, randomized_response, uniform_below};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
+
+/// How a number is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    /// With a number near it, or one from the rest of an interval (Wang et al. 2019, Algorithm 2).
+    Piecewise,
+    /// With one of two numbers (Duchi, Jordan and Wainwright 2018).
+    OneBit,
+}
+
+/// The answer to a number u in [−1, 1], at ε.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer {
+    kind: Kind,
+    epsilon: Rational,
+    /// Chunks of the lattice of answers, of which the truth has one; two for one bit.
+    chunks: NonZeroU64,
+}
+
+/// Lattice points of a chunk of the piecewise answer.
+const CHUNK: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
+/// More chunks than this bring nothing: a chunk is then a ten-millionth of the interval.
+const MOST_CHUNKS: f64 = 16_777_216.0;
+/// Steps to which a number is rounded before its bit is drawn.
+const STEPS: NonZeroU64 = NonZeroU64::new(1 << 50).unwrap();
+
+impl Answer {
+    /// The answer at ε; the number of chunks, near e^{ε/2} + 1, is the one of least second moment.
+    pub(crate) fn new(kind: Kind, epsilon: Rational) -> Self {
+        let with = |chunks: f64| {
+            let chunks = NonZeroU64::new(chunks as u64).unwrap_or(NonZeroU64::MIN).max(TWO);
+            Self { kind, epsilon, chunks }
+        };
+        if kind == Kind::OneBit {
+            return with(2.0);
+        }
+        let best = ((epsilon.to_f64() / 2.0).exp() + 1.0).min(MOST_CHUNKS);
+        let (one, other) = (with(best.floor()), with(best.ceil()));
+        if one.worst() <= other.worst() { one } else { other }
+    }
+
+    /// Draws the answer w, with E[w] = u: exactly, but that u is rounded to a lattice of 2⁻²⁰ or finer.
+    ///
+    /// On the integers: the lattice is a ring of chunks, and the truth's chunk begins where u lies. Randomised response
+    /// picks a chunk, and all of its points are alike, so any point has at most e^ε times the probability under one u that
+    /// it has under another. What follows is post-processing.
+    pub(crate) fn sample(&self, u: f64, stream: &mut Stream) -> f64 {
+        let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
+        match self.kind {
+            Kind::OneBit => {
+                let step = (share * STEPS.get() as f64).round() as u64;
+                let bit = u64::from(uniform_below(stream, STEPS) < step);
+                let answer = randomized_response(stream, bit, TWO, self.epsilon);
+                (2.0 * answer as f64 - 1.0) / self.gain()
+            }
+            Kind::Piecewise => {
+                let (starts, points) = (self.starts(), self.starts() + CHUNK.get());
+                let start = ((share * starts as f64).round() as u64).min(starts);
+                let chunk = randomized_response(stream, 0, self.chunks, self.epsilon);
+                let place = (start + chunk * CHUNK.get() + uniform_below(stream, CHUNK)) % points;
+                let from_center = place as f64 - (points - 1) as f64 / 2.0;
+                from_center / (self.gain() * starts as f64 / 2.0)
+            }
+        }
+    }
+
+    /// How far the truth's chunk may begin from the first point.
+    fn starts(&self) -> u64 {
+        (self.chunks.get() - 1) * CHUNK.get()
+    }
+
+    /// E of the undivided answer over u: (e^ε − 1)/(e^ε + K − 1).
+    fn gain(&self) -> f64 {
+        let other = (-self.epsilon.to_f64()).exp(); // divided by e^ε, so that nothing overflows
+        (1.0 - other) / (1.0 + (self.chunks.get() - 1) as f64 * other)
+    }
+
+    /// E[w² | u] = a + b·u², as (a, b).
+    pub(crate) fn moments(&self) -> (f64, f64) {
+        let gain = self.gain();
+        match self.kind {
+            Kind::OneBit => (gain.powi(-2), 0.0),
+            Kind::Piecewise => {
+                // The mean square of an integer from n consecutive ones about their centre is (n² − 1)/12; the truth's
+                // chunk has the surplus of weight `gain`, all points together the rest.
+                let mean_square = |n: u64| ((n as f64).powi(2) - 1.0) / 12.0;
+                let unit = (gain * self.starts() as f64 / 2.0).powi(-2);
+                let chunk = mean_square(CHUNK.get());
+                let all = mean_square(self.starts() + CHUNK.get());
+                (unit * (gain * chunk + (1.0 - gain) * all), 1.0 / gain)
+            }
+        }
+    }
+
+    /// The largest second moment, at u = ±1.
+    pub(crate) fn worst(&self) -> f64 {
+        let (constant, slope) = self.moments();
+        constant + slope
+    }
+}
+
+const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_registry::Randomness;
+
+    fn answer(kind: Kind, epsilon: f64) -> Answer {
+        Answer::new(kind, Rational::floor_of(epsilon).unwrap())
+    }
+
+    /// The variance in Lemma 1 of Wang et al. 2019, where e^{ε/2} is an integer and so is their number of chunks.
+    #[test]
+    fn the_piecewise_variance_is_the_one_of_the_paper() {
+        for root in [2.0_f64, 3.0, 10.0] {
+            let (constant, slope) = answer(Kind::Piecewise, 2.0 * root.ln()).moments();
+            for u in [0.0_f64, 0.5, 1.0] {
+                let variance = constant + (slope - 1.0) * u * u;
+                let paper = u * u / (root - 1.0) + (root + 3.0) / (3.0 * (root - 1.0).powi(2));
+                assert!(
+                    (variance / paper - 1.0).abs() < 1e-9,
+                    "e^(ε/2) = {root}, u = {u}: {variance}, {paper}"
+                );
+            }
+        }
+    }
+
+    /// Duchi, Jordan and Wainwright 2018: ±(e^ε + 1)/(e^ε − 1).
+    #[test]
+    fn one_bit_is_answered_with_one_of_two_numbers() {
+        let answer = answer(Kind::OneBit, 1.0);
+        let bound = (1f64.exp() + 1.0) / (1f64.exp() - 1.0);
+        let mut stream = Randomness::seeded(1).streams().stream(0);
+        for u in [-1.0, 0.3, 1.0] {
+            let w = answer.sample(u, &mut stream);
+            assert!((w.abs() / bound - 1.0).abs() < 1e-14, "{w}");
+        }
+        assert!((answer.worst() / bound.powi(2) - 1.0).abs() < 1e-12);
+    }
+
+    /// 200,000 draws each; six standard deviations, so a false alarm is rarer than 10⁻⁸. A gain or moment 5 % off is seen.
+    #[test]
+    fn answers_are_unbiased_and_have_their_published_moments() {
+        const SEED: u64 = 5;
+        let draws = 200_000;
+        for kind in [Kind::Piecewise, Kind::OneBit] {
+            for (epsilon, u) in [(0.3, 1.0), (1.0, -0.4), (3.0, 0.8), (6.0, 0.0), (12.0, -1.0)] {
+                let answer = answer(kind, epsilon);
+                let mut stream = Randomness::seeded(SEED).streams().stream(0);
+                let sample: Vec<f64> = (0..draws).map(|_| answer.sample(u, &mut stream)).collect();
+                let agrees = |what: &str, values: &mut dyn Iterator<Item = f64>, expected: f64| {
+                    let values: Vec<f64> = values.collect();
+                    let mean = values.iter().sum::<f64>() / draws as f64;
+                    let square = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / draws as f64;
+                    let error = (square / draws as f64).sqrt();
+                    assert!(
+                        (mean - expected).abs() <= 6.0 * error + 1e-6,
+                        "seed {SEED}: {kind:?} at ε = {epsilon} of {u}: {what} {mean}, not {expected} ± {error}"
+                    );
+                };
+                let (constant, slope) = answer.moments();
+                agrees("mean", &mut sample.iter().copied(), u);
+                agrees("mean square", &mut sample.iter().map(|w| w * w), constant + slope * u * u);
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_epsilon_needs_no_more_time_and_answers_with_the_number() {
+        let mut stream = Randomness::seeded(1).streams().stream(0);
+        for epsilon in [30.0, 1000.0, 1e12] {
+            let w = answer(Kind::Piecewise, epsilon).sample(0.25, &mut stream);
+            assert!((w - 0.25).abs() < 1e-6, "ε = {epsilon}: {w}");
+        }
+    }
+}

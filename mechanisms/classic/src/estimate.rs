@@ -1,0 +1,397 @@
+//! What a release says of the people behind it: means, variances, frequencies and histograms, with confidence intervals.
+
+use scumble_registry::{Error, Law, Moments, Noise, Result, Table, Target};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A number with its confidence interval. An unbiased estimate may lie outside what is possible, as a frequency below
+/// zero; so may the interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: f64,
+    /// Its standard error, from sampling the people and from the noise together.
+    pub standard_error: f64,
+    /// The lower end of the interval.
+    pub lower: f64,
+    /// The upper end of the interval.
+    pub upper: f64,
+}
+
+impl Estimate {
+    /// The same in another unit: `offset` + `scale`·x. From a column encoded by public bounds to its own unit, these are its
+    /// lower bound and the width between its bounds.
+    pub fn in_unit(self, offset: f64, scale: f64) -> Self {
+        let (one, other) = (offset + scale * self.lower, offset + scale * self.upper);
+        Self {
+            value: offset + scale * self.value,
+            standard_error: scale.abs() * self.standard_error,
+            lower: one.min(other),
+            upper: one.max(other),
+        }
+    }
+}
+
+/// What is estimated: a column of the released table, or its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of<'a> {
+    /// The column of this name. For a histogram, the group of columns `name=level`.
+    Column(&'a str),
+    /// The target.
+    Target,
+}
+
+impl<'a> From<&'a str> for Of<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::Column(name)
+    }
+}
+
+/// Estimates about the population from which the people of a release were drawn at random, in units of the encoded
+/// record.
+///
+/// The law of the noise is public, so it is taken out: means are unbiased, variances lose the noise's, and frequencies of
+/// flipped levels are solved for. Intervals rest on the central limit theorem for the records (n of some hundreds and
+/// more), with Student's t for n − 1 degrees of freedom.
+///
+/// It takes what [`release`](scumble_registry::Mechanism::release) returns. In a file that was released, a one-hot group
+/// under additive noise has become its largest level, and its law is another one.
+///
+/// ```
+/// use ndarray::Array2;
+/// use scumble_classic::{Estimator, SampledNumbers};
+/// use scumble_registry::{Domain, Mechanism, Randomness, RecordDomain, Table, Target, TargetDomain};
+///
+/// let columns = vec!["height".to_owned()];
+/// let people = RecordDomain::new(columns.clone(), Domain::unit_box(1), TargetDomain::None)?;
+/// let heights = Array2::from_shape_fn((10_000, 1), |(row, _)| (row % 100) as f64 / 99.0);
+/// let table = Table::new(columns, heights, Target::None)?;
+/// let release = SampledNumbers::piecewise(people, 1.0)?.release(&table, &mut Randomness::seeded(1))?;
+/// let mean = Estimator::new(&release.table, &release.noise, 0.99)?.mean("height")?;
+/// assert!((mean.value - 0.5).abs() < 0.1 && mean.lower < 0.5 && 0.5 < mean.upper);
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Estimator<'a> {
+    table: &'a Table,
+    noise: &'a Noise,
+    confidence: f64,
+}
+
+/// The law of one released coordinate given the value.
+#[derive(Debug, Clone, Copy)]
+enum Coordinate {
+    /// Unbiased, with these moments.
+    Moments(Moments),
+    /// One level of a flipped group: 1 with probability `p` for a value of 1, and `q` for 0.
+    Flip { p: f64, q: f64 },
+}
+
+impl<'a> Estimator<'a> {
+    /// Estimates from `table`, released under `noise`, each interval with this probability of covering the truth.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] unless 0 < `confidence` < 1; [`Error::Shape`] for noise of another table, or fewer than two records.
+    pub fn new(table: &'a Table, noise: &'a Noise, confidence: f64) -> Result<Self> {
+        if !(confidence > 0.0 && confidence < 1.0) {
+            return Err(Error::Budget {
+                name: "the confidence",
+                range: "strictly between zero and one",
+                value: confidence,
+            });
+        }
+        let described: usize = noise.features.iter().map(Law::width).sum();
+        if described != table.columns().len() {
+            let columns = table.columns().len();
+            return Err(Error::shape(format!("the noise describes {described} columns of {columns}")));
+        }
+        if table.len() < 2 {
+            return Err(Error::shape("an estimate needs two records or more"));
+        }
+        Ok(Self { table, noise, confidence })
+    }
+
+    /// The mean of a number; of a column `name=level`, the level's frequency.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there is no such number.
+    pub fn mean<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
+        let (values, law) = self.number(of.into())?;
+        Ok(self.mean_of(&values, law, self.confidence))
+    }
+
+    /// The variance of a number.
+    ///
+    /// From E\[w² | u\] = a + b·u² the mean square is (E w² − a)/b; the interval is that of the influence function
+    /// w²/b − 2·E\[w\]·w.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there is no such number, it is a level, or its answers say nothing of squares, as one bit does.
+    pub fn variance<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
+        let (values, law) = self.number(of.into())?;
+        let Coordinate::Moments(Moments { center, constant, slope }) = law else {
+            return Err(Error::shape("a level has a frequency, and no variance beside it"));
+        };
+        if slope == 0.0 {
+            return Err(Error::shape("one bit a number says nothing of a variance"));
+        }
+        let n = values.len() as f64;
+        let from_center: Vec<f64> = values.iter().map(|value| value - center).collect();
+        let (mean, of_mean) = mean_and_error(&from_center);
+        let mean_square = from_center.iter().map(|w| w * w).sum::<f64>() / n;
+        // The square of a mean is too large by the mean's own variance.
+        let value = (mean_square - constant) / slope - (mean * mean - of_mean * of_mean);
+        let influence: Vec<f64> = from_center.iter().map(|w| w * w / slope - 2.0 * mean * w).collect();
+        Ok(self.interval(value, mean_and_error(&influence).1, self.confidence))
+    }
+
+    /// The frequency of one level, as `colour=red`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there is no such column.
+    pub fn frequency(&self, level: &str) -> Result<Estimate> {
+        self.mean(level)
+    }
+
+    /// The frequencies of all levels of a group of columns `name=level`, or of the target's classes. All intervals together
+    /// cover the truth with the estimator's confidence (Bonferroni).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there is no such group.
+    pub fn histogram<'n>(&self, of: impl Into<Of<'n>>) -> Result<Vec<Estimate>> {
+        let levels = match of.into() {
+            Of::Column(name) => {
+                let prefix = format!("{name}=");
+                let levels = (0..self.table.columns().len())
+                    .filter(|&at| self.table.columns()[at].starts_with(&prefix));
+                levels.map(|at| Ok((self.column(at), self.law(at)))).collect::<Result<Vec<_>>>()?
+            }
+            Of::Target => self.classes()?,
+        };
+        if levels.is_empty() {
+            return Err(Error::shape("a histogram needs a group of levels, and there is none of that name"));
+        }
+        let each = 1.0 - (1.0 - self.confidence) / levels.len() as f64;
+        Ok(levels.into_iter().map(|(values, law)| self.mean_of(&values, law, each)).collect())
+    }
+
+    /// The values of a number, and its law.
+    fn number(&self, of: Of) -> Result<(Vec<f64>, Coordinate)> {
+        match (of, self.table.target()) {
+            (Of::Column(name), _) => {
+                let place = self.table.columns().iter().position(|column| column == name);
+                let place = place.ok_or_else(|| Error::shape(format!("there is no column {name:?}")))?;
+                Ok((self.column(place), self.law(place)))
+            }
+            (Of::Target, Target::Real(values)) => Ok((values.to_vec(), coordinate(&self.noise.target, 0))),
+            (Of::Target, _) => Err(Error::shape("the target is no number")),
+        }
+    }
+
+    /// Each class as a level.
+    fn classes(&self) -> Result<Vec<(Vec<f64>, Coordinate)>> {
+        let Target::Class(classes) = self.table.target() else {
+            return Err(Error::shape("the target is no class"));
+        };
+        let level = |level: usize| {
+            let values = classes.iter().map(|&class| f64::from(u8::from(class == level))).collect();
+            (values, coordinate(&self.noise.target, level))
+        };
+        Ok((0..self.noise.target.width()).map(level).collect())
+    }
+
+    fn column(&self, place: usize) -> Vec<f64> {
+        self.table.records().column(place).to_vec()
+    }
+
+    fn law(&self, place: usize) -> Coordinate {
+        let mut before = 0;
+        for law in &self.noise.features {
+            if place < before + law.width() {
+                return coordinate(law, place - before);
+            }
+            before += law.width();
+        }
+        coordinate(&Law::Exact { width: 1 }, 0) // `new` saw a law for every column
+    }
+
+    fn mean_of(&self, values: &[f64], law: Coordinate, confidence: f64) -> Estimate {
+        let (mean, error) = mean_and_error(values);
+        match law {
+            Coordinate::Moments(_) => self.interval(mean, error, confidence),
+            Coordinate::Flip { p, q } => self.interval((mean - q) / (p - q), error / (p - q), confidence),
+        }
+    }
+
+    fn interval(&self, value: f64, standard_error: f64, confidence: f64) -> Estimate {
+        let degrees = (self.table.len() - 1) as f64;
+        let quantile = match StudentsT::new(0.0, 1.0, degrees) {
+            Ok(law) => law.inverse_cdf(0.5 + confidence / 2.0),
+            Err(_) => f64::INFINITY, // there are two records or more
+        };
+        let half = quantile * standard_error;
+        Estimate { value, standard_error, lower: value - half, upper: value + half }
+    }
+}
+
+/// The law of coordinate `at` of a block.
+fn coordinate(law: &Law, at: usize) -> Coordinate {
+    let about_zero = |variance| Coordinate::Moments(Moments { center: 0.0, constant: variance, slope: 1.0 });
+    match law {
+        Law::Additive { variance } => about_zero(variance.get(at).copied().unwrap_or(0.0)),
+        Law::Unbiased { moments } => match moments.get(at) {
+            Some(moments) => Coordinate::Moments(*moments),
+            None => about_zero(0.0),
+        },
+        Law::Flip { levels, keep } => {
+            Coordinate::Flip { p: *keep, q: (1.0 - keep) / (levels.saturating_sub(1).max(1)) as f64 }
+        }
+        _ => about_zero(0.0),
+    }
+}
+
+/// The mean of n values, and its standard error.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, (square / n).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Identity, Laplace, RandomizedResponse, SampledNumbers};
+    use ndarray::{Array1, Array2};
+    use scumble_registry::{Domain, Mechanism, Randomness, RecordDomain, Release, TargetDomain};
+    use scumble_sampling::uniform_below;
+    use std::num::NonZeroU64;
+
+    const SEED: u64 = 21;
+    const PEOPLE: usize = 1000;
+    const TRIALS: u64 = 2000;
+
+    fn domain(features: Domain, columns: &[&str], target: TargetDomain) -> RecordDomain {
+        RecordDomain::new(columns.iter().map(|&name| name.to_owned()).collect(), features, target).unwrap()
+    }
+
+    /// People with a size uniform on [0, 1], of whom seven in ten are of the first of three classes, two of the second.
+    fn people(trial: u64) -> Table {
+        let mut stream = Randomness::seeded(SEED).streams().stream(trial);
+        let mut below = |bound: u64| uniform_below(&mut stream, NonZeroU64::new(bound).unwrap());
+        let sizes = Array2::from_shape_fn((PEOPLE, 1), |_| below(1 << 30) as f64 / (1u64 << 30) as f64);
+        let classes = Array1::from_shape_fn(PEOPLE, |_| match below(10) {
+            0..7 => 0,
+            7..9 => 1,
+            _ => 2,
+        });
+        Table::new(vec!["size".into()], sizes, Target::Class(classes)).unwrap()
+    }
+
+    /// How often the interval of 90 % covers `truth`. 2,000 trials deviate from 90 % by 3.3 points at most but for one case
+    /// in 10⁶; a standard error that is 15 % short covers 84 %.
+    #[track_caller]
+    fn covers(mechanism: &dyn Mechanism, truth: f64, estimate: impl Fn(&Estimator) -> Result<Estimate>) {
+        let mut covered = 0;
+        for trial in 0..TRIALS {
+            let clean = people(trial).part(mechanism.domain()).unwrap();
+            let release = mechanism.release(&clean, &mut Randomness::seeded(trial)).unwrap();
+            let estimate = estimate(&Estimator::new(&release.table, &release.noise, 0.9).unwrap()).unwrap();
+            covered += u32::from(estimate.lower <= truth && truth <= estimate.upper);
+        }
+        let share = f64::from(covered) / TRIALS as f64;
+        assert!(
+            (0.867..0.933).contains(&share),
+            "seed {SEED}: {:.1} % of the intervals cover",
+            100.0 * share
+        );
+    }
+
+    fn sizes() -> RecordDomain {
+        domain(Domain::unit_box(1), &["size"], TargetDomain::None)
+    }
+
+    #[test]
+    fn intervals_cover_the_mean_as_often_as_they_say() {
+        for mechanism in [
+            Box::new(Identity::new(sizes())) as Box<dyn Mechanism>,
+            Box::new(Laplace::new(sizes(), 0.5).unwrap()),
+            Box::new(SampledNumbers::piecewise(sizes(), 0.5).unwrap()),
+            Box::new(SampledNumbers::duchi(sizes(), 2.0).unwrap()),
+        ] {
+            covers(&*mechanism, 0.5, |estimator| estimator.mean("size"));
+        }
+    }
+
+    #[test]
+    fn intervals_cover_the_variance_as_often_as_they_say() {
+        for mechanism in [
+            Box::new(Identity::new(sizes())) as Box<dyn Mechanism>,
+            Box::new(Laplace::new(sizes(), 4.0).unwrap()),
+            Box::new(SampledNumbers::piecewise(sizes(), 2.0).unwrap()),
+        ] {
+            covers(&*mechanism, 1.0 / 12.0, |estimator| estimator.variance("size"));
+        }
+    }
+
+    fn classes() -> RecordDomain {
+        let levels = ["a", "b", "c"].map(str::to_owned).to_vec();
+        domain(Domain::empty(), &[], TargetDomain::Class { levels })
+    }
+
+    #[test]
+    fn intervals_cover_frequencies_as_often_as_they_say() {
+        let answers = RandomizedResponse::new(classes(), 1.0).unwrap();
+        // Of three intervals together with 90 %, each covers 96.7 %; the first alone is looked at with its own.
+        covers(&answers, 0.7, |estimator| {
+            let wider = estimator.histogram(Of::Target)?[0];
+            Ok(estimator.interval(wider.value, wider.standard_error, 0.9))
+        });
+    }
+
+    fn released(mechanism: &dyn Mechanism) -> Release {
+        let clean = people(0).part(mechanism.domain()).unwrap();
+        mechanism.release(&clean, &mut Randomness::seeded(SEED)).unwrap()
+    }
+
+    #[test]
+    fn without_noise_the_estimates_are_those_of_the_sample() {
+        let release = released(&Identity::new(sizes()));
+        let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
+        let column = release.table.records().column(0);
+        assert!((estimator.mean("size").unwrap().value - column.mean().unwrap()).abs() < 1e-12);
+        assert!((estimator.variance("size").unwrap().value - column.var(1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_histogram_adds_up_to_one_and_all_its_intervals_are_wider() {
+        let release = released(&RandomizedResponse::new(classes(), 1.0).unwrap());
+        let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
+        let histogram = estimator.histogram(Of::Target).unwrap();
+        assert_eq!(histogram.len(), 3);
+        assert!((histogram.iter().map(|bar| bar.value).sum::<f64>() - 1.0).abs() < 1e-12);
+        let alone = estimator.interval(histogram[0].value, histogram[0].standard_error, 0.9);
+        assert!(histogram[0].lower < alone.lower && histogram[0].upper > alone.upper);
+    }
+
+    #[test]
+    fn a_unit_is_an_offset_and_a_scale() {
+        let encoded = Estimate { value: 0.5, standard_error: 0.1, lower: 0.3, upper: 0.7 };
+        let shown = encoded.in_unit(10.0, 20.0);
+        assert_eq!(shown, Estimate { value: 20.0, standard_error: 2.0, lower: 16.0, upper: 24.0 });
+    }
+
+    #[test]
+    fn what_cannot_be_estimated_is_refused() {
+        let release = released(&Identity::new(sizes()));
+        let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
+        assert!(estimator.mean("sise").is_err() && estimator.mean(Of::Target).is_err());
+        assert!(estimator.histogram("size").is_err() && estimator.histogram(Of::Target).is_err());
+        assert!(Estimator::new(&release.table, &release.noise, 1.0).is_err());
+        let bits = released(&SampledNumbers::duchi(sizes(), 1.0).unwrap());
+        assert!(Estimator::new(&bits.table, &bits.noise, 0.9).unwrap().variance("size").is_err());
+        let other = Noise { features: vec![], target: Law::Exact { width: 0 } };
+        assert!(Estimator::new(&release.table, &other, 0.9).is_err());
+        let lonely = release.table.select(&[0]).unwrap();
+        assert!(Estimator::new(&lonely, &release.noise, 0.9).is_err());
+    }
+}
