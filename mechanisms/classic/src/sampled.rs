@@ -179,10 +179,14 @@ impl Mechanism for SampledNumbers {
             }
             Kind::OneBit => "one bit a number, with odds of exactly e^ε (Duchi, Jordan and Wainwright 2018)",
         };
-        let (k, d) = (self.saved.k, self.intervals.len());
-        self.saved.portion.guarantee(&format!(
-            "{how}, for {k} of {d} numbers drawn by lot, at an equal share of ε each (Wang et al. 2019, Algorithm 4)"
-        ))
+        let of_which = match (self.saved.k, self.intervals.len()) {
+            (1, 1) => String::new(),
+            (k, d) if k == d => format!(", for each of {d} numbers at an equal share of ε"),
+            (k, d) => format!(
+                ", for {k} of {d} numbers drawn by lot, at an equal share of ε each (Wang et al. 2019, Algorithm 4)"
+            ),
+        };
+        self.saved.portion.guarantee(&format!("{how}{of_which}"))
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

@@ -1,0 +1,127 @@
+//! Local collection from end to end, in three processes that share nothing but files: an analyst designs, clients release
+//! with the design alone, and a learner estimates from what they sent.
+//!
+//! ```console
+//! $ cargo run --release --example local_collection
+//! ```
+
+use scumble::classic::{Estimator, Of};
+use scumble::registry::{
+    Brief, Budget, Clips, Design, Error, Existing, NewFile, OutOfBounds, Randomness, Readable, Registry,
+    Schema, csv, local,
+};
+use std::path::Path;
+use std::process::Command;
+
+/// What is publicly known of a wine. Nobody's bottle was looked at for it.
+const SCHEMA: &str = r#"
+column = [
+    { name = "alcohol", kind = "real", lower = 8.0, upper = 15.0, unit = "% vol" },
+    { name = "quality", kind = "category", levels = ["bad", "good"] },
+]
+"#;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    match &arguments[1..] {
+        [role, folder] if role == "design" => Ok(design(Path::new(folder))?),
+        [role, folder] if role == "clients" => Ok(clients(Path::new(folder))?),
+        [role, folder] if role == "learn" => Ok(learn(Path::new(folder))?),
+        _ => {
+            // Each role in a process of its own.
+            let folder = tempfile::tempdir()?;
+            for role in ["design", "clients", "learn"] {
+                let status = Command::new(&arguments[0]).arg(role).arg(folder.path()).status()?;
+                if !status.success() {
+                    return Err(format!("the process {role:?} failed").into());
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The analyst: half of ε = 2 for the number, half for the level.
+fn design(folder: &Path) -> Result<(), Error> {
+    let schema = Schema::from_toml(SCHEMA, "the schema")?;
+    let registry = Registry::installed()?;
+    let whole = schema.domain(Some("quality"))?;
+    let brief = Brief::new(whole.clone(), Budget::pure(2.0)?);
+    let (one, other) = brief.budget.split(0.5)?;
+    let parts = vec![
+        registry
+            .get("piecewise")?
+            .design(&Default::default(), &brief.for_part(whole.without_target())?.with_budget(one))?,
+        registry
+            .get("randomized-response")?
+            .design(&Default::default(), &brief.for_part(whole.without_features())?.with_budget(other))?,
+    ];
+    let design = Design::composed(whole, parts)?.for_records(schema, Some("quality"))?;
+    let file = NewFile::create(&folder.join("design.json"), Existing::Keep, Readable::AsUsual)?;
+    file.finish(design.to_json()?.as_bytes())?;
+    println!("the analyst ships a design\n\n{}", design.mechanism.guarantee());
+    Ok(())
+}
+
+/// Each client knows the design and her own wine, and sends one row.
+fn clients(folder: &Path) -> Result<(), Error> {
+    let wines = linfa_datasets::winequality();
+    let mut collected = "alcohol,quality\n".to_owned();
+    for (record, &points) in wines.records.outer_iter().zip(&wines.targets) {
+        let own = [record[10].to_string(), if points >= 6 { "good" } else { "bad" }.to_owned()];
+        let row = client(&folder.join("design.json"), &own)?;
+        collected += &(row.join(",") + "\n");
+    }
+    let file = NewFile::create(&folder.join("collected.csv"), Existing::Keep, Readable::AsUsual)?;
+    file.finish(collected.as_bytes())?;
+    println!(
+        "{} clients sent a row each, the first of them: {}",
+        wines.targets.len(),
+        collected.lines().nth(1).unwrap_or("")
+    );
+    Ok(())
+}
+
+/// What one client does with the cells of her record.
+fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Error> {
+    let design = Design::read(design, &Registry::installed()?)?;
+    let records = design.records()?;
+    let target = records.target.as_deref();
+    let header = ["alcohol", "quality"];
+    let encoder = records.schema.encoder(&header, target, OutOfBounds::Clip, "my wine")?;
+    let record = encoder.encode(1, own.iter().map(String::as_str), &mut Clips::default())?;
+    let mechanism =
+        design.mechanism.as_local().ok_or_else(|| Error::shape("the design is no local mechanism"))?;
+    let streams = Randomness::from_os()?.streams();
+    let released = local::release_block(mechanism, &record, &streams, 0)?;
+    records.schema.decoder(&mechanism.layout(), target).decode(&released)
+}
+
+/// The learner knows the design and what was collected.
+fn learn(folder: &Path) -> Result<(), Error> {
+    let design = Design::read(&folder.join("design.json"), &Registry::installed()?)?;
+    let records = design.records()?;
+    let table =
+        csv::read_released(&folder.join("collected.csv"), &records.schema, records.target.as_deref())?;
+    let mechanism =
+        design.mechanism.as_local().ok_or_else(|| Error::shape("the design is no local mechanism"))?;
+    let noise = mechanism.noise();
+    let estimator = Estimator::new(&table, &noise, 0.95)?;
+    let alcohol = estimator.mean("alcohol")?.in_unit(8.0, 15.0 - 8.0);
+    let good = estimator.histogram(Of::Target)?[1].in_unit(0.0, 100.0);
+
+    let wines = linfa_datasets::winequality();
+    let n = wines.targets.len() as f64;
+    let true_alcohol = wines.records.column(10).sum() / n;
+    let true_good = 100.0 * wines.targets.iter().filter(|&&points| points >= 6).count() as f64 / n;
+    println!("\nthe learner, with 95 % confidence (and what nobody but this example knows):");
+    let line = |what, unit, estimate: scumble::classic::Estimate, truth: f64| {
+        println!(
+            "{what:<14} {:.2} {unit}, between {:.2} and {:.2} (of these wines: {truth:.2})",
+            estimate.value, estimate.lower, estimate.upper
+        );
+    };
+    line("mean alcohol", "% vol", alcohol, true_alcohol);
+    line("good wines", "%", good, true_good);
+    Ok(())
+}
