@@ -4,6 +4,7 @@ mod compare;
 mod design;
 mod ledger;
 mod list;
+mod readme;
 mod release;
 
 use std::path::PathBuf;

@@ -1,0 +1,46 @@
+//! What the README shows works as it stands there.
+
+use crate::Files;
+
+const README: &str = include_str!("../../../README.md");
+
+/// The wines in two columns, and the README's own schema of them.
+fn wines() -> Files {
+    let files = Files::new();
+    let schema = README.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    files.write("wines.toml", schema);
+    let wines = linfa_datasets::winequality();
+    let rows = wines.records.outer_iter().zip(&wines.targets);
+    let rows: String = rows
+        .map(|(wine, &points)| format!("{},{}\n", wine[10], if points >= 6 { "good" } else { "bad" }))
+        .collect();
+    files.write("wines.csv", format!("alcohol,quality\n{rows}"));
+    files
+}
+
+#[test]
+fn its_commands_run_in_their_order() {
+    let files = wines();
+    let commands: Vec<&str> = README.lines().filter_map(|line| line.strip_prefix("$ scumble ")).collect();
+    let names: Vec<&str> = commands.iter().map(|line| line.split(' ').next().unwrap()).collect();
+    let expected = [
+        "compare", "compare", "design", "release", "describe", "design", "ledger", "release", "ledger",
+        "describe",
+    ];
+    assert_eq!(names, expected);
+    for command in commands {
+        // Two trials say whether a comparison runs.
+        files.run(&command.replacen("compare ", "compare --trials 2 ", 1));
+    }
+    assert_eq!(files.read("released.csv").lines().next(), Some("alcohol,quality"));
+    assert_eq!(files.read("second.csv").lines().count(), 1600);
+    assert!(files.run("ledger show --ledger ledger.json").contains("composed to second.csv"));
+}
+
+#[test]
+fn its_card_is_the_one_that_is_printed() {
+    let shown = README.split("$ scumble describe randomized-response\n...\n").nth(1).unwrap();
+    let shown = shown.split("```").next().unwrap();
+    let printed = Files::new().run("describe randomized-response");
+    assert!(printed.contains(shown.trim_end()), "the README shows\n{shown}\nand printed is\n{printed}");
+}
