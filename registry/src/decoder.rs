@@ -112,30 +112,8 @@ fn suffixes(layout: &Layout) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::tests::schema;
     use crate::{Clips, OutOfBounds, Table, Target};
-
-    const TOML: &str = r#"
-        [[column]]
-        name = "size"
-        kind = "real"
-        lower = 10.0
-        upper = 20.0
-        unit = "cm"
-
-        [[column]]
-        name = "good"
-        kind = "category"
-        levels = ["no", "yes"]
-
-        [[column]]
-        name = "colour"
-        kind = "category"
-        levels = ["red", "green", "blue"]
-    "#;
-
-    fn schema() -> Schema {
-        Schema::from_toml(TOML, "schema.toml").unwrap()
-    }
 
     #[test]
     fn what_was_encoded_decodes_to_what_it_was() {

@@ -274,29 +274,7 @@ fn abridged(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const TOML: &str = r#"
-        [[column]]
-        name = "size"
-        kind = "real"
-        lower = 10.0
-        upper = 20.0
-        unit = "cm"
-
-        [[column]]
-        name = "good"
-        kind = "category"
-        levels = ["no", "yes"]
-
-        [[column]]
-        name = "colour"
-        kind = "category"
-        levels = ["red", "green", "blue"]
-    "#;
-
-    fn schema() -> Schema {
-        Schema::from_toml(TOML, "schema.toml").unwrap()
-    }
+    use crate::schema::tests::schema;
 
     fn encode(row: &[&str]) -> Result<Vec<f64>> {
         let header = ["colour", "id", "good", "size"];

@@ -275,7 +275,7 @@ impl Schema {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     const TOML: &str = r#"
@@ -297,7 +297,8 @@ mod tests {
         levels = ["red", "green", "blue"]
     "#;
 
-    fn schema() -> Schema {
+    /// A number and two categories.
+    pub(crate) fn schema() -> Schema {
         Schema::from_toml(TOML, "schema.toml").unwrap()
     }
 
