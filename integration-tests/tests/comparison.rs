@@ -35,7 +35,7 @@ fn identity_equals_training_without_any_mechanism() {
         .get("identity")
         .unwrap()
         .design(&Default::default(), &Brief::new(wine.domain.clone(), Budget::pure(1.0).unwrap()));
-    let release = design.unwrap().mechanism.release(&wine.table, &mut Randomness::seeded(1)).unwrap();
+    let release = design.unwrap().mechanism().release(&wine.table, &mut Randomness::seeded(1)).unwrap();
     assert_eq!(release.table, wine.table, "identity changed a record");
     let predictions = |table: scumble::registry::Table| {
         let dataset: linfa::Dataset<f64, usize, ndarray::Ix1> = table.try_into().unwrap();

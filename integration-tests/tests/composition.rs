@@ -3,11 +3,13 @@
 use ndarray::{Array2, array};
 use scumble::classic::{Identity, Laplace, RandomizedResponse};
 use scumble::registry::{
-    Composed, Design, Domain, Guarantee, Key, Law, LocalMechanism, Mechanism, Randomness, RecordDomain,
-    Registry, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
+    Brief, Budget, Composed, Design, Domain, Guarantee, Key, Law, LocalMechanism, Mechanism, Plugin,
+    Randomness, RecordDomain, Registry, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
+    Volunteers,
 };
 use scumble_integration_tests::Offset;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 fn class() -> TargetDomain {
     TargetDomain::Class { levels: vec!["no".into(), "yes".into()] }
@@ -138,7 +140,7 @@ fn a_composition_is_saved_with_its_parts_and_checked_when_it_is_read() {
     let registry = Registry::installed().unwrap();
     let saved = design.to_json().unwrap();
     let loaded = Design::from_json(&saved, "design.json", &registry).unwrap();
-    assert_eq!(loaded.mechanism.guarantee(), design.mechanism.guarantee());
+    assert_eq!(loaded.mechanism().guarantee(), design.mechanism().guarantee());
     for (from, to, named) in [
         ("scumble-design-1", "scumble-design-9", "scumble-design-9"),
         ("\"plugin\": \"direct\"", "\"plugin\": \"drect\"", "did you mean \"direct\"?"),
@@ -185,12 +187,30 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
             self.inner.release(table, randomness)
         }
     }
-    let save = |protected| {
-        let mut design = scumble::classic::IDENTITY
-            .design(&Default::default(), &(scumble::classic::IDENTITY.example)().unwrap().brief)?;
-        design.mechanism = boxed(Shaped { inner: Identity::new(people()), protected });
-        design.to_json()
-    };
-    assert!(save(false).unwrap_err().to_string().contains("private volunteers"));
-    assert!(save(true).is_ok());
+    fn plugin(name: &'static str, build: fn(Value, &Brief) -> Result<Box<dyn Mechanism>>) -> Plugin {
+        Plugin { name, build, ..scumble::classic::IDENTITY }
+    }
+    let claims_nothing = plugin("claims-nothing", |_, brief| {
+        Ok(boxed(Shaped { inner: Identity::new(brief.domain.clone()), protected: false }))
+    });
+    let claims = plugin("claims", |_, brief| {
+        Ok(boxed(Shaped { inner: Identity::new(brief.domain.clone()), protected: true }))
+    });
+    let brief = Brief::new(people(), Budget::pure(1.0).unwrap());
+    let save = |plugin: &Plugin, brief: &Brief| plugin.design(&Value::Null, brief)?.to_json();
+    let refusal = |saved: Result<String>| saved.unwrap_err().to_string();
+    assert!(refusal(save(&claims_nothing, &brief)).contains("private volunteers"));
+    assert!(save(&claims, &brief).is_ok());
+    // One that had them at hand is not saved either, whatever it says of itself; nor behind a part with a claim.
+    let at_hand = Brief { volunteers: Volunteers::Private(table()), ..brief.clone() };
+    assert!(refusal(save(&scumble::classic::IDENTITY, &at_hand)).contains("private volunteers"));
+    let whole = people();
+    let parts = vec![
+        claims.design(&Value::Null, &at_hand.for_part(whole.without_target()).unwrap()).unwrap(),
+        scumble::classic::RANDOMIZED_RESPONSE
+            .design(&Value::Null, &at_hand.for_part(whole.without_features()).unwrap())
+            .unwrap(),
+    ];
+    let composed = Design::composed(whole, parts).unwrap_err().to_string();
+    assert!(composed.contains("randomized-response"), "{composed}");
 }

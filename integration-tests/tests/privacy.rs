@@ -223,7 +223,7 @@ fn numbers_by_lot_keep_their_claim_and_the_whole_for_each_is_caught() {
         let brief = Brief::new(domain.clone(), Budget::pure(epsilon).unwrap());
         let parameters = serde_json::json!({"k": 2});
         let design = scumble::classic::PIECEWISE.design(&parameters, &brief).unwrap();
-        attack(design.mechanism.as_local().unwrap(), &[0.0, 0.0], &[1.0, 1.0])
+        attack(design.mechanism().as_local().unwrap(), &[0.0, 0.0], &[1.0, 1.0])
     };
     holds(of_both(1.0), 1.0);
     // A twin that answers both at the whole ε.

@@ -28,8 +28,7 @@ fn streamed(design: &Design, text: &str, threads: usize) -> (String, u64) {
         let mut reader =
             csv::Reader::new(text.as_bytes(), "data.csv", &records.schema, target, OutOfBounds::Clip)
                 .unwrap();
-        let local = design.mechanism.as_local().unwrap();
-        let decoder = records.schema.decoder(&local.layout(), target);
+        let (local, decoder) = (design.local().unwrap(), design.decoder().unwrap());
         let streams = Randomness::seeded(3).streams();
         let mut output = vec![];
         let done = stream::release(local, &mut reader, &decoder, &streams, &mut output, |_| Ok(())).unwrap();
@@ -38,9 +37,9 @@ fn streamed(design: &Design, text: &str, threads: usize) -> (String, u64) {
 }
 
 fn at_once(design: &Design, table: &Table) -> String {
-    let release = design.mechanism.release(table, &mut Randomness::seeded(3)).unwrap();
+    let release = design.mechanism().release(table, &mut Randomness::seeded(3)).unwrap();
     let mut output = vec![];
-    stream::write(&release.table, design.mechanism.domain(), design.records().unwrap(), &mut output).unwrap();
+    stream::write(&release, design.mechanism().domain(), design.records().unwrap(), &mut output).unwrap();
     String::from_utf8(output).unwrap()
 }
 

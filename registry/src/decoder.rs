@@ -2,7 +2,7 @@
 
 use crate::domain::{check_width, largest};
 use crate::table::Places;
-use crate::{Column, Kind, Layout, Result, Schema, TargetLayout};
+use crate::{Column, Kind, Law, Layout, Noise, Result, Schema, TargetLayout};
 use std::collections::HashSet;
 
 /// Turns flat released records into rows of text.
@@ -23,6 +23,15 @@ enum Cell {
     Real { place: usize, lower: f64, upper: f64 },
     Level { places: Vec<usize>, levels: Vec<String> },
     Latent { place: usize },
+}
+
+impl Cell {
+    fn places_of_levels(&self) -> &[usize] {
+        match self {
+            Self::Level { places, .. } => places,
+            _ => &[],
+        }
+    }
 }
 
 impl Decoder {
@@ -76,6 +85,29 @@ impl Decoder {
     /// The columns' names.
     pub fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// The law of what is read back from the text, where `noise` is that of the records: a group that became its largest
+    /// level has another one, which is not known.
+    pub fn noise(&self, noise: &Noise) -> Noise {
+        let levels: HashSet<usize> = self.cells.iter().flat_map(Cell::places_of_levels).copied().collect();
+        let mut first = 0;
+        let mut read_back = |law: &Law| {
+            let places = first..first + law.width();
+            first = places.end;
+            let places: Vec<usize> = places.collect();
+            let runs = places.chunk_by(|one, other| levels.contains(one) == levels.contains(other));
+            let runs = runs.map(|run| match law {
+                Law::Additive { .. } | Law::Unbiased { .. } if levels.contains(&run[0]) => {
+                    Law::Unknown { width: run.len() }
+                }
+                law => law.part(run[0] - places[0]..run[run.len() - 1] + 1 - places[0]),
+            });
+            runs.collect::<Vec<Law>>()
+        };
+        let features = noise.features.iter().flat_map(&mut read_back).collect();
+        let target = read_back(&noise.target).into_iter().next().unwrap_or_else(|| noise.target.clone());
+        Noise { features, target }
     }
 
     /// The cells of a flat record.
@@ -149,6 +181,20 @@ mod tests {
         let decoder = schema().decoder(&released, Some("good"));
         assert_eq!(decoder.header(), ["size", "z1", "colour=red", "target 1", "target 2"]);
         assert_eq!(decoder.decode(&[-4.0, 0.5, 7.0, 1.0, 2.0]).unwrap(), ["15", "-4", "7", "1", "2"]);
+    }
+
+    #[test]
+    fn a_group_that_became_a_level_has_no_law_any_more_unless_it_was_flipped() {
+        let columns = ["size", "colour=red", "colour=green", "colour=blue"];
+        let decoder = schema().decoder(&layout(&columns, TargetLayout::Class { levels: 2 }), Some("good"));
+        let flip = Law::Flip { levels: 2, keep: 0.7 };
+        let additive = Law::Additive { variance: vec![1.0, 2.0, 2.0, 2.0] };
+        let read_back = decoder.noise(&Noise { features: vec![additive], target: flip.clone() });
+        let expected = vec![Law::Additive { variance: vec![1.0] }, Law::Unknown { width: 3 }];
+        assert_eq!(read_back, Noise { features: expected, target: flip.clone() });
+        let flipped = vec![Law::Exact { width: 1 }, Law::Flip { levels: 3, keep: 0.9 }];
+        let noise = Noise { features: flipped, target: flip };
+        assert_eq!(decoder.noise(&noise), noise);
     }
 
     #[test]

@@ -1,7 +1,12 @@
 //! Saved designs: a small envelope that is read before the mechanism in it.
 
 use crate::sealed;
-use crate::{Composed, Error, Mechanism, RecordDomain, Registry, Result, Schema, ShapedBy};
+use crate::table::Places;
+use crate::{
+    Composed, Decoder, Error, LocalMechanism, Mechanism, Noise, RecordDomain, Registry, Result, Schema,
+    ShapedBy, Table, csv,
+};
+use ndarray::Axis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -14,12 +19,10 @@ const FORMAT: &str = "scumble-design-1";
 /// It is what is saved and shipped.
 #[derive(Debug, Clone)]
 pub struct Design {
-    /// What designed it.
-    pub origin: Origin,
-    /// How raw records become those that the mechanism takes; none where they come encoded.
+    origin: Origin,
+    /// None where records come encoded.
     records: Option<Records>,
-    /// The mechanism.
-    pub mechanism: Box<dyn Mechanism>,
+    mechanism: Box<dyn Mechanism>,
     /// Whether private volunteers' records were at hand when it was designed.
     saw_private_volunteers: bool,
 }
@@ -96,17 +99,34 @@ impl Design {
     /// for.
     ///
     /// # Errors
-    /// As [`Composed::over`].
+    /// As [`Composed::over`]; [`Error::PrivateVolunteers`] for a part that could not be saved by itself.
     pub fn composed(domain: RecordDomain, parts: Vec<Self>) -> Result<Self> {
         let origin = Origin {
             plugin: Origin::COMPOSED.into(),
             plugin_version: env!("CARGO_PKG_VERSION").into(),
             parts: parts.iter().map(|part| part.origin.clone()).collect(),
         };
+        // Part by part: a claim of one part says nothing to the volunteers of another.
+        parts.iter().try_for_each(Self::check_volunteers)?;
         let saw_private_volunteers = parts.iter().any(|part| part.saw_private_volunteers);
         let parts = parts.into_iter().map(|part| part.mechanism).collect();
         let mechanism = Box::new(Composed::over(domain, parts)?);
         Ok(Self { origin, records: None, mechanism, saw_private_volunteers })
+    }
+
+    /// What designed it.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The mechanism.
+    pub fn mechanism(&self) -> &dyn Mechanism {
+        &*self.mechanism
+    }
+
+    /// The mechanism, for whoever needs no more than it.
+    pub fn into_mechanism(self) -> Box<dyn Mechanism> {
+        self.mechanism
     }
 
     /// The design with what raw records look like, so that whoever holds it can release rows of a file.
@@ -131,17 +151,60 @@ impl Design {
         })
     }
 
+    /// The mechanism's record-at-a-time view.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where it is a curator's.
+    pub fn local(&self) -> Result<&dyn LocalMechanism> {
+        let local = self.mechanism.as_local();
+        local.ok_or_else(|| Error::shape("the design is a curator's, and no record is released by itself"))
+    }
+
+    /// What turns released records into rows of text.
+    ///
+    /// # Errors
+    /// As [`local`](Self::local) and [`records`](Self::records).
+    pub fn decoder(&self) -> Result<Decoder> {
+        let records = self.records()?;
+        Ok(records.schema.decoder(&self.local()?.layout(), records.target.as_deref()))
+    }
+
+    /// Reads a file that was released by this design back, for learning: the released table, where noise took values out of
+    /// their bounds they stay there, and its law given the noise-free view.
+    ///
+    /// # Errors
+    /// As [`csv::Reader`], [`local`](Self::local) and [`records`](Self::records); [`Error::MissingColumn`] where the design
+    /// releases something other than the schema's columns.
+    pub fn read_released(&self, file: &Path) -> Result<(Table, Noise)> {
+        let (records, local, decoder) = (self.records()?, self.local()?, self.decoder()?);
+        let released: Vec<&str> = decoder.header().iter().map(String::as_str).collect();
+        let schema = records.schema.columns_named(&released)?;
+        let target = records.target.as_deref().filter(|target| released.contains(target));
+        let table = csv::read_released(file, &schema, target)?;
+        let columns = local.layout().columns;
+        let places = Places::of(table.columns()).find(&columns)?;
+        let values = table.records().select(Axis(1), &places);
+        Ok((Table::new(columns, values, table.target().clone())?, decoder.noise(&local.noise())))
+    }
+
+    /// # Errors
+    /// [`Error::PrivateVolunteers`] where people who were promised privacy have no claim.
+    fn check_volunteers(&self) -> Result<()> {
+        let guarantee = self.mechanism.guarantee();
+        let is_of_private = self.saw_private_volunteers || guarantee.shaped_by == ShapedBy::PrivateVolunteers;
+        if is_of_private && !guarantee.protects_volunteers() {
+            return Err(Error::PrivateVolunteers { plugin: self.origin.plugin.clone() });
+        }
+        Ok(())
+    }
+
     /// The envelope {format, plugin, plugin_version, schema, target, mechanism, digest} as JSON.
     ///
     /// # Errors
     /// [`Error::PrivateVolunteers`] where the design would publish something about people who were promised privacy;
     /// [`Error::Unsaveable`] where it cannot be written.
     pub fn to_json(&self) -> Result<String> {
-        let guarantee = self.mechanism.guarantee();
-        let is_of_private = self.saw_private_volunteers || guarantee.shaped_by == ShapedBy::PrivateVolunteers;
-        if is_of_private && !guarantee.protects_volunteers() {
-            return Err(Error::PrivateVolunteers { plugin: self.origin.plugin.clone() });
-        }
+        self.check_volunteers()?;
         let failed = |error: serde_json::Error| Error::Unsaveable {
             plugin: self.origin.plugin.clone(),
             problem: error.to_string(),

@@ -260,11 +260,10 @@ impl Guarantee {
         of_release.any(|claim| matches!(claim.notion, Notion::LocalDp(_) | Notion::CentralDp(_)))
     }
 
-    /// Whether some claim is a central (ε, δ) for the volunteers.
+    /// Whether some claim is a central (ε, δ) for the volunteers, with a finite ε.
     pub fn protects_volunteers(&self) -> bool {
-        self.claims
-            .iter()
-            .any(|claim| claim.protects == Unit::Volunteer && matches!(claim.notion, Notion::CentralDp(_)))
+        let mut theirs = self.claims.iter().filter(|claim| claim.protects == Unit::Volunteer);
+        theirs.any(|claim| matches!(&claim.notion, Notion::CentralDp(dp) if dp.epsilon.is_finite()))
     }
 
     /// This guarantee for a release whose noise came from there: a seed voids every claim.

@@ -22,6 +22,14 @@ pub enum Law {
     Unbiased {
         /// Each coordinate's moments.
         moments: Vec<Moments>,
+        /// How much of a product of two coordinates of one record remains: E\[w·w′ | u, u′\] = `pairs`·u·u′, also with those
+        /// of another `Unbiased` block. 1 where they are independent, 0 where no two are ever answered together.
+        pairs: f64,
+    },
+    /// One that is not described: so many coordinates.
+    Unknown {
+        /// How many.
+        width: usize,
     },
     /// A one-hot group whose level is kept, or exchanged for another, each other one as likely.
     Flip {
@@ -45,19 +53,32 @@ pub struct Moments {
 }
 
 impl Law {
+    /// The law of some of its coordinates; a flipped group is not taken apart.
+    pub(crate) fn part(&self, coordinates: std::ops::Range<usize>) -> Self {
+        match self {
+            Self::Exact { .. } => Self::Exact { width: coordinates.len() },
+            Self::Unknown { .. } => Self::Unknown { width: coordinates.len() },
+            Self::Additive { variance } => Self::Additive { variance: variance[coordinates].to_vec() },
+            Self::Unbiased { moments, pairs } => {
+                Self::Unbiased { moments: moments[coordinates].to_vec(), pairs: *pairs }
+            }
+            Self::Flip { .. } => self.clone(),
+        }
+    }
+
     /// The number of coordinates.
     pub fn width(&self) -> usize {
         match self {
-            Self::Exact { width } => *width,
+            Self::Exact { width } | Self::Unknown { width } => *width,
             Self::Additive { variance } => variance.len(),
-            Self::Unbiased { moments } => moments.len(),
+            Self::Unbiased { moments, .. } => moments.len(),
             Self::Flip { levels, .. } => *levels,
         }
     }
 }
 
-/// The law of a release given the noise-free view: independent blocks, the features' in the order of the columns, and
-/// the target's.
+/// The law of a release given the noise-free view: blocks, the features' in the order of the columns, and the target's. They
+/// are independent of each other, but for what [`Law::Unbiased`] says of pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// The features' laws; their widths sum to the number of columns.
@@ -72,7 +93,7 @@ impl Noise {
         let blocks = self.features.iter().map(|law| match law {
             Law::Exact { width } => Some(vec![0.0; *width]),
             Law::Additive { variance } => Some(variance.clone()),
-            Law::Unbiased { .. } | Law::Flip { .. } => None,
+            Law::Unbiased { .. } | Law::Unknown { .. } | Law::Flip { .. } => None,
         });
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
     }

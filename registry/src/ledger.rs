@@ -24,7 +24,7 @@ const FORMAT: &str = "scumble-ledger-1";
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// let ledger = Ledger::at(&folder.path().join("ledger.json"));
-/// ledger.init("survey", Unit::Record, Budget::pure(1.0)?)?;
+/// ledger.init("survey", Unit::Record, None, Budget::pure(1.0)?)?;
 /// ledger.charge("survey", Unit::Record, Budget::pure(0.75)?, "the first release")?;
 /// assert!(ledger.charge("survey", Unit::Record, Budget::pure(0.75)?, "a second").is_err());
 /// assert_eq!(ledger.accounts()?[0].spent(), (0.75, 0.0));
@@ -43,6 +43,9 @@ pub struct Account {
     pub dataset: String,
     /// What is protected.
     pub unit: Unit,
+    /// The column that is the label, for an account of the label or of all other columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// What may be spent.
     pub total: Budget,
     /// What was spent, in the order of time.
@@ -73,6 +76,13 @@ impl Account {
         )
     }
 
+    /// What a release with this guarantee costs, where `target` is the label: a promise for another label, or for all but another
+    /// one, is none for this account.
+    fn cost(&self, guarantee: &Guarantee, target: Option<&str>) -> (f64, f64) {
+        let is_other = self.target.is_some() && self.target.as_deref() != target;
+        guarantee.cost(if is_other { Unit::Record } else { self.unit })
+    }
+
     fn is_overdrawn(&self) -> bool {
         let (epsilon, delta) = self.spent();
         epsilon > self.total.epsilon() || delta > self.total.delta()
@@ -93,20 +103,43 @@ impl Ledger {
         Self { file: file.into() }
     }
 
-    /// Opens an account for `unit` of `dataset`; makes the file where there is none.
+    /// Opens an account for `unit` of `dataset`; makes the file where there is none. An account of the label, or of the features,
+    /// is one for this `target`.
     ///
     /// # Errors
-    /// [`Error::Ledger`] where there is such an account already, or the file is no ledger; [`Error::Io`].
-    pub fn init(&self, dataset: &str, unit: Unit, total: Budget) -> Result<()> {
+    /// [`Error::Ledger`] where there is such an account already, where something was charged to the data set before (to this
+    /// account it would be unknown), for a label without the `target`, or where the file is no ledger; [`Error::Io`].
+    pub fn init(&self, dataset: &str, unit: Unit, target: Option<&str>, total: Budget) -> Result<()> {
+        let target = match (unit, target) {
+            (Unit::Features | Unit::Label, None) => {
+                return Err(
+                    self.wrong(format!("an account for {unit} needs to know which column the label is"))
+                );
+            }
+            (Unit::Features | Unit::Label, target) => target,
+            _ => None,
+        };
         if dataset.is_empty() {
             return Err(self.wrong("a data set needs a name"));
         }
         self.change(true, |accounts| {
-            if accounts.iter().any(|account| account.dataset == dataset && account.unit == unit) {
-                let problem = format!("{dataset:?} has an account for {unit} already, and its total stays");
-                return Err(self.wrong(problem));
+            for account in accounts.iter().filter(|account| account.dataset == dataset) {
+                if account.unit == unit && account.target.as_deref() == target {
+                    let problem = format!("{dataset:?} has an account for {unit} already, and its total stays");
+                    return Err(self.wrong(problem));
+                }
+                // Volunteers pay for designs, everybody else for releases.
+                let is_of_volunteers = |unit| unit == Unit::Volunteer;
+                if !account.charges.is_empty() && is_of_volunteers(account.unit) == is_of_volunteers(unit) {
+                    let problem = format!(
+                        "{dataset:?} was charged already, and what that cost {unit} is not known: all accounts of a data set \
+                         are opened before its first release"
+                    );
+                    return Err(self.wrong(problem));
+                }
             }
-            accounts.push(Account { dataset: dataset.into(), unit, total, charges: vec![] });
+            let target = target.map(str::to_owned);
+            accounts.push(Account { dataset: dataset.into(), unit, target, total, charges: vec![] });
             Ok(())
         })
     }
@@ -121,36 +154,52 @@ impl Ledger {
         Ok(self.read(&mut witness)?.accounts)
     }
 
-    /// Spends `cost` on `unit` of `dataset`. It is on the disk when this returns.
+    /// Spends what a release by other means cost that protects `unit` with `cost`: on every account of `dataset`, as
+    /// [`charge_release`](Self::charge_release) does. It is on the disk when this returns.
     ///
     /// # Errors
     /// [`Error::Overdrawn`] where more would be spent than the total; else as [`accounts`](Self::accounts). Nothing may be
     /// released then.
     pub fn charge(&self, dataset: &str, unit: Unit, cost: Budget, what: &str) -> Result<()> {
         self.change(false, |accounts| {
-            let mut found = accounts.iter_mut().filter(|account| account.dataset == dataset);
-            match found.find(|account| account.unit == unit) {
-                Some(account) => spend(account, (cost.epsilon(), cost.delta()), what),
-                None => Err(self.wrong(format!("there is no account for {unit} of {dataset:?}"))),
+            let own: Vec<&mut Account> =
+                accounts.iter_mut().filter(|account| account.dataset == dataset).collect();
+            if !own.iter().any(|account| account.unit == unit) {
+                return Err(self.wrong(format!("there is no account for {unit} of {dataset:?}")));
             }
+            let is_of_volunteers = unit == Unit::Volunteer;
+            for account in
+                own.into_iter().filter(|account| (account.unit == Unit::Volunteer) == is_of_volunteers)
+            {
+                let is_covered = unit.covers(account.unit);
+                let cost = if is_covered { (cost.epsilon(), cost.delta()) } else { (f64::INFINITY, 0.0) };
+                spend(account, cost, what)?;
+            }
+            Ok(())
         })
     }
 
-    /// Spends what a release with this guarantee costs, on every unit of `dataset` that has an account. It is on the disk
-    /// when this returns: no byte may be released before.
+    /// Spends what a release with this guarantee costs, on every account of `dataset`; `target` is the column that is its label.
+    /// It is on the disk when this returns: no byte may be released before.
     ///
     /// A release that claims no differential privacy for a unit, as one with a known seed, costs infinitely much. Volunteers
     /// pay for designs, not for releases.
     ///
     /// # Errors
     /// As [`charge`](Self::charge).
-    pub fn charge_release(&self, dataset: &str, guarantee: &Guarantee, what: &str) -> Result<()> {
+    pub fn charge_release(
+        &self,
+        dataset: &str,
+        guarantee: &Guarantee,
+        target: Option<&str>,
+        what: &str,
+    ) -> Result<()> {
         self.change(false, |accounts| {
             let of_release =
                 |account: &&mut Account| account.dataset == dataset && account.unit != Unit::Volunteer;
             let mut charged = 0;
             for account in accounts.iter_mut().filter(of_release) {
-                spend(account, guarantee.cost(account.unit), what)?;
+                spend(account, account.cost(guarantee, target), what)?;
                 charged += 1;
             }
             if charged == 0 {
@@ -158,6 +207,11 @@ impl Ledger {
             }
             Ok(())
         })
+    }
+
+    /// The ledger's file and its witness.
+    pub fn files(&self) -> [PathBuf; 2] {
+        [self.file.clone(), self.witness_file()]
     }
 
     /// Changes the accounts, on the disk.
@@ -179,13 +233,19 @@ impl Ledger {
         witness.record(content.changes).map_err(|source| self.failed(source))
     }
 
-    /// Reads and checks the file; the witness is locked.
-    fn read(&self, witness: &mut Witness) -> Result<Content> {
+    /// What the file says, untouched by hand.
+    fn parse(&self) -> Result<Content> {
         let text = std::fs::read_to_string(&self.file).map_err(|source| self.failed(source))?;
         let sealed = sealed::open(&text, FORMAT).map_err(|problem| self.wrong(problem))?;
         let content: Content =
             sealed.part(&["changes", "accounts"]).map_err(|problem| self.wrong(problem))?;
         sealed.check_untouched().map_err(|problem| self.wrong(problem))?;
+        Ok(content)
+    }
+
+    /// The same, once the witness, which is locked, has nothing against it.
+    fn read(&self, witness: &mut Witness) -> Result<Content> {
+        let content = self.parse()?;
         let seen = witness.changes(self)?;
         if seen == 0 && content.changes > 1 {
             return Err(self.wrong("its witness is empty, so that an older copy would pass for the newest"));
@@ -218,6 +278,9 @@ impl Ledger {
 
 /// Adds a charge, unless the account has too little left.
 fn spend(account: &mut Account, (epsilon, delta): (f64, f64), what: &str) -> Result<()> {
+    if !(epsilon >= 0.0 && delta >= 0.0) {
+        return Err(Error::Budget { name: "a charge", range: "zero or more", value: epsilon.min(delta) });
+    }
     let before = account.spent();
     let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     account.charges.push(Charge { epsilon, delta, what: what.into(), when });
@@ -243,16 +306,20 @@ impl Witness {
     fn lock(ledger: &Ledger, create: bool) -> Result<Self> {
         let path = ledger.witness_file();
         let failed = |source: std::io::Error| Error::Io { file: path.clone(), source };
+        // A ledger that is there without its witness has lost it: it gets no new one, which would know nothing.
+        let is_there = ledger.file.try_exists().map_err(|source| ledger.failed(source))?;
+        let create = create && !is_there;
         let opened = OpenOptions::new().read(true).write(true).create(create).truncate(false).open(&path);
         let file = match opened {
             Err(error) if error.kind() == ErrorKind::NotFound && !create => {
-                return Err(ledger.wrong(match ledger.file.try_exists() {
-                    Ok(true) => {
-                        "its witness, the file beside it of that name and \".witness\", is missing; without it an older \
-                         copy would pass for the newest, so the two move together"
-                    }
-                    _ => "there is no such ledger; `scumble ledger init` makes one",
-                }));
+                if !is_there {
+                    return Err(ledger.wrong("there is no such ledger; `scumble ledger init` makes one"));
+                }
+                ledger.parse()?; // something else has no witness
+                return Err(ledger.wrong(
+                    "its witness, the file beside it of that name and \".witness\", is missing; without it an older copy would \
+                     pass for the newest, so the two move together",
+                ));
             }
             opened => opened.map_err(failed)?,
         };
@@ -305,7 +372,7 @@ mod tests {
     fn desk(epsilon: f64) -> Desk {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::at(&folder.path().join("ledger.json"));
-        ledger.init("survey", Unit::Record, Budget::new(epsilon, 1e-6).unwrap()).unwrap();
+        ledger.init("survey", Unit::Record, None, Budget::new(epsilon, 1e-6).unwrap()).unwrap();
         Desk { folder, ledger }
     }
 
@@ -350,8 +417,8 @@ mod tests {
     #[test]
     fn a_release_pays_for_every_unit_that_has_an_account() {
         let desk = desk(1.0);
-        desk.ledger.init("survey", Unit::Label, Budget::pure(2.0).unwrap()).unwrap();
-        desk.ledger.init("survey", Unit::Volunteer, Budget::pure(0.1).unwrap()).unwrap();
+        desk.ledger.init("survey", Unit::Label, Some("quality"), Budget::pure(2.0).unwrap()).unwrap();
+        desk.ledger.init("survey", Unit::Volunteer, None, Budget::pure(0.1).unwrap()).unwrap();
         let claim = |protects| Claim {
             notion: Notion::LocalDp(LocalDp::pure(0.75)),
             protects,
@@ -359,23 +426,80 @@ mod tests {
         };
         let of = |protects| Guarantee { claims: vec![claim(protects)], ..Guarantee::default() };
         let spent = || -> Vec<f64> { desk.ledger.accounts().unwrap().iter().map(|a| a.spent().0).collect() };
-        desk.ledger.charge_release("survey", &of(Unit::Record), "one").unwrap();
+        let release = |dataset, guarantee: &Guarantee| {
+            desk.ledger.charge_release(dataset, guarantee, Some("quality"), "a test")
+        };
+        release("survey", &of(Unit::Record)).unwrap();
         assert_eq!(spent(), [0.75, 0.75, 0.0]);
         // The label alone is protected: for the whole record it costs infinitely much, and so nothing is charged at all.
-        assert!(desk.ledger.charge_release("survey", &of(Unit::Label), "two").is_err());
+        assert!(release("survey", &of(Unit::Label)).is_err());
         let seeded = of(Unit::Record).under(Provenance::Seed(1));
-        let refused = desk.ledger.charge_release("survey", &seeded, "three").unwrap_err().to_string();
+        let refused = release("survey", &seeded).unwrap_err().to_string();
         assert!(refused.contains("ε = inf"), "{refused}");
         assert_eq!(spent(), [0.75, 0.75, 0.0]);
-        assert!(desk.ledger.charge_release("other", &of(Unit::Record), "four").is_err());
+        assert!(release("other", &of(Unit::Record)).is_err());
+    }
+
+    fn labels(target: &str) -> Desk {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::at(&folder.path().join("ledger.json"));
+        ledger.init("survey", Unit::Label, Some(target), Budget::pure(2.0).unwrap()).unwrap();
+        Desk { folder, ledger }
+    }
+
+    #[test]
+    fn a_promise_for_one_label_is_none_for_another() {
+        let desk = labels("quality");
+        let guarantee = Guarantee {
+            claims: vec![Claim {
+                notion: Notion::LocalDp(LocalDp::pure(0.5)),
+                protects: Unit::Label,
+                theorem: "a theorem".into(),
+            }],
+            ..Guarantee::default()
+        };
+        let release = |target| desk.ledger.charge_release("survey", &guarantee, target, "a test");
+        release(Some("quality")).unwrap();
+        // Here quality is a feature, and leaves in clear.
+        for other in [Some("alcohol"), None] {
+            let refused = release(other).unwrap_err().to_string();
+            assert!(refused.contains("ε = inf"), "{refused}");
+        }
+        assert_eq!(desk.spent(), 0.5);
+        assert!(desk.ledger.init("other", Unit::Label, None, Budget::pure(1.0).unwrap()).is_err());
+    }
+
+    #[test]
+    fn no_account_is_opened_after_a_release() {
+        let desk = labels("quality");
+        desk.ledger.init("other", Unit::Record, None, Budget::pure(1.0).unwrap()).unwrap();
+        desk.ledger.charge("survey", Unit::Label, Budget::pure(1.0).unwrap(), "a test").unwrap();
+        let late = desk.ledger.init("survey", Unit::Record, None, Budget::pure(1.0).unwrap());
+        assert!(late.unwrap_err().to_string().contains("before its first release"));
+        // Designs are another matter.
+        desk.ledger.init("survey", Unit::Volunteer, None, Budget::pure(1.0).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_charge_by_hand_reaches_every_account_that_it_concerns() {
+        let desk = labels("quality");
+        desk.ledger.init("survey", Unit::Record, None, Budget::pure(3.0).unwrap()).unwrap();
+        let charge = |unit| desk.ledger.charge("survey", unit, Budget::pure(1.0).unwrap(), "a test");
+        charge(Unit::Record).unwrap();
+        let spent: Vec<f64> =
+            desk.ledger.accounts().unwrap().iter().map(|account| account.spent().0).collect();
+        assert_eq!(spent, [1.0, 1.0]);
+        // What protects the label alone may have given away the rest.
+        assert!(charge(Unit::Label).unwrap_err().to_string().contains("ε = inf"));
+        assert!(charge(Unit::Features).is_err());
     }
 
     #[test]
     fn an_account_is_opened_once() {
         let desk = desk(1.0);
-        let again = desk.ledger.init("survey", Unit::Record, Budget::pure(9.0).unwrap());
+        let again = desk.ledger.init("survey", Unit::Record, None, Budget::pure(9.0).unwrap());
         assert!(again.unwrap_err().to_string().contains("already"));
-        assert!(desk.ledger.init("", Unit::Record, Budget::pure(9.0).unwrap()).is_err());
+        assert!(desk.ledger.init("", Unit::Record, None, Budget::pure(9.0).unwrap()).is_err());
         assert_eq!(desk.ledger.accounts().unwrap()[0].total.epsilon(), 1.0);
     }
 
@@ -414,7 +538,7 @@ mod tests {
         assert!(desk.refusal().contains("scumble-ledger-0"));
         fs::remove_file(&ledger).unwrap();
         assert!(desk.refusal().contains("ledger.json"));
-        let renewed = desk.ledger.init("survey", Unit::Record, Budget::pure(1.0).unwrap());
+        let renewed = desk.ledger.init("survey", Unit::Record, None, Budget::pure(1.0).unwrap());
         assert!(renewed.unwrap_err().to_string().contains("not known any more"));
         fs::write(&ledger, &text).unwrap();
         assert_eq!(desk.spent(), 0.25);
@@ -424,6 +548,9 @@ mod tests {
         assert!(desk.refusal().contains("no number"));
         fs::remove_file(&witness).unwrap();
         assert!(desk.refusal().contains("missing"));
+        // Opening another account makes no new witness, which would know nothing.
+        assert!(desk.ledger.init("other", Unit::Record, None, Budget::pure(1.0).unwrap()).is_err());
+        assert!(!witness.exists());
     }
 
     #[test]

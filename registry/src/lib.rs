@@ -89,7 +89,7 @@ pub use key::{Key, SecretKey};
 pub use law::{Law, Moments, Noise};
 pub use ledger::{Account, Charge, Ledger};
 pub use mechanism::{LocalMechanism, Mechanism, Release};
-pub use new_file::{Existing, NewFile, Readable, is_beside};
+pub use new_file::{Existing, NewFile, Readable, is_beside, is_same_file};
 pub use noise::{LaplaceNoise, Lattice};
 pub use plugin::{Example, NoParameters, Pace, Plugin, Registry, Side, parse_parameters};
 pub use randomness::{Provenance, Randomness, Stream, Streams};

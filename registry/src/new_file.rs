@@ -56,14 +56,13 @@ impl NewFile {
     /// is not there or cannot be written.
     pub fn create(path: &Path, existing: Existing, readable: Readable) -> Result<Self> {
         let failed = |source| Error::Io { file: path.into(), source };
-        match fs::metadata(path) {
-            Ok(found) if !found.is_file() => {
-                return Err(Error::Exists { file: path.into(), what: "no plain file, and stays" });
-            }
-            Ok(_) if existing == Existing::Keep => {
-                return Err(Error::Exists { file: path.into(), what: "there already, and stays" });
-            }
-            _ => {}
+        let before = fs::metadata(path).ok();
+        if before.as_ref().is_some_and(|found| !found.is_file()) {
+            return Err(Error::Exists { file: path.into(), what: "no plain file, and stays" });
+        }
+        // A link that leads nowhere is there too.
+        if existing == Existing::Keep && fs::symlink_metadata(path).is_ok() {
+            return Err(Error::Exists { file: path.into(), what: "there already, and stays" });
         }
         let place = path.canonicalize().unwrap_or_else(|_| path.into());
         let mut builder = tempfile::Builder::new();
@@ -76,6 +75,9 @@ impl NewFile {
         #[cfg(not(unix))]
         let _ = readable;
         let aside = builder.tempfile_in(folder_of(&place)).map_err(|error| failed(plain(error)))?;
+        if let Some(before) = before {
+            aside.as_file().set_permissions(before.permissions()).map_err(failed)?; // whoever narrowed them meant it
+        }
         Ok(Self { aside, path: path.into(), place, existing })
     }
 
@@ -140,6 +142,16 @@ pub fn is_beside(one: &Path, other: &Path) -> Result<bool> {
         folder_of(&path).canonicalize().map_err(|source| Error::Io { file: path.clone(), source })
     };
     Ok(folder(one)? == folder(other)?)
+}
+
+/// Whether two paths name one file, there or to be, whatever links lead to it.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        path.canonicalize()
+            .ok()
+            .or_else(|| Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?)))
+    };
+    one == other || (place(one).is_some() && place(one) == place(other))
 }
 
 /// A name is on the disk when its folder is.
@@ -222,12 +234,44 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn a_link_that_leads_nowhere_stays_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("none"), &link).unwrap();
+        assert!(matches!(write(&link, Existing::Keep), Err(Error::Exists { .. })));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_readers() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        write(&path, Existing::Replace).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn a_file_for_its_owner_is_for_nobody_else() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         NewFile::create(&path, Existing::Keep, Readable::ByOwner).unwrap().commit().unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_any_way_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let [a, b, other] = ["a", "sub/../a", "sub/a"].map(|name| folder.path().join(name));
+        assert!(is_same_file(&a, &b) && !is_same_file(&a, &other));
+        fs::write(&a, "").unwrap();
+        assert!(is_same_file(&a, &b) && !is_same_file(&a, &other));
     }
 
     #[test]

@@ -229,14 +229,15 @@ impl Schema {
     /// # Errors
     /// [`Error::MissingColumn`]; [`Error::Schema`] for a name that stands twice.
     pub fn part(&self, names: &[&str], target: Option<&str>) -> Result<RecordDomain> {
-        let named = names.iter().map(|name| Ok(self.column(name)?.clone())).collect::<Result<Vec<_>>>()?;
-        if let Some(name) =
-            first_duplicate(&named.iter().map(|column| column.name.clone()).collect::<Vec<_>>())
-        {
-            return Err(Error::DuplicateColumn { file: self.source.clone(), column: name.clone() });
-        }
-        let part = Self { source: self.source.clone(), columns: named };
-        part.domain(target.filter(|target| names.contains(target)))
+        self.columns_named(names)?.domain(target.filter(|target| names.contains(target)))
+    }
+
+    /// The schema of these columns alone.
+    pub(crate) fn columns_named(&self, names: &[&str]) -> Result<Self> {
+        let columns = names.iter().map(|name| Ok(self.column(name)?.clone())).collect::<Result<_>>()?;
+        let part = Self { source: self.source.clone(), columns };
+        part.check()?;
+        Ok(part)
     }
 
     /// The column of this name.

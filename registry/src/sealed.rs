@@ -1,4 +1,4 @@
-//! Files of ours: JSON that names its format and ends with a digest of the rest, so that no change by hand goes unseen.
+//! Files of ours: JSON that names its format and carries a digest of the rest, so that no change by hand goes unseen.
 //!
 //! The digest guards against accidents and hands, not against forgers: who changes a file on purpose can write its
 //! digest too.
@@ -6,6 +6,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 const FORMAT: &str = "format";
 const DIGEST: &str = "digest";
@@ -72,10 +73,24 @@ impl Sealed {
     }
 }
 
-/// SHA-256 of the compact JSON, in hexadecimal.
+/// SHA-256 of the compact JSON with sorted names, in hexadecimal.
 fn digest(body: &Map<String, Value>) -> serde_json::Result<String> {
-    let digest = Sha256::digest(serde_json::to_vec(body)?);
+    let digest = Sha256::digest(serde_json::to_vec(&sorted(&body.clone().into()))?);
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The value with the names of every object sorted: a map keeps them in the order of the file where some crate of a
+/// binary asks serde_json for it.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields: BTreeMap<&String, Value> =
+                fields.iter().map(|(name, field)| (name, sorted(field))).collect();
+            fields.into_iter().map(|(name, field)| (name.clone(), field)).collect::<Map<_, _>>().into()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
 }
 
 #[cfg(test)]

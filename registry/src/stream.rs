@@ -2,8 +2,8 @@
 
 use crate::local::{BLOCK, release_block};
 use crate::{
-    Clipped, Clips, Decoder, Encoder, Error, Layout, LocalMechanism, RecordDomain, Records, Result, Streams,
-    Table, Target, TargetLayout, csv,
+    Clipped, Clips, Decoder, Encoder, Error, Layout, LocalMechanism, Noise, RecordDomain, Records, Release,
+    Result, Streams, Target, TargetLayout, csv,
 };
 use rayon::prelude::*;
 use std::io::{Read, Write};
@@ -58,11 +58,18 @@ pub fn release<R: Read + Send>(
     Ok(streamed)
 }
 
-/// Writes a released table, of records of `domain`, as CSV: the same form as a streamed release.
+/// Writes what was released of records of `domain` as CSV, in the form of a streamed release, and returns the law of what is
+/// read back from it.
 ///
 /// # Errors
-/// [`Error::Write`] where `output` fails.
-pub fn write(table: &Table, domain: &RecordDomain, records: &Records, output: &mut dyn Write) -> Result<()> {
+/// [`Error::Shape`] for a table that no mechanism releases, [`Error::Write`] where `output` fails.
+pub fn write(
+    released: &Release,
+    domain: &RecordDomain,
+    records: &Records,
+    output: &mut dyn Write,
+) -> Result<Noise> {
+    let table = &released.table;
     let target = match table.target() {
         Target::None => TargetLayout::None,
         Target::Class(_) => domain.layout().target, // classes keep their number
@@ -74,7 +81,8 @@ pub fn write(table: &Table, domain: &RecordDomain, records: &Records, output: &m
     let decoder = records.schema.decoder(&layout, records.target.as_deref());
     let rows = (0..table.len()).map(|row| decoder.decode(&layout.flatten(table, row)));
     let text = as_csv([Ok(decoder.header().to_vec())].into_iter().chain(rows))?;
-    output.write_all(&text).map_err(Error::from_write)
+    output.write_all(&text).map_err(Error::from_write)?;
+    Ok(decoder.noise(&released.noise))
 }
 
 /// Reads all of it and releases nothing: whether [`release`] would fail for what it reads.

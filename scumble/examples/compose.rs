@@ -23,13 +23,13 @@ fn main() -> Result<(), Error> {
     ];
     let design = Design::composed(wine.domain.clone(), parts)?;
 
-    let release = design.mechanism.release(&wine.table, &mut Randomness::from_os()?)?;
-    println!("{} wines, released by {}\n\n{}", release.table.len(), design.origin, release.guarantee);
+    let release = design.mechanism().release(&wine.table, &mut Randomness::from_os()?)?;
+    println!("{} wines, released by {}\n\n{}", release.table.len(), design.origin(), release.guarantee);
 
     // What is saved is all that a client needs.
     let saved = design.to_json()?;
     let loaded = Design::from_json(&saved, "the saved design", &registry)?;
-    assert_eq!(loaded.mechanism.guarantee(), design.mechanism.guarantee());
+    assert_eq!(loaded.mechanism().guarantee(), design.mechanism().guarantee());
     println!("saved in {} bytes", saved.len());
     Ok(())
 }

@@ -8,7 +8,7 @@
 use scumble::classic::{Estimator, Of};
 use scumble::registry::{
     Brief, Budget, Clips, Design, Error, Existing, NewFile, OutOfBounds, Randomness, Readable, Registry,
-    Schema, csv, local,
+    Schema, local,
 };
 use std::path::Path;
 use std::process::Command;
@@ -59,7 +59,7 @@ fn design(folder: &Path) -> Result<(), Error> {
     let design = Design::composed(whole, parts)?.for_records(schema, Some("quality"))?;
     let file = NewFile::create(&folder.join("design.json"), Existing::Keep, Readable::AsUsual)?;
     file.finish(design.to_json()?.as_bytes())?;
-    println!("the analyst ships a design\n\n{}", design.mechanism.guarantee());
+    println!("the analyst ships a design\n\n{}", design.mechanism().guarantee());
     Ok(())
 }
 
@@ -86,26 +86,17 @@ fn clients(folder: &Path) -> Result<(), Error> {
 fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Error> {
     let design = Design::read(design, &Registry::installed()?)?;
     let records = design.records()?;
-    let target = records.target.as_deref();
     let header = ["alcohol", "quality"];
-    let encoder = records.schema.encoder(&header, target, OutOfBounds::Clip, "my wine")?;
+    let encoder = records.schema.encoder(&header, records.target.as_deref(), OutOfBounds::Clip, "my wine")?;
     let record = encoder.encode(1, own.iter().map(String::as_str), &mut Clips::default())?;
-    let mechanism =
-        design.mechanism.as_local().ok_or_else(|| Error::shape("the design is no local mechanism"))?;
-    let streams = Randomness::from_os()?.streams();
-    let released = local::release_block(mechanism, &record, &streams, 0)?;
-    records.schema.decoder(&mechanism.layout(), target).decode(&released)
+    let released = local::release_block(design.local()?, &record, &Randomness::from_os()?.streams(), 0)?;
+    design.decoder()?.decode(&released)
 }
 
 /// The learner knows the design and what was collected.
 fn learn(folder: &Path) -> Result<(), Error> {
     let design = Design::read(&folder.join("design.json"), &Registry::installed()?)?;
-    let records = design.records()?;
-    let table =
-        csv::read_released(&folder.join("collected.csv"), &records.schema, records.target.as_deref())?;
-    let mechanism =
-        design.mechanism.as_local().ok_or_else(|| Error::shape("the design is no local mechanism"))?;
-    let noise = mechanism.noise();
+    let (table, noise) = design.read_released(&folder.join("collected.csv"))?;
     let estimator = Estimator::new(&table, &noise, 0.95)?;
     let alcohol = estimator.mean("alcohol")?.in_unit(8.0, 15.0 - 8.0);
     let good = estimator.histogram(Of::Target)?[1].in_unit(0.0, 100.0);

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for epsilon in [0.25, 0.5, 1.0, 2.0, 4.0] {
         let brief = Brief::new(wine.domain.clone(), Budget::pure(epsilon)?);
         let design = randomized_response.design(&Default::default(), &brief)?;
-        let release = design.mechanism.release(&train, &mut Randomness::from_os()?)?;
+        let release = design.mechanism().release(&train, &mut Randomness::from_os()?)?;
         // The model lives in the space of what was released; the key brings clean records there.
         let view = release.key.view(&test)?;
         println!("labels at ε = {epsilon:<8} {:.1} % right", 100.0 * accuracy(release.table, &view)?);

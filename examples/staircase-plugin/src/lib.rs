@@ -144,7 +144,10 @@ impl Mechanism for StaircaseMechanism {
                     .into(),
             }],
             discloses,
-            assumes: vec!["the bounds are public, and were not taken from the data".into()],
+            assumes: vec![
+                "the bounds are public, and were not taken from the data".into(),
+                "the order of the records says nothing of them".into(),
+            ],
             ..Guarantee::default()
         }
     }

@@ -32,21 +32,30 @@ const MOST_CHUNKS: f64 = 16_777_216.0;
 const STEPS: NonZeroU64 = NonZeroU64::new(1 << 50).unwrap();
 
 impl Answer {
-    /// The answer at ε; the number of chunks, near e^{ε/2} + 1, is the one of least second moment.
+    /// The answer at ε, with the number of chunks whose largest second moment is least.
     pub(crate) fn new(kind: Kind, epsilon: Rational) -> Self {
-        let with = |chunks: f64| {
-            let chunks = NonZeroU64::new(chunks as u64).unwrap_or(NonZeroU64::MIN).max(TWO);
-            Self { kind, epsilon, chunks }
+        let with =
+            |chunks: u64| Self { kind, epsilon, chunks: NonZeroU64::new(chunks).unwrap_or(TWO).max(TWO) };
+        let (mut low, mut high) = match kind {
+            Kind::OneBit => (2, 2),
+            // The paper's window, with e^{ε/2} + 1 chunks, is never too wide.
+            Kind::Piecewise => {
+                (2, ((epsilon.to_f64() / 2.0).exp() + 1.0).clamp(2.0, MOST_CHUNKS).ceil() as u64)
+            }
         };
-        if kind == Kind::OneBit {
-            return with(2.0);
+        // It falls, and then it rises.
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if with(middle).worst() <= with(middle + 1).worst() {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
         }
-        let best = ((epsilon.to_f64() / 2.0).exp() + 1.0).min(MOST_CHUNKS);
-        let (one, other) = (with(best.floor()), with(best.ceil()));
-        if one.worst() <= other.worst() { one } else { other }
+        with(low)
     }
 
-    /// Draws the answer w, with E[w] = u: exactly, but that u is rounded to a lattice of 2⁻²⁰ or finer.
+    /// Draws the answer w, with E[w] = u: exactly, but that u is rounded to a lattice of step 2⁻¹⁹ or finer.
     ///
     /// On the integers: the lattice is a ring of chunks, and the truth's chunk begins where u lies. Randomised response
     /// picks a chunk, and all of its points are alike, so any point has at most e^ε times the probability under one u that
@@ -78,8 +87,9 @@ impl Answer {
 
     /// E of the undivided answer over u: (e^ε − 1)/(e^ε + K − 1).
     fn gain(&self) -> f64 {
-        let other = (-self.epsilon.to_f64()).exp(); // divided by e^ε, so that nothing overflows
-        (1.0 - other) / (1.0 + (self.chunks.get() - 1) as f64 * other)
+        // Divided by e^ε, so that nothing overflows; and no difference of what is nearly one.
+        let epsilon = -self.epsilon.to_f64();
+        -epsilon.exp_m1() / (1.0 + (self.chunks.get() - 1) as f64 * epsilon.exp())
     }
 
     /// E[w² | u] = a + b·u², as (a, b).
@@ -117,11 +127,13 @@ mod tests {
         Answer::new(kind, Rational::floor_of(epsilon).unwrap())
     }
 
-    /// The variance in Lemma 1 of Wang et al. 2019, where e^{ε/2} is an integer and so is their number of chunks.
+    /// The variance in Lemma 1 of Wang et al. 2019, with their number of chunks where e^{ε/2} is an integer.
     #[test]
-    fn the_piecewise_variance_is_the_one_of_the_paper() {
+    fn with_the_papers_window_the_variance_is_the_papers_and_ours_is_no_worse() {
         for root in [2.0_f64, 3.0, 10.0] {
-            let (constant, slope) = answer(Kind::Piecewise, 2.0 * root.ln()).moments();
+            let ours = answer(Kind::Piecewise, 2.0 * root.ln());
+            let papers = Answer { chunks: NonZeroU64::new(root as u64 + 1).unwrap(), ..ours };
+            let (constant, slope) = papers.moments();
             for u in [0.0_f64, 0.5, 1.0] {
                 let variance = constant + (slope - 1.0) * u * u;
                 let paper = u * u / (root - 1.0) + (root + 3.0) / (3.0 * (root - 1.0).powi(2));
@@ -130,6 +142,23 @@ mod tests {
                     "e^(ε/2) = {root}, u = {u}: {variance}, {paper}"
                 );
             }
+            assert!(ours.worst() <= papers.worst());
+        }
+    }
+
+    #[test]
+    fn no_other_number_of_chunks_is_better() {
+        for epsilon in [0.1, 1.0, 2.78, 4.0, 7.0, 11.0] {
+            let ours = answer(Kind::Piecewise, epsilon);
+            let least =
+                (2..1000).map(|chunks| Answer { chunks: NonZeroU64::new(chunks).unwrap(), ..ours }.worst());
+            let least = least.fold(f64::INFINITY, f64::min);
+            assert!(
+                ours.worst() <= least * (1.0 + 1e-12),
+                "ε = {epsilon}: {} with {}",
+                ours.worst(),
+                ours.chunks
+            );
         }
     }
 
@@ -174,9 +203,19 @@ mod tests {
     }
 
     #[test]
+    fn a_tiny_epsilon_has_finite_and_unbiased_answers() {
+        for kind in [Kind::Piecewise, Kind::OneBit] {
+            let answer = answer(kind, 1e-17);
+            // One bit is ±2/ε, as tanh(ε/2) is ε/2.
+            assert!(answer.worst().is_finite());
+            assert!((answer.gain() * 1e17 / 0.5 - 1.0).abs() < 1e-3, "{kind:?}: {}", answer.gain());
+        }
+    }
+
+    #[test]
     fn a_large_epsilon_needs_no_more_time_and_answers_with_the_number() {
         let mut stream = Randomness::seeded(1).streams().stream(0);
-        for epsilon in [30.0, 1000.0, 1e12] {
+        for epsilon in [40.0, 1000.0, 1e12] {
             let w = answer(Kind::Piecewise, epsilon).sample(0.25, &mut stream);
             assert!((w - 0.25).abs() < 1e-6, "ε = {epsilon}: {w}");
         }

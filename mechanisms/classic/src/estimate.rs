@@ -53,8 +53,9 @@ impl<'a> From<&'a str> for Of<'a> {
 /// flipped levels are solved for. Intervals rest on the central limit theorem for the records (n of some hundreds and
 /// more), with Student's t for n − 1 degrees of freedom.
 ///
-/// It takes what [`release`](scumble_registry::Mechanism::release) returns. In a file that was released, a one-hot group
-/// under additive noise has become its largest level, and its law is another one.
+/// It takes what [`release`](scumble_registry::Mechanism::release) returns, or what
+/// [`Design::read_released`](scumble_registry::Design::read_released) reads back from a file; there a one-hot group under additive
+/// noise has become its largest level, and is refused.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -163,7 +164,7 @@ impl<'a> Estimator<'a> {
                 let prefix = format!("{name}=");
                 let levels = (0..self.table.columns().len())
                     .filter(|&at| self.table.columns()[at].starts_with(&prefix));
-                levels.map(|at| Ok((self.column(at), self.law(at)))).collect::<Result<Vec<_>>>()?
+                levels.map(|at| Ok((self.column(at), self.law(at)?))).collect::<Result<Vec<_>>>()?
             }
             Of::Target => self.classes()?,
         };
@@ -180,9 +181,9 @@ impl<'a> Estimator<'a> {
             (Of::Column(name), _) => {
                 let place = self.table.columns().iter().position(|column| column == name);
                 let place = place.ok_or_else(|| Error::shape(format!("there is no column {name:?}")))?;
-                Ok((self.column(place), self.law(place)))
+                Ok((self.column(place), self.law(place)?))
             }
-            (Of::Target, Target::Real(values)) => Ok((values.to_vec(), coordinate(&self.noise.target, 0))),
+            (Of::Target, Target::Real(values)) => Ok((values.to_vec(), coordinate(&self.noise.target, 0)?)),
             (Of::Target, _) => Err(Error::shape("the target is no number")),
         }
     }
@@ -194,16 +195,16 @@ impl<'a> Estimator<'a> {
         };
         let level = |level: usize| {
             let values = classes.iter().map(|&class| f64::from(u8::from(class == level))).collect();
-            (values, coordinate(&self.noise.target, level))
+            Ok((values, coordinate(&self.noise.target, level)?))
         };
-        Ok((0..self.noise.target.width()).map(level).collect())
+        (0..self.noise.target.width()).map(level).collect()
     }
 
     fn column(&self, place: usize) -> Vec<f64> {
         self.table.records().column(place).to_vec()
     }
 
-    fn law(&self, place: usize) -> Coordinate {
+    fn law(&self, place: usize) -> Result<Coordinate> {
         let mut before = 0;
         for law in &self.noise.features {
             if place < before + law.width() {
@@ -211,7 +212,7 @@ impl<'a> Estimator<'a> {
             }
             before += law.width();
         }
-        coordinate(&Law::Exact { width: 1 }, 0) // `new` saw a law for every column
+        Err(Error::shape(format!("the noise describes {before} columns")))
     }
 
     fn mean_of(&self, values: &[f64], law: Coordinate, confidence: f64) -> Estimate {
@@ -234,18 +235,24 @@ impl<'a> Estimator<'a> {
 }
 
 /// The law of coordinate `at` of a block.
-fn coordinate(law: &Law, at: usize) -> Coordinate {
+///
+/// # Errors
+/// [`Error::Shape`] for one that is not known, or from which nothing can be estimated.
+fn coordinate(law: &Law, at: usize) -> Result<Coordinate> {
     let about_zero = |variance| Coordinate::Moments(Moments { center: 0.0, constant: variance, slope: 1.0 });
+    let missing = || Error::shape("the noise describes fewer coordinates than there are");
     match law {
-        Law::Additive { variance } => about_zero(variance.get(at).copied().unwrap_or(0.0)),
-        Law::Unbiased { moments } => match moments.get(at) {
-            Some(moments) => Coordinate::Moments(*moments),
-            None => about_zero(0.0),
-        },
+        Law::Exact { .. } => Ok(about_zero(0.0)),
+        Law::Additive { variance } => Ok(about_zero(*variance.get(at).ok_or_else(missing)?)),
+        Law::Unbiased { moments, .. } => Ok(Coordinate::Moments(*moments.get(at).ok_or_else(missing)?)),
         Law::Flip { levels, keep } => {
-            Coordinate::Flip { p: *keep, q: (1.0 - keep) / (levels.saturating_sub(1).max(1)) as f64 }
+            let (p, q) = (*keep, (1.0 - keep) / levels.saturating_sub(1).max(1) as f64);
+            if p > q {
+                return Ok(Coordinate::Flip { p, q });
+            }
+            Err(Error::shape("answers that do not depend on the truth say nothing of it"))
         }
-        _ => about_zero(0.0),
+        _ => Err(Error::shape("the law of a column is not known: its group became its largest level")),
     }
 }
 
@@ -378,6 +385,15 @@ mod tests {
         let encoded = Estimate { value: 0.5, standard_error: 0.1, lower: 0.3, upper: 0.7 };
         let shown = encoded.in_unit(10.0, 20.0);
         assert_eq!(shown, Estimate { value: 20.0, standard_error: 2.0, lower: 16.0, upper: 24.0 });
+    }
+
+    #[test]
+    fn answers_that_say_nothing_are_refused() {
+        let release = released(&RandomizedResponse::new(classes(), 1e-17).unwrap());
+        let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
+        assert!(estimator.histogram(Of::Target).is_err());
+        let unknown = Noise { features: vec![], target: Law::Unknown { width: 3 } };
+        assert!(Estimator::new(&release.table, &unknown, 0.9).unwrap().histogram(Of::Target).is_err());
     }
 
     #[test]

@@ -103,6 +103,7 @@ impl Portion {
             assumes: vec![
                 "the bounds and levels are public, and were not taken from the data".into(),
                 "each person contributes one record".into(),
+                "the order of the records says nothing of them: they are released in the order in which they come".into(),
             ],
             ..Guarantee::default()
         }

@@ -14,7 +14,9 @@ use std::num::NonZeroU64;
 /// k of the d numbers of a record, drawn by lot, each answered at ε/k and weighted by d/k; the others are answered with the
 /// centre of their interval (Wang et al. 2019, Algorithm 4).
 ///
-/// Every coordinate is unbiased. The lot does not depend on the record, so the k answers together cost ε.
+/// Every coordinate is unbiased. The lot does not depend on the record, so the k answers together cost ε. How two numbers go
+/// together is blurred by the lot, a numeric target with the features too: with k = 1, which is best for each by itself, no two
+/// are ever answered together and nothing about pairs can be learned. Then choose a larger k, or a part of its own for the target.
 ///
 /// ```
 /// use scumble_classic::SampledNumbers;
@@ -38,10 +40,10 @@ pub struct SampledNumbers {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Saved {
     answer: Kind,
     k: usize,
-    #[serde(flatten)]
     portion: Portion,
 }
 
@@ -51,7 +53,7 @@ impl TryFrom<Saved> for SampledNumbers {
     fn try_from(saved: Saved) -> Result<Self> {
         let set = saved.portion.set(saved.answer.plugin())?;
         let intervals = set.factors().map(|(_, factor)| match *factor {
-            Factor::Interval { lower, upper } => Ok(((lower + upper) / 2.0, (upper - lower) / 2.0)),
+            Factor::Interval { lower, upper } => Ok((lower / 2.0 + upper / 2.0, (upper - lower) / 2.0)),
             _ => Err(Error::not_applicable(
                 saved.answer.plugin(),
                 "it answers with numbers, and what it should protect holds something else",
@@ -84,11 +86,24 @@ impl Kind {
     }
 }
 
+/// An answer fits if its square does, with room for weights and units.
+const LARGEST_SQUARE: f64 = 1e200;
+
 /// Each of k answers at an equal share of ε; none at ε = ∞.
 fn answer_at(kind: Kind, epsilon: f64, k: usize) -> Result<Option<Answer>> {
     match Budget::pure(epsilon)?.divide(k)?.epsilon() {
         f64::INFINITY => Ok(None),
-        epsilon => Ok(Some(Answer::new(kind, Rational::floor_of(epsilon)?))),
+        epsilon => {
+            let answer = Answer::new(kind, Rational::floor_of(epsilon)?);
+            if answer.worst() < LARGEST_SQUARE {
+                return Ok(Some(answer));
+            }
+            Err(Error::Budget {
+                name: "epsilon",
+                range: "finite, and large enough for an answer to fit",
+                value: epsilon,
+            })
+        }
     }
 }
 
@@ -162,7 +177,10 @@ impl SampledNumbers {
             constant: self.weight() * constant * half_width.powi(2),
             slope: self.weight() * slope,
         });
-        Law::Unbiased { moments: moments.collect() }
+        // Two of d numbers are both among k with probability k(k − 1)/d(d − 1), and each of them weighs d/k then.
+        let (k, d) = (self.saved.k as f64, self.intervals.len() as f64);
+        let pairs = if d > 1.0 { (k - 1.0) * d / (k * (d - 1.0)) } else { 1.0 };
+        Law::Unbiased { moments: moments.collect(), pairs }
     }
 }
 
@@ -254,7 +272,8 @@ fn draw_lot(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
 struct Parameters {
     /// What is answered at random: "record", "features" or "label". By default all that can: a class label cannot.
     protect: Option<Protect>,
-    /// How many numbers of a record are answered, each at ε/k. By default the best for this ε.
+    /// How many numbers of a record are answered, each at ε/k. By default the best for each number by itself at this ε; with 1
+    /// nothing can be learned of how two numbers go together.
     k: Option<usize>,
 }
 
@@ -336,6 +355,42 @@ mod tests {
         mechanism.perturb(&mut point, &mut stream).unwrap();
         let centers = [-0.5, 0.0, 0.5];
         assert_eq!(point.iter().zip(centers).filter(|(x, center)| **x == *center).count(), 2, "{point:?}");
+    }
+
+    #[test]
+    fn a_pair_keeps_the_share_of_its_product_that_the_law_says() {
+        const SEED: u64 = 4;
+        let draws = 400_000;
+        let unit = RecordDomain::new(
+            (1..=3).map(|at| at.to_string()).collect(),
+            Domain::product([(); 3].map(|()| Domain::interval(-1.0, 1.0).unwrap())).unwrap(),
+            TargetDomain::None,
+        )
+        .unwrap();
+        for (k, expected) in [(1, 0.0), (2, 0.75), (3, 1.0)] {
+            let mechanism =
+                SampledNumbers::with(Kind::OneBit, Portion::of_numbers(unit.clone(), 6.0), Some(k)).unwrap();
+            let Law::Unbiased { pairs, .. } = mechanism.law(0..3) else { panic!("the law of answers") };
+            assert!((pairs - expected).abs() < 1e-12);
+            let mut stream = Randomness::seeded(SEED).streams().stream(0);
+            let products = (0..draws).map(|_| {
+                let mut point = [0.8, -0.5, 0.1];
+                mechanism.perturb(&mut point, &mut stream).unwrap();
+                point[0] * point[1]
+            });
+            let mean = products.sum::<f64>() / f64::from(draws);
+            // A product is 3.1 at most, so six standard errors are 0.03.
+            assert!((mean - pairs * 0.8 * -0.5).abs() < 0.03, "seed {SEED}, k = {k}: {mean}");
+        }
+    }
+
+    #[test]
+    fn an_epsilon_whose_answers_would_not_fit_is_refused() {
+        assert!(matches!(SampledNumbers::duchi(numbers(1), 1e-150), Err(Error::Budget { .. })));
+        let mechanism = SampledNumbers::duchi(numbers(1), 1e-17).unwrap();
+        let mut point = [0.5];
+        mechanism.perturb(&mut point, &mut Randomness::seeded(1).streams().stream(0)).unwrap();
+        assert!(point[0].is_finite());
     }
 
     #[test]

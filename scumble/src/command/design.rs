@@ -1,7 +1,7 @@
 //! `scumble design`: a mechanism, or several side by side, as a file to ship.
 
 use super::setting::Setting;
-use super::{Failure, complain, print, print_json, tell_clipped};
+use super::{Failure, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::registry::{
     Brief, Budget, Design, Existing, Kind, NewFile, Plugin, Readable, Registry, Schema, ShapedBy, Task,
     Volunteers, csv,
@@ -76,6 +76,9 @@ struct Part<'a> {
 }
 
 pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: bool) -> Result<(), Failure> {
+    let read = [Some(&arguments.schema), arguments.volunteers.as_ref(), arguments.task.as_ref()];
+    let read: Vec<PathBuf> = read.into_iter().flatten().cloned().collect();
+    refuse_overlaps(&read, &[&arguments.output])?;
     let schema = Schema::read(&arguments.schema)?;
     let target = arguments.target.as_deref();
     let brief = brief(arguments, &schema)?;
@@ -100,7 +103,7 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
         }
     };
     let design = design.for_records(schema.clone(), target)?;
-    let guarantee = design.mechanism.guarantee();
+    let guarantee = design.mechanism().guarantee();
     let text = design.to_json()?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     NewFile::create(&arguments.output, existing, Readable::AsUsual)?.finish(text.as_bytes())?;
@@ -113,7 +116,7 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     if as_json {
         return print_json(&json!({
             "output": arguments.output,
-            "origin": design.origin,
+            "origin": design.origin(),
             "guarantee": guarantee.to_json(),
         }));
     }

@@ -13,6 +13,9 @@ pub(super) enum LedgerCommand {
     Init {
         #[command(flatten)]
         account: AccountArguments,
+        /// The column that is the label, for an account of the label or of the features.
+        #[arg(long, value_name = "COLUMN")]
+        target: Option<String>,
         #[command(flatten)]
         total: BudgetArguments,
     },
@@ -24,7 +27,8 @@ pub(super) enum LedgerCommand {
         #[arg(long, value_name = "NAME")]
         dataset: Option<String>,
     },
-    /// Charge what was released by other means. `release --ledger` charges by itself.
+    /// Charge what was released by other means, to every account of the data set: what protects the label alone costs an account
+    /// of the record infinitely much. `release --ledger` charges by itself.
     Charge {
         #[command(flatten)]
         account: AccountArguments,
@@ -96,8 +100,9 @@ impl BudgetArguments {
 
 pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failure> {
     let (file, dataset) = match command {
-        LedgerCommand::Init { account, total } => {
-            Ledger::at(&account.file.ledger).init(&account.dataset, account.unit.into(), total.budget()?)?;
+        LedgerCommand::Init { account, target, total } => {
+            let (ledger, total) = (Ledger::at(&account.file.ledger), total.budget()?);
+            ledger.init(&account.dataset, account.unit.into(), target.as_deref(), total)?;
             (&account.file, Some(&account.dataset))
         }
         LedgerCommand::Charge { account, cost, what } => {
@@ -143,5 +148,6 @@ fn statement(account: &Account) -> String {
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    format!("{}, {}\n\n{}", account.dataset, account.unit, table.trim_fmt())
+    let of = account.target.as_ref().map_or(String::new(), |target| format!(" (the label is {target:?})"));
+    format!("{}, {}{of}\n\n{}", account.dataset, account.unit, table.trim_fmt())
 }

@@ -39,22 +39,22 @@ fn summary(plugin: &Plugin) -> Value {
 
 pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -> Result<(), Failure> {
     let design = Design::read(file, registry)?;
-    let guarantee = design.mechanism.guarantee();
+    let guarantee = design.mechanism().guarantee();
     if as_json {
         return print_json(&json!({
-            "origin": design.origin,
-            "records": design.mechanism.domain(),
+            "origin": design.origin(),
+            "records": design.mechanism().domain(),
             "guarantee": guarantee.to_json(),
         }));
     }
-    let takes = design.mechanism.domain().columns().join(", ");
-    print(format!("designed by {}, for records of {takes}\n\n{guarantee}", design.origin).trim_end())
+    let takes = design.mechanism().domain().columns().join(", ");
+    print(format!("designed by {}, for records of {takes}\n\n{guarantee}", design.origin()).trim_end())
 }
 
 pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result<(), Failure> {
     let plugin = registry.get(name)?;
     let example = (plugin.example)()?;
-    let mechanism = plugin.design(&example.parameters, &example.brief)?.mechanism;
+    let mechanism = plugin.design(&example.parameters, &example.brief)?.into_mechanism();
     let guarantee = mechanism.guarantee();
     if as_json {
         let mut value = summary(plugin);

@@ -16,7 +16,7 @@ mod list;
 mod release;
 mod setting;
 
-use crate::registry::{Clipped, Error, Registry};
+use crate::registry::{Clipped, Error, Registry, is_same_file};
 use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
@@ -79,10 +79,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let code = refuse(&failure.to_string());
-            match failure.downcast_ref() {
-                Some(Error::Interrupted) => ExitCode::from(130), // as shells say it
-                _ => code,
-            }
+            if was_interrupted(&*failure) { ExitCode::from(130) } else { code } // as shells say it
         }
     }
 }
@@ -107,6 +104,25 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
 fn refuse(problem: &str) -> ExitCode {
     complain(&format!("error: {problem}"));
     ExitCode::from(2)
+}
+
+fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(failure), |cause| cause.source());
+    causes.any(|cause| matches!(cause.downcast_ref(), Some(Error::Interrupted)))
+}
+
+/// # Errors
+/// Where a file would be written that is read, or written twice.
+fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure> {
+    for (at, output) in written.iter().enumerate() {
+        if read.iter().any(|input| is_same_file(input, output)) {
+            return Err(format!("{}: it is read, so nothing is written there", output.display()).into());
+        }
+        if written[..at].iter().any(|before| is_same_file(before, output)) {
+            return Err(format!("{}: two files of one name cannot be written", output.display()).into());
+        }
+    }
+    Ok(())
 }
 
 /// One line on stderr; where nobody can read it, nobody misses it.

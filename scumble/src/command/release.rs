@@ -1,6 +1,6 @@
 //! `scumble release`: a file of records, by a saved design.
 
-use super::{Failure, print, print_json, tell_clipped};
+use super::{Failure, print, print_json, refuse_overlaps, tell_clipped};
 use crate::registry::{
     Design, Error, Existing, Guarantee, Key, Ledger, LocalMechanism, Mechanism, NewFile, Noise, OutOfBounds,
     Randomness, Readable, Registry, csv, is_beside, stream,
@@ -69,7 +69,7 @@ pub(super) fn release(
     as_json: bool,
 ) -> Result<(), Failure> {
     let design = Design::read(&arguments.design, registry)?;
-    check_places(arguments, &*design.mechanism)?;
+    check_places(arguments, design.mechanism())?;
     let mut outputs = Outputs::create(arguments)?;
     let randomness = match arguments.seed {
         Some(seed) => Randomness::seeded(seed),
@@ -78,7 +78,7 @@ pub(super) fn release(
     let mut work =
         Work { arguments, design: &design, bar: progress_bar(&arguments.input), is_charged: false };
     stop_when_interrupted()?;
-    let done = match design.mechanism.as_local() {
+    let done = match design.mechanism().as_local() {
         Some(local) => work.release_stream(local, randomness, &mut outputs),
         None => work.release_table(randomness, &mut outputs),
     };
@@ -86,7 +86,7 @@ pub(super) fn release(
     let is_charged = work.is_charged;
     let done = done.and_then(|done| outputs.commit(&design, &done).map(|()| done));
     let done = done.map_err(|failure| match is_charged {
-        true => format!("{failure}; the ledger was charged before, and stays so").into(),
+        true => Failure::from(AfterCharge(failure)),
         false => failure,
     })?;
     if as_json {
@@ -108,15 +108,11 @@ pub(super) fn release(
 /// Where something that is read would be replaced; where a key is asked for that there is not, is not asked for, or would
 /// lie beside what everybody may see.
 fn check_places(arguments: &ReleaseArguments, mechanism: &dyn Mechanism) -> Result<(), Failure> {
-    let inputs = [Some(&arguments.input), Some(&arguments.design), arguments.ledger.as_ref()];
-    for output in
-        [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()].into_iter().flatten()
-    {
-        let place = |path: &PathBuf| path.canonicalize().ok();
-        if inputs.iter().flatten().any(|input| place(output).is_some() && place(output) == place(input)) {
-            return Err(format!("{}: it is read, so nothing is written there", output.display()).into());
-        }
-    }
+    let ledger = arguments.ledger.as_ref().map(|file| Ledger::at(file).files());
+    let read =
+        [arguments.input.clone(), arguments.design.clone()].into_iter().chain(ledger.into_iter().flatten());
+    let written = [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()];
+    refuse_overlaps(&read.collect::<Vec<_>>(), &written.into_iter().flatten().collect::<Vec<_>>())?;
     let Some(key) = &arguments.key else {
         if mechanism.as_local().is_some() {
             return Ok(());
@@ -168,7 +164,7 @@ impl Outputs {
         }
         if let Some(file) = self.card {
             let card = json!({
-                "design": design.origin,
+                "design": design.origin(),
                 "guarantee": done.guarantee.to_json(),
                 "noise": done.noise,
             });
@@ -202,31 +198,32 @@ impl Work<'_> {
             stream::check(&mut self.reader()?, |bytes| self.go_on(bytes))?;
         }
         let mut reader = self.reader()?;
-        let records = self.design.records()?;
-        let decoder = records.schema.decoder(&local.layout(), records.target.as_deref());
+        let decoder = self.design.decoder()?;
         self.charge(&guarantee)?;
         let streams = randomness.streams();
         let output = &mut outputs.released;
         let streamed =
             stream::release(local, &mut reader, &decoder, &streams, output, |bytes| self.go_on(bytes))?;
         tell_clipped(&self.arguments.input.display().to_string(), &streamed.clipped);
-        Ok(Done { records: streamed.records, guarantee, noise: local.noise(), key: None })
+        let noise = decoder.noise(&local.noise());
+        Ok(Done { records: streamed.records, guarantee, noise, key: None })
     }
 
     /// All records at once: what a curator does.
     fn release_table(&mut self, mut randomness: Randomness, outputs: &mut Outputs) -> Result<Done, Failure> {
         let loaded = self.reader()?.read_all()?;
         self.go_on(0)?;
-        let release = self.design.mechanism.release(&loaded.table, &mut randomness)?;
+        let release = self.design.mechanism().release(&loaded.table, &mut randomness)?;
         self.go_on(0)?;
         let records = self.design.records()?;
         self.charge(&release.guarantee)?;
-        stream::write(&release.table, self.design.mechanism.domain(), records, &mut outputs.released)?;
+        let noise =
+            stream::write(&release, self.design.mechanism().domain(), records, &mut outputs.released)?;
         tell_clipped(&self.arguments.input.display().to_string(), &loaded.clipped);
         Ok(Done {
             records: release.table.len() as u64,
             guarantee: release.guarantee,
-            noise: release.noise,
+            noise,
             key: Some(release.key),
         })
     }
@@ -249,8 +246,9 @@ impl Work<'_> {
     /// Before the first released byte is written anywhere.
     fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Error> {
         if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
-            let what = format!("{} to {}", self.design.origin.plugin, self.arguments.output.display());
-            Ledger::at(ledger).charge_release(dataset, guarantee, &what)?;
+            let what = format!("{} to {}", self.design.origin().plugin, self.arguments.output.display());
+            let target = self.design.records()?.target.as_deref();
+            Ledger::at(ledger).charge_release(dataset, guarantee, target, &what)?;
             self.is_charged = true;
         }
         Ok(())
@@ -264,6 +262,11 @@ impl Work<'_> {
         Ok(())
     }
 }
+
+/// What went wrong when the ledger had been charged.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; the ledger was charged before, and stays so")]
+struct AfterCharge(#[source] Failure);
 
 /// Set by the first interrupt; files that are still aside are taken away then. The second one does not wait for that.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);

@@ -224,7 +224,7 @@ impl Comparison {
         brief: &Brief,
     ) -> Result<(Box<dyn Mechanism>, bool), registry::Error> {
         let design = |brief: &Brief| entrant.plugin.design(&entrant.parameters, brief);
-        let alone = design(brief)?.mechanism;
+        let alone = design(brief)?.into_mechanism();
         let guarantee = alone.guarantee();
         let leaves_label =
             guarantee.local_dp(Unit::Record).is_none() && guarantee.local_dp(Unit::Features).is_some();
@@ -234,7 +234,7 @@ impl Comparison {
         let (label, features) = brief.budget.split(self.label_share)?;
         let features = design(&brief.for_part(brief.domain.without_target())?.with_budget(features))?;
         let label = RandomizedResponse::new(brief.domain.without_features(), label.epsilon())?;
-        let both = Composed::features_with_labels(features.mechanism, Box::new(label))?;
+        let both = Composed::features_with_labels(features.into_mechanism(), Box::new(label))?;
         Ok((Box::new(both), true))
     }
 
