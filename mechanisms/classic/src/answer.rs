@@ -206,9 +206,9 @@ mod tests {
     fn a_tiny_epsilon_has_finite_and_unbiased_answers() {
         for kind in [Kind::Piecewise, Kind::OneBit] {
             let answer = answer(kind, 1e-17);
-            // One bit is ±2/ε, as tanh(ε/2) is ε/2.
+            // Two chunks or one bit: tanh(ε/2), which is ε/2, and ε is a fraction of 62 bits.
             assert!(answer.worst().is_finite());
-            assert!((answer.gain() * 1e17 / 0.5 - 1.0).abs() < 1e-3, "{kind:?}: {}", answer.gain());
+            assert!((answer.gain() * 1e17 / 0.5 - 1.0).abs() < 1e-2, "{kind:?}: {}", answer.gain());
         }
     }
 
@@ -217,7 +217,7 @@ mod tests {
         let mut stream = Randomness::seeded(1).streams().stream(0);
         for epsilon in [40.0, 1000.0, 1e12] {
             let w = answer(Kind::Piecewise, epsilon).sample(0.25, &mut stream);
-            assert!((w - 0.25).abs() < 1e-6, "ε = {epsilon}: {w}");
+            assert!((w - 0.25).abs() < 1e-5, "ε = {epsilon}: {w}");
         }
     }
 }
