@@ -33,6 +33,33 @@ fn charges_add_up_to_the_total_and_no_further() {
 }
 
 #[test]
+fn a_label_has_a_name_and_accounts_are_opened_before_the_first_release() {
+    let files = Files::new();
+    let init = "ledger init --ledger ledger.json --dataset survey --epsilon 1";
+    assert!(
+        files.refuses(&format!("{init} --unit label")).ends_with("needs to know which column the label is")
+    );
+    let shown = files.run(&format!("{init} --unit label --target colour"));
+    assert!(shown.contains("survey, the label (not the features) (the label is \"colour\")"), "{shown}");
+    files.good();
+    let release = |target: &str, output: &str| {
+        let mechanism =
+            if target == "colour" { "randomized-response" } else { "laplace --set protect=label" };
+        let line = format!(
+            "design {mechanism} --target {target} --schema schema.toml --epsilon 0.25 --output {target}.json"
+        );
+        files.run(&line);
+        format!(
+            "release --design {target}.json --input data.csv --output {output} --ledger ledger.json --dataset survey"
+        )
+    };
+    files.run(&release("colour", "one.csv"));
+    // Where the price is the label, the colour leaves as it is.
+    assert!(files.refuses(&release("price", "two.csv")).contains("ε = inf"));
+    assert!(files.refuses(init).ends_with("all accounts of a data set are opened before its first release"));
+}
+
+#[test]
 fn what_is_no_account_is_named() {
     let files = with_ledger("1");
     for (line, expected) in [

@@ -116,6 +116,15 @@ fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
         assert!(files.refuses(line).ends_with("it is read, so nothing is written there"));
         assert_eq!(files.read(read), before);
     }
+    let line = "release --design design.json --input data.csv --output a.csv --card ./a.csv";
+    assert_eq!(files.refuses(line), "./a.csv: two files of one name cannot be written");
+    with_ledger(&files, 1.0);
+    for ledger in ["ledger.json", "ledger.json.witness"] {
+        let line = format!("{RELEASE} --force --ledger ledger.json --dataset survey")
+            .replace("released.csv", ledger);
+        assert!(files.refuses(&line).ends_with("it is read, so nothing is written there"));
+    }
+    assert_eq!(spent(&files), 0.0);
     files.write("card.json", "mine");
     let line = "release --design design.json --input data.csv --output a.csv --card card.json";
     assert_eq!(files.refuses(line), "card.json is there already, and stays");
@@ -291,20 +300,26 @@ fn a_full_disk_leaves_no_output_and_the_charge() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_leaves_no_broken_file() {
+fn an_interrupt_leaves_no_broken_file_and_what_was_charged_stays_charged() {
     let files = designed("laplace --epsilon 1");
     many(&files, 400_000);
+    with_ledger(&files, 10.0);
     let before = files.all();
-    let mut child = files.command(RELEASE).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let start = Instant::now();
-    // Once there is a file aside, records are being released.
-    while files.all() == before && start.elapsed() < Duration::from_secs(30) {
-        std::thread::sleep(Duration::from_millis(1));
+    for (line, charged) in
+        [(RELEASE.to_owned(), 0.0), (format!("{RELEASE} --ledger ledger.json --dataset survey"), 1.0)]
+    {
+        let mut child = files.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        // Once there is a file aside, and once the ledger is charged, records are being released.
+        let is_releasing = || files.all() != before && spent(&files) >= charged;
+        while !is_releasing() && start.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{line}");
+        assert_eq!(files.all(), before, "an interrupted release leaves nothing");
+        assert_eq!(spent(&files), charged);
     }
-    std::thread::sleep(Duration::from_millis(20));
-    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(files.all(), before, "an interrupted release leaves nothing");
     files.run(RELEASE);
 }
 
