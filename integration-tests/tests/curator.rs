@@ -1,6 +1,6 @@
 //! A curator's mechanism through the command: the release everybody may see, the key nobody else.
 
-use scumble::registry::{Key, Schema, csv};
+use scumble::registry::{Key, OutOfBounds, Schema, csv};
 use scumble_integration_tests as _; // the plugin
 use std::path::Path;
 use std::process::{Command, Output};
@@ -58,7 +58,9 @@ fn the_key_is_saved_apart_and_opens_the_release() {
     let output = desk.run(&format!("{RELEASE} --key keys/key.json --card public/card.json"));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let schema = Schema::from_toml(SCHEMA, "schema.toml").unwrap();
-    let released = csv::read_released(&desk.path("public/released.csv"), &schema, Some("colour")).unwrap();
+    let released = desk.path("public/released.csv");
+    let released = csv::Reader::open(&released, &schema, Some("colour"), OutOfBounds::Keep).unwrap();
+    let released = released.read_all().unwrap().table;
     let clean = csv::read_file(&desk.path("data.csv"), &schema, Some("colour")).unwrap().table;
     let text = std::fs::read_to_string(desk.path("keys/key.json")).unwrap();
     let view = Key::load(&text, "key.json").unwrap().view(&clean).unwrap();

@@ -80,6 +80,10 @@ impl fmt::Display for AtLeast {
 }
 
 fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if (1e12..f64::INFINITY).contains(&value) {
+        let exponent = value.log10().floor();
+        return write!(formatter, "{}e{exponent}", round(value / 10f64.powf(exponent - 3.0)) / 1000.0);
+    }
     if !(1e-6..1e12).contains(&value) {
         return write!(formatter, "{}", number::short(value));
     }
@@ -110,14 +114,14 @@ impl Notion {
         match self {
             Self::LocalDp(dp) => format!(
                 "Whatever else an adversary knows, what is released changes the odds between any two values by at \
-                 most {}-fold{}.",
-                Significant(dp.epsilon.exp()),
+                 most {}{}.",
+                fold(dp.epsilon),
                 slip(dp.delta)
             ),
             Self::CentralDp(dp) => format!(
                 "Whatever else an adversary knows, the odds that a given record was among the data change by at most \
-                 {}-fold{}.",
-                Significant(dp.epsilon.exp()),
+                 {}{}.",
+                fold(dp.epsilon),
                 slip(dp.delta)
             ),
             Self::CramerRao(_) => {
@@ -129,6 +133,14 @@ impl Notion {
             }
             Self::PerfectSecrecy(_) => "What is released says nothing at all about it.".into(),
         }
+    }
+}
+
+/// e^ε in words.
+fn fold(epsilon: f64) -> String {
+    match epsilon.exp() {
+        f64::INFINITY => format!("e^{}-fold, which hides nothing", Significant(epsilon)),
+        odds => format!("{}-fold", Significant(odds)),
     }
 }
 
@@ -188,6 +200,8 @@ mod tests {
             (0.1 + 0.2, "0.3"),
             (123_456.0, "123500"),
             (0.000_123_41, "0.0001235"),
+            (1.0686474581524463e13, "1.069e13"),
+            (9.9999e12, "10e12"),
             (1e-310, "1e-310"),
             (f64::INFINITY, "inf"),
         ] {

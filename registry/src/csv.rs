@@ -33,15 +33,6 @@ pub fn read(input: impl Read, source: &str, schema: &Schema, target: Option<&str
     Reader::new(input, source, schema, target, OutOfBounds::Clip)?.read_all()
 }
 
-/// Reads a released file back, for learning: the same columns and units, and whatever noise took out of the bounds stays
-/// there.
-///
-/// # Errors
-/// As [`Reader`].
-pub fn read_released(file: &Path, schema: &Schema, target: Option<&str>) -> Result<Table> {
-    Ok(Reader::open(file, schema, target, OutOfBounds::Keep)?.read_all()?.table)
-}
-
 /// Reads the matrix in `file` (m × d): CSV of finite numbers, with a header that names the d `columns` in any order.
 ///
 /// # Errors
@@ -51,7 +42,7 @@ pub fn read_matrix(file: &Path, columns: &[String]) -> Result<Array2<f64>> {
     Ok(Reader::open(file, &numbers, None, OutOfBounds::Keep)?.read_all()?.table.records().clone())
 }
 
-/// CSV with a header, some rows at a time and in bounded memory.
+/// CSV with a header, some rows at a time and in bounded memory. Blank lines are no rows.
 ///
 /// A row ends where the file does, or at a line's end outside quotation marks. A row of more than 16 MiB, or a quotation
 /// mark that is never closed, is an error and not a very large cell.
@@ -233,6 +224,11 @@ impl RawRows {
     /// How many there are.
     pub fn len(&self, encoder: &Encoder) -> usize {
         self.ends.len() / encoder.width()
+    }
+
+    /// The size of their text.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// Appends their flat records.

@@ -3,8 +3,8 @@
 use crate::sealed;
 use crate::table::Places;
 use crate::{
-    Composed, Decoder, Error, LocalMechanism, Mechanism, Noise, RecordDomain, Registry, Result, Schema,
-    ShapedBy, Table, csv,
+    Composed, Decoder, Error, LocalMechanism, Mechanism, Noise, OutOfBounds, RecordDomain, Registry, Result,
+    Schema, ShapedBy, Table, csv,
 };
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
@@ -180,7 +180,7 @@ impl Design {
         let released: Vec<&str> = decoder.header().iter().map(String::as_str).collect();
         let schema = records.schema.columns_named(&released)?;
         let target = records.target.as_deref().filter(|target| released.contains(target));
-        let table = csv::read_released(file, &schema, target)?;
+        let table = csv::Reader::open(file, &schema, target, OutOfBounds::Keep)?.read_all()?.table;
         let columns = local.layout().columns;
         let places = Places::of(table.columns()).find(&columns)?;
         let values = table.records().select(Axis(1), &places);
@@ -205,16 +205,30 @@ impl Design {
     /// [`Error::Unsaveable`] where it cannot be written.
     pub fn to_json(&self) -> Result<String> {
         self.check_volunteers()?;
-        let failed = |error: serde_json::Error| Error::Unsaveable {
-            plugin: self.origin.plugin.clone(),
-            problem: error.to_string(),
-        };
+        sealed::seal(FORMAT, self.body()?).map_err(|error| self.unsaveable(error))
+    }
+
+    /// The digest in the saved design, by which a card names the design of its release.
+    ///
+    /// # Errors
+    /// [`Error::Unsaveable`] where the design cannot be written.
+    pub fn digest(&self) -> Result<String> {
+        sealed::digest_of(FORMAT, self.body()?).map_err(|error| self.unsaveable(error))
+    }
+
+    fn unsaveable(&self, error: serde_json::Error) -> Error {
+        Error::Unsaveable { plugin: self.origin.plugin.clone(), problem: error.to_string() }
+    }
+
+    /// The envelope without its format and digest.
+    fn body(&self) -> Result<Map<String, Value>> {
+        let failed = |error: serde_json::Error| self.unsaveable(error);
         let mut body = object(&self.origin).map_err(failed)?;
         if let Some(records) = &self.records {
             body.extend(object(records).map_err(failed)?);
         }
         body.insert("mechanism".into(), serde_json::to_value(&self.mechanism).map_err(failed)?);
-        sealed::seal(FORMAT, body).map_err(failed)
+        Ok(body)
     }
 
     /// Reads what [`to_json`](Self::to_json) wrote, with the plugins of `registry`; `source` names it in errors. Every

@@ -1,5 +1,6 @@
 //! The ledger: what was spent on a data set, and what is left.
 
+use crate::budget::difference_down;
 use crate::{Budget, Error, Existing, Guarantee, NewFile, Readable, Result, Unit, number, sealed, sum_up};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -27,7 +28,7 @@ const FORMAT: &str = "scumble-ledger-1";
 /// ledger.init("survey", Unit::Record, None, Budget::pure(1.0)?)?;
 /// ledger.charge("survey", Unit::Record, Budget::pure(0.75)?, "the first release")?;
 /// assert!(ledger.charge("survey", Unit::Record, Budget::pure(0.75)?, "a second").is_err());
-/// assert_eq!(ledger.accounts()?[0].spent(), (0.75, 0.0));
+/// assert_eq!(ledger.accounts()?[0].left(), (0.25, 0.0));
 /// # Ok::<(), scumble_registry::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -76,6 +77,12 @@ impl Account {
         )
     }
 
+    /// What is left of the total (ε, δ), rounded down.
+    pub fn left(&self) -> (f64, f64) {
+        let (epsilon, delta) = self.spent();
+        (difference_down(self.total.epsilon(), epsilon), difference_down(self.total.delta(), delta))
+    }
+
     /// What a release with this guarantee costs, where `target` is the label: a promise for another label, or for all but another
     /// one, is none for this account.
     fn cost(&self, guarantee: &Guarantee, target: Option<&str>) -> (f64, f64) {
@@ -116,11 +123,16 @@ impl Ledger {
                     self.wrong(format!("an account for {unit} needs to know which column the label is"))
                 );
             }
-            (Unit::Features | Unit::Label, target) => target,
-            _ => None,
+            (Unit::Record | Unit::Volunteer, Some(_)) => {
+                return Err(self.wrong(format!("an account for {unit} is one whatever the label")));
+            }
+            (_, target) => target,
         };
-        if dataset.is_empty() {
-            return Err(self.wrong("a data set needs a name"));
+        for name in [Some(dataset), target].into_iter().flatten() {
+            if name.is_empty() || name.contains(char::is_control) {
+                return Err(self
+                    .wrong(format!("a data set and a label need a name of one line, and {name:?} is none")));
+            }
         }
         self.change(true, |accounts| {
             for account in accounts.iter().filter(|account| account.dataset == dataset) {
@@ -150,7 +162,7 @@ impl Ledger {
     /// [`Error::Ledger`] for a file that is no ledger, was changed by hand, or is older than its witness;
     /// [`Error::Io`].
     pub fn accounts(&self) -> Result<Vec<Account>> {
-        let mut witness = Witness::lock(self, false)?;
+        let mut witness = Witness::lock(self, Access::Read)?;
         Ok(self.read(&mut witness)?.accounts)
     }
 
@@ -216,7 +228,7 @@ impl Ledger {
 
     /// Changes the accounts, on the disk.
     fn change(&self, create: bool, change: impl FnOnce(&mut Vec<Account>) -> Result<()>) -> Result<()> {
-        let mut witness = Witness::lock(self, create)?;
+        let mut witness = Witness::lock(self, if create { Access::Create } else { Access::Change })?;
         let mut content = match self.read(&mut witness) {
             Err(Error::Io { source, .. }) if create && source.kind() == ErrorKind::NotFound => {
                 witness.check_unused(self)?;
@@ -283,7 +295,8 @@ fn spend(account: &mut Account, (epsilon, delta): (f64, f64), what: &str) -> Res
     }
     let before = account.spent();
     let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    account.charges.push(Charge { epsilon, delta, what: what.into(), when });
+    let what = what.replace(char::is_control, " ");
+    account.charges.push(Charge { epsilon, delta, what, when });
     if account.is_overdrawn() {
         return Err(Error::Overdrawn {
             dataset: account.dataset.clone(),
@@ -301,15 +314,25 @@ struct Witness {
     file: File,
 }
 
+/// What a ledger is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Change,
+    /// To change it, or to make it.
+    Create,
+}
+
 impl Witness {
-    /// Waits until no other process holds it.
-    fn lock(ledger: &Ledger, create: bool) -> Result<Self> {
+    /// Waits until no other process changes it, or, to change it, until none holds it.
+    fn lock(ledger: &Ledger, access: Access) -> Result<Self> {
         let path = ledger.witness_file();
         let failed = |source: std::io::Error| Error::Io { file: path.clone(), source };
         // A ledger that is there without its witness has lost it: it gets no new one, which would know nothing.
         let is_there = ledger.file.try_exists().map_err(|source| ledger.failed(source))?;
-        let create = create && !is_there;
-        let opened = OpenOptions::new().read(true).write(true).create(create).truncate(false).open(&path);
+        let create = access == Access::Create && !is_there;
+        let changes = access != Access::Read;
+        let opened = OpenOptions::new().read(true).write(changes).create(create).truncate(false).open(&path);
         let file = match opened {
             Err(error) if error.kind() == ErrorKind::NotFound && !create => {
                 if !is_there {
@@ -323,7 +346,7 @@ impl Witness {
             }
             opened => opened.map_err(failed)?,
         };
-        file.lock().map_err(failed)?;
+        if changes { file.lock() } else { file.lock_shared() }.map_err(failed)?;
         Ok(Self { file })
     }
 

@@ -70,6 +70,7 @@ mod randomness;
 mod record;
 mod schema;
 mod sealed;
+mod side_by_side;
 pub mod stream;
 mod table;
 
@@ -95,6 +96,7 @@ pub use plugin::{Example, NoParameters, Pace, Plugin, Registry, Side, parse_para
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use schema::{Column, Kind, Schema};
+pub use side_by_side::Part;
 pub use table::{Table, Target};
 
 #[doc(hidden)]

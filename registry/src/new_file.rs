@@ -60,9 +60,16 @@ impl NewFile {
         if before.as_ref().is_some_and(|found| !found.is_file()) {
             return Err(Error::Exists { file: path.into(), what: "no plain file, and stays" });
         }
-        // A link that leads nowhere is there too.
-        if existing == Existing::Keep && fs::symlink_metadata(path).is_ok() {
-            return Err(Error::Exists { file: path.into(), what: "there already, and stays" });
+        if path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(failed(io::ErrorKind::InvalidFilename.into()));
+        }
+        match fs::symlink_metadata(path) {
+            // A link that leads nowhere is there too.
+            Ok(_) if existing == Existing::Keep => {
+                return Err(Error::Exists { file: path.into(), what: "there already, and stays" });
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)), // as a name too long
+            _ => {}
         }
         let place = path.canonicalize().unwrap_or_else(|_| path.into());
         let mut builder = tempfile::Builder::new();
@@ -164,7 +171,9 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 
 /// Without the name that lies aside, which nobody asked for.
 fn plain(error: io::Error) -> io::Error {
-    error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
+    let cause = error.get_ref().and_then(|wrapped| wrapped.source()).and_then(|cause| cause.downcast_ref());
+    let code = error.raw_os_error().or_else(|| cause.and_then(io::Error::raw_os_error));
+    code.map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]
@@ -216,8 +225,11 @@ mod tests {
     fn a_folder_is_no_place_for_a_file() {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(write(folder.path(), Existing::Replace), Err(Error::Exists { .. })));
+        for name in ["sub/", &"x".repeat(300)] {
+            assert!(NewFile::create(&folder.path().join(name), Existing::Keep, Readable::AsUsual).is_err());
+        }
         let nowhere = write(&folder.path().join("no/such/a"), Existing::Keep).unwrap_err().to_string();
-        assert!(nowhere.contains("no/such/a") && !nowhere.contains(".scumble"), "{nowhere}");
+        assert!(nowhere.contains("no/such/a: No such file") && !nowhere.contains(".scumble"), "{nowhere}");
     }
 
     #[cfg(unix)]

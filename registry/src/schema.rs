@@ -1,6 +1,7 @@
 //! Schemas: what is publicly known of a table's columns.
 
 use crate::error::nearest_name;
+use crate::number::short;
 use crate::table::first_duplicate;
 use crate::{Decoder, Domain, Encoder, Error, Layout, OutOfBounds, RecordDomain, Result, TargetDomain};
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,9 @@ struct Unchecked {
     column: Vec<toml::Table>,
 }
 
+/// A bound has room to grow: noise may take a value many widths away.
+const LARGEST_BOUND: f64 = 1e100;
+
 /// One column of a schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
@@ -94,6 +98,18 @@ pub enum Kind {
         /// The levels, as they stand in the file.
         levels: Vec<String>,
     },
+}
+
+/// For people: the bounds with their unit, or the levels.
+impl std::fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Real { lower, upper, unit } => {
+                write!(formatter, "from {} to {} {unit}", short(*lower), short(*upper))
+            }
+            Self::Category { levels } => write!(formatter, "one of {}", levels.join(", ")),
+        }
+    }
 }
 
 impl Column {
@@ -170,9 +186,13 @@ impl Schema {
             }
             match kind {
                 Kind::Real { lower, upper, .. } => {
-                    if !(lower < upper && (upper - lower).is_finite()) {
+                    let fits = |bound: f64| bound.abs() <= LARGEST_BOUND;
+                    if !(lower < upper && fits(*lower) && fits(*upper)) {
                         return refuse(format!(
-                            "column {name:?}: the bounds {lower} and {upper} must be finite, and the lower one smaller"
+                            "column {name:?}: the bounds {} and {} must be finite (at most {LARGEST_BOUND:e}), and the lower one \
+                             smaller",
+                            short(*lower),
+                            short(*upper)
                         ));
                     }
                 }
@@ -315,7 +335,7 @@ pub(crate) mod tests {
     #[test]
     fn what_is_no_schema_is_refused_in_one_line() {
         for (text, expected) in [
-            (TOML.replace("20.0", "5.0"), "must be finite, and the lower one smaller"),
+            (TOML.replace("20.0", "5.0"), "and the lower one smaller"),
             (TOML.replace("20.0", "inf"), "must be finite"),
             (TOML.replace("[\"no\", \"yes\"]", "[\"no\"]"), "two levels or more"),
             (TOML.replace("\"yes\"", "\"no\""), "stands there twice"),

@@ -106,19 +106,25 @@ pub fn check<R: Read + Send>(
     Ok(())
 }
 
+/// Text of a batch; while one is released, which takes some four times its size, the next is read.
+const MOST_BYTES: usize = 8 << 20;
+
 /// Maps blocks of rows by their numbers on all cores while the next ones are read, and takes the results in order.
 fn in_batches<R: Read + Send, T: Send>(
     reader: &mut csv::Reader<R>,
     map: impl Fn(u64, &csv::RawRows) -> Result<T> + Sync,
     mut take: impl FnMut(T, u64) -> Result<()>,
 ) -> Result<()> {
-    let blocks = 4 * rayon::current_num_threads();
+    let most_blocks = 4 * rayon::current_num_threads();
     let mut held = None;
     let mut read = || -> Result<(Vec<csv::RawRows>, u64)> {
-        let mut batch = vec![];
-        while batch.len() < blocks {
+        let (mut batch, mut bytes) = (vec![], 0);
+        while batch.len() < most_blocks && bytes < MOST_BYTES {
             match held.take().map_or_else(|| reader.next_rows(BLOCK), Err) {
-                Ok(Some(rows)) => batch.push(rows),
+                Ok(Some(rows)) => {
+                    bytes += rows.bytes();
+                    batch.push(rows);
+                }
                 Ok(None) => break,
                 // The rows before it come first: one of them may be wrong too.
                 Err(error) if batch.is_empty() => return Err(error),

@@ -7,8 +7,8 @@
 
 use scumble::classic::{Estimator, Of};
 use scumble::registry::{
-    Brief, Budget, Clips, Design, Error, Existing, NewFile, OutOfBounds, Randomness, Readable, Registry,
-    Schema, local,
+    Brief, Budget, Clips, Design, Error, Existing, NewFile, OutOfBounds, Part, Randomness, Readable,
+    Registry, Schema, local,
 };
 use std::path::Path;
 use std::process::Command;
@@ -45,18 +45,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn design(folder: &Path) -> Result<(), Error> {
     let schema = Schema::from_toml(SCHEMA, "the schema")?;
     let registry = Registry::installed()?;
-    let whole = schema.domain(Some("quality"))?;
-    let brief = Brief::new(whole.clone(), Budget::pure(2.0)?);
-    let (one, other) = brief.budget.split(0.5)?;
-    let parts = vec![
-        registry
-            .get("piecewise")?
-            .design(&Default::default(), &brief.for_part(whole.without_target())?.with_budget(one))?,
-        registry
-            .get("randomized-response")?
-            .design(&Default::default(), &brief.for_part(whole.without_features())?.with_budget(other))?,
-    ];
-    let design = Design::composed(whole, parts)?.for_records(schema, Some("quality"))?;
+    let brief = Brief::new(schema.domain(Some("quality"))?, Budget::pure(2.0)?);
+    let part = |name, column| -> Result<Part, Error> {
+        Ok(Part { plugin: registry.get(name)?, parameters: Default::default(), columns: vec![column] })
+    };
+    let parts = [part("piecewise", "alcohol")?, part("randomized-response", "quality")?];
+    let design = Design::side_by_side(&schema, Some("quality"), &brief, &parts, 0.5)?;
     let file = NewFile::create(&folder.join("design.json"), Existing::Keep, Readable::AsUsual)?;
     file.finish(design.to_json()?.as_bytes())?;
     println!("the analyst ships a design\n\n{}", design.mechanism().guarantee());

@@ -55,9 +55,10 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn its_commands_design_release_and_compare() {
     let folder = tempfile::tempdir().unwrap();
-    let schema = "[[column]]\nname = \"height\"\nkind = \"real\"\nlower = 40.0\nupper = 220.0\n";
-    std::fs::write(folder.path().join("people.toml"), schema).unwrap();
-    std::fs::write(folder.path().join("people.csv"), "height\n170\n181.5\n").unwrap();
+    let schema = lines("toml").join("\n");
+    let schema = schema.split_once("[[column]]").unwrap().1; // after the Cargo.toml
+    std::fs::write(folder.path().join("people.toml"), format!("[[column]]{schema}")).unwrap();
+    std::fs::write(folder.path().join("people.csv"), lines("csv").join("\n")).unwrap();
     let commands = commands();
     assert_eq!(
         commands.iter().map(|command| command[0]).collect::<Vec<_>>(),

@@ -1,12 +1,12 @@
 //! `scumble compare`.
 
 use super::setting::Setting;
-use super::{Failure, complain, print, print_json, tell_clipped};
+use super::{Failure, complain, print, print_json, progress_bar, tell_clipped};
 use crate::compare::{Comparison, DataSet, Entrant, Outcome, Row};
 use crate::registry::Registry;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -92,15 +92,10 @@ pub(super) fn compare(
         label_share: arguments.label_share,
         seed: arguments.seed,
     };
-    // Hidden unless stderr is a terminal.
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let outcome = comparison.run(
         |trials| {
-            let style = ProgressStyle::with_template("comparing {bar:40} {pos}/{len} trials, {eta} left");
-            let bar = bar.get_or_init(|| ProgressBar::new(trials));
-            if let Ok(style) = style {
-                bar.set_style(style);
-            }
+            bar.get_or_init(|| progress_bar(trials, "comparing {bar:40} {pos}/{len} trials, {eta} left"));
         },
         || {
             if let Some(bar) = bar.get() {

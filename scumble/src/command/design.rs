@@ -3,7 +3,7 @@
 use super::setting::Setting;
 use super::{Failure, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::registry::{
-    Brief, Budget, Design, Existing, Kind, NewFile, Plugin, Readable, Registry, Schema, ShapedBy, Task,
+    Brief, Budget, Design, Existing, Kind, NewFile, Part, Readable, Registry, Schema, ShapedBy, Task,
     Volunteers, csv,
 };
 use clap::{Args, ValueEnum};
@@ -48,7 +48,7 @@ pub(super) struct DesignArguments {
     /// then ‖K(x̂ − x)‖².
     #[arg(long, value_name = "FILE.csv")]
     task: Option<PathBuf>,
-    /// A parameter, as `describe` shows it; NAME.KEY=VALUE in a composition.
+    /// A parameter, as `describe` shows it; NAME.KEY=VALUE where several mechanisms are named.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Where to save the design.
@@ -58,6 +58,9 @@ pub(super) struct DesignArguments {
     #[arg(long)]
     force: bool,
 }
+
+/// The label's share of ε where none is said.
+const LABEL_SHARE: f64 = 0.5;
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Promise {
@@ -69,12 +72,6 @@ enum Promise {
     Private,
 }
 
-/// A mechanism and the columns that it is to release.
-struct Part<'a> {
-    plugin: &'a Plugin,
-    columns: Vec<&'a str>,
-}
-
 pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: bool) -> Result<(), Failure> {
     let read = [Some(&arguments.schema), arguments.volunteers.as_ref(), arguments.task.as_ref()];
     let read: Vec<PathBuf> = read.into_iter().flatten().cloned().collect();
@@ -84,25 +81,17 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     let brief = brief(arguments, &schema)?;
     let settings: Vec<Setting> =
         arguments.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?;
-    let names: Vec<&str> = arguments.name.iter().chain(&arguments.mechanism).map(String::as_str).collect();
-    check_settings(&settings, &names)?;
-    let mut unreleased = vec![];
-    let design = match names[..] {
-        [name] if arguments.columns.is_empty() && arguments.label_share.is_none() => {
-            registry.get(name)?.design(&parameters(&settings, name), &brief)?
+    let mut parts = parts(registry, arguments, &schema)?;
+    apply(&settings, &mut parts, arguments.mechanism.len() < 2)?;
+    let design = match &parts[..] {
+        [only] if arguments.columns.is_empty() => {
+            only.plugin.design(&only.parameters, &brief)?.for_records(schema.clone(), target)?
         }
-        _ => {
-            let parts = parts(registry, arguments, &schema, &names)?;
-            unreleased = left_out(&schema, &parts);
-            let budgets = shares(&brief.budget, &parts, target, arguments.label_share)?;
-            let designs = parts.iter().zip(budgets).map(|(part, budget)| {
-                let own = brief.for_part(schema.part(&part.columns, target)?)?.with_budget(budget);
-                part.plugin.design(&parameters(&settings, part.plugin.name), &own)
-            });
-            Design::composed(brief.domain.clone(), designs.collect::<Result<_, _>>()?)?
+        parts => {
+            let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
+            Design::side_by_side(&schema, target, &brief, parts, label_share)?
         }
     };
-    let design = design.for_records(schema.clone(), target)?;
     let guarantee = design.mechanism().guarantee();
     let text = design.to_json()?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
@@ -110,7 +99,8 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     if arguments.volunteers.is_some() && guarantee.shaped_by == ShapedBy::PublicKnowledge {
         complain("the volunteers' records were not used: no mechanism in the design has a use for them");
     }
-    if !unreleased.is_empty() {
+    let unreleased = left_out(&schema, &parts);
+    if !arguments.columns.is_empty() && !unreleased.is_empty() {
         complain(&format!("no mechanism takes {}: it will not be released", unreleased.join(", ")));
     }
     if as_json {
@@ -142,64 +132,36 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<Brief, Failure>
     Ok(brief)
 }
 
-/// # Errors
-/// For a setting of a mechanism that does not take part.
-fn check_settings(settings: &[Setting], names: &[&str]) -> Result<(), Failure> {
-    for setting in settings {
-        match &setting.mechanism {
-            Some(name) if !names.contains(&name.as_str()) => {
-                return Err(format!("--set: the mechanism {name:?} does not take part").into());
-            }
-            None if names.len() > 1 => {
-                return Err("--set: with several mechanisms, NAME.KEY=VALUE is needed".into());
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// The parameters that are set for `name`.
-fn parameters(settings: &[Setting], name: &str) -> Value {
-    let mut parameters = Value::Null;
-    for setting in settings {
-        if setting.mechanism.as_deref().is_none_or(|mechanism| mechanism == name) {
-            setting.apply(&mut parameters);
-        }
-    }
-    parameters
-}
-
-/// Which mechanism releases which columns.
+/// Which mechanism releases which columns: those that are named, and one for a label that has a share and no mechanism.
 fn parts<'a>(
     registry: &'a Registry,
     arguments: &'a DesignArguments,
     schema: &'a Schema,
-    names: &[&str],
 ) -> Result<Vec<Part<'a>>, Failure> {
     let target = arguments.target.as_deref();
-    let features = || -> Vec<&str> {
-        let columns = schema.columns().iter().map(|column| column.name.as_str());
-        columns.filter(|&name| Some(name) != target).collect()
-    };
+    let all = || schema.columns().iter().map(|column| column.name.as_str());
+    let features = || all().filter(|&name| Some(name) != target).collect::<Vec<&str>>();
+    let names: Vec<&String> = arguments.name.iter().chain(&arguments.mechanism).collect();
     let columns: Vec<Vec<&str>> = match (names.len(), arguments.columns.len(), target) {
         (named, given, _) if named == given => {
             arguments.columns.iter().map(|list| list.split(',').map(str::trim).collect()).collect()
         }
-        (1, 0, _) => vec![features()],
+        (1, 0, Some(_)) if arguments.label_share.is_some() => vec![features()],
+        (1, 0, _) => vec![all().collect()],
         (2, 0, Some(target)) => vec![features(), vec![target]],
         (named, given, _) => {
-            let problem = format!("{named} mechanisms need --columns {named} times, and not {given}");
+            let problem = format!(
+                "--columns is needed once for each of {named} --mechanism, and stands there {given} times"
+            );
             return Err(problem.into());
         }
     };
     let mut parts = vec![];
-    for (name, columns) in names.iter().zip(columns) {
-        parts.push(Part { plugin: registry.get(name)?, columns });
+    for (name, columns) in names.into_iter().zip(columns) {
+        parts.push(Part { plugin: registry.get(name)?, parameters: Value::Null, columns });
     }
-    let takes_target = |part: &Part| target.is_some_and(|target| part.columns.contains(&target));
     if let (Some(target), Some(_)) = (target, arguments.label_share) {
-        match parts.iter().find(|part| takes_target(part)) {
+        match parts.iter().find(|part| part.columns.contains(&target)) {
             Some(part) if part.columns.len() > 1 => {
                 let name = part.plugin.name;
                 return Err(format!(
@@ -213,50 +175,39 @@ fn parts<'a>(
                     Kind::Category { .. } => "randomized-response",
                     Kind::Real { .. } => "laplace",
                 };
-                parts.push(Part { plugin: registry.get(by)?, columns: vec![target] });
+                parts.push(Part {
+                    plugin: registry.get(by)?,
+                    parameters: Value::Null,
+                    columns: vec![target],
+                });
             }
         }
     }
     Ok(parts)
 }
 
+/// A setting with a name is one of all parts by that mechanism; one without is of the first, where that alone was named.
+fn apply(settings: &[Setting], parts: &mut [Part], is_named_alone: bool) -> Result<(), Failure> {
+    for setting in settings {
+        match &setting.mechanism {
+            Some(name) => {
+                let mut own = parts.iter_mut().filter(|part| part.plugin.name == name).peekable();
+                if own.peek().is_none() {
+                    return Err(format!("--set: the mechanism {name:?} does not take part").into());
+                }
+                own.for_each(|part| setting.apply(&mut part.parameters));
+            }
+            None if is_named_alone => {
+                parts.iter_mut().take(1).for_each(|part| setting.apply(&mut part.parameters));
+            }
+            None => return Err("--set: with several mechanisms, NAME.KEY=VALUE is needed".into()),
+        }
+    }
+    Ok(())
+}
+
 /// The columns that no part takes.
 fn left_out<'a>(schema: &'a Schema, parts: &[Part]) -> Vec<&'a str> {
     let names = schema.columns().iter().map(|column| column.name.as_str());
     names.filter(|name| !parts.iter().any(|part| part.columns.contains(name))).collect()
-}
-
-/// What each part may spend: the label by itself its share, the others by the number of their columns.
-fn shares(
-    budget: &Budget,
-    parts: &[Part],
-    target: Option<&str>,
-    label_share: Option<f64>,
-) -> Result<Vec<Budget>, Failure> {
-    let is_label = |part: &Part| target.is_some_and(|target| part.columns == [target]);
-    let mut columns_left: usize =
-        parts.iter().filter(|part| !is_label(part)).map(|part| part.columns.len()).sum();
-    let (of_label, mut rest) = match parts.iter().any(is_label) {
-        true if columns_left > 0 => budget.split(label_share.unwrap_or(0.5))?,
-        _ => (*budget, *budget),
-    };
-    let mut shares = vec![];
-    for part in parts {
-        if is_label(part) {
-            shares.push(of_label);
-            continue;
-        }
-        let own = part.columns.len();
-        let share = match own == columns_left {
-            true => rest,
-            false => {
-                let (share, others) = rest.split(own as f64 / columns_left as f64)?;
-                rest = others;
-                share
-            }
-        };
-        columns_left -= own;
-        shares.push(share);
-    }
-    Ok(shares)
 }

@@ -128,13 +128,15 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
 fn as_value(account: &Account) -> Value {
     let (epsilon, delta) = account.spent();
     let mut value = json!(account);
+    let (epsilon_left, delta_left) = account.left();
     value["spent"] = json!({"epsilon": number::to_json(epsilon), "delta": delta});
+    value["left"] = json!({"epsilon": number::to_json(epsilon_left), "delta": delta_left});
     value
 }
 
 /// An account for people: the charges, their sum, and what is left of the total.
 fn statement(account: &Account) -> String {
-    let (total, (epsilon, delta)) = (account.total, account.spent());
+    let (total, spent, left) = (account.total, account.spent(), account.left());
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["when", "for what", "ε", "δ"]);
     let row = |when: &str, what: &str, epsilon: f64, delta: f64| {
@@ -143,8 +145,9 @@ fn statement(account: &Account) -> String {
     for charge in &account.charges {
         table.add_row(row(&charge.when, &charge.what, charge.epsilon, charge.delta));
     }
-    table.add_row(row("", "spent", epsilon, delta));
+    table.add_row(row("", "spent", spent.0, spent.1));
     table.add_row(row("", "of", total.epsilon(), total.delta()));
+    table.add_row(row("", "left", left.0, left.1));
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }

@@ -1,7 +1,7 @@
 //! `scumble list` and `scumble describe`.
 
 use super::{Failure, print, print_json};
-use crate::registry::{Design, Plugin, Registry, Side};
+use crate::registry::{Design, Plugin, Records, Registry, Side};
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -40,15 +40,25 @@ fn summary(plugin: &Plugin) -> Value {
 pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -> Result<(), Failure> {
     let design = Design::read(file, registry)?;
     let guarantee = design.mechanism().guarantee();
+    let records = design.records().ok();
     if as_json {
         return print_json(&json!({
             "origin": design.origin(),
+            "digest": design.digest()?,
+            "schema": records.map(|records| &records.schema),
+            "target": records.and_then(|records| records.target.as_ref()),
             "records": design.mechanism().domain(),
             "guarantee": guarantee.to_json(),
         }));
     }
-    let takes = design.mechanism().domain().columns().join(", ");
-    print(format!("designed by {}, for records of {takes}\n\n{guarantee}", design.origin()).trim_end())
+    let mut text = format!("designed by {}\ndigest      {}\n", design.origin(), design.digest()?);
+    if let Some(Records { schema, target }) = records {
+        for column in schema.columns() {
+            let label = if Some(&column.name) == target.as_ref() { ", the label" } else { "" };
+            text += &format!("takes       {:?}{label}: {}\n", column.name, column.kind);
+        }
+    }
+    print(format!("{text}\n{guarantee}").trim_end())
 }
 
 pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result<(), Failure> {

@@ -17,7 +17,8 @@ mod release;
 mod setting;
 
 use crate::registry::{Clipped, Error, Registry, is_same_file};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, error::ErrorKind};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -73,13 +74,20 @@ pub fn main() -> ExitCode {
             // --help and --version
             return if error.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            return refuse("what to do is missing; --help lists it");
+        }
         Err(error) => return refuse(&in_one_line(&error.to_string())),
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let code = refuse(&failure.to_string());
-            if was_interrupted(&*failure) { ExitCode::from(130) } else { code } // as shells say it
+            match &*failure {
+                failure if was_interrupted(failure) => ExitCode::from(130), // as shells say it
+                failure if failure.is::<Unprinted>() => ExitCode::FAILURE,
+                _ => code,
+            }
         }
     }
 }
@@ -141,16 +149,30 @@ fn in_one_line(message: &str) -> String {
     text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
 
+/// What was done could not be reported. It is done all the same, so it is not to be done again: exit code 1.
+#[derive(Debug, thiserror::Error)]
+#[error("it is done, and only this report of it could not be printed: {0}")]
+struct Unprinted(#[source] std::io::Error);
+
 /// Writes to stdout; a reader that has gone away is no error.
 fn print(text: &str) -> Result<(), Failure> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
+        written => Ok(written.map_err(Unprinted)?),
     }
 }
 
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&serde_json::to_string_pretty(value)?)
+}
+
+/// Hidden unless stderr is a terminal.
+fn progress_bar(length: u64, template: &str) -> ProgressBar {
+    let bar = ProgressBar::new(length);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 /// Counts of clipped cells are for the owner of the data: they go to stderr, never into a release or a card.

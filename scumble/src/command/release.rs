@@ -1,12 +1,12 @@
 //! `scumble release`: a file of records, by a saved design.
 
-use super::{Failure, print, print_json, refuse_overlaps, tell_clipped};
+use super::{Failure, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::registry::{
     Design, Error, Existing, Guarantee, Key, Ledger, LocalMechanism, Mechanism, NewFile, Noise, OutOfBounds,
     Randomness, Readable, Registry, csv, is_beside, stream,
 };
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 use std::fs::File;
 use std::io::BufWriter;
@@ -59,6 +59,8 @@ struct Outputs {
 struct Done {
     records: u64,
     guarantee: Guarantee,
+    /// The encoded columns that were released, in the order of the noise.
+    columns: Vec<String>,
     noise: Noise,
     key: Option<Key>,
 }
@@ -70,14 +72,21 @@ pub(super) fn release(
 ) -> Result<(), Failure> {
     let design = Design::read(&arguments.design, registry)?;
     check_places(arguments, design.mechanism())?;
+    stop_when_interrupted()?;
     let mut outputs = Outputs::create(arguments)?;
     let randomness = match arguments.seed {
         Some(seed) => Randomness::seeded(seed),
         None => Randomness::from_os()?,
     };
-    let mut work =
-        Work { arguments, design: &design, bar: progress_bar(&arguments.input), is_charged: false };
-    stop_when_interrupted()?;
+    let mut work = Work {
+        arguments,
+        design: &design,
+        bar: progress_bar(
+            length_of(&arguments.input),
+            "releasing {bar:40} {bytes}/{total_bytes}, {eta} left",
+        ),
+        is_charged: false,
+    };
     let done = match design.mechanism().as_local() {
         Some(local) => work.release_stream(local, randomness, &mut outputs),
         None => work.release_table(randomness, &mut outputs),
@@ -164,9 +173,15 @@ impl Outputs {
         }
         if let Some(file) = self.card {
             let card = json!({
-                "design": design.origin(),
+                "design": {"origin": design.origin(), "digest": design.digest()?},
+                "records": done.records,
                 "guarantee": done.guarantee.to_json(),
-                "noise": done.noise,
+                "noise": {
+                    "columns": done.columns,
+                    "unit": "the encoded record: (value - lower)/(upper - lower) of a number, 0 or 1 of a level",
+                    "features": done.noise.features,
+                    "target": done.noise.target,
+                },
             });
             file.finish((serde_json::to_string_pretty(&card)? + "\n").as_bytes())?;
         }
@@ -206,7 +221,8 @@ impl Work<'_> {
             stream::release(local, &mut reader, &decoder, &streams, output, |bytes| self.go_on(bytes))?;
         tell_clipped(&self.arguments.input.display().to_string(), &streamed.clipped);
         let noise = decoder.noise(&local.noise());
-        Ok(Done { records: streamed.records, guarantee, noise, key: None })
+        let columns = local.layout().columns;
+        Ok(Done { records: streamed.records, guarantee, columns, noise, key: None })
     }
 
     /// All records at once: what a curator does.
@@ -223,6 +239,7 @@ impl Work<'_> {
         Ok(Done {
             records: release.table.len() as u64,
             guarantee: release.guarantee,
+            columns: release.table.columns().to_vec(),
             noise,
             key: Some(release.key),
         })
@@ -246,7 +263,7 @@ impl Work<'_> {
     /// Before the first released byte is written anywhere.
     fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Error> {
         if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
-            let what = format!("{} to {}", self.design.origin().plugin, self.arguments.output.display());
+            let what = format!("{} to {}", self.design.origin(), self.arguments.output.display());
             let target = self.design.records()?.target.as_deref();
             Ledger::at(ledger).charge_release(dataset, guarantee, target, &what)?;
             self.is_charged = true;
@@ -279,12 +296,6 @@ fn stop_when_interrupted() -> Result<(), Failure> {
     })?)
 }
 
-/// Hidden unless stderr is a terminal.
-fn progress_bar(input: &Path) -> ProgressBar {
-    let bytes = std::fs::metadata(input).map(|found| found.len()).unwrap_or(0);
-    let bar = ProgressBar::new(bytes);
-    match ProgressStyle::with_template("releasing {bar:40} {bytes}/{total_bytes}, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+fn length_of(input: &Path) -> u64 {
+    std::fs::metadata(input).map(|found| found.len()).unwrap_or(0)
 }

@@ -21,7 +21,12 @@ fn a_design_is_an_envelope_with_all_that_a_client_needs() {
         design["mechanism"]["parts"].as_array().unwrap().len() == 3 && design["plugin_version"].is_string()
     );
     let described = files.run("describe --design design.json");
-    assert!(described.starts_with("designed by direct ") && described.contains("ε = 3"), "{described}");
+    assert!(
+        described.starts_with("designed by direct ")
+            && described.contains("takes       \"size\": from 0 to 10 cm")
+            && described.contains("ε = 3"),
+        "{described}"
+    );
     assert_eq!(files.all(), ["design.json", "schema.toml"]);
 }
 
@@ -64,6 +69,10 @@ fn features_and_label_share_the_budget() {
         ("laplace+laplace".into(), vec![4.0 * (2.0 / 3.0), 4.0 - 4.0 * (2.0 / 3.0)], 4.0)
     );
     assert_eq!(design("laplace --target price --label-share 0.5").0, "laplace+laplace");
+    // A setting without a name is one of the mechanism that was named, not of the one that completes it.
+    design(
+        "laplace --target colour --label-share 0.5 --set protect=features --set randomized-response.protect=label",
+    );
 }
 
 #[test]
@@ -97,16 +106,22 @@ fn a_column_that_nobody_takes_is_named() {
     files.good();
     files.run("release --design design.json --input data.csv --output released.csv");
     assert!(files.read("released.csv").starts_with("size\n"));
+    // And so it need not be there, nor be right.
+    files.write("data.csv", "size,price\n1,dear\n");
+    files.run("release --design design.json --input data.csv --output released.csv --force");
 }
 
 #[test]
 fn what_makes_no_composition_is_refused() {
     let files = Files::new();
     for (line, expected) in [
-        ("--mechanism laplace --mechanism direct", "2 mechanisms need --columns 2 times, and not 0"),
+        (
+            "--mechanism laplace --mechanism direct",
+            "--columns is needed once for each of 2 --mechanism, and stands there 0 times",
+        ),
         (
             "--mechanism laplace --columns size --columns price",
-            "1 mechanisms need --columns 1 times, and not 2",
+            "--columns is needed once for each of 1 --mechanism, and stands there 2 times",
         ),
         ("laplace --columns sice", "schema.toml: there is no column \"sice\"; did you mean \"size\"?"),
         ("laplace --columns size,size", "schema.toml: the column \"size\" stands there twice"),

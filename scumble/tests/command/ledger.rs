@@ -30,6 +30,31 @@ fn charges_add_up_to_the_total_and_no_further() {
         "{refused}"
     );
     assert_eq!(spent(&files), 0.25);
+    assert!(
+        files
+            .run("ledger show --ledger ledger.json")
+            .lines()
+            .last()
+            .unwrap()
+            .trim_start()
+            .starts_with("left")
+    );
+}
+
+/// What is done is done: whoever reads 2 as "try again" would pay twice.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_charge_that_cannot_be_reported_is_no_failed_charge() {
+    let files = with_ledger("1");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = files.command(CHARGE).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr.starts_with("error: it is done, and only this report of it could not be printed"),
+        "{stderr}"
+    );
+    assert_eq!(spent(&files), 0.125);
 }
 
 #[test]

@@ -34,7 +34,9 @@ fn its_commands_run_in_their_order() {
     }
     assert_eq!(files.read("released.csv").lines().next(), Some("alcohol,quality"));
     assert_eq!(files.read("second.csv").lines().count(), 1600);
-    assert!(files.run("ledger show --ledger ledger.json").contains("composed to second.csv"));
+    assert!(
+        files.run("ledger show --ledger ledger.json").contains("randomized-response 0.1.0 to second.csv")
+    );
 }
 
 #[test]
