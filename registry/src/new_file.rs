@@ -72,6 +72,7 @@ impl NewFile {
             _ => {}
         }
         let place = path.canonicalize().unwrap_or_else(|_| path.into());
+        fs::metadata(folder_of(&place)).map_err(failed)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".scumble-");
         #[cfg(unix)]
@@ -171,9 +172,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 
 /// Without the name that lies aside, which nobody asked for.
 fn plain(error: io::Error) -> io::Error {
-    let cause = error.get_ref().and_then(|wrapped| wrapped.source()).and_then(|cause| cause.downcast_ref());
-    let code = error.raw_os_error().or_else(|| cause.and_then(io::Error::raw_os_error));
-    code.map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
+    error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]
