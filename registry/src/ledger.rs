@@ -26,8 +26,8 @@ const FORMAT: &str = "scumble-ledger-1";
 /// # let folder = tempfile::tempdir().unwrap();
 /// let ledger = Ledger::at(&folder.path().join("ledger.json"));
 /// ledger.init("survey", Unit::Record, None, Budget::pure(1.0)?)?;
-/// ledger.charge("survey", Unit::Record, Budget::pure(0.75)?, "the first release")?;
-/// assert!(ledger.charge("survey", Unit::Record, Budget::pure(0.75)?, "a second").is_err());
+/// ledger.charge("survey", Unit::Record, None, Budget::pure(0.75)?, "the first release")?;
+/// assert!(ledger.charge("survey", Unit::Record, None, Budget::pure(0.75)?, "a second").is_err());
 /// assert_eq!(ledger.accounts()?[0].left(), (0.25, 0.0));
 /// # Ok::<(), scumble_registry::Error>(())
 /// ```
@@ -167,27 +167,43 @@ impl Ledger {
     }
 
     /// Spends what a release by other means cost that protects `unit` with `cost`: on every account of `dataset`, as
-    /// [`charge_release`](Self::charge_release) does. It is on the disk when this returns.
+    /// [`charge_release`](Self::charge_release) does. `target` says which column the label is, where there are accounts of several.
+    /// It is on the disk when this returns.
     ///
     /// # Errors
-    /// [`Error::Overdrawn`] where more would be spent than the total; else as [`accounts`](Self::accounts). Nothing may be
-    /// released then.
-    pub fn charge(&self, dataset: &str, unit: Unit, cost: Budget, what: &str) -> Result<()> {
+    /// [`Error::Overdrawn`] where more would be spent than the total; [`Error::Ledger`] where there is no such account, or more
+    /// than one; else as [`accounts`](Self::accounts). Nothing may be released then.
+    pub fn charge(
+        &self,
+        dataset: &str,
+        unit: Unit,
+        target: Option<&str>,
+        cost: Budget,
+        what: &str,
+    ) -> Result<()> {
         self.change(false, |accounts| {
-            let own: Vec<&mut Account> =
-                accounts.iter_mut().filter(|account| account.dataset == dataset).collect();
-            if !own.iter().any(|account| account.unit == unit) {
-                return Err(self.wrong(format!("there is no account for {unit} of {dataset:?}")));
-            }
-            let is_of_volunteers = unit == Unit::Volunteer;
-            for account in
-                own.into_iter().filter(|account| (account.unit == Unit::Volunteer) == is_of_volunteers)
-            {
-                let is_covered = unit.covers(account.unit);
-                let cost = if is_covered { (cost.epsilon(), cost.delta()) } else { (f64::INFINITY, 0.0) };
-                spend(account, cost, what)?;
-            }
-            Ok(())
+            let is_meant = |account: &&Account| {
+                let is_target = target.is_none() || account.target.as_deref() == target;
+                account.dataset == dataset && account.unit == unit && is_target
+            };
+            let meant: Vec<Account> = accounts.iter().filter(is_meant).cloned().collect();
+            let label = match &meant[..] {
+                [account] => &account.target,
+                [] => return Err(self.wrong(format!("there is no account for {unit} of {dataset:?}"))),
+                _ => {
+                    return Err(
+                        self.wrong(format!("{dataset:?} has several accounts for {unit}: of which column?"))
+                    );
+                }
+            };
+            let cost_of = |account: &Account| {
+                let is_of_label = unit == Unit::Record || account.target == *label;
+                match unit.covers(account.unit) && is_of_label {
+                    true => (cost.epsilon(), cost.delta()),
+                    false => (f64::INFINITY, 0.0),
+                }
+            };
+            spend_on(accounts, dataset, unit == Unit::Volunteer, cost_of, what).map(|_| ())
         })
     }
 
@@ -207,17 +223,11 @@ impl Ledger {
         what: &str,
     ) -> Result<()> {
         self.change(false, |accounts| {
-            let of_release =
-                |account: &&mut Account| account.dataset == dataset && account.unit != Unit::Volunteer;
-            let mut charged = 0;
-            for account in accounts.iter_mut().filter(of_release) {
-                spend(account, account.cost(guarantee, target), what)?;
-                charged += 1;
+            let cost_of = |account: &Account| account.cost(guarantee, target);
+            match spend_on(accounts, dataset, false, cost_of, what)? {
+                0 => Err(self.wrong(format!("there is no account for {dataset:?}"))),
+                _ => Ok(()),
             }
-            if charged == 0 {
-                return Err(self.wrong(format!("there is no account for {dataset:?}")));
-            }
-            Ok(())
         })
     }
 
@@ -286,6 +296,24 @@ impl Ledger {
     fn failed(&self, source: std::io::Error) -> Error {
         Error::Io { file: self.file.clone(), source }
     }
+}
+
+/// Charges every account of the data set, the volunteers' or everybody else's, and says how many there are.
+fn spend_on(
+    accounts: &mut [Account],
+    dataset: &str,
+    of_volunteers: bool,
+    cost_of: impl Fn(&Account) -> (f64, f64),
+    what: &str,
+) -> Result<usize> {
+    let is_theirs = |account: &&mut Account| (account.unit == Unit::Volunteer) == of_volunteers;
+    let own = accounts.iter_mut().filter(|account| account.dataset == dataset).filter(is_theirs);
+    let mut charged = 0;
+    for account in own {
+        spend(account, cost_of(account), what)?;
+        charged += 1;
+    }
+    Ok(charged)
 }
 
 /// Adds a charge, unless the account has too little left.
@@ -401,7 +429,7 @@ mod tests {
 
     impl Desk {
         fn charge(&self, epsilon: f64) -> Result<()> {
-            self.ledger.charge("survey", Unit::Record, Budget::pure(epsilon).unwrap(), "a test")
+            self.ledger.charge("survey", Unit::Record, None, Budget::pure(epsilon).unwrap(), "a test")
         }
 
         fn spent(&self) -> f64 {
@@ -434,7 +462,7 @@ mod tests {
         desk.charge(0.09).unwrap();
         assert_eq!(desk.spent(), sum_up([0.1, 0.1, 0.09]));
         let too_likely = Budget::new(1e-9, 1e-5).unwrap();
-        assert!(desk.ledger.charge("survey", Unit::Record, too_likely, "a test").is_err());
+        assert!(desk.ledger.charge("survey", Unit::Record, None, too_likely, "a test").is_err());
     }
 
     #[test]
@@ -496,7 +524,7 @@ mod tests {
     fn no_account_is_opened_after_a_release() {
         let desk = labels("quality");
         desk.ledger.init("other", Unit::Record, None, Budget::pure(1.0).unwrap()).unwrap();
-        desk.ledger.charge("survey", Unit::Label, Budget::pure(1.0).unwrap(), "a test").unwrap();
+        desk.ledger.charge("survey", Unit::Label, None, Budget::pure(1.0).unwrap(), "a test").unwrap();
         let late = desk.ledger.init("survey", Unit::Record, None, Budget::pure(1.0).unwrap());
         assert!(late.unwrap_err().to_string().contains("before its first release"));
         // Designs are another matter.
@@ -507,7 +535,7 @@ mod tests {
     fn a_charge_by_hand_reaches_every_account_that_it_concerns() {
         let desk = labels("quality");
         desk.ledger.init("survey", Unit::Record, None, Budget::pure(3.0).unwrap()).unwrap();
-        let charge = |unit| desk.ledger.charge("survey", unit, Budget::pure(1.0).unwrap(), "a test");
+        let charge = |unit| desk.ledger.charge("survey", unit, None, Budget::pure(1.0).unwrap(), "a test");
         charge(Unit::Record).unwrap();
         let spent: Vec<f64> =
             desk.ledger.accounts().unwrap().iter().map(|account| account.spent().0).collect();
@@ -515,6 +543,19 @@ mod tests {
         // What protects the label alone may have given away the rest.
         assert!(charge(Unit::Label).unwrap_err().to_string().contains("ε = inf"));
         assert!(charge(Unit::Features).is_err());
+    }
+
+    #[test]
+    fn a_charge_by_hand_for_one_label_is_none_for_another() {
+        let desk = labels("quality");
+        desk.ledger.init("survey", Unit::Label, Some("alcohol"), Budget::pure(2.0).unwrap()).unwrap();
+        let charge = |target| {
+            let cost = Budget::pure(1.0).unwrap();
+            desk.ledger.charge("survey", Unit::Label, target, cost, "a test").unwrap_err().to_string()
+        };
+        assert!(charge(None).contains("of which column"));
+        assert!(charge(Some("quality")).contains("ε = inf"), "alcohol left in clear");
+        assert!(charge(Some("price")).contains("there is no account"));
     }
 
     #[test]
@@ -595,7 +636,7 @@ mod tests {
         let desk = desk(1.0);
         std::os::unix::fs::symlink(desk.file("ledger.json"), desk.file("link")).unwrap();
         let linked = Ledger::at(&desk.file("link"));
-        linked.charge("survey", Unit::Record, Budget::pure(0.25).unwrap(), "a test").unwrap();
+        linked.charge("survey", Unit::Record, None, Budget::pure(0.25).unwrap(), "a test").unwrap();
         assert_eq!(desk.spent(), 0.25);
         assert!(!desk.file("link.witness").exists());
     }

@@ -3,8 +3,8 @@
 use super::setting::Setting;
 use super::{Failure, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::registry::{
-    Brief, Budget, Design, Existing, Kind, NewFile, Part, Readable, Registry, Schema, ShapedBy, Task,
-    Volunteers, csv,
+    Brief, Budget, Clipped, Design, Existing, Kind, NewFile, Part, Readable, Registry, Schema, ShapedBy,
+    Task, Volunteers, csv,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     refuse_overlaps(&read, &[&arguments.output])?;
     let schema = Schema::read(&arguments.schema)?;
     let target = arguments.target.as_deref();
-    let brief = brief(arguments, &schema)?;
+    let (brief, clipped) = brief(arguments, &schema)?;
     let settings: Vec<Setting> =
         arguments.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?;
     let mut parts = parts(registry, arguments, &schema)?;
@@ -96,6 +96,9 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     let text = design.to_json()?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     NewFile::create(&arguments.output, existing, Readable::AsUsual)?.finish(text.as_bytes())?;
+    if let Some(volunteers) = &arguments.volunteers {
+        tell_clipped(&volunteers.display().to_string(), &clipped);
+    }
     if arguments.volunteers.is_some() && guarantee.shaped_by == ShapedBy::PublicKnowledge {
         complain("the volunteers' records were not used: no mechanism in the design has a use for them");
     }
@@ -113,13 +116,15 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     print(&format!("{} holds the design. It\n\n{guarantee}", arguments.output.display()))
 }
 
-fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<Brief, Failure> {
+/// What the parts are designed from, and what was clipped of the volunteers' records.
+fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Clipped>), Failure> {
     let target = arguments.target.as_deref();
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
     let mut brief = Brief::new(schema.domain(target)?, budget);
+    let mut clipped = vec![];
     if let (Some(file), Some(promise)) = (&arguments.volunteers, arguments.volunteers_are) {
         let loaded = csv::read_file(file, schema, target)?;
-        tell_clipped(&file.display().to_string(), &loaded.clipped);
+        clipped = loaded.clipped;
         brief.volunteers = match promise {
             Promise::Public => Volunteers::Public(loaded.table),
             Promise::Consented => Volunteers::Consented(loaded.table),
@@ -129,7 +134,7 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<Brief, Failure>
     if let Some(file) = &arguments.task {
         brief.task = Task::Linear(csv::read_matrix(file, brief.domain.columns())?);
     }
-    Ok(brief)
+    Ok((brief, clipped))
 }
 
 /// Which mechanism releases which columns: those that are named, and one for a label that has a share and no mechanism.

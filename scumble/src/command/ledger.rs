@@ -13,9 +13,6 @@ pub(super) enum LedgerCommand {
     Init {
         #[command(flatten)]
         account: AccountArguments,
-        /// The column that is the label, for an account of the label or of the features.
-        #[arg(long, value_name = "COLUMN")]
-        target: Option<String>,
         #[command(flatten)]
         total: BudgetArguments,
     },
@@ -57,6 +54,9 @@ pub(super) struct AccountArguments {
     /// What is protected: for a label's account, features may leave in clear.
     #[arg(long, default_value = "record")]
     unit: AccountUnit,
+    /// The column that is the label, for an account of the label or of the features.
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
 }
 
 #[derive(Args)]
@@ -100,14 +100,15 @@ impl BudgetArguments {
 
 pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failure> {
     let (file, dataset) = match command {
-        LedgerCommand::Init { account, target, total } => {
+        LedgerCommand::Init { account, total } => {
             let (ledger, total) = (Ledger::at(&account.file.ledger), total.budget()?);
-            ledger.init(&account.dataset, account.unit.into(), target.as_deref(), total)?;
+            ledger.init(&account.dataset, account.unit.into(), account.target.as_deref(), total)?;
             (&account.file, Some(&account.dataset))
         }
         LedgerCommand::Charge { account, cost, what } => {
             let ledger = Ledger::at(&account.file.ledger);
-            ledger.charge(&account.dataset, account.unit.into(), cost.budget()?, what)?;
+            let target = account.target.as_deref();
+            ledger.charge(&account.dataset, account.unit.into(), target, cost.budget()?, what)?;
             (&account.file, Some(&account.dataset))
         }
         LedgerCommand::Show { file, dataset } => (file, dataset.as_ref()),

@@ -2,8 +2,8 @@
 
 use super::{Failure, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::registry::{
-    Design, Error, Existing, Guarantee, Key, Ledger, LocalMechanism, Mechanism, NewFile, Noise, OutOfBounds,
-    Randomness, Readable, Registry, csv, is_beside, stream,
+    Clipped, Design, Error, Existing, Guarantee, Key, Ledger, LocalMechanism, Mechanism, NewFile, Noise,
+    OutOfBounds, Randomness, Readable, Registry, csv, is_beside, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
@@ -62,6 +62,8 @@ struct Done {
     /// The encoded columns that were released, in the order of the noise.
     columns: Vec<String>,
     noise: Noise,
+    /// For the owner of the data alone.
+    clipped: Vec<Clipped>,
     key: Option<Key>,
 }
 
@@ -98,6 +100,7 @@ pub(super) fn release(
         true => Failure::from(AfterCharge(failure)),
         false => failure,
     })?;
+    tell_clipped(&arguments.input.display().to_string(), &done.clipped);
     if as_json {
         return print_json(&json!({
             "output": arguments.output,
@@ -219,10 +222,16 @@ impl Work<'_> {
         let output = &mut outputs.released;
         let streamed =
             stream::release(local, &mut reader, &decoder, &streams, output, |bytes| self.go_on(bytes))?;
-        tell_clipped(&self.arguments.input.display().to_string(), &streamed.clipped);
         let noise = decoder.noise(&local.noise());
         let columns = local.layout().columns;
-        Ok(Done { records: streamed.records, guarantee, columns, noise, key: None })
+        Ok(Done {
+            records: streamed.records,
+            guarantee,
+            columns,
+            noise,
+            clipped: streamed.clipped,
+            key: None,
+        })
     }
 
     /// All records at once: what a curator does.
@@ -235,12 +244,12 @@ impl Work<'_> {
         self.charge(&release.guarantee)?;
         let noise =
             stream::write(&release, self.design.mechanism().domain(), records, &mut outputs.released)?;
-        tell_clipped(&self.arguments.input.display().to_string(), &loaded.clipped);
         Ok(Done {
             records: release.table.len() as u64,
             guarantee: release.guarantee,
             columns: release.table.columns().to_vec(),
             noise,
+            clipped: loaded.clipped,
             key: Some(release.key),
         })
     }

@@ -169,6 +169,7 @@ fn private_volunteers_must_be_promised_something() {
              {promise}"
         )
     };
+    files.write("data.csv", files.read("data.csv") + "99,red,5\n"); // one is clipped, which is not said of what is refused
     let refused = files.refuses(&line("private"));
     assert!(refused.starts_with("private volunteers were at hand when \"laplace\" designed it"), "{refused}");
     assert!(!files.exists("private.json"));
