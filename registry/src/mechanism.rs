@@ -16,10 +16,10 @@ pub trait Mechanism: DynClone + Debug + Send + Sync {
     /// What a release with fresh randomness promises.
     fn guarantee(&self) -> Guarantee;
 
-    /// Releases `table` (n × d). A local mechanism calls [`local::release`].
+    /// Releases `table` (n × d). A local mechanism calls [`local::release`](crate::local::release).
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table that is not of the domain's shape.
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release>;
 
     /// The record-at-a-time view of a mechanism that needs no other record.
@@ -42,19 +42,19 @@ pub trait LocalMechanism: Mechanism {
     /// The point of the range (m values) for a flat record, which it first projects into the domain.
     ///
     /// # Errors
-    /// [`Error::NonFinite`] for a NaN or an infinity, [`Error::Shape`] for a wrong width.
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity, [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>>;
 
     /// Randomises a point of the range (m values) in place.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong width.
+    /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
     /// The flat released record for a point, perturbed or not. By default the point itself.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong width.
+    /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
         Ok(point)
     }
