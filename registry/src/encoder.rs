@@ -178,9 +178,14 @@ impl Encoder {
     /// [`Error::Empty`] where there are none; [`Error::Shape`] for values that are no whole number of records.
     pub fn table(&self, flat: Vec<f64>) -> Result<Table> {
         if flat.is_empty() {
-            return Err(Error::Empty { place: self.source.clone() });
+            return Err(self.no_records());
         }
         self.domain.layout().table_of(flat)
+    }
+
+    /// The error of a file without a row.
+    pub(crate) fn no_records(&self) -> Error {
+        Error::Empty { place: self.source.clone() }
     }
 
     /// How many cells of which column were clipped to which bounds; columns without any are left out.

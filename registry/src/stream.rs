@@ -2,8 +2,8 @@
 
 use crate::local::{BLOCK, release_block};
 use crate::{
-    Clipped, Clips, Decoder, Encoder, Error, Layout, LocalMechanism, Noise, RecordDomain, Records, Release,
-    Result, Streams, Target, TargetLayout, csv,
+    Clipped, Clips, Decoder, Error, Layout, LocalMechanism, Noise, RecordDomain, Records, Release, Result,
+    Streams, Target, TargetLayout, csv,
 };
 use rayon::prelude::*;
 use std::io::{Read, Write};
@@ -34,12 +34,12 @@ pub fn release<R: Read + Send>(
     mut on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
     let encoder = reader.encoder().clone();
+    let width = mechanism.layout().width().max(1);
     let release = |number: u64, rows: &csv::RawRows| {
         let (mut records, mut clips) = (vec![], Clips::default());
         rows.encode(&encoder, &mut records, &mut clips)?;
         let released = release_block(mechanism, &records, streams, number)?;
-        let text =
-            as_csv(released.chunks(mechanism.layout().width().max(1)).map(|record| decoder.decode(record)))?;
+        let text = as_csv(released.chunks(width).map(|record| decoder.decode(record)))?;
         Ok((text, rows.len(&encoder), clips))
     };
     output.write_all(&as_csv([Ok(decoder.header().to_vec())])?).map_err(Error::from_write)?;
@@ -51,9 +51,6 @@ pub fn release<R: Read + Send>(
         all_clips.add(&clips);
         on_progress(bytes)
     })?;
-    if streamed.records == 0 {
-        encoder.table(vec![])?;
-    }
     streamed.clipped = encoder.clipped(&all_clips);
     Ok(streamed)
 }
@@ -93,66 +90,58 @@ pub fn check<R: Read + Send>(
     reader: &mut csv::Reader<R>,
     mut on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<()> {
-    let encoder: Encoder = reader.encoder().clone();
-    let mut is_empty = true;
+    let encoder = reader.encoder().clone();
     let check = |_number, rows: &csv::RawRows| rows.encode(&encoder, &mut vec![], &mut Clips::default());
-    in_batches(reader, check, |(), bytes| {
-        is_empty = false;
-        on_progress(bytes)
-    })?;
-    if is_empty {
-        encoder.table(vec![])?;
-    }
-    Ok(())
+    in_batches(reader, check, |(), bytes| on_progress(bytes))
 }
 
 /// Text of a batch; while one is released, which takes some four times its size, the next is read.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Maps blocks of rows by their numbers on all cores while the next ones are read, and takes the results in order.
+///
+/// # Errors
+/// The first in that order, whether a block could not be read, mapped or taken; [`Error::Empty`] where there is none.
 fn in_batches<R: Read + Send, T: Send>(
     reader: &mut csv::Reader<R>,
     map: impl Fn(u64, &csv::RawRows) -> Result<T> + Sync,
     mut take: impl FnMut(T, u64) -> Result<()>,
 ) -> Result<()> {
     let most_blocks = 4 * rayon::current_num_threads();
-    let mut held = None;
-    let mut read = || -> Result<(Vec<csv::RawRows>, u64)> {
+    let no_records = reader.encoder().no_records();
+    // A block that cannot be read ends its batch, and is an error when its turn comes.
+    let mut read = || -> (Vec<Result<csv::RawRows>>, u64) {
         let (mut batch, mut bytes) = (vec![], 0);
-        while batch.len() < most_blocks && bytes < MOST_BYTES {
-            match held.take().map_or_else(|| reader.next_rows(BLOCK), Err) {
-                Ok(Some(rows)) => {
-                    bytes += rows.bytes();
-                    batch.push(rows);
-                }
-                Ok(None) => break,
-                // The rows before it come first: one of them may be wrong too.
-                Err(error) if batch.is_empty() => return Err(error),
-                Err(error) => {
-                    held = Some(error);
-                    break;
-                }
-            }
+        while batch.len() < most_blocks
+            && bytes < MOST_BYTES
+            && let Some(rows) = reader.next_rows(BLOCK).transpose()
+        {
+            bytes += rows.as_ref().map_or(MOST_BYTES, csv::RawRows::bytes);
+            batch.push(rows);
         }
-        Ok((batch, reader.bytes()))
+        (batch, reader.bytes())
     };
     let mut number = 0;
     let mut next = read();
-    loop {
-        let (batch, bytes) = next?;
-        if batch.is_empty() {
-            return Ok(());
-        }
-        let numbered: Vec<(u64, csv::RawRows)> = (number..).zip(batch).collect();
+    if next.0.is_empty() {
+        return Err(no_records);
+    }
+    while !next.0.is_empty() {
+        let (batch, bytes) = next;
+        let numbered: Vec<(u64, Result<csv::RawRows>)> = (number..).zip(batch).collect();
         number += numbered.len() as u64;
-        let work = || numbered.par_iter().map(|(number, rows)| map(*number, rows)).collect::<Vec<_>>();
+        let work = || {
+            let mapped =
+                numbered.into_par_iter().map(|(number, rows)| rows.and_then(|rows| map(number, &rows)));
+            mapped.collect::<Vec<_>>()
+        };
         let (done, following) = rayon::join(work, &mut read);
-        // In order, so that of several bad rows the first one is named.
         for result in done {
             take(result?, bytes)?;
         }
         next = following;
     }
+    Ok(())
 }
 
 fn as_csv(rows: impl IntoIterator<Item = Result<Vec<String>>>) -> Result<Vec<u8>> {
