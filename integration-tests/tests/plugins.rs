@@ -7,7 +7,10 @@ use scumble::registry::{Registry, conformance};
 fn the_built_in_plugins_are_these() {
     let registry = Registry::installed().unwrap();
     let names: Vec<&str> = registry.iter().map(|plugin| plugin.name).collect();
-    assert_eq!(names, ["direct", "duchi", "identity", "laplace", "piecewise", "randomized-response"]);
+    assert_eq!(
+        names,
+        ["direct", "duchi", "gaussian", "identity", "laplace", "piecewise", "randomized-response"]
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Guarantees in words: the card that a person reads.
 
-use crate::{Claim, Guarantee, Neighbours, Notion, ShapedBy, Unit, number};
+use crate::{Claim, Curve, Guarantee, Notion, ShapedBy, Unit, number};
 use std::fmt;
 
 impl fmt::Display for Unit {
@@ -17,15 +17,6 @@ impl fmt::Display for Unit {
 impl fmt::Display for Claim {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} for {}", self.notion, self.protects)
-    }
-}
-
-impl fmt::Display for Neighbours {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::AddOrRemoveOne => "one record more or less",
-            Self::ReplaceOne => "one record replaced",
-        })
     }
 }
 
@@ -114,9 +105,10 @@ impl Notion {
         match self {
             Self::LocalDp(dp) => format!(
                 "Whatever else an adversary knows, what is released changes the odds between any two values by at \
-                 most {}{}.",
+                 most {}{}.{}",
                 fold(dp.epsilon),
-                slip(dp.delta)
+                slip(dp.delta),
+                dp.curve.map_or(String::new(), |curve| along(curve, dp.epsilon))
             ),
             Self::CentralDp(dp) => format!(
                 "Whatever else an adversary knows, the odds that a given record was among the data change by at most \
@@ -149,6 +141,26 @@ fn slip(delta: f64) -> String {
         return String::new();
     }
     format!(", but for an event of probability {delta:e}")
+}
+
+/// The curve at a few ε beside the one that is promised, in words.
+fn along(curve: Curve, epsilon: f64) -> String {
+    let points = [0.25, 0.5, 2.0].map(|factor| factor * epsilon);
+    let [nearer, near, far] = points.map(|at| format!("{} beyond {}", Upward(curve.delta(at)), fold(at)));
+    format!(" The whole curve is known: that probability is {nearer}, {near}, {far}.")
+}
+
+/// A probability with two significant digits, rounded up.
+struct Upward(f64);
+
+impl fmt::Display for Upward {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < 1e-300 {
+            return formatter.write_str("less than 1e-300");
+        }
+        let unit = 10f64.powf(self.0.log10().floor() - 1.0);
+        write!(formatter, "{:.1e}", (self.0 / unit).ceil() * unit)
+    }
 }
 
 /// The card: what is promised, what it means, on what it rests, what is given away, and what is assumed.

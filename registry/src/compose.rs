@@ -4,8 +4,8 @@
 //! united. Sums of ε and δ are exact and rounded once, upward.
 
 use crate::{
-    CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance, ShapedBy, Unit,
-    sum_up,
+    CentralDp, Claim, CramerRao, Curve, Guarantee, LocalDp, Neighbours, Notion, PacResistance, ShapedBy,
+    Unit, sum_up,
 };
 use std::collections::BTreeMap;
 use std::mem::discriminant;
@@ -260,7 +260,17 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     let epsilon = sum_of_largest(reach, spent.iter().map(|s| s.0));
     let delta = sum_of_largest(reach, spent.iter().map(|s| s.1));
     match parts[0] {
-        Notion::LocalDp(_) => Some((Notion::LocalDp(LocalDp::new(epsilon, delta)), addition)),
+        Notion::LocalDp(_) => match curve_of_all(rule, parts) {
+            Some(curve) => {
+                // Both hold: the sum, and what the curve says at the sum of the δs.
+                let together = LocalDp::new(epsilon.min(curve.epsilon(delta)), delta).along(curve);
+                Some((
+                    Notion::LocalDp(together),
+                    "composition of curves (Dong, Roth and Su 2022, Corollary 3.3)",
+                ))
+            }
+            None => Some((Notion::LocalDp(LocalDp::new(epsilon, delta)), addition)),
+        },
         Notion::CentralDp(first) => {
             let together = CentralDp::new(epsilon, delta, first.neighbours);
             Some((Notion::CentralDp(together), addition))
@@ -302,6 +312,19 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
         // Two sets of suspects meet in fewer: what is left cannot be told from their descriptions.
         Notion::AmbiguitySet(_) => None,
     }
+}
+
+/// The curve of releases in sequence, if that of each is known and one says more than an ε does.
+fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<Curve> {
+    let Rule::Sequence = rule else {
+        return None;
+    };
+    let curves = parts.iter().map(|notion| match notion {
+        Notion::LocalDp(dp) => dp.known_curve(),
+        _ => None,
+    });
+    let together = curves.reduce(|one, other| Some(one?.with(&other?)))??;
+    (!together.is_pure()).then_some(together)
 }
 
 fn select<'a, T>(parts: &[&'a Notion], read: impl Fn(&'a Notion) -> Option<&'a T>) -> Vec<&'a T> {

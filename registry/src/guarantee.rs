@@ -3,7 +3,8 @@
 //! The notions are separate types and never convert into one another. Only the two differential-privacy notions show
 //! an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
 
-use crate::{Provenance, RecordDomain, TargetDomain, number};
+use crate::{Curve, Provenance, RecordDomain, TargetDomain, number};
+pub use scumble_accounting::Neighbours;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -84,12 +85,25 @@ pub struct LocalDp {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
+    /// δ(ε) at every ε, where more is known of it than at one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<Curve>,
 }
 
 impl LocalDp {
     /// (ε, δ).
     pub fn new(epsilon: f64, delta: f64) -> Self {
-        Self { epsilon, delta }
+        Self { epsilon, delta, curve: None }
+    }
+
+    /// This claim with the curve on which it lies.
+    pub fn along(self, curve: Curve) -> Self {
+        Self { curve: Some(curve), ..self }
+    }
+
+    /// δ(ε) as far as it is known: for (ε, 0) that of pure differential privacy.
+    pub fn known_curve(&self) -> Option<Curve> {
+        self.curve.or((self.delta == 0.0).then(|| Curve::pure(self.epsilon)))
     }
 
     /// (ε, 0).
@@ -116,16 +130,6 @@ impl CentralDp {
     pub fn new(epsilon: f64, delta: f64, neighbours: Neighbours) -> Self {
         Self { epsilon, delta, neighbours }
     }
-}
-
-/// When two data sets are neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Neighbours {
-    /// One has a record more.
-    AddOrRemoveOne,
-    /// They differ in one record.
-    ReplaceOne,
 }
 
 /// An unbiased estimate x̂ of a record has E‖x̂ − x‖² ≥ [`error`](Self::error).

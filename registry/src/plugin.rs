@@ -69,7 +69,7 @@ impl Example {
     /// How many records examples have.
     const RECORDS: usize = 40;
 
-    /// Forty records of two numbers and a group of three levels, with a label of two classes; ε = 1.
+    /// Forty records of two numbers and a group of three levels, with a label of two classes; ε = 1 and δ = 10⁻⁶.
     ///
     /// # Errors
     /// None.
@@ -82,7 +82,7 @@ impl Example {
         })
     }
 
-    /// Forty records of three numbers, with a label of two classes; ε = 1.
+    /// Forty records of three numbers, with a label of two classes; ε = 1 and δ = 10⁻⁶.
     ///
     /// # Errors
     /// None.
@@ -106,7 +106,7 @@ impl Example {
         let classes = (0..Self::RECORDS).map(|row| row / 5 % 2).collect();
         Ok(Self {
             parameters: Value::Null,
-            brief: Brief::new(domain, Budget::pure(1.0)?),
+            brief: Brief::new(domain, Budget::new(1.0, 1e-6)?),
             table: Table::new(columns, records, Target::Class(classes))?,
         })
     }

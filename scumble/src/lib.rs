@@ -5,9 +5,10 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
-//! | [`classic`] | the baselines: identity, Laplace, randomised response, direct |
+//! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi |
 //! | [`linear`] | logistic and ridge regression |
 //! | [`sampling`] | exact integer samplers |
+//! | [`accounting`] | what mechanisms cost together, and how much noise meets a target |
 //! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
 //! | [`command`] | the command line |
 //!
@@ -27,6 +28,7 @@
 pub mod command;
 pub mod compare;
 
+pub use scumble_accounting as accounting;
 pub use scumble_classic as classic;
 pub use scumble_linear as linear;
 pub use scumble_registry as registry;

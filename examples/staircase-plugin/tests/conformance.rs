@@ -17,7 +17,16 @@ fn the_comparison_shows_it() {
         outcome["rows"].as_array().unwrap().iter().map(|row| row["mechanism"].as_str().unwrap()).collect();
     assert_eq!(
         mechanisms,
-        ["direct", "duchi", "identity", "laplace", "piecewise", "randomized-response", "staircase"]
+        [
+            "direct",
+            "duchi",
+            "gaussian",
+            "identity",
+            "laplace",
+            "piecewise",
+            "randomized-response",
+            "staircase"
+        ]
     );
     let staircase = &outcome["rows"][6];
     // It protects the features; the comparison completes it with randomised response for the label.

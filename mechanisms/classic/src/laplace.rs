@@ -3,8 +3,8 @@
 use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
 use scumble_registry::{
-    Brief, Domain, Error, Example, Guarantee, LaplaceNoise, Law, LocalMechanism, Mechanism, Noise,
-    Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, local, register,
+    Brief, Domain, Error, Example, Guarantee, LaplaceNoise, LocalMechanism, Mechanism, Noise, Randomness,
+    RecordDomain, Release, Result, Stream, Table, local, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,11 +38,7 @@ impl TryFrom<Portion> for Laplace {
     type Error = Error;
 
     fn try_from(portion: Portion) -> Result<Self> {
-        if portion.protect != Protect::Features
-            && matches!(portion.domain.target(), TargetDomain::Class { .. })
-        {
-            return Err(Error::not_applicable(NAME, "a class label takes no Laplace noise"));
-        }
+        portion.check_takes_noise(NAME)?;
         let set = portion.set(NAME)?;
         let noise = match portion.epsilon {
             f64::INFINITY => None,
@@ -79,14 +75,6 @@ impl Laplace {
     /// The scale b = Δ₁/ε of the noise, in units of the encoded record; 0 at ε = ∞.
     pub fn scale(&self) -> f64 {
         self.noise.as_ref().map_or(0.0, LaplaceNoise::scale)
-    }
-
-    /// The law of `width` coordinates, noisy or not.
-    fn law(&self, width: usize, noisy: bool) -> Law {
-        match &self.noise {
-            Some(noise) if noisy => Law::Additive { variance: vec![noise.variance(); width] },
-            _ => Law::Exact { width },
-        }
     }
 }
 
@@ -129,11 +117,7 @@ impl LocalMechanism for Laplace {
     }
 
     fn noise(&self) -> Noise {
-        let layout = self.portion.domain.layout();
-        Noise {
-            features: vec![self.law(layout.columns.len(), self.portion.protect != Protect::Label)],
-            target: self.law(layout.target.width(), self.portion.protect != Protect::Features),
-        }
+        self.portion.additive(self.noise.as_ref().map(LaplaceNoise::variance))
     }
 }
 
@@ -170,7 +154,7 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::Unit;
+    use scumble_registry::{TargetDomain, Unit};
 
     fn domain(target: TargetDomain) -> RecordDomain {
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();

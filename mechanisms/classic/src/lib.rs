@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `identity` | nothing: records leave as they are |
 //! | `laplace` | Laplace noise on every number, from the ℓ₁ diameter of the domain |
+//! | `gaussian` | Gaussian noise on every number, from the ℓ₂ diameter of the domain, at (ε, δ) |
 //! | `randomized-response` | every level kept or exchanged for another |
 //! | `piecewise` | k of d numbers by lot, each answered with a number near it or far from it |
 //! | `duchi` | k of d numbers by lot, each answered with one bit |
@@ -16,6 +17,7 @@
 mod answer;
 mod direct;
 mod estimate;
+mod gaussian;
 mod identity;
 mod laplace;
 mod portion;
@@ -24,6 +26,7 @@ mod sampled;
 
 pub use direct::{DIRECT, direct};
 pub use estimate::{Estimate, Estimator, Of};
+pub use gaussian::{GAUSSIAN, Gaussian};
 pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
 pub use portion::Protect;

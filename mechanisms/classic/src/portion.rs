@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use scumble_registry::{
-    Claim, Domain, Error, Guarantee, LocalDp, Notion, RecordDomain, Result, TargetDomain, Unit, in_clear,
+    Claim, Domain, Error, Guarantee, Law, LocalDp, Noise, Notion, RecordDomain, Result, TargetDomain, Unit,
+    in_clear,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -78,8 +79,38 @@ impl Portion {
         }
     }
 
+    /// The law of a release that adds noise of this variance to each coordinate of the portion, or none.
+    pub(crate) fn additive(&self, variance: Option<f64>) -> Noise {
+        let layout = self.domain.layout();
+        let law = |width: usize, beside: Protect| match variance {
+            Some(variance) if self.protect != beside => Law::Additive { variance: vec![variance; width] },
+            _ => Law::Exact { width },
+        };
+        Noise {
+            features: vec![law(layout.columns.len(), Protect::Label)],
+            target: law(layout.target.width(), Protect::Features),
+        }
+    }
+
+    /// # Errors
+    /// [`Error::NotApplicable`] where the portion holds a class label, which takes no noise on numbers.
+    pub(crate) fn check_takes_noise(&self, mechanism: &str) -> Result<()> {
+        if self.protect != Protect::Features && matches!(self.domain.target(), TargetDomain::Class { .. }) {
+            return Err(Error::not_applicable(
+                mechanism,
+                format!("a class label takes no {mechanism} noise"),
+            ));
+        }
+        Ok(())
+    }
+
     /// The guarantee that this portion, and nothing else, has ε-local differential privacy by `theorem`.
     pub(crate) fn guarantee(&self, theorem: &str) -> Guarantee {
+        self.guarantee_of(LocalDp::pure(self.epsilon), theorem)
+    }
+
+    /// The guarantee that this portion, and nothing else, has this privacy by `theorem`; none at ε = ∞.
+    pub(crate) fn guarantee_of(&self, dp: LocalDp, theorem: &str) -> Guarantee {
         if self.epsilon == f64::INFINITY {
             return Guarantee::nothing(&self.domain);
         }
@@ -95,7 +126,7 @@ impl Portion {
         };
         Guarantee {
             claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp::pure(self.epsilon)),
+                notion: Notion::LocalDp(dp),
                 protects,
                 theorem: theorem.into(),
             }],

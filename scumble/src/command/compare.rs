@@ -31,8 +31,8 @@ pub(super) struct CompareArguments {
     /// Budgets, in nats; inf for none.
     #[arg(long, value_name = "E,…", value_delimiter = ',', default_values_t = EPSILONS, allow_negative_numbers = true)]
     epsilon: Vec<f64>,
-    /// The δ of every budget.
-    #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    /// The δ of every budget, for mechanisms that have a use for it.
+    #[arg(long, value_name = "D", default_value_t = DELTA, allow_negative_numbers = true)]
     delta: f64,
     /// How often each cell is repeated.
     #[arg(long, value_name = "N", default_value_t = TRIALS)]
@@ -49,6 +49,7 @@ pub(super) struct CompareArguments {
 }
 
 const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
+const DELTA: f64 = 1e-6;
 const TRIALS: usize = 50;
 const TEST_SHARE: f64 = 0.2;
 const LABEL_SHARE: f64 = 0.5;
@@ -63,7 +64,7 @@ impl Default for CompareArguments {
             mechanism: vec![],
             set: vec![],
             epsilon: EPSILONS.to_vec(),
-            delta: 0.0,
+            delta: DELTA,
             trials: TRIALS,
             test_share: TEST_SHARE,
             label_share: LABEL_SHARE,

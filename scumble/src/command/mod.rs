@@ -9,6 +9,7 @@
 //! }
 //! ```
 
+mod account;
 mod compare;
 mod design;
 mod ledger;
@@ -58,6 +59,11 @@ enum Command {
         #[command(subcommand)]
         command: ledger::LedgerCommand,
     },
+    /// Account for noise: what it costs, and how much of it a budget needs. Leave out what is to be solved for.
+    Account {
+        #[command(subcommand)]
+        command: account::AccountCommand,
+    },
     /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
     Compare(compare::CompareArguments),
 }
@@ -105,6 +111,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Design(arguments_of) => design::design(&registry, &arguments_of, arguments.json),
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),
+        Command::Account { command } => account::account(&command, arguments.json),
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
     }
 }

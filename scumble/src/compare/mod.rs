@@ -52,7 +52,7 @@ pub struct Comparison {
     pub entrants: Vec<Entrant>,
     /// The budgets, in the order in which they are shown; infinity for none.
     pub epsilons: Vec<f64>,
-    /// The δ of every budget, in [0, 1).
+    /// The δ of every budget, in [0, 1): mechanisms without a use for it spend none.
     pub delta: f64,
     /// How often each cell is repeated, with another split and other noise.
     pub trials: usize,
@@ -232,6 +232,8 @@ impl Comparison {
             return Ok((alone, false));
         }
         let (label, features) = brief.budget.split(self.label_share)?;
+        // Randomised response has no use for δ.
+        let features = Budget::new(features.epsilon(), brief.budget.delta())?;
         let features = design(&brief.for_part(brief.domain.without_target())?.with_budget(features))?;
         let label = RandomizedResponse::new(brief.domain.without_features(), label.epsilon())?;
         let both = Composed::features_with_labels(features.into_mechanism(), Box::new(label))?;

@@ -34,7 +34,7 @@ impl Files {
 fn comparing_the_wines_gives_rows_with_these_keys() {
     let outcome = json(&["compare", "--json", "--trials", "2", "--epsilon", "1,inf"]);
     let rows = outcome["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 11, "identity once, five others at two budgets");
+    assert_eq!(rows.len(), 13, "identity once, six others at two budgets");
     let keys = [
         "epsilon",
         "guarantee",
@@ -59,6 +59,8 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
     assert_eq!(of("laplace")[1]["epsilon"], "inf");
     assert_eq!(of("laplace")[1]["guarantee"]["epsilon"], serde_json::Value::Null);
     assert_eq!(of("laplace")[0]["parameters"]["label_share"], 0.5);
+    let gaussian = of("gaussian")[0]["guarantee"]["summary"].as_str().unwrap();
+    assert!(gaussian.starts_with("(ε, δ) = (1, 1e-6)"), "all of δ goes to whom it is of use: {gaussian}");
 }
 
 #[test]

@@ -6,7 +6,10 @@ use crate::{json, scumble};
 fn the_list_and_the_descriptions_agree() {
     let list = json(&["list", "--json"]);
     let names: Vec<&str> = list.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["direct", "duchi", "identity", "laplace", "piecewise", "randomized-response"]);
+    assert_eq!(
+        names,
+        ["direct", "duchi", "gaussian", "identity", "laplace", "piecewise", "randomized-response"]
+    );
     let text = String::from_utf8(scumble(&["list"]).stdout).unwrap();
     for name in names {
         assert!(text.contains(name), "{text}");

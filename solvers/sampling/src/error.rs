@@ -19,8 +19,8 @@ pub enum Error {
         /// The number that was given.
         value: f64,
     },
-    /// A scale of zero, or one too large for 126-bit arithmetic.
-    #[error("the scale {numerator}/{denominator} needs a numerator between 1 and 2^62")]
+    /// A scale of zero, or one whose draws would not fit 63 bits.
+    #[error("the scale {numerator}/{denominator} is not above zero and at most 2^59")]
     Scale {
         /// The scale's numerator.
         numerator: u64,

@@ -12,6 +12,7 @@
 //! | [`randomized_response`] | one of K levels, the given one e^ε times as likely as each other |
 //! | [`Geometric`] | P(k) ∝ exp(−k/t) on the integers k ≥ 0, t rational |
 //! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, t rational |
+//! | [`DiscreteGaussian`] | P(k) ∝ exp(−k²/2σ²) on the integers, σ rational |
 //!
 //! Nothing here knows of privacy. Running times are not constant: all of it is rejection sampling.
 //!
@@ -27,13 +28,18 @@
 //! ```
 
 mod bernoulli;
+mod bits;
+mod curve;
+mod discrete_gaussian;
 mod discrete_laplace;
 mod error;
 mod geometric;
 mod rational;
 mod uniform;
+mod ziggurat;
 
 pub use bernoulli::{bernoulli, bernoulli_exp, randomized_response};
+pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::{DiscreteLaplace, with_random_sign};
 pub use error::{Error, Result};
 pub use geometric::Geometric;

@@ -56,6 +56,18 @@ impl Rational {
         Self::new(self.denominator, self.numerator)
     }
 
+    /// This fraction as the scale of a law.
+    ///
+    /// # Errors
+    /// [`Error::Scale`] unless it lies above zero, and not above 2⁵⁹.
+    pub(crate) fn checked_scale(self) -> Result<Self> {
+        let Self { numerator, denominator } = self;
+        if numerator > 0 && u128::from(numerator) <= u128::from(denominator) << 59 {
+            return Ok(self);
+        }
+        Err(Error::Scale { numerator, denominator })
+    }
+
     /// The number above the line.
     pub fn numerator(self) -> u64 {
         self.numerator

@@ -6,7 +6,8 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use scumble_sampling::{
-    DiscreteLaplace, Geometric, Rational, bernoulli, bernoulli_exp, randomized_response, uniform_below,
+    DiscreteGaussian, DiscreteLaplace, Geometric, Rational, bernoulli, bernoulli_exp, randomized_response,
+    uniform_below,
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use std::num::NonZeroU64;
@@ -178,43 +179,94 @@ fn discrete_laplace_has_its_law_for_whole_and_broken_scales() {
     }
 }
 
-#[test]
-fn discrete_laplace_keeps_its_variance_at_a_fine_lattice() {
-    let scale = Rational::new((1 << 40) + 12_345, 1).unwrap();
-    let law = DiscreteLaplace::new(scale).unwrap();
-    let mut rng = ChaCha20Rng::seed_from_u64(SEED);
-    let squares: f64 = (0..DRAWS).map(|_| (law.sample(&mut rng) as f64).powi(2)).sum();
-    // The fourth moment of a Laplace law is 24t⁴, so the mean square has relative deviation √(5/n); 4.9 of them
-    // is a false-alarm rate of 10⁻⁶.
-    let relative = squares / DRAWS as f64 / law.variance() - 1.0;
-    let allowed = 4.9 * (5.0 / DRAWS as f64).sqrt();
-    assert!(relative.abs() < allowed, "seed {SEED}: variance off by {relative}");
-    assert!(allowed < 1.05f64.powi(2) - 1.0, "a scale 5 % off would be seen");
+/// P(−reach), …, P(reach), with both tails in the end cells.
+fn gaussian_law(scale: f64, reach: i128) -> Vec<f64> {
+    let weight = |k: i128| (-0.5 * (k as f64 / scale).powi(2)).exp();
+    let far = reach + (40.0 * scale).ceil() as i128;
+    let total: f64 = (-far..=far).map(weight).sum();
+    (-reach..=reach)
+        .map(|k| if k.abs() == reach { (reach..=far).map(weight).sum() } else { weight(k) } / total)
+        .collect()
 }
 
 #[test]
-fn variance_is_the_sum_over_the_law() {
-    for (scale, reach) in [(Rational::new(1, 2).unwrap(), 60), (Rational::new(3, 1).unwrap(), 200)] {
-        let summed: f64 =
-            (-reach..=reach).zip(laplace_law(scale.to_f64(), reach)).map(|(k, p)| (k * k) as f64 * p).sum();
-        let closed = DiscreteLaplace::new(scale).unwrap().variance();
-        assert!((closed / summed - 1.0).abs() < 1e-9, "{closed} is not {summed}");
+fn discrete_gaussian_has_its_law_for_whole_and_broken_scales() {
+    for (numerator, denominator, reach) in [(1, 2, 2), (1, 1, 3), (5, 2, 9), (61, 3, 70)] {
+        let exact = Rational::new(numerator, denominator).unwrap();
+        let law = DiscreteGaussian::new(exact).unwrap();
+        let counts =
+            histogram(2 * reach as usize + 1, |rng| (law.sample(rng).clamp(-reach, reach) + reach) as usize);
+        follows_and_rejects(
+            &counts,
+            &gaussian_law(exact.to_f64(), reach),
+            &gaussian_law(exact.to_f64() * 1.05, reach),
+        );
     }
 }
 
 #[test]
-fn a_scale_of_zero_or_beyond_62_bits_is_refused() {
-    for (numerator, denominator) in [(0, 1), ((1 << 62) + 1, 1)] {
+fn variance_is_the_sum_over_the_law() {
+    let summed = |law: Vec<f64>, reach: i128| -> f64 {
+        (-reach..=reach).zip(law).map(|(k, p)| (k * k) as f64 * p).sum()
+    };
+    for (scale, reach) in [(Rational::new(1, 2).unwrap(), 60), (Rational::new(3, 1).unwrap(), 200)] {
+        let laplace = DiscreteLaplace::new(scale).unwrap().variance();
+        assert!((laplace / summed(laplace_law(scale.to_f64(), reach), reach) - 1.0).abs() < 1e-9);
+    }
+    for (numerator, denominator) in [(1, 3), (1, 1), (39, 10), (41, 10)] {
         let scale = Rational::new(numerator, denominator).unwrap();
-        let message = DiscreteLaplace::new(scale).unwrap_err().to_string();
-        assert!(message.contains(&format!("{numerator}/{denominator}")), "{message}");
+        let gaussian = DiscreteGaussian::new(scale).unwrap().variance();
+        assert!((gaussian / summed(gaussian_law(scale.to_f64(), 200), 200) - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_scale_of_zero_or_beyond_59_bits_is_refused() {
+    for (numerator, denominator) in [(0, 1), ((1 << 59) + 1, 1), (u64::MAX, 31)] {
+        let scale = Rational::new(numerator, denominator).unwrap();
+        for refused in [DiscreteLaplace::new(scale).err(), DiscreteGaussian::new(scale).err()] {
+            let message = refused.unwrap().to_string();
+            assert!(message.contains(&format!("{numerator}/{denominator}")), "{message}");
+        }
     }
 }
 
 #[test]
 fn a_seed_gives_these_very_draws() {
-    let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let law = DiscreteLaplace::new(Rational::new(10, 1).unwrap()).unwrap();
-    let draws: Vec<i128> = (0..12).map(|_| law.sample(&mut rng)).collect();
-    assert_eq!(draws, [26, 9, -9, 1, -23, -12, 0, -10, 5, -3, -4, -2]);
+    fn draws(mut draw: impl FnMut(&mut ChaCha20Rng) -> i128) -> Vec<i128> {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        (0..8).map(|_| draw(&mut rng)).collect()
+    }
+    let (ten, fine) = (Rational::new(10, 1).unwrap(), Rational::new(1 << 40, 1).unwrap());
+    let laplace = |scale| DiscreteLaplace::new(scale).unwrap();
+    let gaussian = |scale| DiscreteGaussian::new(scale).unwrap();
+    assert_eq!(draws(|rng| Geometric::new(ten).unwrap().sample(rng)), [0, 22, 2, 4, 0, 15, 0, 16]);
+    assert_eq!(draws(|rng| laplace(ten).sample(rng)), [0, 22, 2, -4, 0, -15, 0, 16]);
+    assert_eq!(draws(|rng| gaussian(ten).sample(rng)), [1, 20, 11, -14, 3, -8, 7, 15]);
+    assert_eq!(
+        draws(|rng| laplace(fine).sample(rng)),
+        [
+            289767392252,
+            2365191944050,
+            826585841429,
+            -40582826200,
+            26709413506,
+            -851333319073,
+            1076629015238,
+            756381143748
+        ]
+    );
+    assert_eq!(
+        draws(|rng| gaussian(fine).sample(rng)),
+        [
+            83624665033,
+            247492201121,
+            212276419873,
+            -569127051078,
+            621242063680,
+            -955342436715,
+            959245373312,
+            368693812565
+        ]
+    );
 }

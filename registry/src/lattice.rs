@@ -1,0 +1,278 @@
+//! Lattices, and domains on them: where noise is an integer, and sensitivity a statement about integers.
+
+use crate::domain::{check_finite, check_width, largest};
+use crate::{Domain, Error, Factor, Result};
+use std::ops::Range;
+
+/// All multiples of a power of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lattice {
+    exponent: i32,
+}
+
+impl Lattice {
+    /// The multiples of 2^`exponent`.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless −1000 ≤ exponent ≤ 0: one-hot coordinates are whole multiples of the step.
+    pub fn new(exponent: i32) -> Result<Self> {
+        if (-1000..=0).contains(&exponent) {
+            return Ok(Self { exponent });
+        }
+        Err(Error::Domain { needs: "a lattice step between 2^-1000 and 1", given: format!("2^{exponent}") })
+    }
+
+    /// One some 2³⁰ times finer than noise of the scale `scale`, and fine enough for the narrowest factor of `domain`.
+    pub(crate) fn for_noise(domain: &Domain, scale: f64) -> Self {
+        let narrowest = domain
+            .factors()
+            .map(|(_, factor)| factor.l1_diameter())
+            .filter(|&width| width > 0.0)
+            .fold(1.0, f64::min);
+        let widest =
+            domain.factors().map(|(_, factor)| factor.l1_diameter().max(factor.largest_magnitude())).sum();
+        let exponent = (binary_exponent(scale) - 30)
+            .min(binary_exponent(narrowest) - 20)
+            .max(binary_exponent(scale) - 57) // where noise of so small an ε would not fit 59 bits
+            .max(binary_exponent(widest) - 59) // where ε is so large that integers would not fit 61 bits
+            .clamp(-1000, 0);
+        Self { exponent }
+    }
+
+    /// The distance of two neighbours.
+    pub fn step(self) -> f64 {
+        2f64.powi(self.exponent)
+    }
+
+    /// `x`/step, exactly (both are floats and the step is a power of two).
+    fn units(self, x: f64) -> f64 {
+        x / self.step()
+    }
+
+    /// The lattice points of `factor` that a record may round to, as bounds on integers.
+    fn integer_bounds(self, factor: &Factor) -> Result<IntegerBounds> {
+        let whole = |units: f64| {
+            if units.abs() < (1i64 << 61) as f64 {
+                Ok(units as i64)
+            } else {
+                Err(Error::Domain {
+                    needs: "bounds that fit 61 bits on the lattice",
+                    given: format!("{factor:?} with the step {:e}", self.step()),
+                })
+            }
+        };
+        Ok(match *factor {
+            Factor::Interval { lower, upper } => {
+                let (lower, upper) = (whole(self.units(lower).ceil())?, whole(self.units(upper).floor())?);
+                // An interval between two lattice points keeps the lower one.
+                IntegerBounds::Interval(lower.min(upper), upper)
+            }
+            Factor::OneHot { .. } => IntegerBounds::OneHot(whole(self.units(1.0))?),
+            Factor::L1Ball { dim, radius } => {
+                IntegerBounds::L1Ball(dim, whole(self.units(radius).floor())? as u64)
+            }
+            Factor::L2Ball { dim, radius } => {
+                IntegerBounds::L2Ball(dim, whole(self.units(radius).floor())? as u64)
+            }
+        })
+    }
+}
+
+/// One factor of a domain, on the integers.
+#[derive(Debug, Clone, Copy)]
+enum IntegerBounds {
+    Interval(i64, i64),
+    OneHot(i64),
+    L1Ball(usize, u64),
+    L2Ball(usize, u64),
+}
+
+impl IntegerBounds {
+    /// max ‖k − k′‖₁ over the integer points that [`round`](Self::round) can give.
+    fn l1_diameter(self) -> u128 {
+        match self {
+            Self::Interval(lower, upper) => upper.abs_diff(lower).into(),
+            Self::OneHot(one) => 2 * one.unsigned_abs() as u128,
+            Self::L1Ball(_, radius) => 2 * u128::from(radius),
+            Self::L2Ball(dim, radius) => {
+                // ‖·‖₁ ≤ √dim·‖·‖₂, with √dim rounded up at its 20th binary digit.
+                let root = ((dim as u128) << 40).isqrt() + 1;
+                ((2 * u128::from(radius) * root) >> 20) + 1
+            }
+        }
+    }
+
+    /// At least max ‖k − k′‖₂² over these points.
+    fn l2_diameter_squared(self) -> u128 {
+        match self {
+            Self::Interval(lower, upper) => u128::from(upper.abs_diff(lower)).pow(2),
+            Self::OneHot(one) => 2 * u128::from(one.unsigned_abs()).pow(2),
+            Self::L1Ball(_, radius) | Self::L2Ball(_, radius) => (2 * u128::from(radius)).pow(2),
+        }
+    }
+
+    /// How many coordinates of two such points may differ.
+    fn differing(self) -> usize {
+        match self {
+            Self::Interval(lower, upper) => usize::from(lower < upper),
+            Self::OneHot(_) => 2,
+            Self::L1Ball(dim, _) | Self::L2Ball(dim, _) => dim,
+        }
+    }
+
+    /// Rounds to integers that obey the bounds whatever the floats say: the bound is enforced on the integers.
+    fn round(self, units: &[f64], rounded: &mut Vec<i64>) {
+        match self {
+            Self::Interval(lower, upper) => {
+                rounded.push((units[0].round() as i64).clamp(lower, upper));
+            }
+            Self::OneHot(one) => {
+                let level = largest(units);
+                rounded.extend((0..units.len()).map(|at| if at == level { one } else { 0 }));
+            }
+            Self::L1Ball(_, radius) => {
+                let mut left = radius;
+                for x in units {
+                    // Toward zero, and never more than what is left of the radius.
+                    let k = (*x as i64).unsigned_abs().min(left);
+                    left -= k;
+                    rounded.push(if *x < 0.0 { -(k as i64) } else { k as i64 });
+                }
+            }
+            Self::L2Ball(_, radius) => {
+                let mut left = u128::from(radius) * u128::from(radius);
+                for x in units {
+                    let k = u128::from((*x as i64).unsigned_abs()).min(left.isqrt());
+                    left -= k * k;
+                    rounded.push(if *x < 0.0 { -(k as i64) } else { k as i64 });
+                }
+            }
+        }
+    }
+}
+
+/// A domain on a lattice: the integer points to which its points are rounded.
+///
+/// The domain's bounds are enforced again on the integers, so that no float error stands behind a diameter.
+#[derive(Debug, Clone)]
+pub(crate) struct IntegerDomain {
+    lattice: Lattice,
+    bounds: Vec<(Range<usize>, IntegerBounds)>,
+}
+
+impl IntegerDomain {
+    /// # Errors
+    /// [`Error::Domain`] for bounds that do not fit 61 bits.
+    pub(crate) fn new(domain: &Domain, lattice: Lattice) -> Result<Self> {
+        let bounds = domain.factors().map(|(at, factor)| Ok((at, lattice.integer_bounds(factor)?)));
+        Ok(Self { lattice, bounds: bounds.collect::<Result<_>>()? })
+    }
+
+    pub(crate) fn lattice(&self) -> Lattice {
+        self.lattice
+    }
+
+    /// max ‖k − k′‖₁, in lattice steps.
+    pub(crate) fn l1_diameter(&self) -> u128 {
+        self.bounds.iter().map(|(_, bounds)| bounds.l1_diameter()).sum()
+    }
+
+    /// max ‖k − k′‖₂², in squared lattice steps; none where it does not fit.
+    pub(crate) fn l2_diameter_squared(&self) -> Option<u128> {
+        self.bounds.iter().try_fold(0u128, |sum, (_, bounds)| sum.checked_add(bounds.l2_diameter_squared()))
+    }
+
+    /// How many coordinates of two points may differ.
+    pub(crate) fn differing(&self) -> usize {
+        self.bounds.iter().map(|(_, bounds)| bounds.differing()).sum()
+    }
+
+    /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    pub(crate) fn add(&self, point: &mut [f64], mut draw: impl FnMut() -> i128) -> Result<()> {
+        let step = self.lattice.step();
+        let rounded = self.round(point)?;
+        for (x, k) in point.iter_mut().zip(rounded) {
+            let sum = i128::from(k) + draw();
+            // The same number; an i64 takes one instruction.
+            *x = i64::try_from(sum).map_or(sum as f64, |sum| sum as f64) * step;
+        }
+        Ok(())
+    }
+
+    fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
+        check_width(self.bounds.last().map_or(0, |(at, _)| at.end), point.len())?;
+        check_finite(point)?;
+        let units: Vec<f64> = point.iter().map(|&x| self.lattice.units(x)).collect();
+        let mut rounded = Vec::with_capacity(point.len());
+        for (at, bounds) in &self.bounds {
+            bounds.round(&units[at.clone()], &mut rounded);
+        }
+        Ok(rounded)
+    }
+}
+
+/// ⌊log₂ x⌋ of a positive float, −1000 for zero.
+fn binary_exponent(x: f64) -> i32 {
+    (x.log2().floor() as i32).clamp(-1000, 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn everything() -> Domain {
+        Domain::product([
+            Domain::interval(-0.7, 1.3).unwrap(),
+            Domain::one_hot(3).unwrap(),
+            Domain::l1_ball(4, 1.5).unwrap(),
+            Domain::l2_ball(3, 0.3).unwrap(),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn a_factor_that_cannot_vary_differs_nowhere() {
+        let domain =
+            Domain::product([Domain::interval(0.5, 0.5).unwrap(), Domain::one_hot(40).unwrap()]).unwrap();
+        let points = IntegerDomain::new(&domain, Lattice::new(-4).unwrap()).unwrap();
+        assert_eq!((points.differing(), points.l1_diameter()), (2, 32));
+        assert_eq!(points.l2_diameter_squared(), Some(2 * 16 * 16));
+    }
+
+    proptest! {
+        /// Privacy: no two inputs, however wild, round to integers further apart than the diameters say.
+        #[test]
+        fn integers_never_lie_further_apart_than_the_diameters(
+            one in prop::collection::vec(prop_oneof![-2.0..2.0_f64, -1e12..1e12_f64], 11),
+            two in prop::collection::vec(prop_oneof![-2.0..2.0_f64, -1e12..1e12_f64], 11),
+            exponent in -24..=-1_i32,
+        ) {
+            let points = IntegerDomain::new(&everything(), Lattice::new(exponent).unwrap()).unwrap();
+            let (a, b) = (points.round(&one).unwrap(), points.round(&two).unwrap());
+            let distances: Vec<u128> = a.iter().zip(&b).map(|(x, y)| x.abs_diff(*y).into()).collect();
+            prop_assert!(distances.iter().sum::<u128>() <= points.l1_diameter(), "{a:?} and {b:?}");
+            let squares: u128 = distances.iter().map(|distance| distance * distance).sum();
+            prop_assert!(squares <= points.l2_diameter_squared().unwrap(), "{a:?} and {b:?}");
+            prop_assert!(distances.iter().filter(|distance| **distance > 0).count() <= points.differing());
+        }
+
+        /// Accuracy: a point of the domain moves by less than two lattice steps a coordinate before noise.
+        #[test]
+        fn rounding_moves_a_point_of_the_domain_by_little(
+            point in prop::collection::vec(-2.0..2.0_f64, 11)
+        ) {
+            let domain = everything();
+            let mut point = point;
+            domain.project(&mut point).unwrap();
+            let lattice = Lattice::for_noise(&domain, 1.0);
+            let rounded = IntegerDomain::new(&domain, lattice).unwrap().round(&point).unwrap();
+            for (x, k) in point.iter().zip(rounded) {
+                prop_assert!((x - k as f64 * lattice.step()).abs() < 1e-4, "{x} became {k}");
+            }
+        }
+    }
+}

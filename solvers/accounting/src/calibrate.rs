@@ -1,0 +1,121 @@
+//! Solving for what meets a target: always on the safe side, by the upper bound of the privacy loss distribution.
+
+use crate::error::{check_delta, check_epsilon};
+use crate::loss::epsilon_above;
+use crate::sampled::{MOST_STEPS, NOISE_MULTIPLIERS};
+use crate::search::{least_integer, nearly_least};
+use crate::{Error, Neighbours, Result, Run, renyi};
+
+/// What is to be met.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    /// ε, in nats.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// Which data sets are neighbours.
+    pub neighbours: Neighbours,
+}
+
+impl Target {
+    fn check(&self) -> Result<()> {
+        check_epsilon(self.epsilon)?;
+        check_delta(self.delta)
+    }
+
+    fn is_met(&self, run: Result<Run>) -> bool {
+        let epsilon = run.and_then(|run| epsilon_above(&[run], self.delta, self.neighbours));
+        epsilon.is_ok_and(|epsilon| epsilon <= self.epsilon)
+    }
+
+    /// By Rényi divergences: sooner known, and not quite as good.
+    fn is_met_by_renyi(&self, run: Result<Run>) -> bool {
+        let epsilon = run.and_then(|run| renyi::epsilon(&[run], self.delta, self.neighbours));
+        epsilon.is_ok_and(|epsilon| epsilon <= self.epsilon)
+    }
+
+    /// The least number of [`from`, `to`] at which `run` meets the target, to a millionth of it.
+    fn least(&self, from: f64, to: f64, run: impl Fn(f64) -> Result<Run>) -> Option<f64> {
+        let is_met = |x: f64| self.is_met(run(x));
+        let mut at = nearly_least(from, to, |x| self.is_met_by_renyi(run(x)))?;
+        while !is_met(at) {
+            at *= 1.05;
+            if at > to {
+                return None;
+            }
+        }
+        let mut short = at;
+        while short > from && is_met(short) {
+            (at, short) = (short, (short / 1.2).max(from));
+        }
+        nearly_least(short, at, is_met)
+    }
+}
+
+/// The least noise multiplier, to a millionth of it, with which so many steps meet the target.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for a target or a run that is none, [`Error::Unreachable`] where no noise is enough.
+pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Result<f64> {
+    let (least, most, range) = NOISE_MULTIPLIERS;
+    target.check()?;
+    Run::new(sampling_rate, least, steps)?;
+    let found = target.least(least, most, |sigma| Run::new(sampling_rate, sigma, steps));
+    found.ok_or(Error::Unreachable { name: "noise multiplier", range })
+}
+
+/// The largest sampling rate, to a millionth of it, at which so many steps meet the target.
+///
+/// # Errors
+/// As [`noise_multiplier`]; [`Error::Unreachable`] where one in a hundred million is too much.
+pub fn sampling_rate(noise_multiplier: f64, steps: u64, target: Target) -> Result<f64> {
+    target.check()?;
+    Run::new(1.0, noise_multiplier, steps)?;
+    // As the least number of records of which one is drawn.
+    let one_in = target.least(1.0, 1e8, |one_in| Run::new(1.0 / one_in, noise_multiplier, steps));
+    one_in.map(|one_in| 1.0 / one_in).ok_or(Error::Unreachable { name: "sampling rate", range: "1e-8 to 1" })
+}
+
+/// The largest number of steps that meets the target.
+///
+/// # Errors
+/// As [`noise_multiplier`]; [`Error::Unreachable`] where one step is too much.
+pub fn steps(sampling_rate: f64, noise_multiplier: f64, target: Target) -> Result<u64> {
+    target.check()?;
+    Run::new(sampling_rate, noise_multiplier, 1)?;
+    let is_met = |steps: u64| target.is_met(Run::new(sampling_rate, noise_multiplier, steps));
+    if !is_met(1) {
+        return Err(Error::Unreachable { name: "number of steps", range: "one to 10^9" });
+    }
+    // The first power of two that is too much, so that nothing is tried that is much too much.
+    let too_much = (1..=29).map(|power| 1 << power).find(|&steps| !is_met(steps)).unwrap_or(MOST_STEPS);
+    Ok(least_integer(too_much / 2, too_much, |steps| !is_met(steps)).map_or(MOST_STEPS, |first| first - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TARGET: Target = Target { epsilon: 2.0, delta: 1e-5, neighbours: Neighbours::AddOrRemoveOne };
+
+    #[test]
+    fn each_solves_for_what_the_others_were_given() {
+        let sigma = noise_multiplier(0.01, 1000, TARGET).unwrap();
+        let rate = sampling_rate(sigma, 1000, TARGET).unwrap();
+        assert!((rate / 0.01 - 1.0).abs() < 1e-5, "{rate}");
+        let steps = steps(0.01, sigma, TARGET).unwrap();
+        assert!((999..=1001).contains(&steps), "{steps}");
+        let epsilon =
+            |sigma| epsilon_above(&[Run::new(0.01, sigma, 1000).unwrap()], 1e-5, TARGET.neighbours).unwrap();
+        assert!(epsilon(sigma) <= 2.0 && epsilon(sigma * 0.9999) > 2.0);
+    }
+
+    #[test]
+    fn what_cannot_be_met_is_named() {
+        let hopeless = Target { epsilon: 0.0, delta: 1e-12, ..TARGET };
+        let refused = noise_multiplier(1.0, 1_000_000_000, hopeless).unwrap_err().to_string();
+        assert!(refused.contains("no noise multiplier"), "{refused}");
+        assert!(steps(1.0, 0.5, TARGET).unwrap_err().to_string().contains("no number of steps"));
+        assert!(noise_multiplier(0.01, 10, Target { delta: 0.0, ..TARGET }).is_err());
+    }
+}

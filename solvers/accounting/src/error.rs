@@ -1,0 +1,40 @@
+//! What can be wrong with a question to an accountant.
+
+/// The result of this crate's functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can be wrong with a question to an accountant.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number outside its range.
+    #[error("{name} is {value}, and must be {range}")]
+    OutOfRange {
+        /// The number's name.
+        name: &'static str,
+        /// What would be right.
+        range: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// No value of what was asked for meets the target.
+    #[error("no {name} within {range} meets the target")]
+    Unreachable {
+        /// What was asked for.
+        name: &'static str,
+        /// Where it was looked for.
+        range: &'static str,
+    },
+}
+
+pub(crate) fn check(name: &'static str, value: f64, range: &'static str, holds: bool) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::OutOfRange { name, range, value }) }
+}
+
+pub(crate) fn check_delta(delta: f64) -> Result<()> {
+    check("delta", delta, "strictly between zero and one", delta > 0.0 && delta < 1.0)
+}
+
+pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
+    check("epsilon", epsilon, "zero or more, and finite", epsilon >= 0.0 && epsilon.is_finite())
+}

@@ -1,0 +1,26 @@
+//! Privacy accounting: what mechanisms cost together, and how much noise meets a target.
+//!
+//! | module | what it answers |
+//! |---|---|
+//! | [`gaussian`] | δ(ε) of the Gaussian mechanism in closed form, and its inverses (Balle and Wang 2018) |
+//! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, fractional orders included |
+//! | [`loss`] | the same by privacy loss distributions: ε and δ from above and from below |
+//! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
+//! | [`search`] | the least number at which something holds, which solves for all of these |
+//!
+//! [`Neighbours`] names which data sets are neighbours: a record more or less, or one replaced. ε differs by up to two for
+//! the same training; no function here has a default.
+//!
+//! Everything is said of continuous Gaussian noise on real numbers. What discrete noise on a lattice costs more is for
+//! whoever draws it to add.
+
+pub mod calibrate;
+mod error;
+pub mod gaussian;
+pub mod loss;
+pub mod renyi;
+mod sampled;
+pub mod search;
+
+pub use error::{Error, Result};
+pub use sampled::{Neighbours, Run};

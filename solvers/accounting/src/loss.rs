@@ -1,0 +1,387 @@
+//! Privacy loss distributions: δ(ε) of many steps, from above and from below.
+//!
+//! A step's loss is put on a grid in two ways. From above, the mass of each cell between two grid points goes to both of
+//! them, so that P and Q keep theirs ("connect the dots", Doroshenko and others 2022): what is released could be made from
+//! that. From below, whatever falls into one cell is not told apart (post-processing), and each cell reaches from one side of a
+//! grid point so far to the other that its loss is that point's.
+//!
+//! Steps compose by convolution, through Fourier transforms. The distribution is tilted first, so that its middle lies at
+//! the ε that is asked for: small δ are then as exact as large ones. What the transforms round off and what the window
+//! leaves out is bounded, and goes to the upper δ and off the lower one.
+
+use crate::error::{check_delta, check_epsilon};
+use crate::renyi::{Conversion, Tilted, steps};
+use crate::sampled::Pair;
+use crate::search::least;
+use crate::{Neighbours, Result, Run};
+use realfft::RealFftPlanner;
+use realfft::num_complex::Complex;
+
+/// Two numbers between which one lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// No more than it.
+    pub lower: f64,
+    /// No less than it.
+    pub upper: f64,
+}
+
+/// Bounds on the least ε such that the runs together are (ε, δ)-differentially private. The upper one is a proof; the lower
+/// one says that no better proof is possible, as there are data that need as much.
+///
+/// ```
+/// use scumble_accounting::{Neighbours, Run, loss};
+///
+/// let epsilon = loss::epsilon(&[Run::new(0.01, 1.0, 1000)?], 1e-5, Neighbours::AddOrRemoveOne)?;
+/// assert!(epsilon.lower < 1.8283 && 1.8281 < epsilon.upper && epsilon.upper < 1.84);
+/// # Ok::<(), scumble_accounting::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 0 < δ < 1.
+pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bounds> {
+    check_delta(delta)?;
+    Ok(largest(runs, neighbours, |steps| {
+        let conversion = Conversion { steps, log_delta: delta.ln() };
+        let (tilt, about) = conversion.least();
+        let question = Question::new(conversion.steps, tilt, about, delta);
+        Bounds {
+            lower: question.composed(Side::Below).epsilon(delta),
+            upper: question.composed(Side::Above).epsilon(delta),
+        }
+    }))
+}
+
+/// As [`epsilon`], the upper bound alone: half of the work.
+pub(crate) fn epsilon_above(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> {
+    check_delta(delta)?;
+    let bounds = largest(runs, neighbours, |steps| {
+        let conversion = Conversion { steps, log_delta: delta.ln() };
+        let (tilt, about) = conversion.least();
+        let upper = Question::new(conversion.steps, tilt, about, delta).composed(Side::Above).epsilon(delta);
+        Bounds { lower: 0.0, upper }
+    });
+    Ok(bounds.upper)
+}
+
+/// Bounds on the least δ such that the runs together are (ε, δ)-differentially private.
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
+pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bounds> {
+    check_epsilon(epsilon)?;
+    Ok(largest(runs, neighbours, |steps| {
+        let mean = |tilt: f64| -> f64 {
+            steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).mean).sum()
+        };
+        // The tilt that brings the middle to ε; beyond 10⁵ it is far beyond all that a float can say of δ.
+        let tilt = least(1e-6, 1e5, |tilt| mean(tilt) >= epsilon).unwrap_or(1e5);
+        let moment: f64 =
+            steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).log_moment).sum();
+        let expected = (moment - tilt * epsilon).exp().clamp(1e-300, 1.0); // Chernoff's bound
+        let question = Question::new(steps, tilt, epsilon, expected);
+        Bounds {
+            lower: question.composed(Side::Below).delta(epsilon),
+            upper: question.composed(Side::Above).delta(epsilon),
+        }
+    }))
+}
+
+/// The largest bounds over the directions in which neighbours differ.
+fn largest(runs: &[Run], neighbours: Neighbours, of: impl Fn(Vec<(Pair, u64)>) -> Bounds) -> Bounds {
+    let directions = runs.first().map_or(0, |run| run.pairs(neighbours).len());
+    let bounds = (0..directions).map(|direction| of(steps(runs, neighbours, direction)));
+    bounds.fold(Bounds { lower: 0.0, upper: 0.0 }, |a, b| Bounds {
+        lower: a.lower.max(b.lower),
+        upper: a.upper.max(b.upper),
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Above,
+    Below,
+}
+
+/// What is asked, and how finely it is answered.
+struct Question {
+    steps: Vec<(Pair, u64)>,
+    tilt: f64,
+    /// Minus the logarithm of the mass that may be left out on either end of a step.
+    log_tail: f64,
+    /// The distance h of grid points.
+    grid: f64,
+    /// The standard deviation of the tilted sum.
+    deviation: f64,
+}
+
+/// Grid points of a step, and of the window, at most.
+const MOST: f64 = (1u64 << 21) as f64;
+
+impl Question {
+    /// At some (ε, δ), with the middle where `tilt` brings it.
+    fn new(steps: Vec<(Pair, u64)>, tilt: f64, epsilon: f64, delta: f64) -> Self {
+        let count: f64 = steps.iter().map(|(_, count)| *count as f64).sum();
+        let variance: f64 =
+            steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).variance).sum();
+        let log_tail = count.ln() - delta.ln() + 30.0; // e⁻³⁰ of δ, over all steps
+        let widest = steps.iter().map(|(pair, _)| {
+            let (from, to) = pair.reach(log_tail);
+            pair.loss(to) - pair.loss(from)
+        });
+        // A loss that goes to a neighbour, or is not told from it, changes a step's variance by some h²/6, and half of that
+        // times the tilt is what it changes its share of ε by: both are kept below a part in a thousand.
+        let fine = (0.006 * variance).min(0.003 * epsilon / tilt) / count;
+        let fine = fine.sqrt();
+        let grid = fine.max(widest.fold(0.0, f64::max) / MOST).max(1e-12);
+        Self { steps, tilt, log_tail, grid, deviation: variance.sqrt() }
+    }
+
+    fn composed(&self, side: Side) -> Composed {
+        let losses: Vec<(Losses, u64)> = self
+            .steps
+            .iter()
+            .map(|(pair, count)| (Losses::new(pair, self.grid, self.log_tail, side), *count))
+            .collect();
+        Composed::new(&losses, self, side)
+    }
+}
+
+/// The loss of one step on a grid: P-mass at the points (first + i)·h.
+struct Losses {
+    grid: f64,
+    first: i64,
+    mass: Vec<f64>,
+    infinite: f64,
+}
+
+impl Losses {
+    fn new(pair: &Pair, grid: f64, log_tail: f64, side: Side) -> Self {
+        match side {
+            Side::Above => Self::above(pair, grid, log_tail),
+            Side::Below => Self::below(pair, grid, log_tail),
+        }
+    }
+
+    fn above(pair: &Pair, grid: f64, log_tail: f64) -> Self {
+        let (from, to) = pair.reach(log_tail);
+        let first = (pair.loss(from) / grid).floor() as i64;
+        let last = (pair.loss(to) / grid).ceil() as i64;
+        let mut mass = vec![0.0; (last - first + 1) as usize];
+        let cut = |point: i64| pair.cut(pair.at_loss(point as f64 * grid));
+        let mut lower = cut(first);
+        // What lies before the first point is rounded up to it, and what lies behind the last has infinite loss.
+        mass[0] = pair.between(&pair.cut(f64::NEG_INFINITY), &lower).0;
+        for at in 0..mass.len() - 1 {
+            let point = first + at as i64;
+            let upper = cut(point + 1);
+            let (p, q) = pair.between(&lower, &upper);
+            // u + v = p and u·e^−l + v·e^−(l + h) = q.
+            let rest = 1.0 - q / p * (point as f64 * grid).exp();
+            let ahead = if p > 0.0 { (p * rest / -(-grid).exp_m1()).clamp(0.0, p) } else { 0.0 };
+            mass[at] += p - ahead;
+            mass[at + 1] += ahead;
+            lower = upper;
+        }
+        let infinite = pair.between(&lower, &pair.cut(f64::INFINITY)).0;
+        Self { grid, first, mass, infinite }
+    }
+
+    fn below(pair: &Pair, grid: f64, log_tail: f64) -> Self {
+        let (from, to) = pair.reach(log_tail);
+        let first = (pair.loss(from) / grid).floor() as i64;
+        let last = (pair.loss(to) / grid).ceil() as i64;
+        let mut mass = vec![0.0; (last - first + 1) as usize];
+        let cut = |loss: f64| pair.cut(pair.at_loss(loss * grid));
+        // From left to right, each cell reaches just so far beyond a grid point that its own loss is that point's.
+        let (mut lower, mut point) = (pair.cut(f64::NEG_INFINITY), first);
+        while point < last {
+            let odds = (point as f64 * grid).exp();
+            let reaches = |loss: f64| {
+                let upper = cut(loss);
+                let (p, q) = pair.between(&lower, &upper);
+                (p >= odds * q).then_some((p, upper))
+            };
+            let start = point as f64;
+            let mut width = 1.0;
+            let mut found = reaches(start + width);
+            while found.is_none() && start + width < last as f64 {
+                width *= 2.0;
+                found = reaches(start + width);
+            }
+            let Some(mut found) = found else {
+                break; // nothing to speak of is left
+            };
+            let mut short = 0.0;
+            for _ in 0..14 {
+                let middle = 0.5 * (short + width);
+                match reaches(start + middle) {
+                    Some(nearer) => (found, width) = (nearer, middle),
+                    None => short = middle,
+                }
+            }
+            mass[(point - first) as usize] += found.0;
+            lower = found.1;
+            point = (start + width).floor() as i64 + 1;
+        }
+        // The rest is one cell.
+        let (p, q) = pair.between(&lower, &pair.cut(f64::INFINITY));
+        let point = ((p / q).ln() / grid).floor().min(last as f64) - first as f64;
+        if p > 0.0 && point >= 0.0 {
+            mass[point as usize] += p;
+        }
+        Self { grid, first, mass, infinite: 0.0 }
+    }
+
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.mass.iter().enumerate().map(|(at, p)| ((self.first + at as i64) as f64 * self.grid, *p))
+    }
+
+    /// ln Σ p·e^(tl).
+    fn log_moment(&self, tilt: f64) -> f64 {
+        let exponents = || self.points().filter(|(_, p)| *p > 0.0).map(|(loss, p)| p.ln() + tilt * loss);
+        let unit = exponents().fold(f64::NEG_INFINITY, f64::max);
+        unit + exponents().map(|exponent| (exponent - unit).exp()).sum::<f64>().ln()
+    }
+}
+
+/// δ(ε) at all points of a window of the grid.
+struct Composed {
+    side: Side,
+    grid: f64,
+    first: i64,
+    /// The mass of the points behind this one, and δ there.
+    behind: Vec<(f64, f64)>,
+    infinite: f64,
+    /// The logarithm of what is rounded off and left out, at ε = 0; it falls by tε.
+    log_error: f64,
+    tilt: f64,
+}
+
+impl Composed {
+    fn new(losses: &[(Losses, u64)], question: &Question, side: Side) -> Self {
+        let (tilt, grid) = (question.tilt, question.grid);
+        let moment = |tilt: f64| -> f64 {
+            losses.iter().map(|(losses, count)| *count as f64 * losses.log_moment(tilt)).sum()
+        };
+        let here = moment(tilt);
+        let middle: f64 = losses
+            .iter()
+            .map(|(losses, count)| {
+                let unit = losses.log_moment(tilt);
+                let mean: f64 = losses.points().map(|(loss, p)| loss * p * (tilt * loss - unit).exp()).sum();
+                *count as f64 * mean
+            })
+            .sum();
+        // A window wide enough that by Chernoff's bound next to nothing of the tilted sum lies outside.
+        let mut size = ((20.0 * question.deviation / grid).max(1024.0) as usize).next_power_of_two();
+        let outside = |size: usize| -> f64 {
+            let half = 0.5 * size as f64 * grid - grid;
+            let tail = |sign: f64| {
+                let steepness = [0.25, 1.0, 4.0, 16.0].map(|factor| sign * factor * 20.0 / half);
+                let exponents = steepness.map(|s| moment(tilt + s) - here - s * (middle + sign * half));
+                exponents.into_iter().fold(0.0, f64::min).exp()
+            };
+            tail(1.0) + tail(-1.0)
+        };
+        while outside(size) > 1e-13 && (size as f64) < 2.0 * MOST {
+            size *= 2;
+        }
+        let (tilted, peak) = convolve(losses, tilt, size);
+        let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
+        // A transform rounds by less than its depth in units of the last place, and a power as often as it has factors.
+        let rounding = f64::EPSILON
+            * (size as f64).log2()
+            * (count * peak + tilted.iter().fold(0.0, |a: f64, b| a.max(*b)));
+        let points_that_count = if tilt > 0.0 { (1.0 / (tilt * grid)).min(size as f64) } else { size as f64 };
+        let error = 2.0 * outside(size) + rounding * points_that_count;
+
+        let first = (middle / grid).round() as i64 - (size / 2) as i64;
+        let mut behind = vec![(0.0, 0.0); size];
+        let (mut mass, mut delta) = (0.0, 0.0);
+        for at in (0..size).rev() {
+            // δ(l) = Σ p·(1 − e^(l − l′)) over l′ > l, from δ(l + h): all terms are positive.
+            delta = -(-grid).exp_m1() * mass + (-grid).exp() * delta;
+            behind[at] = (mass, delta);
+            let point = first + at as i64;
+            let p = tilted[point.rem_euclid(size as i64) as usize];
+            if p > 0.0 {
+                mass += p * (here - tilt * point as f64 * grid).exp();
+            }
+        }
+        let infinite = losses.iter().map(|(losses, count)| *count as f64 * losses.infinite).sum();
+        Self { side, grid, first, behind, infinite, log_error: error.ln() + here, tilt }
+    }
+
+    /// δ(ε), from this side.
+    fn delta(&self, epsilon: f64) -> f64 {
+        // What the masses' own rounding may add up to.
+        const ROUNDING: f64 = 1e-7;
+        let place = epsilon / self.grid - self.first as f64;
+        let at = place.ceil();
+        let exact = if at < 0.0 {
+            // Before the window, nothing is known but that δ falls.
+            match self.side {
+                Side::Above => return 1.0,
+                Side::Below => self.behind[0].1,
+            }
+        } else if let Some((mass, delta)) = self.behind.get(at as usize) {
+            // Between two points: from the next one, whose own mass counts too.
+            let step = (at - place) * self.grid;
+            let own = if at >= 1.0 { self.behind[at as usize - 1].0 } else { *mass };
+            -(-step).exp_m1() * own + (-step).exp() * delta
+        } else {
+            0.0
+        };
+        let error = (self.log_error - self.tilt * epsilon).exp();
+        match self.side {
+            Side::Above => (exact * (1.0 + ROUNDING) + error + self.infinite).min(1.0),
+            Side::Below => (exact * (1.0 - ROUNDING) - error).max(0.0),
+        }
+    }
+
+    /// The least ε with δ(ε) ≤ δ.
+    fn epsilon(&self, delta: f64) -> f64 {
+        let last = (self.first + self.behind.len() as i64).max(1) as f64 * self.grid;
+        least(0.0, last, |epsilon| self.delta(epsilon) <= delta).unwrap_or(match self.side {
+            Side::Above => f64::INFINITY,
+            Side::Below => last,
+        })
+    }
+}
+
+/// The tilted mass of the sum of all losses, modulo `size` points, and the sum that its rounding errors are in proportion to.
+fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64) {
+    let mut planner = RealFftPlanner::<f64>::new();
+    let (forward, inverse) = (planner.plan_fft_forward(size), planner.plan_fft_inverse(size));
+    let mut product = vec![Complex::new(1.0, 0.0); size / 2 + 1];
+    for (losses, count) in losses {
+        let unit = losses.log_moment(tilt);
+        let mut folded = vec![0.0; size];
+        for (at, (loss, p)) in losses.points().enumerate() {
+            folded[(losses.first + at as i64).rem_euclid(size as i64) as usize] +=
+                p * (tilt * loss - unit).exp();
+        }
+        let mut spectrum = forward.make_output_vec();
+        if forward.process(&mut folded, &mut spectrum).is_err() {
+            return (vec![f64::NAN; size], f64::NAN); // unreachable: the lengths are the planner's own
+        }
+        for (total, value) in product.iter_mut().zip(spectrum) {
+            let (radius, angle) = value.to_polar();
+            *total *= Complex::from_polar(radius.powf(*count as f64), angle * *count as f64);
+        }
+    }
+    let peak = 2.0 * product.iter().map(|value| value.norm()).sum::<f64>() / size as f64;
+    // The first and the last are real but for rounding, and the inverse insists.
+    let last = product.len() - 1;
+    product[0].im = 0.0;
+    product[last].im = 0.0;
+    let mut sum = inverse.make_output_vec();
+    if inverse.process(&mut product, &mut sum).is_err() {
+        return (vec![f64::NAN; size], f64::NAN); // unreachable, as above
+    }
+    for value in &mut sum {
+        *value = (*value / size as f64).max(0.0);
+    }
+    (sum, peak)
+}

@@ -1,0 +1,210 @@
+//! Rényi accounting: divergences of any order above one, composed by adding them up.
+
+use crate::error::{check, check_delta};
+use crate::sampled::Pair;
+use crate::{Neighbours, Result, Run};
+use argmin::core::{CostFunction, Executor};
+use argmin::solver::goldensectionsearch::GoldenSectionSearch;
+
+/// The Rényi divergence of order α > 1 of one step, the larger of both directions (Mironov, Talwar and Zhang 2019), in nats.
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 1 < α ≤ 10⁵.
+pub fn divergence(run: &Run, order: f64, neighbours: Neighbours) -> Result<f64> {
+    check("the order", order, "above one and at most 10^5", order > 1.0 && order <= 1e5)?;
+    let of = |pair: Pair| Tilted::at(&pair, order - 1.0).log_moment / (order - 1.0);
+    Ok(run.pairs(neighbours).into_iter().map(of).fold(0.0, f64::max))
+}
+
+/// The least ε such that the runs together are (ε, δ)-differentially private by their Rényi divergences, over all orders:
+/// ε = D_α + ln(1 − 1/α) − (ln δ + ln α)/(α − 1) (Canonne, Kamath and Steinke 2020, Proposition 12).
+///
+/// ```
+/// use scumble_accounting::{Neighbours, Run, renyi};
+///
+/// let training = Run::new(0.01, 1.0, 1000)?;
+/// let epsilon = renyi::epsilon(&[training], 1e-5, Neighbours::AddOrRemoveOne)?;
+/// assert!((epsilon / 2.1013 - 1.0).abs() < 1e-3);
+/// # Ok::<(), scumble_accounting::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 0 < δ < 1.
+pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> {
+    check_delta(delta)?;
+    let Some(directions) = runs.first().map(|run| run.pairs(neighbours).len()) else {
+        return Ok(0.0);
+    };
+    let of =
+        |direction| Conversion { steps: steps(runs, neighbours, direction), log_delta: delta.ln() }.least().1;
+    Ok((0..directions).map(of).fold(0.0, f64::max))
+}
+
+/// One direction's pair of each run, with its number of steps.
+pub(crate) fn steps(runs: &[Run], neighbours: Neighbours, direction: usize) -> Vec<(Pair, u64)> {
+    runs.iter().map(|run| (run.pairs(neighbours)[direction], run.steps())).collect()
+}
+
+/// ε as a function of the order.
+pub(crate) struct Conversion {
+    pub(crate) steps: Vec<(Pair, u64)>,
+    pub(crate) log_delta: f64,
+}
+
+impl Conversion {
+    /// The order less one, and the ε ≥ 0 that it gives: the least of a grid of orders, refined.
+    pub(crate) fn least(&self) -> (f64, f64) {
+        // Orders from 1.0001 to 10⁵, by their logarithms, until they are far too large.
+        let (mut at, mut coarse) = (0.0, f64::INFINITY);
+        for log in (0..=82).map(|step| -9.2 + 0.25 * f64::from(step)) {
+            let epsilon = self.epsilon(log);
+            if epsilon < coarse {
+                (at, coarse) = (log, epsilon);
+            } else if epsilon > 2.0 * coarse.max(0.0) {
+                break;
+            }
+        }
+        let search =
+            GoldenSectionSearch::new(at - 0.25, at + 0.25).and_then(|search| search.with_tolerance(1e-4));
+        let refined = search.and_then(|search| {
+            Executor::new(self, search).configure(|state| state.param(at).max_iters(60)).run()
+        });
+        let (at, epsilon) = match refined {
+            Ok(done) if done.state.best_cost < coarse => {
+                (done.state.best_param.unwrap_or(at), done.state.best_cost)
+            }
+            _ => (at, coarse),
+        };
+        (at.exp(), epsilon.max(0.0))
+    }
+
+    /// ε at the order 1 + e^`log`.
+    fn epsilon(&self, log: f64) -> f64 {
+        let tilt = log.exp();
+        let moments =
+            self.steps.iter().map(|(pair, steps)| *steps as f64 * Tilted::at(pair, tilt).log_moment);
+        let order = tilt + 1.0;
+        (moments.sum::<f64>() - self.log_delta - order.ln()) / tilt + (tilt / order).ln()
+    }
+}
+
+impl CostFunction for &Conversion {
+    type Param = f64;
+    type Output = f64;
+
+    fn cost(&self, log: &f64) -> std::result::Result<f64, argmin::core::Error> {
+        Ok(self.epsilon(*log))
+    }
+}
+
+/// The loss L under P tilted by e^(tL).
+pub(crate) struct Tilted {
+    /// ln E e^(tL), which is t·D_(t + 1)(P‖Q).
+    pub(crate) log_moment: f64,
+    /// The mean of the loss.
+    pub(crate) mean: f64,
+    /// Its variance.
+    pub(crate) variance: f64,
+}
+
+impl Tilted {
+    /// By the trapezoidal rule, which for a function that is analytic in a strip and falls off on both sides is exact but
+    /// for e^(−2π·width/step): the Gaussians are entire, and the loss is analytic within πσ² of the real line.
+    pub(crate) fn at(pair: &Pair, tilt: f64) -> Self {
+        let sigma = pair.sigma;
+        let step = (sigma / 4.0).min(sigma * sigma / 4.0);
+        // The mass lies about the components of P, and with the tilt up to 1 + t further out, on either side of a mixture.
+        let far = 12.0 * sigma;
+        let farthest = 1.0 + tilt * if pair.behind == 1.0 { 2.0 } else { 1.0 };
+        let (first, last) = (-far, far + farthest);
+        // A very far end is reached in larger steps, of a width that the Gaussian there still allows.
+        let step = step.max((last - first) / 2e6).min(sigma / 2.0);
+        let count = ((last - first) / step).ceil() as u64;
+        let terms = (0..=count).map(|at| {
+            let x = first + at as f64 * step;
+            let loss = pair.loss(x);
+            (pair.log_ahead(x) - 0.5 * (x / sigma).powi(2) + tilt * loss, loss)
+        });
+        // Running sums, kept in the units of the largest term so far.
+        let (mut unit, mut mass, mut first_moment, mut second_moment) = (f64::NEG_INFINITY, 0.0, 0.0, 0.0);
+        for (log_weight, loss) in terms {
+            if log_weight > unit {
+                let shrink = (unit - log_weight).exp();
+                (mass, first_moment, second_moment) =
+                    (mass * shrink, first_moment * shrink, second_moment * shrink);
+                unit = log_weight;
+            }
+            let weight = (log_weight - unit).exp();
+            mass += weight;
+            first_moment += weight * loss;
+            second_moment += weight * loss * loss;
+        }
+        let normal = step / (sigma * (2.0 * std::f64::consts::PI).sqrt());
+        let mean = first_moment / mass;
+        Self {
+            log_moment: unit + (mass * normal).ln(),
+            mean,
+            variance: (second_moment / mass - mean * mean).max(0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mironov, Talwar and Zhang (2019), section 3.3: for whole orders a sum over binomials.
+    fn by_binomials(q: f64, sigma: f64, order: u32) -> f64 {
+        let mut binomial = 1.0;
+        let mut sum = 0.0;
+        for k in 0..=order {
+            let exponent = f64::from(k) * (f64::from(k) - 1.0) / (2.0 * sigma * sigma);
+            sum += binomial * (1.0 - q).powi((order - k) as i32) * q.powi(k as i32) * exponent.exp();
+            binomial *= f64::from(order - k) / f64::from(k + 1);
+        }
+        sum.ln() / f64::from(order - 1)
+    }
+
+    #[test]
+    fn whole_orders_are_the_closed_form() {
+        for (q, sigma) in [(0.001, 0.7), (0.01, 1.0), (0.2, 3.0), (1.0, 2.0), (0.5, 0.4)] {
+            let run = Run::new(q, sigma, 1).unwrap();
+            for order in [2, 3, 8, 15] {
+                let divergence = divergence(&run, order.into(), Neighbours::AddOrRemoveOne).unwrap();
+                let closed = by_binomials(q, sigma, order);
+                assert!(
+                    (divergence / closed - 1.0).abs() < 1e-9,
+                    "q {q}, σ {sigma}, α {order}: {divergence} {closed}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn without_sampling_it_is_the_gaussian_mechanisms() {
+        for (sigma, order) in [(0.8, 1.5), (2.0, 7.25), (30.0, 400.0)] {
+            let run = Run::new(1.0, sigma, 1).unwrap();
+            for (neighbours, sensitivity) in
+                [(Neighbours::AddOrRemoveOne, 1.0), (Neighbours::ReplaceOne, 2.0f64)]
+            {
+                let divergence = divergence(&run, order, neighbours).unwrap();
+                let closed = order * sensitivity.powi(2) / (2.0 * sigma * sigma);
+                assert!(
+                    (divergence / closed - 1.0).abs() < 1e-9,
+                    "σ {sigma}, α {order}: {divergence} {closed}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_mean_and_variance_of_a_loss_are_the_derivatives_of_its_moments() {
+        let pair = Run::new(0.05, 0.9, 1).unwrap().pairs(Neighbours::ReplaceOne)[0];
+        let (step, at) = (1e-3, |tilt| Tilted::at(&pair, tilt));
+        let (below, here, above) = (at(3.0 - step), at(3.0), at(3.0 + step));
+        let mean = (above.log_moment - below.log_moment) / (2.0 * step);
+        let variance = (above.log_moment - 2.0 * here.log_moment + below.log_moment) / (step * step);
+        assert!((mean / here.mean - 1.0).abs() < 1e-5, "{mean} {}", here.mean);
+        assert!((variance / here.variance - 1.0).abs() < 1e-4, "{variance} {}", here.variance);
+    }
+}

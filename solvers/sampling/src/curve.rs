@@ -1,0 +1,240 @@
+//! The curves under which noise is drawn, and how far below them a number lies.
+
+use crate::Rational;
+use num_bigint::BigUint;
+use num_traits::{One, ToPrimitive, Zero};
+use std::cmp::Ordering;
+
+/// A decreasing function f on the integers k ≥ 0 with f(0) = 1, which need not be normalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Curve {
+    shape: Shape,
+    scale: Rational,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// f(k) = exp(−k/t) for the scale t.
+    Exponential,
+    /// f(k) = exp(−k²/2σ²) for the scale σ.
+    Normal,
+}
+
+/// Fixed-point numbers of [0, 2) count units of 2⁻⁶³.
+pub(crate) const ONE: u64 = 1 << 63;
+
+impl Curve {
+    pub(crate) fn new(shape: Shape, scale: Rational) -> Self {
+        Self { shape, scale }
+    }
+
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale.to_f64()
+    }
+
+    /// Where the curve is some three quarters of the way down a ziggurat of 256 layers: the reach of its lowest rectangle.
+    pub(crate) fn usual_reach(&self) -> f64 {
+        self.scale()
+            * match self.shape {
+                Shape::Exponential => 7.697,
+                Shape::Normal => 3.654,
+            }
+    }
+
+    /// A number m with f(k + m) ≤ f(k)/2 for all k ≥ `reach`.
+    pub(crate) fn half_life(&self, reach: u64) -> f64 {
+        // The last factor outweighs the rounding of what is before it.
+        let scale = self.scale() * (std::f64::consts::LN_2 * (1.0 + 1e-9));
+        let m = match self.shape {
+            Shape::Exponential => scale,
+            // (k + m)² − k² ≥ 2km.
+            Shape::Normal => scale * (self.scale() / reach as f64),
+        };
+        m.ceil().max(1.0)
+    }
+
+    /// Nearly the k with f(k) = `y`, and the same on every machine, so that a seed's draws are.
+    pub(crate) fn inverse(&self, y: f64) -> f64 {
+        let exponent = -libm::log(y);
+        self.scale()
+            * match self.shape {
+                Shape::Exponential => exponent,
+                Shape::Normal => (2.0 * exponent).sqrt(),
+            }
+    }
+
+    /// −ln f(k), with a relative error below 2⁻⁴⁹: eleven roundings at most, of at most 2⁻⁵³ each.
+    fn exponent(&self, k: u128) -> f64 {
+        let scaled = k as f64 * self.scale.denominator() as f64 / self.scale.numerator() as f64;
+        match self.shape {
+            Shape::Exponential => scaled,
+            Shape::Normal => scaled * scaled / 2.0,
+        }
+    }
+
+    /// −ln f(k) as a fraction.
+    fn exact_exponent(&self, k: u128) -> (BigUint, BigUint) {
+        let above = BigUint::from(k) * self.scale.denominator();
+        let below = BigUint::from(self.scale.numerator());
+        match self.shape {
+            Shape::Exponential => (above, below),
+            Shape::Normal => (&above * &above, &below * &below * 2u32),
+        }
+    }
+
+    /// Two fixed-point numbers between which f(k) lies.
+    pub(crate) fn bounds(&self, k: u128) -> (u64, u64) {
+        let exponent = self.exponent(k);
+        if exponent >= 64.0 {
+            return (0, 1); // e⁻⁶³ is less than 2⁻⁶³
+        }
+        exp_minus(exponent)
+    }
+
+    /// How the fraction `numerator`/`denominator` compares with f(k), decided in integers. f(k) is transcendental for
+    /// k > 0, so enough digits always decide.
+    pub(crate) fn compare(&self, k: u128, numerator: &BigUint, denominator: &BigUint) -> Ordering {
+        if k == 0 {
+            return numerator.cmp(denominator);
+        }
+        let (above, below) = self.exact_exponent(k);
+        let mut bits = 128;
+        loop {
+            let (lower, upper) = exact_exp_minus(&above, &below, bits);
+            let scaled = numerator << bits;
+            if scaled <= lower * denominator {
+                return Ordering::Less;
+            }
+            if scaled >= upper * denominator {
+                return Ordering::Greater;
+            }
+            bits *= 2;
+        }
+    }
+}
+
+/// ⌊2⁶³/j!⌋.
+const TAYLOR: [u64; 21] = {
+    let mut coefficients = [ONE; 21];
+    let mut j = 1;
+    while j < coefficients.len() {
+        coefficients[j] = coefficients[j - 1] / j as u64;
+        j += 1;
+    }
+    coefficients
+};
+
+/// ⌊2⁶³·ln 2⌋.
+const LN_2: u64 = 0x58B9_0BFB_E8E7_BCD5;
+
+/// Two fixed-point numbers between which e^−x lies for every x within a factor of 1 ± 2⁻⁴⁸ of `exponent`, which is
+/// below 64.
+///
+/// x = m·ln 2 + r, then twenty terms of e^−r. The exponent is off by 2⁻⁴² at most by what is allowed, by 2⁻⁵⁷ where it is
+/// cut to fixed point, and by m ≤ 92 units through ln 2. Coefficients, products and the remainder of the series are off by
+/// less than a hundred units. That is less than 2⁻⁴¹ in all, and as e^−r ≤ 1 both sides get 2⁻⁴⁰.
+fn exp_minus(exponent: f64) -> (u64, u64) {
+    const ERROR: u64 = 1 << 23;
+    let exponent = u128::from((exponent * (1u64 << 57) as f64) as u64) << 6;
+    let halvings = exponent / u128::from(LN_2);
+    let rest = (exponent - halvings * u128::from(LN_2)) as u64;
+    let mut sum = 0;
+    for coefficient in TAYLOR.into_iter().rev() {
+        sum = coefficient - ((u128::from(rest) * u128::from(sum)) >> 63) as u64;
+    }
+    let halvings = halvings as u32; // at most 92
+    let lower = (sum - ERROR).checked_shr(halvings).unwrap_or(0);
+    let upper = (sum + ERROR).checked_shr(halvings).unwrap_or(0) + 1;
+    (lower, upper.min(ONE))
+}
+
+/// Two numbers of `bits` binary places between which e^−x lies for x = `numerator`/`denominator` > 0.
+fn exact_exp_minus(numerator: &BigUint, denominator: &BigUint, bits: u64) -> (BigUint, BigUint) {
+    const GUARD: u64 = 64;
+    let whole = (numerator / denominator).to_u64().unwrap_or(u64::MAX);
+    if whole >= bits {
+        return (BigUint::zero(), BigUint::one()); // e^−bits is less than 2^−bits
+    }
+    // x/2^h < 1/2: the series there, then h squarings, each of which doubles the error at most.
+    let places = bits + GUARD;
+    let squarings = u64::from(u64::BITS - whole.leading_zeros()) + 1;
+    let x = (numerator << places) / (denominator << squarings);
+    let (mut sum, mut term) = (BigUint::one() << places, BigUint::one() << places);
+    let mut terms = 0u32;
+    while !term.is_zero() {
+        terms += 1;
+        term = ((term * &x) >> places) / terms;
+        if terms % 2 == 1 {
+            sum -= &term;
+        } else {
+            sum += &term;
+        }
+    }
+    // x, each term's two cuts and what they carry on, and the terms that are left out: three units a term are plenty.
+    let error = BigUint::from(3 * terms + 3);
+    let (mut lower, mut upper) = (&sum - &error, sum + error);
+    for _ in 0..squarings {
+        lower = (&lower * &lower) >> places;
+        upper = ((&upper * &upper) >> places) + 1u32;
+    }
+    (lower >> GUARD, (upper >> GUARD) + 1u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn digits_of_the_exponential_function_are_those_of_the_tables() {
+        // e⁻¹ and e⁻¹⁰ to 38 decimal places.
+        let known =
+            [(1u32, "36787944117144232159552377016146086744"), (10, "4539992976248485153559151556055061")];
+        for (x, digits) in known {
+            let (lower, upper) = exact_exp_minus(&x.into(), &BigUint::one(), 160);
+            let decimal = |y: BigUint| -> BigUint { (y * BigUint::from(10u32).pow(38)) >> 160u32 };
+            assert_eq!(decimal(lower).to_string(), digits, "e^-{x}");
+            assert_eq!(decimal(upper).to_string(), digits, "e^-{x}");
+        }
+    }
+
+    #[test]
+    fn at_zero_the_curve_is_one_and_compares_as_that() {
+        let curve = Curve::new(Shape::Normal, Rational::new(1, 3).unwrap());
+        let one = BigUint::one();
+        assert_eq!(curve.compare(0, &one, &one), Ordering::Equal);
+        assert_eq!(curve.compare(0, &1u32.into(), &2u32.into()), Ordering::Less);
+        assert_eq!(curve.bounds(0).1, ONE);
+    }
+
+    fn wide(value: u64) -> BigUint {
+        value.into()
+    }
+
+    proptest! {
+        /// The fast bounds hold what the integers say, for both shapes, at small and at large scales.
+        #[test]
+        fn fast_bounds_enclose_the_curve(
+            k in prop_oneof![1u64..100, 1u64..1 << 45],
+            numerator in prop_oneof![1u64..100, 1u64..1 << 42],
+            denominator in 1u64..50,
+        ) {
+            for shape in [Shape::Exponential, Shape::Normal] {
+                let curve = Curve::new(shape, Rational::new(numerator, denominator).unwrap());
+                let (lower, upper) = curve.bounds(k.into());
+                prop_assert_ne!(curve.compare(k.into(), &wide(lower), &wide(ONE)), Ordering::Greater);
+                prop_assert_ne!(curve.compare(k.into(), &wide(upper), &wide(ONE)), Ordering::Less);
+                prop_assert!(upper - lower <= 1 + (1 << 24));
+            }
+        }
+
+        #[test]
+        fn exact_bounds_nest(numerator in 1u64..1000, denominator in 1u64..100) {
+            let (x, y) = (wide(numerator), wide(denominator));
+            let (lower, upper) = exact_exp_minus(&x, &y, 64);
+            let (finer_lower, finer_upper) = exact_exp_minus(&x, &y, 256);
+            prop_assert!((&lower << 192u32) <= finer_lower && finer_upper <= (&upper << 192u32));
+            prop_assert!(&upper - &lower <= BigUint::from(3u32));
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! A point under a curve, uniform: the ziggurat of Marsaglia and Tsang (2000), on integers and exact.
+//!
+//! A decreasing curve f on the integers is covered by rectangles of one and the same area A. Rectangle i has wᵢ columns and
+//! the height A/wᵢ and stands on those before it, so its floor is Yᵢ = Σ A/wⱼ over j < i. The lowest holds the tail too:
+//! its last 2m columns stand for stairs of m columns each and half the height of the one before, without end.
+//!
+//! A draw takes a uniform rectangle, a uniform column k in it, a uniform height y in it, and keeps k where y < f(k). All that
+//! this needs is that the rectangles cover the curve; k then has the law f(k)/Σf, exactly.
+//!
+//! What is uniform is a number with an endless row of binary digits, of which the first 63 are drawn, and more only where
+//! these do not decide. Nearly every column lies below the curve at the full height of its rectangle, and needs no y.
+//! Where it does not, y and f(k) are compared by bounds in fixed point, and by integers of any length where these leave
+//! it open. So both ways take the same digits and come to the same draw: [`Decide::Exactly`] is the definition,
+//! [`Decide::Fast`] the way to go.
+
+use crate::bits::Bits;
+use crate::curve::{Curve, ONE};
+use num_bigint::BigUint;
+use num_traits::{One, ToPrimitive, Zero};
+use rand_core::RngCore;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// Rectangles at most.
+const MOST: usize = 256;
+const LOW_63: u64 = ONE - 1;
+
+pub(crate) struct Ziggurat {
+    curve: Curve,
+    layers: Box<[Layer]>,
+    /// The columns of the lowest rectangle that are columns, not stairs of the tail.
+    reach: u64,
+    /// The width m of a stair.
+    stair: u64,
+}
+
+/// One rectangle. Heights are fixed-point numbers, rounded down.
+struct Layer {
+    /// wᵢ.
+    width: u64,
+    /// Columns before this one lie below the curve at the full height.
+    inner: u64,
+    /// 63 digits decide the column where what is left of them is less than this.
+    decided: u64,
+    /// Yᵢ, less i units at most.
+    floor: u64,
+    /// A/wᵢ, less one unit at most; for the lowest, exactly.
+    height: u64,
+}
+
+/// How decisions are made; they are the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decide {
+    /// By bounds in fixed point, and exactly where these leave it open.
+    Fast,
+    /// In integers of any length.
+    Exactly,
+}
+
+impl Ziggurat {
+    /// Covers `curve`, whose scale lies below 2⁵⁹.
+    pub(crate) fn new(curve: Curve) -> Self {
+        let reach = curve.usual_reach().ceil().max(1.0) as u64;
+        let stair = curve.half_life(reach) as u64;
+        // As high as the curve there, and high enough for all rectangles together to reach its top: they have a column each.
+        let least = ONE / (reach + 2 * stair) / MOST as u64;
+        let mut lowest = curve.bounds(reach.into()).1.max(least);
+        loop {
+            if let Some(layers) = cover(&curve, reach, stair, lowest) {
+                return Self { curve, layers, reach, stair };
+            }
+            lowest += lowest / 4 + 1;
+        }
+    }
+
+    pub(crate) fn scale(&self) -> f64 {
+        self.curve.scale()
+    }
+
+    /// A draw from the law f(k)/Σf.
+    #[inline]
+    pub(crate) fn sample<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> u128 {
+        loop {
+            if let Some(k) = self.attempt(rng.next_u64() >> 1, rng, decide) {
+                return k;
+            }
+        }
+    }
+
+    /// A draw k with a fair sign, where −0 is thrown away: the law f(|k|)/Σf(|j|) on all integers.
+    #[inline]
+    pub(crate) fn sample_signed<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> i128 {
+        loop {
+            let word = rng.next_u64();
+            let negative = word & 1 == 1;
+            match self.attempt(word >> 1, rng, decide) {
+                Some(0) if negative => {}
+                Some(k) => return if negative { -(k as i128) } else { k as i128 },
+                None => {}
+            }
+        }
+    }
+
+    /// One point, if it lies below the curve. `digits` are 63 fresh ones.
+    #[inline]
+    fn attempt<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R, decide: Decide) -> Option<u128> {
+        if decide == Decide::Fast {
+            let (at, column) = self.place(digits);
+            let layer = &self.layers[at];
+            let (column, left) = ((column >> 63) as u64, column as u64 & LOW_63);
+            if left < layer.decided {
+                if column < layer.inner {
+                    return Some(column.into());
+                }
+                return self.test(at, column, rng, decide);
+            }
+        }
+        let (at, column) = self.place_exactly(digits, rng);
+        if column < self.layers[at].inner {
+            return Some(column.into());
+        }
+        self.test(at, column, rng, decide)
+    }
+
+    /// ⌊n·U⌋ is the rectangle, and what is left of n·U, times its width, the column: in units of 2⁻⁶³.
+    #[inline]
+    fn place(&self, digits: u64) -> (usize, u128) {
+        let rectangle = u128::from(digits) * self.layers.len() as u128;
+        let at = (rectangle >> 63) as usize;
+        (at, u128::from(rectangle as u64 & LOW_63) * u128::from(self.layers[at].width))
+    }
+
+    /// [`place`](Self::place) with as many digits as it takes.
+    #[cold]
+    fn place_exactly<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R) -> (usize, u64) {
+        let mut uniform = Bits::new(digits, 63);
+        let split = |value: BigUint, count: u64| {
+            let whole = (&value >> count).to_u64().unwrap_or(u64::MAX);
+            (whole, value - (BigUint::from(whole) << count))
+        };
+        loop {
+            let (at, rest) = split(&uniform.known * self.layers.len(), uniform.count);
+            let width = self.layers[at as usize].width;
+            let (column, left) = split(rest * width, uniform.count);
+            // Where U is one unit more, the column is less than this further on.
+            let next = left + BigUint::from(width) * self.layers.len();
+            if next <= BigUint::one() << uniform.count {
+                return (at as usize, column);
+            }
+            uniform.extend(rng);
+        }
+    }
+
+    /// Whether a height in rectangle `at` lies below the curve at `column`: the draw, if so.
+    #[inline(never)]
+    fn test<R: RngCore + ?Sized>(&self, at: usize, column: u64, rng: &mut R, decide: Decide) -> Option<u128> {
+        let (mut k, mut stairs) = (u128::from(column), 0);
+        if at == 0 && column >= self.reach {
+            stairs = heads(rng);
+            k = u128::from(self.reach)
+                + u128::from(stairs) * u128::from(self.stair)
+                + u128::from((column - self.reach) % self.stair);
+        }
+        let digits = rng.next_u64();
+        let fast = if decide == Decide::Fast { self.is_below(at, stairs, digits, k) } else { None };
+        let below = fast.unwrap_or_else(|| self.is_below_exactly(at, stairs, digits, k, rng));
+        below.then_some(k)
+    }
+
+    /// Whether y < f(k), if fixed point decides it.
+    fn is_below(&self, at: usize, stairs: u64, digits: u64, k: u128) -> Option<bool> {
+        let layer = &self.layers[at];
+        let height = (u128::from(digits) * u128::from(layer.height)) >> 64;
+        // y is this at least, and less than what is missing in floor and height, and one unit for either cut, more.
+        let lower = layer.floor + (height as u64).checked_shr(stairs as u32).unwrap_or(0);
+        let upper = lower.saturating_add(at as u64 + 3);
+        let curve = self.curve.bounds(k);
+        if upper <= curve.0 {
+            return Some(true);
+        }
+        (lower >= curve.1).then_some(false)
+    }
+
+    /// Whether y < f(k), with as many digits of y as it takes.
+    #[cold]
+    fn is_below_exactly<R: RngCore + ?Sized>(
+        &self,
+        at: usize,
+        stairs: u64,
+        digits: u64,
+        k: u128,
+        rng: &mut R,
+    ) -> bool {
+        let floor = self.floor(at);
+        let mut uniform = Bits::new(digits, 64);
+        loop {
+            // y = Yᵢ + 0.d₁d₂…·A/wᵢ on one denominator; stairs halve it, where there is no Yᵢ.
+            let denominator = (&floor.1 * self.layers[at].width) << (63 + uniform.count + stairs);
+            let base = (&floor.0 * self.layers[at].width) << uniform.count;
+            let unit = self.area() * &floor.1;
+            let lower = base + &uniform.known * &unit;
+            if self.curve.compare(k, &(&lower + unit), &denominator) != Ordering::Greater {
+                return true;
+            }
+            if self.curve.compare(k, &lower, &denominator) != Ordering::Less {
+                return false;
+            }
+            uniform.extend(rng);
+        }
+    }
+
+    /// A, in units of 2⁻⁶³.
+    fn area(&self) -> BigUint {
+        BigUint::from(self.layers[0].width) * self.layers[0].height
+    }
+
+    /// Yᵢ as a fraction, in units of 2⁻⁶³.
+    fn floor(&self, at: usize) -> (BigUint, BigUint) {
+        let (mut numerator, mut denominator) = (BigUint::zero(), BigUint::one());
+        for layer in &self.layers[..at] {
+            numerator = numerator * layer.width + self.area() * &denominator;
+            denominator *= layer.width;
+        }
+        (numerator, denominator)
+    }
+}
+
+/// Successes of a fair coin before its first failure.
+fn heads<R: RngCore + ?Sized>(rng: &mut R) -> u64 {
+    let mut heads = 0;
+    loop {
+        let run = rng.next_u64().trailing_ones();
+        heads += u64::from(run);
+        if run < u64::BITS {
+            return heads;
+        }
+    }
+}
+
+/// The rectangles from a lowest one of this height up to the top of the curve, unless they are too many.
+fn cover(curve: &Curve, reach: u64, stair: u64, lowest: u64) -> Option<Box<[Layer]>> {
+    let mut layers: Vec<Layer> = vec![];
+    let (mut width, mut floor) = (reach + 2 * stair, 0);
+    let area = u128::from(width) * u128::from(lowest);
+    let narrowest = (area >> 63) as u64 + 1; // of a height below 1
+    while floor < ONE {
+        if layers.len() == MOST {
+            return None;
+        }
+        let height = (area / u128::from(width)) as u64;
+        layers.push(Layer { width, inner: 0, decided: 0, floor, height });
+        floor += height;
+        // The next stands on this one, and leaves out only columns where the curve is no higher than its floor.
+        width = if layers.len() == 1 { reach } else { outside(curve, floor).max(narrowest).min(width) };
+    }
+    let count = layers.len() as u64;
+    for (at, layer) in layers.iter_mut().enumerate() {
+        let ceiling = layer.floor.saturating_add(layer.height).saturating_add(at as u64 + 1);
+        layer.inner = inside(curve, ceiling).min(layer.width).min(reach);
+        layer.decided = layer.width.checked_mul(count).map_or(0, |next| (ONE + 1).saturating_sub(next));
+    }
+    Some(layers.into())
+}
+
+/// A column at which, and after which, the curve is at most `y`; hardly further out than need be.
+fn outside(curve: &Curve, y: u64) -> u64 {
+    let nearly = curve.inverse((y as f64 / ONE as f64).min(1.0)).ceil() as u64;
+    let mut margin = 0;
+    while curve.bounds((nearly + margin).into()).1 > y {
+        margin = 2 * margin + 1 + (nearly >> 45);
+    }
+    (nearly + margin).max(1)
+}
+
+/// Before this column the curve is at least `y`; hardly fewer than there are.
+fn inside(curve: &Curve, y: u64) -> u64 {
+    if y >= ONE {
+        return 0;
+    }
+    let nearly = curve.inverse(y as f64 / ONE as f64).floor() as u64;
+    let mut margin = 0;
+    while margin <= nearly && curve.bounds((nearly - margin).into()).0 < y {
+        margin = 2 * margin + 1 + (nearly >> 45);
+    }
+    (nearly + 1).saturating_sub(margin)
+}
+
+/// Without its rows.
+impl fmt::Debug for Ziggurat {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.curve.fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rational;
+    use crate::curve::Shape;
+    use num_rational::Ratio;
+
+    type Fraction = Ratio<BigUint>;
+
+    fn ziggurats() -> Vec<Ziggurat> {
+        let scales = [(1, 100), (1, 2), (1, 1), (5, 2), (20, 1), (1000, 3)];
+        let scales = scales.map(|(n, d)| Rational::new(n, d).unwrap());
+        let of = |shape| scales.map(|scale| Ziggurat::new(Curve::new(shape, scale)));
+        [of(Shape::Exponential), of(Shape::Normal)].into_iter().flatten().collect()
+    }
+
+    /// Every rectangle's floor, and the height on which the last one ends, as fractions.
+    fn floors(ziggurat: &Ziggurat) -> Vec<Fraction> {
+        let area = Fraction::from(ziggurat.area()) / BigUint::from(ONE);
+        let heights = ziggurat.layers.iter().map(|layer| &area / BigUint::from(layer.width));
+        let mut floors = vec![Fraction::from(BigUint::zero())];
+        for height in heights {
+            floors.push(floors[floors.len() - 1].clone() + height);
+        }
+        floors
+    }
+
+    fn compare(ziggurat: &Ziggurat, k: u128, y: &Fraction) -> Ordering {
+        ziggurat.curve.compare(k, y.numer(), y.denom())
+    }
+
+    /// All that exactness needs, checked column by column in fractions: a draw that is kept is a uniform point under the
+    /// curve if no part of the curve sticks out, and none is kept unseen that lies above it.
+    #[test]
+    fn rectangles_cover_the_curve_and_inner_columns_lie_below_it() {
+        for ziggurat in ziggurats() {
+            let floors = floors(&ziggurat);
+            let layers = &ziggurat.layers;
+            assert!(
+                layers.windows(2).all(|pair| pair[0].width >= pair[1].width),
+                "{ziggurat:?} has overhangs"
+            );
+            for k in 0..ziggurat.reach {
+                let covering = layers.iter().filter(|layer| layer.width > k).count();
+                let top = &floors[covering];
+                assert_ne!(
+                    compare(&ziggurat, k.into(), top),
+                    Ordering::Less,
+                    "{ziggurat:?} leaves out column {k}"
+                );
+            }
+            for stairs in 0..200u32 {
+                let k = u128::from(ziggurat.reach) + u128::from(stairs) * u128::from(ziggurat.stair);
+                let top = &floors[1] / (BigUint::one() << stairs);
+                assert_ne!(
+                    compare(&ziggurat, k, &top),
+                    Ordering::Less,
+                    "{ziggurat:?} leaves out stair {stairs}"
+                );
+            }
+            for (at, layer) in layers.iter().enumerate().filter(|(_, layer)| layer.inner > 0) {
+                let last = u128::from(layer.inner - 1);
+                assert_ne!(
+                    compare(&ziggurat, last, &floors[at + 1]),
+                    Ordering::Greater,
+                    "{ziggurat:?} keeps column {last} of rectangle {at} unseen"
+                );
+            }
+            assert_eq!(layers[0].width, ziggurat.reach + 2 * ziggurat.stair);
+            assert!(layers[0].inner <= ziggurat.reach, "{ziggurat:?} keeps stairs unseen");
+        }
+    }
+
+    #[test]
+    fn fixed_point_floors_and_heights_are_as_near_as_they_say() {
+        for ziggurat in ziggurats() {
+            let floors = floors(&ziggurat);
+            let unit = Fraction::new(BigUint::one(), BigUint::from(ONE));
+            for (at, layer) in ziggurat.layers.iter().enumerate() {
+                let (exact, height) = (&floors[at], &floors[at + 1] - &floors[at]);
+                let fixed = |value: u64| &unit * BigUint::from(value);
+                assert!(fixed(layer.floor) <= *exact && *exact <= fixed(layer.floor + at as u64));
+                assert!(fixed(layer.height) <= height && height <= fixed(layer.height + 1));
+                let (numerator, denominator) = ziggurat.floor(at);
+                assert_eq!(Fraction::new(numerator, denominator << 63u32), *exact);
+            }
+        }
+    }
+
+    /// All values of the first 16 digits: every column of every rectangle gets its share, to the last.
+    #[test]
+    fn digits_are_shared_out_evenly() {
+        const DIGITS: u32 = 16;
+        for ziggurat in ziggurats().into_iter().filter(|ziggurat| ziggurat.layers[0].width < 40) {
+            let mut hits = std::collections::BTreeMap::<(usize, u64), u64>::new();
+            for first in 0..1u64 << DIGITS {
+                let (at, column) = ziggurat.place(first << (63 - DIGITS));
+                *hits.entry((at, (column >> 63) as u64)).or_default() += 1;
+            }
+            let mut cells = 0;
+            for (at, layer) in ziggurat.layers.iter().enumerate() {
+                let share = (1u64 << DIGITS) as f64 / (ziggurat.layers.len() as f64 * layer.width as f64);
+                for column in 0..layer.width {
+                    let hits = hits.get(&(at, column)).copied().unwrap_or(0) as f64;
+                    assert!(
+                        (hits - share).abs() < 1.0,
+                        "{ziggurat:?}: {hits} of {share} in column {column} of {at}"
+                    );
+                    cells += 1;
+                }
+            }
+            assert_eq!(cells, hits.len(), "{ziggurat:?} lands outside its rectangles");
+        }
+    }
+
+    #[test]
+    fn few_draws_are_thrown_away() {
+        for ziggurat in ziggurats() {
+            let curve: f64 = (0..100_000).map(|k| ziggurat.curve.bounds(k).0 as f64 / ONE as f64).sum();
+            let area = ziggurat.layers.len() as f64
+                * (ziggurat.layers[0].width as f64 * ziggurat.layers[0].height as f64);
+            let kept = curve / (area / ONE as f64);
+            assert!(kept > 0.7, "{ziggurat:?} keeps {kept}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The fast way and the definition come to the same draws, from the same words.
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Geometric, Rational};
+
+const SEED: u64 = 3;
+
+/// From a thousandth of a lattice step to the largest scale: where one word mostly decides, and where it never does.
+fn scales() -> Vec<Rational> {
+    let fractions = [(1, 1000), (1, 3), (1, 1), (7, 2), (50, 1), (12_345, 10), (1 << 30, 1), (1 << 40, 3)];
+    let large = [(1 << 45, 1), ((1 << 55) + 1, 1), (1 << 59, 1), (u64::MAX, 32)];
+    fractions.into_iter().chain(large).map(|(n, d)| Rational::new(n, d).unwrap()).collect()
+}
+
+fn agree(
+    name: &str,
+    scale: Rational,
+    fast: impl Fn(&mut ChaCha20Rng) -> i128,
+    slow: impl Fn(&mut ChaCha20Rng) -> i128,
+) {
+    let (mut one, mut other) = (ChaCha20Rng::seed_from_u64(SEED), ChaCha20Rng::seed_from_u64(SEED));
+    for at in 0..20_000 {
+        let (fast, slow) = (fast(&mut one), slow(&mut other));
+        assert_eq!(fast, slow, "seed {SEED}: draw {at} of {name} of scale {scale:?}");
+        assert_eq!(
+            one.get_word_pos(),
+            other.get_word_pos(),
+            "seed {SEED}: the words after draw {at} of {name} of scale {scale:?}"
+        );
+    }
+}
+
+#[test]
+fn the_fast_way_draws_what_the_definition_draws() {
+    for scale in scales() {
+        let law = Geometric::new(scale).unwrap();
+        agree("geometric", scale, |rng| law.sample(rng), |rng| law.sample_by_definition(rng));
+        let law = DiscreteLaplace::new(scale).unwrap();
+        agree("discrete Laplace", scale, |rng| law.sample(rng), |rng| law.sample_by_definition(rng));
+        let law = DiscreteGaussian::new(scale).unwrap();
+        agree("discrete Gaussian", scale, |rng| law.sample(rng), |rng| law.sample_by_definition(rng));
+    }
+}

@@ -1,0 +1,96 @@
+//! All ways in which a coin's first words can fall, with their probabilities in fractions: what is decided by then bounds the
+//! coin's law from both sides.
+
+use num_bigint::BigUint;
+use num_rational::Ratio;
+use rand_core::{Error, RngCore};
+use scumble_sampling::{Rational, bernoulli, bernoulli_exp, randomized_response};
+use std::num::NonZeroU64;
+
+/// Words that count to 2^BITS, one after the other in all ways; past the last, any words, and the result is not counted.
+struct Script<'a> {
+    words: &'a [u64],
+    taken: usize,
+}
+
+const BITS: u32 = 3; // every bound in these tests fits
+const LENGTH: usize = 6;
+
+impl RngCore for Script<'_> {
+    fn next_u64(&mut self) -> u64 {
+        let word = self.words.get(self.taken).copied();
+        self.taken += 1;
+        word.unwrap_or((self.taken as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 29)
+    }
+    fn next_u32(&mut self) -> u32 {
+        self.next_u64() as u32
+    }
+    fn fill_bytes(&mut self, _bytes: &mut [u8]) {
+        unreachable!("the samplers take words")
+    }
+    fn try_fill_bytes(&mut self, _bytes: &mut [u8]) -> Result<(), Error> {
+        unreachable!("the samplers take words")
+    }
+}
+
+/// The probabilities of each result below `results` that is decided by the first words, and of none so far.
+fn decided(results: usize, mut draw: impl FnMut(&mut Script) -> usize) -> (Vec<f64>, f64) {
+    let mut counts = vec![0u64; results];
+    let all = 1u64 << (BITS as usize * LENGTH);
+    for way in 0..all {
+        let words: Vec<u64> = (0..LENGTH).map(|at| way >> (BITS as usize * at) & ((1 << BITS) - 1)).collect();
+        let mut script = Script { words: &words, taken: 0 };
+        let result = draw(&mut script);
+        if script.taken <= LENGTH {
+            counts[result] += 1;
+        }
+    }
+    let fraction = |count: u64| {
+        let fraction = Ratio::new(BigUint::from(count), BigUint::from(all));
+        num_traits::ToPrimitive::to_f64(&fraction).unwrap()
+    };
+    let open = fraction(all - counts.iter().sum::<u64>());
+    (counts.into_iter().map(fraction).collect(), open)
+}
+
+/// What is decided bounds the law, and little is left open; a law 5 % off lies outside.
+#[track_caller]
+fn brackets(draw: impl FnMut(&mut Script) -> usize, law: &[f64], wrong: &[f64]) {
+    let (decided, open) = decided(law.len(), draw);
+    let holds = |law: &[f64]| {
+        law.iter().zip(&decided).all(|(p, least)| (*least - 1e-15..=least + open + 1e-15).contains(p))
+    };
+    assert!(holds(law), "{law:?} is not between {decided:?} and {open} more");
+    assert!(!holds(wrong), "{wrong:?} lies between {decided:?} and {open} more");
+}
+
+#[test]
+fn every_coin_of_small_fractions() {
+    for denominator in 2..=8u64 {
+        for numerator in 1..denominator {
+            let p = Rational::new(numerator, denominator).unwrap();
+            let law = |p: f64| [1.0 - p, p];
+            brackets(|rng| bernoulli(rng, p).into(), &law(p.to_f64()), &law(p.to_f64() * 1.05));
+        }
+    }
+}
+
+#[test]
+fn every_exponential_coin_of_small_fractions() {
+    for (numerator, denominator) in [(1, 2), (1, 4), (3, 4), (2, 5)] {
+        let gamma = Rational::new(numerator, denominator).unwrap();
+        let law = |gamma: f64| [1.0 - (-gamma).exp(), (-gamma).exp()];
+        brackets(|rng| bernoulli_exp(rng, gamma).into(), &law(gamma.to_f64()), &law(gamma.to_f64() + 0.2));
+    }
+}
+
+#[test]
+fn every_answer_among_few_levels() {
+    let levels = NonZeroU64::new(3).unwrap();
+    let law = |epsilon: f64| {
+        let others = 1.0 / (epsilon.exp() + 2.0);
+        [others, 1.0 - 2.0 * others, others]
+    };
+    let epsilon = Rational::new(1, 2).unwrap();
+    brackets(|rng| randomized_response(rng, 1, levels, epsilon) as usize, &law(0.5), &law(1.5));
+}
