@@ -364,8 +364,54 @@ mod tests {
         &guarantee.claims[0].notion
     }
 
+    fn gaussian(mu: f64, delta: f64) -> Notion {
+        let curve = Curve::gaussian(mu, 0.0, 0.0);
+        Notion::LocalDp(LocalDp::new(curve.epsilon(delta), delta).along(curve))
+    }
+
+    fn local_dp(guarantee: &Guarantee) -> &LocalDp {
+        guarantee.local_dp(Unit::Record).unwrap()
+    }
+
     const FEATURES: Scope = Scope { features: true, label: false };
     const LABEL: Scope = Scope { features: false, label: true };
+
+    #[test]
+    fn curves_compose_to_less_than_the_sum() {
+        let part = |notion| guarantee(notion, Unit::Record);
+        let (one, two) = (part(gaussian(0.3, 1e-6)), part(gaussian(0.4, 1e-6)));
+        let both = in_sequence(&[one.clone(), two.clone()]);
+        let both = local_dp(&both);
+        // μ² = 0.3² + 0.4².
+        let closed = scumble_accounting::gaussian::epsilon(0.5, 2e-6).unwrap();
+        assert_eq!(both.delta, 2e-6);
+        assert!((both.epsilon / closed - 1.0).abs() < 1e-6, "{} is not {closed}", both.epsilon);
+        assert!(both.epsilon < local_dp(&one).epsilon + local_dp(&two).epsilon);
+        let along = both.curve.unwrap();
+        assert!((along.delta(closed) / 2e-6 - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_pure_part_moves_a_curve_and_a_part_without_one_ends_it() {
+        let part = |notion| guarantee(notion, Unit::Record);
+        let noisy = part(gaussian(0.5, 1e-6));
+        let beside = in_sequence(&[noisy.clone(), part(Notion::LocalDp(LocalDp::pure(0.25)))]);
+        let expected = local_dp(&noisy).epsilon + 0.25;
+        assert!((local_dp(&beside).epsilon - expected).abs() < 1e-12);
+        assert!(local_dp(&beside).curve.is_some());
+        let unknown = in_sequence(&[noisy.clone(), part(local(1.0))]);
+        assert_eq!(local_dp(&unknown).curve, None);
+        assert_eq!(local_dp(&unknown).delta, 2e-6);
+        let apart = in_parallel(&[noisy.clone(), noisy], Partition::FixedInAdvance);
+        assert_eq!(local_dp(&apart).curve, None);
+    }
+
+    #[test]
+    fn pure_parts_have_no_curve_to_show() {
+        let pure = guarantee(Notion::LocalDp(LocalDp::pure(0.5)), Unit::Record);
+        let both = in_sequence(&[pure.clone(), pure]);
+        assert_eq!(local_dp(&both), &LocalDp::pure(1.0));
+    }
 
     #[test]
     fn features_with_labels_protect_the_record_at_the_sum() {

@@ -65,7 +65,9 @@ impl Curve {
 
     /// −ln f(k), with a relative error below 2⁻⁴⁹: eleven roundings at most, of at most 2⁻⁵³ each.
     fn exponent(&self, k: u128) -> f64 {
-        let scaled = k as f64 * self.scale.denominator() as f64 / self.scale.numerator() as f64;
+        // The same number; a u64 takes one instruction.
+        let k = u64::try_from(k).map_or(k as f64, |k| k as f64);
+        let scaled = k * self.scale.denominator() as f64 / self.scale.numerator() as f64;
         match self.shape {
             Shape::Exponential => scaled,
             Shape::Normal => scaled * scaled / 2.0,
@@ -135,9 +137,10 @@ const LN_2: u64 = 0x58B9_0BFB_E8E7_BCD5;
 /// less than a hundred units. That is less than 2⁻⁴¹ in all, and as e^−r ≤ 1 both sides get 2⁻⁴⁰.
 fn exp_minus(exponent: f64) -> (u64, u64) {
     const ERROR: u64 = 1 << 23;
-    let exponent = u128::from((exponent * (1u64 << 57) as f64) as u64) << 6;
-    let halvings = exponent / u128::from(LN_2);
-    let rest = (exponent - halvings * u128::from(LN_2)) as u64;
+    let fixed = u128::from((exponent * (1u64 << 57) as f64) as u64) << 6;
+    // One less than the quotient where a float has rounded it up: the rest is below 2·ln 2, for which the series is as good.
+    let halvings = ((exponent * std::f64::consts::LOG2_E) as u64).saturating_sub(1);
+    let rest = (fixed - u128::from(halvings) * u128::from(LN_2)) as u64;
     let mut sum = 0;
     for coefficient in TAYLOR.into_iter().rev() {
         sum = coefficient - ((u128::from(rest) * u128::from(sum)) >> 63) as u64;

@@ -23,7 +23,6 @@ use std::fmt;
 
 /// Rectangles at most.
 const MOST: usize = 256;
-const LOW_63: u64 = ONE - 1;
 
 pub(crate) struct Ziggurat {
     curve: Curve,
@@ -40,7 +39,7 @@ struct Layer {
     width: u64,
     /// Columns before this one lie below the curve at the full height.
     inner: u64,
-    /// 63 digits decide the column where what is left of them is less than this.
+    /// 63 digits decide the column where what is left of them is less than this; zero where they never do.
     decided: u64,
     /// Yᵢ, less i units at most.
     floor: u64,
@@ -81,7 +80,11 @@ impl Ziggurat {
     #[inline]
     pub(crate) fn sample<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> u128 {
         loop {
-            if let Some(k) = self.attempt(rng.next_u64() >> 1, rng, decide) {
+            let digits = rng.next_u64() & !1;
+            if let Some(k) = self.column_below(digits, decide) {
+                return k.into();
+            }
+            if let Some(k) = self.attempt(digits, rng, decide) {
                 return k;
             }
         }
@@ -92,42 +95,52 @@ impl Ziggurat {
     pub(crate) fn sample_signed<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> i128 {
         loop {
             let word = rng.next_u64();
-            let negative = word & 1 == 1;
-            match self.attempt(word >> 1, rng, decide) {
-                Some(0) if negative => {}
-                Some(k) => return if negative { -(k as i128) } else { k as i128 },
+            let (digits, sign) = (word & !1, (word & 1) as i64);
+            if let Some(k) = self.column_below(digits, decide) {
+                // −k is !k + 1, and without a branch that nothing can foresee.
+                let k = (k as i64 ^ -sign) + sign;
+                if k != 0 || sign == 0 {
+                    return k.into();
+                }
+                continue;
+            }
+            match self.attempt(digits, rng, decide) {
+                Some(0) if sign == 1 => {}
+                Some(k) => return if sign == 1 { -(k as i128) } else { k as i128 },
                 None => {}
             }
         }
     }
 
-    /// One point, if it lies below the curve. `digits` are 63 fresh ones.
+    /// The column, where 63 digits decide it and it lies below the curve at the full height: nearly always.
     #[inline]
+    fn column_below(&self, digits: u64, decide: Decide) -> Option<u64> {
+        let (at, column, left) = self.place(digits);
+        let layer = &self.layers[at];
+        (decide == Decide::Fast && left < layer.decided && column < layer.inner).then_some(column)
+    }
+
+    /// One point, if it lies below the curve. `digits` are 63 fresh ones, and a last bit that is not known yet.
+    #[inline(never)]
     fn attempt<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R, decide: Decide) -> Option<u128> {
-        if decide == Decide::Fast {
-            let (at, column) = self.place(digits);
-            let layer = &self.layers[at];
-            let (column, left) = ((column >> 63) as u64, column as u64 & LOW_63);
-            if left < layer.decided {
-                if column < layer.inner {
-                    return Some(column.into());
-                }
-                return self.test(at, column, rng, decide);
-            }
-        }
-        let (at, column) = self.place_exactly(digits, rng);
+        let (at, column, left) = self.place(digits);
+        let (at, column) = match decide {
+            Decide::Fast if left < self.layers[at].decided => (at, column),
+            _ => self.place_exactly(digits >> 1, rng),
+        };
         if column < self.layers[at].inner {
             return Some(column.into());
         }
         self.test(at, column, rng, decide)
     }
 
-    /// ⌊n·U⌋ is the rectangle, and what is left of n·U, times its width, the column: in units of 2⁻⁶³.
+    /// ⌊n·U⌋ is the rectangle, and what is left of n·U, times its width, the column; and what is left then.
     #[inline]
-    fn place(&self, digits: u64) -> (usize, u128) {
-        let rectangle = u128::from(digits) * self.layers.len() as u128;
-        let at = (rectangle >> 63) as usize;
-        (at, u128::from(rectangle as u64 & LOW_63) * u128::from(self.layers[at].width))
+    fn place(&self, digits: u64) -> (usize, u64, u64) {
+        let split = |product: u128| ((product >> 64) as u64, product as u64);
+        let (at, left) = split(u128::from(digits) * self.layers.len() as u128);
+        let (column, left) = split(u128::from(left) * u128::from(self.layers[at as usize].width));
+        (at as usize, column, left)
     }
 
     /// [`place`](Self::place) with as many digits as it takes.
@@ -152,7 +165,6 @@ impl Ziggurat {
     }
 
     /// Whether a height in rectangle `at` lies below the curve at `column`: the draw, if so.
-    #[inline(never)]
     fn test<R: RngCore + ?Sized>(&self, at: usize, column: u64, rng: &mut R, decide: Decide) -> Option<u128> {
         let (mut k, mut stairs) = (u128::from(column), 0);
         if at == 0 && column >= self.reach {
@@ -257,7 +269,8 @@ fn cover(curve: &Curve, reach: u64, stair: u64, lowest: u64) -> Option<Box<[Laye
     for (at, layer) in layers.iter_mut().enumerate() {
         let ceiling = layer.floor.saturating_add(layer.height).saturating_add(at as u64 + 1);
         layer.inner = inside(curve, ceiling).min(layer.width).min(reach);
-        layer.decided = layer.width.checked_mul(count).map_or(0, |next| (ONE + 1).saturating_sub(next));
+        // With the last bit the column is less than 2nw further on, in units of 2⁻⁶⁴.
+        layer.decided = layer.width.checked_mul(2 * count).map_or(0, |next| next.wrapping_neg() + 1);
     }
     Some(layers.into())
 }
@@ -388,8 +401,8 @@ mod tests {
         for ziggurat in ziggurats().into_iter().filter(|ziggurat| ziggurat.layers[0].width < 40) {
             let mut hits = std::collections::BTreeMap::<(usize, u64), u64>::new();
             for first in 0..1u64 << DIGITS {
-                let (at, column) = ziggurat.place(first << (63 - DIGITS));
-                *hits.entry((at, (column >> 63) as u64)).or_default() += 1;
+                let (at, column, _) = ziggurat.place(first << (64 - DIGITS));
+                *hits.entry((at, column)).or_default() += 1;
             }
             let mut cells = 0;
             for (at, layer) in ziggurat.layers.iter().enumerate() {

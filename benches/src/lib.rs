@@ -1,1 +1,0 @@
-//! Micro-benchmarks, in `benches/`: `cargo bench -p scumble-benches`.

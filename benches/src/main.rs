@@ -1,0 +1,151 @@
+//! The performance page: exact noise and whole releases beside named peers, in turns within one run, on one thread.
+
+mod noise;
+mod numpy;
+mod release;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Time exact noise and releases beside named peers, and write the page.
+#[derive(Parser)]
+struct Arguments {
+    /// How often each contestant is timed.
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    rounds: usize,
+    /// A Python with numpy.
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+    /// Where to write the page; by default it is printed.
+    #[arg(long, value_name = "PAGE.md")]
+    output: Option<PathBuf>,
+}
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// Contestants that are compared with the first of them.
+struct Section {
+    title: &'static str,
+    /// What one value is.
+    what: &'static str,
+    contestants: Vec<Contestant>,
+}
+
+/// One way to make values.
+struct Contestant {
+    name: String,
+    /// Makes some values and says how many nanoseconds each took.
+    round: Box<dyn FnMut() -> Result<f64>>,
+    /// Of each round.
+    nanoseconds: Vec<f64>,
+}
+
+impl Contestant {
+    fn new(name: impl Into<String>, round: impl FnMut() -> Result<f64> + 'static) -> Self {
+        Self { name: name.into(), round: Box::new(round), nanoseconds: vec![] }
+    }
+
+    /// One that makes `values` values a round.
+    fn timed<T>(
+        name: impl Into<String>,
+        values: usize,
+        mut make: impl FnMut() -> Result<T> + 'static,
+    ) -> Self {
+        Self::new(name, move || {
+            let start = Instant::now();
+            std::hint::black_box(make()?);
+            Ok(start.elapsed().as_nanos() as f64 / values as f64)
+        })
+    }
+
+    /// A quantile of the rounds, in nanoseconds.
+    fn quantile(&self, p: f64) -> f64 {
+        let mut sorted = self.nanoseconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted[((sorted.len() - 1) as f64 * p).round() as usize]
+    }
+}
+
+fn main() -> ExitCode {
+    match page(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn page(arguments: &Arguments) -> Result<()> {
+    let mut missing = vec![];
+    let mut sections = vec![noise::laplace()?, noise::gaussian()?, release::release()?];
+    if cfg!(not(feature = "peers")) {
+        missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
+    }
+    match numpy::Numpy::start(&arguments.python) {
+        Ok(numpy) => {
+            for (section, contestant) in sections.iter_mut().zip(numpy.contestants()) {
+                section.contestants.push(contestant);
+            }
+        }
+        Err(problem) => missing.push(format!("numpy did not take part: {problem}")),
+    }
+    // One thread for all.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
+    pool?;
+    let rounds = arguments.rounds.max(1);
+    let bar = ProgressBar::new(rounds as u64);
+    bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} rounds, {eta} left")?);
+    for _ in 0..rounds {
+        for contestant in sections.iter_mut().flat_map(|section| &mut section.contestants) {
+            let nanoseconds =
+                (contestant.round)().map_err(|problem| format!("{}: {problem}", contestant.name))?;
+            contestant.nanoseconds.push(nanoseconds);
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let text = markdown(&sections, &missing, rounds);
+    match &arguments.output {
+        Some(file) => Ok(std::fs::write(file, text)?),
+        None => {
+            print!("{text}");
+            Ok(())
+        }
+    }
+}
+
+fn markdown(sections: &[Section], missing: &[String], rounds: usize) -> String {
+    let mut text = format!(
+        "# Performance\n\n\
+         Written by `cargo run --release -p scumble-benches --features peers -- --output PERFORMANCE.md`. All take turns on one\n\
+         thread in one run; a time is the median of {rounds} rounds, with the quartiles beside it. Machines differ and are noisy:\n\
+         read the ratios.\n"
+    );
+    for section in sections {
+        let _ = write!(
+            text,
+            "\n## {}\n\n{}\n\n| | ns | quartiles | values a second | times ours |\n|---|--:|--:|--:|--:|\n",
+            section.title, section.what
+        );
+        let ours = section.contestants.first().map_or(f64::NAN, |first| first.quantile(0.5));
+        for contestant in &section.contestants {
+            let [low, middle, high] = [0.25, 0.5, 0.75].map(|p| contestant.quantile(p));
+            let _ = writeln!(
+                text,
+                "| {} | {middle:.1} | {low:.1} – {high:.1} | {:.1e} | {:.2} |",
+                contestant.name,
+                1e9 / middle,
+                middle / ours
+            );
+        }
+    }
+    for line in missing {
+        let _ = writeln!(text, "\n{line}");
+    }
+    text
+}

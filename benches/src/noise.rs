@@ -1,0 +1,95 @@
+//! Exact noise on a lattice of step 2⁻⁴⁰ at scale 1, beside floating-point noise and OpenDP's.
+
+use crate::{Contestant, Result, Section};
+use rand::Rng;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, Exp1, StandardNormal};
+use scumble::sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
+use std::hint::black_box;
+
+const DRAWS: usize = 200_000;
+const STEPS: u64 = 1 << 40;
+
+/// `draw`, from a ChaCha20 stream of its own, many times a round.
+fn draws<T: 'static>(name: &str, draw: impl Fn(&mut ChaCha20Rng) -> T + 'static) -> Contestant {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    Contestant::timed(name, DRAWS, move || {
+        for _ in 0..DRAWS {
+            black_box(draw(&mut rng));
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn laplace() -> Result<Section> {
+    let law = DiscreteLaplace::new(Rational::new(STEPS, 1)?)?;
+    #[cfg_attr(not(feature = "peers"), expect(unused_mut, reason = "peers are added to it"))]
+    let mut contestants = vec![
+        draws("scumble, discrete Laplace, exact", move |rng| law.sample(rng)),
+        draws("rand_distr, `Exp1` with a random sign, floating point", |rng| {
+            let magnitude: f64 = Exp1.sample(rng);
+            if rng.r#gen() { magnitude } else { -magnitude }
+        }),
+    ];
+    #[cfg(feature = "peers")]
+    contestants.push(opendp::laplace()?);
+    Ok(Section { title: "Laplace noise", what: WHAT, contestants })
+}
+
+pub(crate) fn gaussian() -> Result<Section> {
+    let law = DiscreteGaussian::new(Rational::new(STEPS, 1)?)?;
+    #[cfg_attr(not(feature = "peers"), expect(unused_mut, reason = "peers are added to it"))]
+    let mut contestants = vec![
+        draws("scumble, discrete Gaussian, exact", move |rng| law.sample(rng)),
+        draws("rand_distr, `StandardNormal`, floating point", |rng| -> f64 { StandardNormal.sample(rng) }),
+    ];
+    #[cfg(feature = "peers")]
+    contestants.push(opendp::gaussian()?);
+    Ok(Section { title: "Gaussian noise", what: WHAT, contestants })
+}
+
+const WHAT: &str =
+    "A draw of scale 1 on a lattice of step 2⁻⁴⁰ where it is exact, all on ChaCha20 but for numpy (PCG64).";
+
+/// Vectors of zeros with OpenDP's noise, on its default generator without OpenSSL (with it, it takes some four times as long).
+#[cfg(feature = "peers")]
+mod opendp {
+    use super::{Contestant, Result};
+    use opendp::domains::{AtomDomain, VectorDomain};
+    use opendp::measurements::{make_gaussian, make_laplace};
+    use opendp::measures::{MaxDivergence, ZeroConcentratedDivergence};
+    use opendp::metrics::{L1Distance, L2Distance};
+
+    const DRAWS: usize = 10_000;
+    const STEP: Option<i32> = Some(-40);
+
+    fn vectors() -> VectorDomain<AtomDomain<f64>> {
+        VectorDomain::new(AtomDomain::new_non_nan()).with_size(DRAWS)
+    }
+
+    fn text(problem: opendp::error::Error) -> String {
+        format!("{problem:?}")
+    }
+
+    pub(super) fn laplace() -> Result<Contestant> {
+        let noise = make_laplace::<_, _, MaxDivergence>(vectors(), L1Distance::<f64>::default(), 1.0, STEP);
+        let (noise, zeros) = (noise.map_err(text)?, vec![0.0; DRAWS]);
+        Ok(Contestant::timed("OpenDP 0.16, `make_laplace`, exact", DRAWS, move || {
+            Ok(noise.invoke(&zeros).map_err(text)?)
+        }))
+    }
+
+    pub(super) fn gaussian() -> Result<Contestant> {
+        let noise = make_gaussian::<_, _, ZeroConcentratedDivergence>(
+            vectors(),
+            L2Distance::<f64>::default(),
+            1.0,
+            STEP,
+        );
+        let (noise, zeros) = (noise.map_err(text)?, vec![0.0; DRAWS]);
+        Ok(Contestant::timed("OpenDP 0.16, `make_gaussian`, exact", DRAWS, move || {
+            Ok(noise.invoke(&zeros).map_err(text)?)
+        }))
+    }
+}
