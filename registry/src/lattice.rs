@@ -192,8 +192,7 @@ impl IntegerDomain {
     /// # Errors
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     pub(crate) fn add(&self, point: &mut [f64], mut draw: impl FnMut() -> i128) -> Result<()> {
-        let step = self.lattice.step();
-        let rounded = self.round(point)?;
+        let (rounded, step) = (self.round(point)?, self.lattice.step());
         for (x, k) in point.iter_mut().zip(rounded) {
             let sum = i128::from(k) + draw();
             // The same number; an i64 takes one instruction.
@@ -205,7 +204,8 @@ impl IntegerDomain {
     fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
         check_width(self.bounds.last().map_or(0, |(at, _)| at.end), point.len())?;
         check_finite(point)?;
-        let units: Vec<f64> = point.iter().map(|&x| self.lattice.units(x)).collect();
+        let per_step = self.lattice.units(1.0); // a power of two, so that products are exact
+        let units: Vec<f64> = point.iter().map(|&x| x * per_step).collect();
         let mut rounded = Vec::with_capacity(point.len());
         for (at, bounds) in &self.bounds {
             bounds.round(&units[at.clone()], &mut rounded);

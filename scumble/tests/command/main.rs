@@ -1,5 +1,6 @@
 //! The command as a user meets it: what it prints, what it writes, and what it says of bad input.
 
+mod account;
 mod compare;
 mod design;
 mod ledger;

@@ -37,7 +37,7 @@ impl Target {
     /// The least number of [`from`, `to`] at which `run` meets the target, to a millionth of it.
     fn least(&self, from: f64, to: f64, run: impl Fn(f64) -> Result<Run>) -> Option<f64> {
         let is_met = |x: f64| self.is_met(run(x));
-        let mut at = nearly_least(from, to, |x| self.is_met_by_renyi(run(x)))?;
+        let mut at = nearly_least(from, to, 0.02, |x| self.is_met_by_renyi(run(x)))?;
         while !is_met(at) {
             at *= 1.05;
             if at > to {
@@ -48,7 +48,7 @@ impl Target {
         while short > from && is_met(short) {
             (at, short) = (short, (short / 1.2).max(from));
         }
-        nearly_least(short, at, is_met)
+        nearly_least(short, at, 1e-6, is_met)
     }
 }
 

@@ -71,11 +71,10 @@ pub(crate) fn epsilon_above(runs: &[Run], delta: f64, neighbours: Neighbours) ->
 pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bounds> {
     check_epsilon(epsilon)?;
     Ok(largest(runs, neighbours, |steps| {
-        let mean = |tilt: f64| -> f64 {
-            steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).mean).sum()
-        };
-        // The tilt that brings the middle to ε; beyond 10⁵ it is far beyond all that a float can say of δ.
-        let tilt = least(1e-6, 1e5, |tilt| mean(tilt) >= epsilon).unwrap_or(1e5);
+        if steps.iter().map(|(pair, count)| *count as f64 * pair.largest_loss()).sum::<f64>() <= epsilon {
+            return Bounds { lower: 0.0, upper: 0.0 };
+        }
+        let tilt = tilt_to(&steps, epsilon);
         let moment: f64 =
             steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).log_moment).sum();
         let expected = (moment - tilt * epsilon).exp().clamp(1e-300, 1.0); // Chernoff's bound
@@ -85,6 +84,27 @@ pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bound
             upper: question.composed(Side::Above).delta(epsilon),
         }
     }))
+}
+
+/// Nearly the tilt that brings the middle of the sum to `mean`; any tilt gives bounds, and a near one good bounds.
+fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
+    const MOST: f64 = 1e4; // where a loss never is as large, or hardly ever
+    let reaches = |tilt: f64| {
+        let means = steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).mean);
+        means.sum::<f64>() >= mean
+    };
+    let mut tilt = 1e-3;
+    while tilt < MOST && !reaches(2.0 * tilt) {
+        tilt *= 2.0;
+    }
+    let mut step = tilt / 2.0;
+    for _ in 0..5 {
+        if !reaches(tilt + step) {
+            tilt += step;
+        }
+        step /= 2.0;
+    }
+    tilt
 }
 
 /// The largest bounds over the directions in which neighbours differ.
@@ -109,14 +129,19 @@ struct Question {
     tilt: f64,
     /// Minus the logarithm of the mass that may be left out on either end of a step.
     log_tail: f64,
-    /// The distance h of grid points.
-    grid: f64,
+    /// How far grid points may lie apart.
+    fine: f64,
+    /// How far the losses of a step do.
+    widest: f64,
     /// The standard deviation of the tilted sum.
     deviation: f64,
 }
 
-/// Grid points of a step, and of the window, at most.
-const MOST: f64 = (1u64 << 21) as f64;
+/// Grid points of a step at most.
+const MOST: f64 = (1u64 << 19) as f64;
+
+/// Grid points of the window at most.
+const WIDEST_WINDOW: usize = 1 << 22;
 
 impl Question {
     /// At some (ε, δ), with the middle where `tilt` brings it.
@@ -132,18 +157,25 @@ impl Question {
         // A loss that goes to a neighbour, or is not told from it, changes a step's variance by some h²/6, and half of that
         // times the tilt is what it changes its share of ε by: both are kept below a part in a thousand.
         let fine = (0.006 * variance).min(0.003 * epsilon / tilt) / count;
-        let fine = fine.sqrt();
-        let grid = fine.max(widest.fold(0.0, f64::max) / MOST).max(1e-12);
-        Self { steps, tilt, log_tail, grid, deviation: variance.sqrt() }
+        let (fine, widest) = (fine.sqrt(), widest.fold(0.0, f64::max));
+        Self { steps, tilt, log_tail, fine, widest, deviation: variance.sqrt() }
     }
 
     fn composed(&self, side: Side) -> Composed {
-        let losses: Vec<(Losses, u64)> = self
-            .steps
-            .iter()
-            .map(|(pair, count)| (Losses::new(pair, self.grid, self.log_tail, side), *count))
-            .collect();
-        Composed::new(&losses, self, side)
+        let (grid, log_tail) = (self.grid(side), self.log_tail);
+        let losses = self.steps.iter().map(|(pair, count)| (Losses::new(pair, grid, log_tail, side), *count));
+        Composed::new(&losses.collect::<Vec<_>>(), self, side)
+    }
+
+    /// The distance of grid points on this side.
+    fn grid(&self, side: Side) -> f64 {
+        // From below some points must lie between no loss and that of a record that was not sampled, where most mass lies.
+        let unsampled = self.steps.iter().map(|(pair, _)| -(-pair.ahead.max(pair.behind)).ln_1p() / 4.0);
+        let fine = match side {
+            Side::Above => self.fine,
+            Side::Below => unsampled.fold(self.fine, f64::min),
+        };
+        fine.max(self.widest / MOST).max(1e-12)
     }
 }
 
@@ -193,6 +225,13 @@ impl Losses {
         let last = (pair.loss(to) / grid).ceil() as i64;
         let mut mass = vec![0.0; (last - first + 1) as usize];
         let cut = |loss: f64| pair.cut(pair.at_loss(loss * grid));
+        // P-mass to the point before its loss, or before `most`.
+        let round_down = |(p, q): (f64, f64), most: i64, mass: &mut [f64]| {
+            let point = ((p / q).ln() / grid).floor().min(most as f64) - first as f64;
+            if p > 0.0 && point >= 0.0 {
+                mass[point as usize] += p;
+            }
+        };
         // From left to right, each cell reaches just so far beyond a grid point that its own loss is that point's.
         let (mut lower, mut point) = (pair.cut(f64::NEG_INFINITY), first);
         while point < last {
@@ -209,27 +248,28 @@ impl Losses {
                 width *= 2.0;
                 found = reaches(start + width);
             }
-            let Some(mut found) = found else {
-                break; // nothing to speak of is left
-            };
-            let mut short = 0.0;
-            for _ in 0..14 {
-                let middle = 0.5 * (short + width);
-                match reaches(start + middle) {
-                    Some(nearer) => (found, width) = (nearer, middle),
-                    None => short = middle,
+            if let Some(mut found) = found {
+                let mut short = 0.0;
+                for _ in 0..10 {
+                    let middle = 0.5 * (short + width);
+                    match reaches(start + middle) {
+                        Some(nearer) => (found, width) = (nearer, middle),
+                        None => short = middle,
+                    }
                 }
+                mass[(point - first) as usize] += found.0;
+                lower = found.1;
+            } else {
+                // However far it reaches, what lies before the point outweighs what lies behind it.
+                width = 0.5;
+                let upper = cut(start + width);
+                round_down(pair.between(&lower, &upper), point, &mut mass);
+                lower = upper;
             }
-            mass[(point - first) as usize] += found.0;
-            lower = found.1;
             point = (start + width).floor() as i64 + 1;
         }
         // The rest is one cell.
-        let (p, q) = pair.between(&lower, &pair.cut(f64::INFINITY));
-        let point = ((p / q).ln() / grid).floor().min(last as f64) - first as f64;
-        if p > 0.0 && point >= 0.0 {
-            mass[point as usize] += p;
-        }
+        round_down(pair.between(&lower, &pair.cut(f64::INFINITY)), last, &mut mass);
         Self { grid, first, mass, infinite: 0.0 }
     }
 
@@ -260,7 +300,7 @@ struct Composed {
 
 impl Composed {
     fn new(losses: &[(Losses, u64)], question: &Question, side: Side) -> Self {
-        let (tilt, grid) = (question.tilt, question.grid);
+        let (tilt, grid) = (question.tilt, question.grid(side));
         let moment = |tilt: f64| -> f64 {
             losses.iter().map(|(losses, count)| *count as f64 * losses.log_moment(tilt)).sum()
         };
@@ -284,7 +324,7 @@ impl Composed {
             };
             tail(1.0) + tail(-1.0)
         };
-        while outside(size) > 1e-13 && (size as f64) < 2.0 * MOST {
+        while outside(size) > 1e-13 && size < WIDEST_WINDOW {
             size *= 2;
         }
         let (tilted, peak) = convolve(losses, tilt, size);
@@ -342,11 +382,17 @@ impl Composed {
 
     /// The least ε with δ(ε) ≤ δ.
     fn epsilon(&self, delta: f64) -> f64 {
-        let last = (self.first + self.behind.len() as i64).max(1) as f64 * self.grid;
-        least(0.0, last, |epsilon| self.delta(epsilon) <= delta).unwrap_or(match self.side {
-            Side::Above => f64::INFINITY,
-            Side::Below => last,
-        })
+        let last = (self.first + self.behind.len() as i64).max(1);
+        let at = |point: i64| point as f64 * self.grid;
+        let is_met = |epsilon: f64| self.delta(epsilon) <= delta;
+        match self.side {
+            Side::Above => least(0.0, at(last), is_met).unwrap_or(f64::INFINITY),
+            // Far to the left all digits may be lost, and δ seem small: from the right.
+            Side::Below => match (self.first.max(0)..last).rev().find(|&point| !is_met(at(point))) {
+                Some(point) => least(at(point), at(point + 1), is_met).unwrap_or(at(point)),
+                None => 0.0,
+            },
+        }
     }
 }
 

@@ -105,6 +105,11 @@ impl Pair {
         self.log_ratio(self.ahead, x) - self.log_ratio(self.behind, -x)
     }
 
+    /// sup ln P/Q: what takes no part in P can be no more than not to have been sampled for Q.
+    pub(crate) fn largest_loss(&self) -> f64 {
+        if self.ahead > 0.0 { f64::INFINITY } else { -(-self.behind).ln_1p() }
+    }
+
     /// ln P(x)/N(x; 0, σ²).
     pub(crate) fn log_ahead(&self, x: f64) -> f64 {
         self.log_ratio(self.ahead, x)

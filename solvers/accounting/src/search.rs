@@ -28,10 +28,10 @@ pub fn least_integer(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> Option<
     Some(at)
 }
 
-/// As [`least`], to a relative accuracy of 10⁻⁶: for what takes long.
-pub fn nearly_least(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
-    let step = |index: u64| from * (index as f64 * 1e-6).exp();
-    let last = ((to / from).ln() / 1e-6).floor() as u64;
+/// As [`least`], to this relative `accuracy`: for what takes long.
+pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
+    let step = |index: u64| from * (index as f64 * accuracy).exp();
+    let last = ((to / from).ln() / accuracy).floor() as u64;
     least_integer(0, last, |index| holds(step(index))).map(step)
 }
 
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(least(0.0, 1.0, |x| x >= 2.0), None);
         assert_eq!(least(0.5, 1.0, |_| true), Some(0.5));
         assert_eq!(least_integer(0, u64::MAX, |x| x >= 12_345), Some(12_345));
-        let found = nearly_least(1e-3, 1e3, |x| x >= 7.0).unwrap();
+        let found = nearly_least(1e-3, 1e3, 1e-6, |x| x >= 7.0).unwrap();
         assert!((7.0..7.00001).contains(&found), "{found}");
     }
 }

@@ -1,0 +1,97 @@
+//! `scumble account`.
+
+use crate::{json, refusal, scumble};
+
+const DP_SGD: [&str; 3] = ["account", "dp-sgd", "--json"];
+const SETTINGS: [(&str, &str); 4] =
+    [("--sampling-rate", "0.01"), ("--noise-multiplier", "1"), ("--steps", "1000"), ("--delta", "1e-5")];
+
+/// All settings of a training but one, and what is said in its place.
+fn without<'a>(left_out: &str, more: &[&'a str]) -> Vec<&'a str> {
+    let kept =
+        SETTINGS.iter().filter(|(name, _)| *name != left_out).flat_map(|(name, value)| [*name, *value]);
+    DP_SGD.into_iter().chain(kept).chain(more.iter().copied()).collect()
+}
+
+#[track_caller]
+fn near(value: &serde_json::Value, expected: f64, relative: f64) {
+    let value = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    assert!((value / expected - 1.0).abs() <= relative, "{value} is not {expected}");
+}
+
+#[test]
+fn a_gaussian_mechanism_is_solved_for_whichever_of_four_is_missing() {
+    let all =
+        [("--epsilon", 1.0), ("--delta", 1e-9), ("--sensitivity", 2.0), ("--sigma", 2.0 * 5.495266157238276)];
+    for (missing, expected) in all {
+        let given = all.iter().filter(|(name, _)| *name != missing);
+        let given: Vec<String> =
+            given.flat_map(|(name, value)| [name.to_string(), value.to_string()]).collect();
+        let arguments = ["account", "gaussian", "--json"].into_iter().chain(given.iter().map(String::as_str));
+        let answer = json(&arguments.collect::<Vec<_>>());
+        near(&answer[missing.trim_start_matches("--")], expected, 1e-8);
+    }
+}
+
+#[test]
+fn a_training_has_an_epsilon_three_ways_and_names_its_neighbours() {
+    for (more, neighbours, by_pld) in [
+        (vec![], "add-remove", 1.8282436455855091),
+        (vec!["--neighbours", "replace"], "replace", 2.8434458118173023),
+    ] {
+        let answer = json(&without("", &more));
+        assert_eq!(answer["neighbours"], neighbours);
+        near(&answer["epsilon_pld"], by_pld, 0.01);
+        near(&answer["epsilon_pld_lower"], by_pld, 0.01);
+        let number = |key: &str| answer[key].as_f64().unwrap();
+        assert!(number("epsilon_pld_lower") <= number("epsilon_pld"), "{answer}");
+        assert!(number("epsilon_pld") <= number("epsilon_rdp"), "{answer}");
+    }
+    near(&json(&without("", &[]))["epsilon_rdp"], 2.101366525420273, 1e-3);
+}
+
+#[test]
+fn an_epsilon_in_place_of_a_setting_solves_for_it() {
+    for (missing, value) in SETTINGS {
+        let epsilon = json(&without("", &[]))["epsilon_pld"].to_string();
+        let answer = json(&without(missing, &["--epsilon", &epsilon]));
+        near(&answer[missing.trim_start_matches("--").replace('-', "_")], value.parse().unwrap(), 2e-3);
+        assert!(answer["epsilon_pld"].as_f64().unwrap() <= epsilon.parse().unwrap(), "{answer}");
+    }
+}
+
+#[test]
+fn for_people_an_epsilon_is_never_rounded_down() {
+    let arguments: Vec<&str> =
+        without("", &[]).into_iter().filter(|argument| *argument != "--json").collect();
+    let text = String::from_utf8(scumble(&arguments).stdout).unwrap();
+    let exact = json(&without("", &[]))["epsilon_pld"].as_f64().unwrap();
+    let line = text.lines().find(|line| line.contains("privacy loss")).unwrap();
+    let shown: f64 = line.split_whitespace().nth(2).unwrap().parse().unwrap();
+    assert!((exact..exact + 1e-4).contains(&shown), "{line}");
+    assert!(text.contains("one record more or less"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_accounted_for_is_one_line() {
+    for (arguments, expected) in [
+        (without("--delta", &[]), "are needed"),
+        (without("", &["--epsilon", "1"]), "are needed"),
+        (without("--delta", &["--delta", "2"]), "delta is 2, and must be strictly between zero and one"),
+        (without("--sampling-rate", &["--sampling-rate", "-1"]), "the sampling rate is -1"),
+        (without("--steps", &["--steps", "0"]), "the number of steps is 0"),
+        (without("--noise-multiplier", &["--noise-multiplier", "nan"]), "the noise multiplier is NaN"),
+        (without("--steps", &["--epsilon", "1e-9"]), "no number of steps"),
+        (without("--steps", &["--epsilon", "-1"]), "epsilon is -1"),
+        (vec!["account", "gaussian", "--epsilon", "1"], "three of"),
+        (
+            vec!["account", "gaussian", "--epsilon", "1", "--delta", "1e-5", "--sensitivity", "-2"],
+            "above zero",
+        ),
+        (vec!["account", "gaussian", "--epsilon", "inf", "--sigma", "1", "--sensitivity", "2"], "finite"),
+        (vec!["account"], "what to do is missing"),
+    ] {
+        let message = refusal(&arguments);
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+}
