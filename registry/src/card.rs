@@ -1,6 +1,6 @@
 //! Guarantees in words: the card that a person reads.
 
-use crate::{Claim, Curve, Guarantee, Notion, ShapedBy, Unit, number};
+use crate::{CentralDp, Claim, Curve, Guarantee, Notion, ShapedBy, Unit, number};
 use std::fmt;
 
 impl fmt::Display for Unit {
@@ -103,18 +103,28 @@ impl Notion {
     /// What it means for the person behind the record.
     fn meaning(&self) -> String {
         match self {
-            Self::LocalDp(dp) => format!(
-                "Whatever else an adversary knows, what is released changes the odds between any two values by at \
-                 most {}{}.{}",
-                fold(dp.epsilon),
-                slip(dp.delta),
-                dp.curve.map_or(String::new(), |curve| along(curve, dp.epsilon))
+            Self::LocalDp(dp) => match (dp.delta, dp.curve) {
+                (0.0, None) => format!(
+                    "Whatever else an adversary knows, what is released changes the odds between any two values by at \
+                     most {}.",
+                    fold(dp.epsilon)
+                ),
+                (delta, curve) => format!(
+                    "Whatever else an adversary knows, nothing that is released is more than {} as likely for one value as \
+                     for another, plus {delta:e}.{}",
+                    fold(dp.epsilon),
+                    curve.map_or(String::new(), |curve| along(curve, dp.epsilon))
+                ),
+            },
+            Self::CentralDp(CentralDp { epsilon, delta: 0.0, .. }) => format!(
+                "Whatever else an adversary knows, the odds that a given record was among the data change by at most {}.",
+                fold(*epsilon)
             ),
             Self::CentralDp(dp) => format!(
-                "Whatever else an adversary knows, the odds that a given record was among the data change by at most \
-                 {}{}.",
+                "Whatever else an adversary knows, nothing that is released is more than {} as likely with a given record \
+                 among the data as without it, plus {:e}.",
                 fold(dp.epsilon),
-                slip(dp.delta)
+                dp.delta
             ),
             Self::CramerRao(_) => {
                 "A biased guess, or one by somebody who knows other records, may come closer.".into()
@@ -136,18 +146,11 @@ fn fold(epsilon: f64) -> String {
     }
 }
 
-fn slip(delta: f64) -> String {
-    if delta == 0.0 {
-        return String::new();
-    }
-    format!(", but for an event of probability {delta:e}")
-}
-
 /// The curve at a few ε beside the one that is promised, in words.
 fn along(curve: Curve, epsilon: f64) -> String {
     let points = [0.25, 0.5, 2.0].map(|factor| factor * epsilon);
-    let [nearer, near, far] = points.map(|at| format!("{} beyond {}", Upward(curve.delta(at)), fold(at)));
-    format!(" The whole curve is known: that probability is {nearer}, {near}, {far}.")
+    let [nearer, near, far] = points.map(|at| format!("{} plus {}", fold(at), Upward(curve.delta(at))));
+    format!(" Nor is it more than {nearer}, {near}, {far}, and so on along a curve.")
 }
 
 /// A probability with two significant digits, rounded up.
@@ -203,6 +206,7 @@ impl fmt::Display for Guarantee {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LocalDp;
 
     #[test]
     fn an_epsilon_is_rounded_up_unless_a_billionth_is_all_that_it_lacks() {
@@ -220,5 +224,16 @@ mod tests {
             assert_eq!(Significant(epsilon).to_string(), shown);
         }
         assert_eq!(AtLeast(1.99999).to_string(), "1.999");
+    }
+
+    #[test]
+    fn a_delta_is_added_and_a_curve_is_shown_with_its_numbers_rounded_up() {
+        let curve = Curve::gaussian(0.25, 0.0, 0.0);
+        let dp = LocalDp::new(1.0, curve.delta(1.0)).along(curve);
+        let words = Notion::LocalDp(dp).meaning();
+        assert!(words.contains("plus 2.92") && words.contains("1.285-fold plus 2.4e-2"), "{words}");
+        assert_eq!(Upward(0.01001).to_string(), "1.1e-2");
+        assert_eq!(Upward(0.01).to_string(), "1.0e-2");
+        assert_eq!(Upward(0.0).to_string(), "less than 1e-300");
     }
 }
