@@ -355,7 +355,8 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         return Ok(()); // an answer of one bit says one bit at any ε, and its law says so
     }
     let difference = largest_difference(&release.table, &view)?;
-    require(difference < 1e-6, || format!("at ε = 2^40 it is off by {difference}"))
+    // Gaussian noise falls with the root of ε.
+    require(difference < 2e-5, || format!("at ε = 2^40 it is off by {difference}"))
 }
 
 fn largest_difference(one: &Table, other: &Table) -> std::result::Result<f64, String> {

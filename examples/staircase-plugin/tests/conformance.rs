@@ -28,7 +28,7 @@ fn the_comparison_shows_it() {
             "staircase"
         ]
     );
-    let staircase = &outcome["rows"][6];
+    let staircase = &outcome["rows"][7];
     // It protects the features; the comparison completes it with randomised response for the label.
     assert_eq!(staircase["guarantee"]["claims"][0]["protects"], "record");
     assert_eq!(staircase["guarantee"]["epsilon"], 1.0);
