@@ -213,7 +213,7 @@ fn a_coarse_lattice_keeps_the_claim_and_ignoring_its_step_is_caught() {
 }
 
 /// ε at which δ(ε) of the budgets below is large enough to be seen.
-const ALONG: [f64; 5] = [0.0, 0.25, 0.5, 1.0, 1.5];
+const ALONG: [f64; 6] = [0.0, 0.25, 0.5, 1.0, 1.5, 2.0];
 
 /// The curve that `claimed` makes for records of `domain`, and the δs that `released` shows between x and y.
 fn along_the_curve(claimed: &Gaussian, released: &Gaussian, x: &[f64], y: &[f64]) -> Vec<(f64, f64)> {
@@ -292,6 +292,39 @@ fn gaussian_counts_columns_groups_and_balls_by_their_l2_diameter() {
     }
 }
 
+#[test]
+fn gaussian_noise_that_two_columns_share_or_that_is_cut_off_is_caught() {
+    let budget = Budget::new(1.0, 0.02).unwrap();
+    let of = |dim| Gaussian::new(records(Domain::unit_box(dim), TargetDomain::None), budget).unwrap();
+    let (one, two) = (of(1), of(2));
+    let column = two_as_one(&two);
+    // Opposite moves in two columns: their sum hides nothing of the difference where the noise is shared.
+    let (x, y) = ([0.0, 1.0], [1.0, 0.0]);
+    let points = along_the_curve(&two, &two, &x, &y);
+    stays_below_its_curve(&points);
+    let claims = |points: &[(f64, f64)]| points.iter().map(|point| point.0).collect::<Vec<_>>();
+    let shared = deltas_at_least(&x, &y, &ALONG, |record, stream| {
+        let noise = noisy_by(&column, 0.0, stream);
+        record.iter().map(|x| x + noise).collect()
+    });
+    rises_above_its_curve(&claims(&points).into_iter().zip(shared).collect::<Vec<_>>());
+    // Noise that is drawn again beyond three standard deviations.
+    let points = along_the_curve(&one, &one, &[0.0], &[1.0]);
+    let cut = deltas_at_least(&[0.0], &[1.0], &ALONG, |record, stream| {
+        let noise = std::iter::repeat_with(|| noisy_by(&one, 0.0, stream));
+        let noise = noise.into_iter().find(|noise| noise.abs() < 3.0 * one.scale()).unwrap_or(0.0);
+        vec![record[0] + noise]
+    });
+    rises_above_its_curve(&claims(&points).into_iter().zip(cut).collect::<Vec<_>>());
+}
+
+/// One column with the noise of `two`.
+fn two_as_one(two: &Gaussian) -> Gaussian {
+    let width = two.scale() * scumble::accounting::gaussian::mu(1.0, 0.02).unwrap();
+    let domain = records(Domain::interval(0.0, width).unwrap(), TargetDomain::None);
+    Gaussian::new(domain, Budget::new(1.0, 0.02).unwrap()).unwrap()
+}
+
 /// `x` with the noise that `one` adds to a column, moved out of the way of its clip.
 fn noisy_by(one: &Gaussian, x: f64, stream: &mut Stream) -> f64 {
     let mut noise = [0.5];
@@ -305,6 +338,13 @@ fn a_record_outside_the_domain_keeps_the_gaussian_curve_and_a_forgotten_clip_is_
     let mechanism = Gaussian::new(domain, Budget::new(1.0, 0.02).unwrap()).unwrap();
     let points = along_the_curve(&mechanism, &mechanism, &[-5.0], &[3.0]);
     stays_below_its_curve(&points);
+    // Straight to perturb, past the projection: the integers obey the bound all the same.
+    let past_encode = deltas_at_least(&[-5.0], &[3.0], &ALONG, |record, stream| {
+        let mut point = record.to_vec();
+        mechanism.perturb(&mut point, stream).unwrap();
+        point
+    });
+    stays_below_its_curve(&points.iter().map(|point| point.0).zip(past_encode).collect::<Vec<_>>());
     let unclipped = deltas_at_least(&[-5.0], &[3.0], &ALONG, |record, stream| {
         vec![noisy_by(&mechanism, record[0], stream)]
     });

@@ -36,7 +36,8 @@ impl Curve {
             return if beyond >= 0.0 { 0.0 } else { -beyond.exp_m1() };
         }
         // The closed form has a relative error below 10⁻¹⁰.
-        (gaussian::delta(self.mu, beyond) * self.log_factor.exp() * (1.0 + 1e-9)).min(1.0)
+        let delta = gaussian::delta(self.mu, beyond) * self.log_factor.exp() * (1.0 + 1e-9);
+        delta.clamp(f64::MIN_POSITIVE, 1.0) // what has left the floats is not nothing
     }
 
     /// The least ε ≥ 0 with δ(ε) ≤ δ; infinite where there is none.
@@ -49,7 +50,8 @@ impl Curve {
     }
 
     /// The curve of both together: Gaussian mechanisms compose by μ² = μ₁² + μ₂², also where the second is chosen after the
-    /// first was seen (Dong, Roth and Su 2022, Corollary 3.3), and what is beside them adds up.
+    /// first was seen (Dong, Roth and Su 2022, Corollary 3.3), and what is beside them adds up: with L₁ the first one's loss,
+    /// δ(ε) = E δ₂(ε − L₁), and each bound, which holds for every ε, also below zero, is put in for one after the other.
     pub fn with(&self, other: &Self) -> Self {
         let mu = match (self.mu, other.mu) {
             (0.0, mu) | (mu, 0.0) => mu,

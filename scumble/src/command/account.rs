@@ -88,7 +88,11 @@ fn account_gaussian(arguments: &GaussianArguments, as_json: bool) -> Result<(), 
     }
     let (epsilon, delta, sensitivity, sigma) = match (epsilon, delta, sensitivity, sigma) {
         (Some(epsilon), Some(delta), Some(sensitivity), None) => {
-            (epsilon, delta, sensitivity, sensitivity / gaussian::mu(epsilon, delta)?)
+            let sigma = sensitivity / gaussian::mu(epsilon, delta)?;
+            if !sigma.is_finite() {
+                return Err(format!("no finite sigma gives ({epsilon}, {delta:e})").into());
+            }
+            (epsilon, delta, sensitivity, sigma)
         }
         (Some(epsilon), Some(delta), None, Some(sigma)) => {
             (epsilon, delta, sigma * gaussian::mu(epsilon, delta)?, sigma)
@@ -196,7 +200,7 @@ fn solve(arguments: &DpSgdArguments) -> Result<(Run, f64), Failure> {
         }
         (Some(rate), Some(sigma), Some(steps), None, Some(epsilon)) => {
             let run = Run::new(rate, sigma, steps)?;
-            (run, loss::delta(&[run], epsilon, neighbours)?.upper)
+            (run, loss::delta(&[run], epsilon, neighbours)?.upper.max(f64::MIN_POSITIVE))
         }
         _ => {
             let needed = "--sampling-rate, --noise-multiplier, --steps and --delta are needed, or --epsilon in place of one of \

@@ -8,7 +8,7 @@ use crate::error::{check, check_delta, check_epsilon};
 use crate::search::least;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), for any ε, also below zero, and μ > 0: with a relative error below 10⁻¹⁰.
+/// δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), for any ε, also below zero, and μ ≥ 0: with a relative error below 10⁻¹⁰.
 ///
 /// ```
 /// use scumble_accounting::gaussian;
@@ -16,6 +16,9 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 /// assert!((gaussian::delta(1.0, 0.0) - 0.3829249225480262).abs() < 1e-15); // the total variation distance
 /// ```
 pub fn delta(mu: f64, epsilon: f64) -> f64 {
+    if mu == 0.0 {
+        return (-epsilon.exp_m1()).max(0.0);
+    }
     let (middle, half) = (epsilon / mu * FRAC_1_SQRT_2, mu / 2.0 * FRAC_1_SQRT_2);
     let (nearer, farther) = (middle - half, middle + half);
     if farther < 0.0 {

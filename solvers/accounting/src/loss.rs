@@ -43,11 +43,11 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bound
     check_delta(delta)?;
     Ok(largest(runs, neighbours, |steps| {
         let conversion = Conversion { steps, log_delta: delta.ln() };
-        let (tilt, about) = conversion.least();
-        let question = Question::new(conversion.steps, tilt, about, delta);
+        let (tilt, by_renyi) = conversion.least();
+        let question = Question::new(conversion.steps, tilt, by_renyi, delta);
         Bounds {
             lower: question.composed(Side::Below).epsilon(delta),
-            upper: question.composed(Side::Above).epsilon(delta),
+            upper: question.composed(Side::Above).epsilon(delta).min(by_renyi),
         }
     }))
 }
@@ -57,9 +57,9 @@ pub(crate) fn epsilon_above(runs: &[Run], delta: f64, neighbours: Neighbours) ->
     check_delta(delta)?;
     let bounds = largest(runs, neighbours, |steps| {
         let conversion = Conversion { steps, log_delta: delta.ln() };
-        let (tilt, about) = conversion.least();
-        let upper = Question::new(conversion.steps, tilt, about, delta).composed(Side::Above).epsilon(delta);
-        Bounds { lower: 0.0, upper }
+        let (tilt, by_renyi) = conversion.least();
+        let question = Question::new(conversion.steps, tilt, by_renyi, delta);
+        Bounds { lower: 0.0, upper: question.composed(Side::Above).epsilon(delta).min(by_renyi) }
     });
     Ok(bounds.upper)
 }
@@ -77,11 +77,13 @@ pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bound
         let tilt = tilt_to(&steps, epsilon);
         let moment: f64 =
             steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).log_moment).sum();
-        let expected = (moment - tilt * epsilon).exp().clamp(1e-300, 1.0); // Chernoff's bound
-        let question = Question::new(steps, tilt, epsilon, expected);
+        // By the Rényi divergence of order 1 + tilt, as ε is found from δ.
+        let order = 1.0 + tilt;
+        let by_renyi = (moment - tilt * epsilon - order.ln() + tilt * (tilt / order).ln()).exp();
+        let question = Question::new(steps, tilt, epsilon, by_renyi.clamp(1e-300, 1.0));
         Bounds {
             lower: question.composed(Side::Below).delta(epsilon),
-            upper: question.composed(Side::Above).delta(epsilon),
+            upper: question.composed(Side::Above).delta(epsilon).min(by_renyi),
         }
     }))
 }
@@ -141,7 +143,10 @@ struct Question {
 const MOST: f64 = (1u64 << 19) as f64;
 
 /// Grid points of the window at most.
-const WIDEST_WINDOW: usize = 1 << 22;
+const WIDEST_WINDOW: usize = 1 << 21;
+
+/// Standard deviations of the tilted sum across the window, to begin with.
+const WIDTH: f64 = 20.0;
 
 impl Question {
     /// At some (ε, δ), with the middle where `tilt` brings it.
@@ -156,7 +161,8 @@ impl Question {
         });
         // A loss that goes to a neighbour, or is not told from it, changes a step's variance by some h²/6, and half of that
         // times the tilt is what it changes its share of ε by: both are kept below a part in a thousand.
-        let fine = (0.006 * variance).min(0.003 * epsilon / tilt) / count;
+        // Where ε is next to nothing that would be finer than of any use.
+        let fine = (0.003 * epsilon / tilt).clamp(1e-4 * variance, 0.006 * variance) / count;
         let (fine, widest) = (fine.sqrt(), widest.fold(0.0, f64::max));
         Self { steps, tilt, log_tail, fine, widest, deviation: variance.sqrt() }
     }
@@ -175,7 +181,7 @@ impl Question {
             Side::Above => self.fine,
             Side::Below => unsampled.fold(self.fine, f64::min),
         };
-        fine.max(self.widest / MOST).max(1e-12)
+        fine.max(self.widest / MOST).max(WIDTH * self.deviation / WIDEST_WINDOW as f64).max(1e-12)
     }
 }
 
@@ -209,7 +215,7 @@ impl Losses {
             let upper = cut(point + 1);
             let (p, q) = pair.between(&lower, &upper);
             // u + v = p and u·e^−l + v·e^−(l + h) = q.
-            let rest = 1.0 - q / p * (point as f64 * grid).exp();
+            let rest = if q > 0.0 { -((q / p).ln() + point as f64 * grid).exp_m1() } else { 1.0 };
             let ahead = if p > 0.0 { (p * rest / -(-grid).exp_m1()).clamp(0.0, p) } else { 0.0 };
             mass[at] += p - ahead;
             mass[at + 1] += ahead;
@@ -225,9 +231,9 @@ impl Losses {
         let last = (pair.loss(to) / grid).ceil() as i64;
         let mut mass = vec![0.0; (last - first + 1) as usize];
         let cut = |loss: f64| pair.cut(pair.at_loss(loss * grid));
-        // P-mass to the point before its loss, or before `most`.
+        // P-mass to the point before its loss, or before `most`. A Q that has left the floats is the least float at most.
         let round_down = |(p, q): (f64, f64), most: i64, mass: &mut [f64]| {
-            let point = ((p / q).ln() / grid).floor().min(most as f64) - first as f64;
+            let point = ((p / q.max(f64::MIN_POSITIVE)).ln() / grid).floor().min(most as f64) - first as f64;
             if p > 0.0 && point >= 0.0 {
                 mass[point as usize] += p;
             }
@@ -239,7 +245,7 @@ impl Losses {
             let reaches = |loss: f64| {
                 let upper = cut(loss);
                 let (p, q) = pair.between(&lower, &upper);
-                (p >= odds * q).then_some((p, upper))
+                (p >= odds * q.max(f64::MIN_POSITIVE)).then_some((p, upper))
             };
             let start = point as f64;
             let mut width = 1.0;
@@ -314,7 +320,7 @@ impl Composed {
             })
             .sum();
         // A window wide enough that by Chernoff's bound next to nothing of the tilted sum lies outside.
-        let mut size = ((20.0 * question.deviation / grid).max(1024.0) as usize).next_power_of_two();
+        let mut size = ((WIDTH * question.deviation / grid).max(1024.0) as usize).next_power_of_two();
         let outside = |size: usize| -> f64 {
             let half = 0.5 * size as f64 * grid - grid;
             let tail = |sign: f64| {
@@ -327,14 +333,10 @@ impl Composed {
         while outside(size) > 1e-13 && size < WIDEST_WINDOW {
             size *= 2;
         }
-        let (tilted, peak) = convolve(losses, tilt, size);
-        let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
-        // A transform rounds by less than its depth in units of the last place, and a power as often as it has factors.
-        let rounding = f64::EPSILON
-            * (size as f64).log2()
-            * (count * peak + tilted.iter().fold(0.0, |a: f64, b| a.max(*b)));
-        let points_that_count = if tilt > 0.0 { (1.0 / (tilt * grid)).min(size as f64) } else { size as f64 };
-        let error = 2.0 * outside(size) + rounding * points_that_count;
+        let (tilted, rounding) = convolve(losses, tilt, size);
+        // Σ e^(−tmh): how many points' errors count.
+        let points = (-1.0 / (-tilt * grid).exp_m1()).min(size as f64);
+        let error = 2.0 * outside(size) + rounding * points;
 
         let first = (middle / grid).round() as i64 - (size / 2) as i64;
         let mut behind = vec![(0.0, 0.0); size];
@@ -359,16 +361,16 @@ impl Composed {
         const ROUNDING: f64 = 1e-7;
         let place = epsilon / self.grid - self.first as f64;
         let at = place.ceil();
-        let exact = if at < 0.0 {
+        let exact = if place < 0.0 {
             // Before the window, nothing is known but that δ falls.
             match self.side {
                 Side::Above => return 1.0,
                 Side::Below => self.behind[0].1,
             }
-        } else if let Some((mass, delta)) = self.behind.get(at as usize) {
+        } else if let Some((_, delta)) = self.behind.get(at as usize) {
             // Between two points: from the next one, whose own mass counts too.
             let step = (at - place) * self.grid;
-            let own = if at >= 1.0 { self.behind[at as usize - 1].0 } else { *mass };
+            let own = (at as usize).checked_sub(1).map_or(0.0, |before| self.behind[before].0);
             -(-step).exp_m1() * own + (-step).exp() * delta
         } else {
             0.0
@@ -396,11 +398,16 @@ impl Composed {
     }
 }
 
-/// The tilted mass of the sum of all losses, modulo `size` points, and the sum that its rounding errors are in proportion to.
+/// The tilted mass of the sum of all losses, modulo `size` points, and what each point may be off by.
+///
+/// A transform of n points errs by less than 7u·log₂n of the norm (Higham 2002, Theorem 24.2), and so does a product of T of
+/// them by T times as much, as no coefficient is larger than one; a power in polar form adds some units more.
 fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64) {
     let mut planner = RealFftPlanner::<f64>::new();
     let (forward, inverse) = (planner.plan_fft_forward(size), planner.plan_fft_inverse(size));
     let mut product = vec![Complex::new(1.0, 0.0); size / 2 + 1];
+    let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let mut errors = 0.0;
     for (losses, count) in losses {
         let unit = losses.log_moment(tilt);
         let mut folded = vec![0.0; size];
@@ -408,26 +415,27 @@ fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64)
             folded[(losses.first + at as i64).rem_euclid(size as i64) as usize] +=
                 p * (tilt * loss - unit).exp();
         }
+        errors += *count as f64 * norm(&folded);
         let mut spectrum = forward.make_output_vec();
         if forward.process(&mut folded, &mut spectrum).is_err() {
-            return (vec![f64::NAN; size], f64::NAN); // unreachable: the lengths are the planner's own
+            return (vec![0.0; size], f64::INFINITY); // unreachable: the lengths are the planner's own
         }
         for (total, value) in product.iter_mut().zip(spectrum) {
             let (radius, angle) = value.to_polar();
             *total *= Complex::from_polar(radius.powf(*count as f64), angle * *count as f64);
         }
     }
-    let peak = 2.0 * product.iter().map(|value| value.norm()).sum::<f64>() / size as f64;
     // The first and the last are real but for rounding, and the inverse insists.
     let last = product.len() - 1;
     product[0].im = 0.0;
     product[last].im = 0.0;
     let mut sum = inverse.make_output_vec();
     if inverse.process(&mut product, &mut sum).is_err() {
-        return (vec![f64::NAN; size], f64::NAN); // unreachable, as above
+        return (vec![0.0; size], f64::INFINITY); // unreachable, as above
     }
-    for value in &mut sum {
-        *value = (*value / size as f64).max(0.0);
-    }
-    (sum, peak)
+    sum.iter_mut().for_each(|value| *value /= size as f64);
+    let rounding = 5.0 * f64::EPSILON * (size as f64).log2() * (errors + norm(&sum));
+    // A rounding that is no number is no bound on either side.
+    sum.iter_mut().for_each(|value| *value = value.max(0.0));
+    (sum, rounding)
 }

@@ -113,9 +113,10 @@ impl Tilted {
     pub(crate) fn at(pair: &Pair, tilt: f64) -> Self {
         let sigma = pair.sigma;
         let step = (sigma / 4.0).min(sigma * sigma / 4.0);
-        // The mass lies about the components of P, and with the tilt up to 1 + t further out, on either side of a mixture.
+        // The mass lies about the components of P, and with the tilt up to 1 + t further out, or, where Q has a component on the
+        // other side, 1 + 2t.
         let far = 12.0 * sigma;
-        let farthest = 1.0 + tilt * if pair.behind == 1.0 { 2.0 } else { 1.0 };
+        let farthest = 1.0 + tilt * if pair.behind > 0.0 { 2.0 } else { 1.0 };
         let (first, last) = (-far, far + farthest);
         // A very far end is reached in larger steps, of a width that the Gaussian there still allows.
         let step = step.max((last - first) / 2e6).min(sigma / 2.0);

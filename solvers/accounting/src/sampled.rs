@@ -137,18 +137,20 @@ impl Pair {
     pub(crate) fn at_loss(&self, loss: f64) -> f64 {
         let variance = self.sigma * self.sigma;
         let (a, b) = (self.ahead, self.behind);
-        let c = (b - a) - loss.exp_m1() * (1.0 - b);
-        let root = (c * c + 4.0 * a * b * (loss - 1.0 / variance).exp()).sqrt();
+        // For losses above zero all is divided by e^loss, so that nothing overflows.
+        let up = loss.max(0.0);
+        let c = (b - a) + if loss > 0.0 { (1.0 - a) * (-loss).exp_m1() } else { -loss.exp_m1() * (1.0 - b) };
+        let root = c.hypot(2.0 * (a * b * (loss - 2.0 * up - 1.0 / variance).exp()).sqrt());
         let log_z = if c <= 0.0 {
             if a == 0.0 {
                 return f64::INFINITY;
             }
-            ((root - c) / 2.0).ln() - a.ln() + 0.5 / variance
+            ((root - c) / 2.0).ln() - a.ln() + 0.5 / variance + up
         } else {
             if b == 0.0 {
                 return f64::NEG_INFINITY;
             }
-            loss + (2.0 * b).ln() - 0.5 / variance - (c + root).ln()
+            loss - up + (2.0 * b).ln() - 0.5 / variance - (c + root).ln()
         };
         variance * log_z
     }

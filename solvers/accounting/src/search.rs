@@ -30,8 +30,8 @@ pub fn least_integer(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> Option<
 
 /// As [`least`], to this relative `accuracy`: for what takes long.
 pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
-    let step = |index: u64| from * (index as f64 * accuracy).exp();
-    let last = ((to / from).ln() / accuracy).floor() as u64;
+    let step = |index: u64| (from * (index as f64 * accuracy).exp()).min(to);
+    let last = ((to / from).ln() / accuracy).ceil() as u64;
     least_integer(0, last, |index| holds(step(index))).map(step)
 }
 

@@ -134,7 +134,7 @@ const LN_2: u64 = 0x58B9_0BFB_E8E7_BCD5;
 ///
 /// x = m·ln 2 + r, then twenty terms of e^−r. The exponent is off by 2⁻⁴² at most by what is allowed, by 2⁻⁵⁷ where it is
 /// cut to fixed point, and by m ≤ 92 units through ln 2. Coefficients, products and the remainder of the series are off by
-/// less than a hundred units. That is less than 2⁻⁴¹ in all, and as e^−r ≤ 1 both sides get 2⁻⁴⁰.
+/// less than three hundred units. That is less than 2⁻⁴¹ in all, and as e^−r ≤ 1 both sides get 2⁻⁴⁰.
 fn exp_minus(exponent: f64) -> (u64, u64) {
     const ERROR: u64 = 1 << 23;
     let fixed = u128::from((exponent * (1u64 << 57) as f64) as u64) << 6;
