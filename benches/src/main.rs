@@ -95,8 +95,7 @@ fn page(arguments: &Arguments) -> Result<()> {
         Err(problem) => missing.push(format!("numpy did not take part: {problem}")),
     }
     // One thread for all.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
-    pool?;
+    rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let rounds = arguments.rounds.max(1);
     let bar = ProgressBar::new(rounds as u64);
     bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} rounds, {eta} left")?);

@@ -106,13 +106,15 @@ impl Notion {
             Self::LocalDp(dp) => match (dp.delta, dp.curve) {
                 (0.0, None) => format!(
                     "Whatever else an adversary knows, what is released changes the odds between any two values by at \
-                     most {}.",
-                    fold(dp.epsilon)
+                     most {}.{}",
+                    fold(dp.epsilon),
+                    in_effect(dp.epsilon)
                 ),
                 (delta, curve) => format!(
                     "Whatever else an adversary knows, nothing that is released is more than {} as likely for one value as \
-                     for another, plus {delta:e}.{}",
+                     for another, plus {delta:e}.{}{}",
                     fold(dp.epsilon),
+                    in_effect(dp.epsilon),
                     curve.map_or(String::new(), |curve| along(curve, dp.epsilon))
                 ),
             },
@@ -141,16 +143,27 @@ impl Notion {
 /// e^ε in words.
 fn fold(epsilon: f64) -> String {
     match epsilon.exp() {
-        f64::INFINITY => format!("e^{}-fold, which hides nothing", Significant(epsilon)),
+        f64::INFINITY => format!("e^{}-fold", Significant(epsilon)),
         odds => format!("{}-fold", Significant(odds)),
     }
+}
+
+/// What there is to add of odds beyond all numbers.
+fn in_effect(epsilon: f64) -> &'static str {
+    if epsilon.exp() == f64::INFINITY { " That hides nothing." } else { "" }
 }
 
 /// The curve at a few ε beside the one that is promised, in words.
 fn along(curve: Curve, epsilon: f64) -> String {
     let points = [0.25, 0.5, 2.0].map(|factor| factor * epsilon);
-    let [nearer, near, far] = points.map(|at| format!("{} plus {}", fold(at), Upward(curve.delta(at))));
-    format!(" Nor is it more than {nearer}, {near}, {far}, and so on along a curve.")
+    // A δ of one half says next to nothing.
+    let points = points.into_iter().filter(|at| curve.delta(*at) < 0.5);
+    let points: Vec<String> =
+        points.map(|at| format!("{} plus {}", fold(at), Upward(curve.delta(at)))).collect();
+    if points.is_empty() {
+        return String::new();
+    }
+    format!(" Nor is it more than {}, and so on along a curve.", points.join(", "))
 }
 
 /// A probability with two significant digits, rounded up.

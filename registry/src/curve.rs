@@ -40,7 +40,7 @@ impl Curve {
         delta.clamp(f64::MIN_POSITIVE, 1.0) // what has left the floats is not nothing
     }
 
-    /// The least ε ≥ 0 with δ(ε) ≤ δ; infinite where there is none.
+    /// An ε ≥ 0 with δ(ε) ≤ δ, and without a shift the least; infinite where there is none.
     pub fn epsilon(&self, delta: f64) -> f64 {
         if self.mu == 0.0 {
             return self.shift; // the ε of δ = 0 holds for every other

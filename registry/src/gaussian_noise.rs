@@ -16,7 +16,7 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// For P(k) is at most e^(1/8σ²) times the mass that continuous noise has within half a step of k, in each coordinate: the
 /// normaliser Σe^(−j²/2σ²) is at least σ√2π, by Poisson's summation, and the mean of e^(−ku/σ²) over −½ ≤ u ≤ ½ at least 1.
 /// And the loss ln P/Q is linear with slope Δ/σ², so that it moves by ‖Δ‖₁/2σ² at most within the cell of k. On the usual
-/// lattice of 2³⁰ steps a standard deviation both are less than a billionth of ε for a hundred coordinates.
+/// lattice of 2³⁰ steps a standard deviation both are some billionths of μ for a hundred coordinates.
 ///
 /// ```
 /// use scumble_registry::{Budget, Domain, GaussianNoise, Randomness};

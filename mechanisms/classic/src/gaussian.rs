@@ -193,7 +193,7 @@ mod tests {
         Budget::new(epsilon, delta).unwrap()
     }
 
-    /// What σ is for an ℓ₂ sensitivity of 1 (`accounting.json` of the shared references).
+    /// What σ is for an ℓ₂ sensitivity of 1 by an independent solver.
     const SIGMA: f64 = 3.7306316348159463;
 
     #[test]

@@ -20,35 +20,35 @@ pub(super) enum AccountCommand {
 #[derive(Args)]
 pub(super) struct GaussianArguments {
     /// ε, in nats.
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// δ.
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
     /// The ℓ₂ sensitivity.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
     sensitivity: Option<f64>,
     /// The standard deviation of the noise.
-    #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIGMA", allow_hyphen_values = true)]
     sigma: Option<f64>,
 }
 
 #[derive(Args)]
 pub(super) struct DpSgdArguments {
     /// The probability with which a record takes part in a step.
-    #[arg(long, value_name = "Q", allow_negative_numbers = true)]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
     sampling_rate: Option<f64>,
     /// The standard deviation of the noise, over the clipping norm.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
     noise_multiplier: Option<f64>,
     /// How many steps.
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     steps: Option<u64>,
     /// δ.
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
     /// The ε to be met, in nats, in place of one of the others.
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// Which data sets are neighbours.
     #[arg(long, value_name = "RELATION", default_value = "add-remove")]
@@ -88,11 +88,7 @@ fn account_gaussian(arguments: &GaussianArguments, as_json: bool) -> Result<(), 
     }
     let (epsilon, delta, sensitivity, sigma) = match (epsilon, delta, sensitivity, sigma) {
         (Some(epsilon), Some(delta), Some(sensitivity), None) => {
-            let sigma = sensitivity / gaussian::mu(epsilon, delta)?;
-            if !sigma.is_finite() {
-                return Err(format!("no finite sigma gives ({epsilon}, {delta:e})").into());
-            }
-            (epsilon, delta, sensitivity, sigma)
+            (epsilon, delta, sensitivity, sensitivity / gaussian::mu(epsilon, delta)?)
         }
         (Some(epsilon), Some(delta), None, Some(sigma)) => {
             (epsilon, delta, sigma * gaussian::mu(epsilon, delta)?, sigma)
@@ -101,7 +97,9 @@ fn account_gaussian(arguments: &GaussianArguments, as_json: bool) -> Result<(), 
             if !(epsilon.is_finite() && epsilon >= 0.0) {
                 return Err(format!("--epsilon {epsilon}: it must be zero or more, and finite").into());
             }
-            (epsilon, gaussian::delta(sensitivity / sigma, epsilon), sensitivity, sigma)
+            // What has left the floats is not nothing.
+            let delta = gaussian::delta(sensitivity / sigma, epsilon).max(f64::MIN_POSITIVE);
+            (epsilon, delta, sensitivity, sigma)
         }
         (None, Some(delta), Some(sensitivity), Some(sigma)) => {
             (gaussian::epsilon(sensitivity / sigma, delta)?, delta, sensitivity, sigma)
@@ -111,14 +109,18 @@ fn account_gaussian(arguments: &GaussianArguments, as_json: bool) -> Result<(), 
             return Err(needed.into());
         }
     };
+    if ![epsilon, sensitivity, sigma].iter().all(|number| number.is_finite()) {
+        return Err("no float meets these three".into());
+    }
     if as_json {
         return print_json(&json!({
-            "epsilon": number::to_json(epsilon),
+            "epsilon": epsilon,
             "delta": delta,
             "sensitivity": sensitivity,
-            "sigma": number::to_json(sigma),
+            "sigma": sigma,
         }));
     }
+    let [epsilon, sensitivity, sigma] = [epsilon, sensitivity, sigma].map(number::short);
     print(&format!(
         "Gaussian noise of sigma = {sigma} on a sum of l2 sensitivity {sensitivity}\nis ({epsilon}, {delta:e})-differentially private"
     ))
@@ -158,14 +160,18 @@ fn account_dp_sgd(arguments: &DpSgdArguments, as_json: bool) -> Result<(), Failu
     print(&format!(
         "{} steps at sampling rate {} with noise multiplier {}\n\
          are (epsilon, {delta:e})-differentially private for neighbours by {} with\n\n\
-         \u{20}epsilon = {:.4}  by privacy loss distributions; no proof can give less than {:.4}\n\
+         \u{20}epsilon = {:.4}  by privacy loss distributions; {}\n\
          \u{20}epsilon = {:.4}  by Renyi divergences",
         run.steps(),
         run.sampling_rate(),
         run.noise_multiplier(),
         Neighbours::from(arguments.neighbours),
         up(bounds.upper),
-        down(bounds.lower),
+        if bounds.lower == 0.0 && bounds.upper > 0.0 {
+            "no lower bound was found".to_owned()
+        } else {
+            format!("no proof can give less than {:.4}", down(bounds.lower))
+        },
         up(by_renyi),
     ))
 }
@@ -175,6 +181,7 @@ fn up(epsilon: f64) -> f64 {
     (epsilon * 1e4).ceil() / 1e4
 }
 
+/// Four places, rounded down.
 fn down(epsilon: f64) -> f64 {
     (epsilon * 1e4).floor() / 1e4
 }

@@ -88,9 +88,10 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
     }
     let domain = &example.brief.domain;
     text += &format!(
-        "\nThe card of an example, records of {} with a budget of ε = {}:\n\n{guarantee}",
+        "\nThe card of an example, records of {} with a budget of ε = {} and δ = {:e}:\n\n{guarantee}",
         domain.columns().join(", "),
         example.brief.budget.epsilon(),
+        example.brief.budget.delta(),
     );
     print(text.trim_end())
 }

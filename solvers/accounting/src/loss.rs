@@ -83,7 +83,8 @@ pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bound
         let question = Question::new(steps, tilt, epsilon, by_renyi.clamp(1e-300, 1.0));
         Bounds {
             lower: question.composed(Side::Below).delta(epsilon),
-            upper: question.composed(Side::Above).delta(epsilon).min(by_renyi),
+            // It may have left the floats; it is never nothing.
+            upper: question.composed(Side::Above).delta(epsilon).min(by_renyi).max(f64::MIN_POSITIVE),
         }
     }))
 }
@@ -375,6 +376,7 @@ impl Composed {
         } else {
             0.0
         };
+        // Should it be no number, `min` and `max` take 1 and 0.
         let error = (self.log_error - self.tilt * epsilon).exp();
         match self.side {
             Side::Above => (exact * (1.0 + ROUNDING) + error + self.infinite).min(1.0),
@@ -400,14 +402,14 @@ impl Composed {
 
 /// The tilted mass of the sum of all losses, modulo `size` points, and what each point may be off by.
 ///
-/// A transform of n points errs by less than 7u·log₂n of the norm (Higham 2002, Theorem 24.2), and so does a product of T of
-/// them by T times as much, as no coefficient is larger than one; a power in polar form adds some units more.
+/// A transform of n points errs by less than 7u·log₂n of the norm (Higham 2002, Theorem 24.2), and a power in polar form adds
+/// some units more.
 fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64) {
     let mut planner = RealFftPlanner::<f64>::new();
     let (forward, inverse) = (planner.plan_fft_forward(size), planner.plan_fft_inverse(size));
     let mut product = vec![Complex::new(1.0, 0.0); size / 2 + 1];
     let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
-    let mut errors = 0.0;
+    let mut spectra = vec![];
     for (losses, count) in losses {
         let unit = losses.log_moment(tilt);
         let mut folded = vec![0.0; size];
@@ -415,16 +417,25 @@ fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64)
             folded[(losses.first + at as i64).rem_euclid(size as i64) as usize] +=
                 p * (tilt * loss - unit).exp();
         }
-        errors += *count as f64 * norm(&folded);
+        let own = norm(&folded);
         let mut spectrum = forward.make_output_vec();
         if forward.process(&mut folded, &mut spectrum).is_err() {
             return (vec![0.0; size], f64::INFINITY); // unreachable: the lengths are the planner's own
         }
-        for (total, value) in product.iter_mut().zip(spectrum) {
+        let mut radii = vec![0.0; spectrum.len()];
+        for ((total, value), kept) in product.iter_mut().zip(spectrum).zip(&mut radii) {
             let (radius, angle) = value.to_polar();
             *total *= Complex::from_polar(radius.powf(*count as f64), angle * *count as f64);
+            *kept = radius;
         }
+        spectra.push((*count as f64 * own, radii));
     }
+    // One factor's error passes through all the others: by Cauchy and Schwarz, its norm times theirs.
+    let others = |radii: &[f64]| {
+        let rest = product.iter().zip(radii).map(|(all, own)| (all.norm() / own).min(1.0).powi(2));
+        (2.0 * rest.sum::<f64>() / size as f64).sqrt()
+    };
+    let errors: f64 = spectra.iter().map(|(own, radii)| own * others(radii)).sum();
     // The first and the last are real but for rounding, and the inverse insists.
     let last = product.len() - 1;
     product[0].im = 0.0;
@@ -435,7 +446,6 @@ fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64)
     }
     sum.iter_mut().for_each(|value| *value /= size as f64);
     let rounding = 5.0 * f64::EPSILON * (size as f64).log2() * (errors + norm(&sum));
-    // A rounding that is no number is no bound on either side.
     sum.iter_mut().for_each(|value| *value = value.max(0.0));
     (sum, rounding)
 }

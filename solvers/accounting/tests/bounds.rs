@@ -105,6 +105,37 @@ fn runs_of_several_kinds_are_accounted_together() {
 }
 
 #[test]
+fn small_sampling_rates_keep_their_bounds_together_and_their_memory_small() {
+    let bounds = |q, sigma, steps, delta| {
+        loss::epsilon(&[Run::new(q, sigma, steps).unwrap()], delta, Neighbours::AddOrRemoveOne).unwrap()
+    };
+    let rare = bounds(1e-4, 0.7, 100_000, 1e-8);
+    assert!((0.70..0.75).contains(&rare.lower) && (0.70..0.75).contains(&rare.upper), "{rare:?}");
+    let rarer = bounds(1e-8, 1.0, 1_000_000, 1e-5);
+    assert!(rarer.lower <= rarer.upper && rarer.upper < 0.3, "{rarer:?}");
+}
+
+#[test]
+fn losses_beyond_the_floats_are_not_cut_off() {
+    // e^355 squared is no float any more. Independent numbers, to five digits.
+    for (q, delta, neighbours, exact) in [
+        (0.5, 1e-16, Neighbours::AddOrRemoveOne, 361.24),
+        (0.001, 1e-30, Neighbours::AddOrRemoveOne, 409.29),
+        (0.5, 1e-20, Neighbours::ReplaceOne, 382.94),
+    ] {
+        let bounds = loss::epsilon(&[Run::new(q, 0.05, 1).unwrap()], delta, neighbours).unwrap();
+        assert!(bounds.upper >= exact - 0.01 && bounds.upper < 1.01 * exact, "{exact}: {bounds:?}");
+    }
+}
+
+#[test]
+fn renyi_divergences_see_the_far_peak_of_a_replacement_that_is_nearly_always_sampled() {
+    let run = Run::new(0.99999, 5.0, 1).unwrap();
+    let by_renyi = renyi::epsilon(&[run], 1e-250, Neighbours::ReplaceOne).unwrap();
+    assert!(by_renyi >= 13.538, "{by_renyi}");
+}
+
+#[test]
 fn nothing_costs_nothing() {
     assert_eq!(loss::epsilon(&[], 1e-6, Neighbours::ReplaceOne).unwrap().upper, 0.0);
     assert_eq!(renyi::epsilon(&[], 1e-6, Neighbours::ReplaceOne).unwrap(), 0.0);

@@ -1,4 +1,4 @@
-//! Against numbers of independent solvers: `accounting.json` of the shared references, copied here as the facts that they are.
+//! Against numbers of independent solvers.
 
 use scumble_accounting::{Neighbours, Run, gaussian, loss, renyi};
 
@@ -44,9 +44,7 @@ fn privacy_loss_distributions() {
         for (neighbours, reference) in
             [(Neighbours::AddOrRemoveOne, add_remove), (Neighbours::ReplaceOne, replace)]
         {
-            let start = std::time::Instant::now();
             let epsilon = loss::epsilon(&[run], DELTA, neighbours).unwrap();
-            println!("{neighbours:?} {epsilon:?} reference {reference} in {:?}", start.elapsed());
             is_near("ε from above", epsilon.upper, reference, 0.01);
             assert!(epsilon.lower <= epsilon.upper, "{epsilon:?}");
             assert!(epsilon.lower <= reference, "{epsilon:?} proves the reference {reference} wrong");

@@ -19,7 +19,7 @@ pub enum Error {
         /// The number that was given.
         value: f64,
     },
-    /// A scale of zero, or one whose draws would not fit 63 bits.
+    /// A scale of zero, or one for which tables would not fit 63 bits.
     #[error("the scale {numerator}/{denominator} is not above zero and at most 2^59")]
     Scale {
         /// The scale's numerator.

@@ -57,7 +57,7 @@ pub(crate) enum Decide {
 }
 
 impl Ziggurat {
-    /// Covers `curve`, whose scale lies below 2⁵⁹.
+    /// Covers `curve`, whose scale is at most 2⁵⁹.
     pub(crate) fn new(curve: Curve) -> Self {
         let reach = curve.usual_reach().ceil().max(1.0) as u64;
         let stair = curve.half_life(reach) as u64;
