@@ -42,9 +42,7 @@ pub struct Bounds {
 pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bounds> {
     check_delta(delta)?;
     Ok(largest(runs, neighbours, |steps| {
-        let conversion = Conversion { steps, log_delta: delta.ln() };
-        let (tilt, by_renyi) = conversion.least();
-        let question = Question::new(conversion.steps, tilt, by_renyi, delta);
+        let (question, by_renyi) = Question::at(steps, delta);
         Bounds {
             lower: question.composed(Side::Below).epsilon(delta),
             upper: question.composed(Side::Above).epsilon(delta).min(by_renyi),
@@ -56,9 +54,7 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bound
 pub(crate) fn epsilon_above(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> {
     check_delta(delta)?;
     let bounds = largest(runs, neighbours, |steps| {
-        let conversion = Conversion { steps, log_delta: delta.ln() };
-        let (tilt, by_renyi) = conversion.least();
-        let question = Question::new(conversion.steps, tilt, by_renyi, delta);
+        let (question, by_renyi) = Question::at(steps, delta);
         Bounds { lower: 0.0, upper: question.composed(Side::Above).epsilon(delta).min(by_renyi) }
     });
     Ok(bounds.upper)
@@ -134,7 +130,7 @@ struct Question {
     log_tail: f64,
     /// How far grid points may lie apart.
     fine: f64,
-    /// How far the losses of a step do.
+    /// The distance of the least loss of a step from the largest.
     widest: f64,
     /// The standard deviation of the tilted sum.
     deviation: f64,
@@ -150,6 +146,13 @@ const WIDEST_WINDOW: usize = 1 << 21;
 const WIDTH: f64 = 20.0;
 
 impl Question {
+    /// At δ, and the ε there by Rényi divergences.
+    fn at(steps: Vec<(Pair, u64)>, delta: f64) -> (Self, f64) {
+        let conversion = Conversion { steps, log_delta: delta.ln() };
+        let (tilt, by_renyi) = conversion.least();
+        (Self::new(conversion.steps, tilt, by_renyi, delta), by_renyi)
+    }
+
     /// At some (ε, δ), with the middle where `tilt` brings it.
     fn new(steps: Vec<(Pair, u64)>, tilt: f64, epsilon: f64, delta: f64) -> Self {
         let count: f64 = steps.iter().map(|(_, count)| *count as f64).sum();
@@ -163,7 +166,7 @@ impl Question {
         // A loss that goes to a neighbour, or is not told from it, changes a step's variance by some h²/6, and half of that
         // times the tilt is what it changes its share of ε by: both are kept below a part in a thousand.
         // Where ε is next to nothing that would be finer than of any use.
-        let fine = (0.003 * epsilon / tilt).clamp(1e-4 * variance, 0.006 * variance) / count;
+        let fine = (0.003 * epsilon / tilt).min(0.006 * variance).max(1e-4 * variance) / count;
         let (fine, widest) = (fine.sqrt(), widest.fold(0.0, f64::max));
         Self { steps, tilt, log_tail, fine, widest, deviation: variance.sqrt() }
     }
