@@ -1,7 +1,6 @@
 //! The Gaussian mechanism on the integers of a lattice.
 
-use crate::portion::{Portion, Protect};
-use schemars::JsonSchema;
+use crate::portion::{Portion, Protect, TakesNoise};
 use scumble_registry::{
     Brief, Budget, Domain, Error, Example, GaussianNoise, Guarantee, LocalDp, LocalMechanism, Mechanism,
     Noise, Randomness, RecordDomain, Release, Result, Stream, Table, local, register,
@@ -144,15 +143,7 @@ impl LocalMechanism for Gaussian {
     }
 }
 
-/// Parameters of `gaussian`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    /// What takes noise: "record", "features" or "label". By default all that can: a class label cannot.
-    protect: Option<Protect>,
-}
-
-fn design(parameters: Parameters, brief: &Brief) -> Result<Gaussian> {
+fn design(parameters: TakesNoise, brief: &Brief) -> Result<Gaussian> {
     let domain = brief.domain.clone();
     match parameters.protect {
         Some(protect) => Gaussian::protecting(protect, domain, brief.budget),
@@ -168,7 +159,7 @@ register! {
         paper: "Balle and Wang, Improving the Gaussian mechanism for differential privacy (2018)",
         side: Local,
         pace: Quick,
-        parameters: Parameters,
+        parameters: TakesNoise,
         design: design,
         example: Example::mixed,
     };

@@ -1,7 +1,6 @@
 //! The Laplace mechanism on the integers of a lattice.
 
-use crate::portion::{Portion, Protect};
-use schemars::JsonSchema;
+use crate::portion::{Portion, Protect, TakesNoise};
 use scumble_registry::{
     Brief, Domain, Error, Example, Guarantee, LaplaceNoise, LocalMechanism, Mechanism, Noise, Randomness,
     RecordDomain, Release, Result, Stream, Table, local, register,
@@ -121,15 +120,7 @@ impl LocalMechanism for Laplace {
     }
 }
 
-/// Parameters of `laplace`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    /// What takes noise: "record", "features" or "label". By default all that can: a class label cannot.
-    protect: Option<Protect>,
-}
-
-fn design(parameters: Parameters, brief: &Brief) -> Result<Laplace> {
+fn design(parameters: TakesNoise, brief: &Brief) -> Result<Laplace> {
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
     match parameters.protect {
         Some(protect) => Laplace::protecting(protect, domain, epsilon),
@@ -145,7 +136,7 @@ register! {
         paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
         side: Local,
         pace: Quick,
-        parameters: Parameters,
+        parameters: TakesNoise,
         design: design,
         example: Example::mixed,
     };

@@ -20,6 +20,14 @@ pub enum Protect {
     Label,
 }
 
+/// Parameters of a mechanism that adds noise to numbers.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TakesNoise {
+    /// What takes noise: "record", "features" or "label". By default all that can: a class label cannot.
+    pub(crate) protect: Option<Protect>,
+}
+
 /// The portion of each record that a mechanism randomises, and at which ε: all that its saved form holds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
