@@ -1,7 +1,11 @@
-//! What the tests in `tests/` need and no crate of ours has: a curator's mechanism, as a plugin.
+//! What the tests in `tests/` need and no crate of ours has: broken twins of mechanisms, and a curator's mechanism, as a plugin.
 //!
-//! It is a toy. All numbers are moved by one secret offset, which is the key; whatever does not change by an offset is given
+//! That one is a toy. All numbers are moved by one secret offset, which is the key; whatever does not change by an offset is given
 //! away, and it promises nothing.
+
+mod twin;
+
+pub use twin::{Fault, Twin};
 
 use scumble::registry::{
     Brief, Example, Guarantee, Key, Law, Mechanism, NoParameters, Noise, Randomness, RecordDomain, Release,

@@ -79,7 +79,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    fn sees(self, unit: Unit) -> bool {
+    pub(crate) fn sees(self, unit: Unit) -> bool {
         match unit {
             Unit::Record => self.features || self.label,
             Unit::Features => self.features,

@@ -1,10 +1,10 @@
 //! The mechanism made of mechanisms.
 
-use crate::domain::check_width;
+use crate::domain::{check_width, join};
 use crate::table::Places;
 use crate::{
     Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain,
-    Release, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, compose, local,
+    Release, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, compose, local,
 };
 use ndarray::{Axis, concatenate};
 use serde::{Deserialize, Serialize};
@@ -273,6 +273,31 @@ impl LocalMechanism for Composed {
             columns: released_names(layouts.iter().map(|layout| &layout.columns[..])),
             target: target.into_iter().find(|t| *t != TargetLayout::None).unwrap_or(TargetLayout::None),
         }
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        self.check_point(point).and(self.check_point(released)).ok()?;
+        let (mut sum, mut start) = (0.0, 0);
+        for (part, local) in self.locals() {
+            let own = start..start + part.range_dim;
+            start = own.end;
+            sum += local.log_likelihood(&point[own.clone()], &released[own])?;
+        }
+        Some(sum)
+    }
+
+    /// The parts' first pairs side by side; a part that does not see the unit keeps one point.
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        let pairs = self.locals().map(|(part, local)| {
+            let [one, other] = local.range().l2_farthest();
+            if !part.scope().sees(unit) {
+                return Some([one.clone(), one]);
+            }
+            let known = local.worst_pairs(unit).into_iter().next();
+            known.or_else(|| (unit == Unit::Record).then_some([one, other]))
+        });
+        let pairs: Option<Vec<[Vec<f64>; 2]>> = pairs.collect();
+        pairs.map(|pairs| join(pairs.into_iter())).into_iter().collect()
     }
 
     fn noise(&self) -> Noise {

@@ -69,6 +69,30 @@ impl Factor {
         }
     }
 
+    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball.
+    fn l2_farthest(&self) -> [Vec<f64>; 2] {
+        match *self {
+            Self::Interval { lower, upper } => [vec![lower], vec![upper]],
+            Self::OneHot { levels } => [vertex(levels, 0, 1.0), vertex(levels, levels - 1, 1.0)],
+            Self::L1Ball { dim, radius } | Self::L2Ball { dim, radius } => {
+                [vertex(dim, 0, radius), vertex(dim, 0, -radius)]
+            }
+        }
+    }
+
+    /// Two points `l1_diameter` apart, to rounding.
+    fn l1_farthest(&self) -> [Vec<f64>; 2] {
+        match *self {
+            Self::L2Ball { dim, radius } => {
+                let mut along = vec![radius; dim];
+                self.project(&mut along);
+                let back = along.iter().map(|x| -x).collect();
+                [along, back]
+            }
+            _ => self.l2_farthest(),
+        }
+    }
+
     /// The largest absolute value of a coordinate.
     pub(crate) fn largest_magnitude(&self) -> f64 {
         match *self {
@@ -241,6 +265,16 @@ impl Domain {
         squares.sum::<f64>().sqrt()
     }
 
+    /// Two points as far apart in ℓ₁ as the domain allows.
+    pub fn l1_farthest(&self) -> [Vec<f64>; 2] {
+        join(self.factors.iter().map(Factor::l1_farthest))
+    }
+
+    /// Two points as far apart in ℓ₂ as the domain allows.
+    pub fn l2_farthest(&self) -> [Vec<f64>; 2] {
+        join(self.factors.iter().map(Factor::l2_farthest))
+    }
+
     /// Whether `point` (d values) lies in the domain.
     pub fn contains(&self, point: &[f64]) -> bool {
         point.len() == self.dim()
@@ -290,6 +324,20 @@ impl Domain {
         }
         Ok(Self { factors: taken })
     }
+}
+
+/// Pairs of points of factors as a pair of points of their product.
+pub(crate) fn join(pairs: impl Iterator<Item = [Vec<f64>; 2]>) -> [Vec<f64>; 2] {
+    pairs.fold([vec![], vec![]], |[mut one, mut other], [more, beside]| {
+        one.extend(more);
+        other.extend(beside);
+        [one, other]
+    })
+}
+
+/// The point with `value` in one coordinate and 0 in the others.
+fn vertex(dim: usize, at: usize, value: f64) -> Vec<f64> {
+    (0..dim).map(|coordinate| if coordinate == at { value } else { 0.0 }).collect()
 }
 
 /// The coordinate that is largest, the first of several.
@@ -369,6 +417,19 @@ mod tests {
         assert_eq!(domain.l1_diameter(), 5.0 + 2.0 + 3.0 + 2.0_f64.sqrt());
         assert_eq!(domain.l2_diameter(), (25.0 + 2.0 + 9.0 + 1.0_f64).sqrt());
         assert_eq!(Domain::one_hot(1000).unwrap().l1_diameter(), 2.0);
+    }
+
+    #[test]
+    fn the_farthest_points_are_a_diameter_apart() {
+        let domain = everything();
+        let distances = |[one, other]: [Vec<f64>; 2]| {
+            assert!(domain.contains(&one) && domain.contains(&other), "{one:?} {other:?}");
+            one.iter().zip(other).map(|(x, y)| (x - y).abs()).collect::<Vec<f64>>()
+        };
+        let l1: f64 = distances(domain.l1_farthest()).iter().sum();
+        let l2: f64 = distances(domain.l2_farthest()).iter().map(|x| x * x).sum();
+        assert!((l1 - domain.l1_diameter()).abs() < 1e-12, "{l1}");
+        assert!((l2.sqrt() - domain.l2_diameter()).abs() < 1e-12, "{l2}");
     }
 
     #[test]

@@ -75,6 +75,15 @@ impl GaussianNoise {
         self.points.add(point, || self.law.sample(stream))
     }
 
+    /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
+        let distances = self.points.displacement(point, released)?;
+        Ok(-distances.iter().map(|steps| (steps / self.law.scale()).powi(2)).sum::<f64>() / 2.0)
+    }
+
     /// δ(ε) of this very noise.
     pub fn curve(&self) -> Curve {
         self.curve

@@ -66,6 +66,15 @@ impl LaplaceNoise {
         self.points.add(point, || self.law.sample(stream))
     }
 
+    /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
+        let distances = self.points.displacement(point, released)?;
+        Ok(-distances.iter().map(|steps| steps.abs()).sum::<f64>() / self.law.scale())
+    }
+
     /// The lattice.
     pub fn lattice(&self) -> Lattice {
         self.points.lattice()

@@ -201,6 +201,16 @@ impl IntegerDomain {
         Ok(())
     }
 
+    /// How far `released` lies from where `point` is rounded to, coordinate by coordinate, in lattice steps.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub(crate) fn displacement(&self, point: &[f64], released: &[f64]) -> Result<Vec<f64>> {
+        let (rounded, per_step) = (self.round(point)?, self.lattice.units(1.0));
+        check_width(rounded.len(), released.len())?;
+        Ok(rounded.iter().zip(released).map(|(&k, x)| x * per_step - k as f64).collect())
+    }
+
     fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
         check_width(self.bounds.last().map_or(0, |(at, _)| at.end), point.len())?;
         check_finite(point)?;

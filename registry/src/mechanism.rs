@@ -1,6 +1,6 @@
 //! Mechanisms, and what they release.
 
-use crate::{Domain, Guarantee, Key, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table};
+use crate::{Domain, Guarantee, Key, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table, Unit};
 use dyn_clone::DynClone;
 use std::fmt::Debug;
 
@@ -66,6 +66,20 @@ pub trait LocalMechanism: Mechanism {
 
     /// The law of what is released, given the noise-free view.
     fn noise(&self) -> Noise;
+
+    /// The logarithm of the probability, or its density, with which `perturb` makes `released` of `point` (m values each), up
+    /// to a term that is the same for all points. None where the mechanism cannot say.
+    ///
+    /// No claim rests on it: an audit attacks by it, beside what it learns from samples.
+    fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
+        None
+    }
+
+    /// Pairs of points of the range that it takes to be the easiest to tell apart, among those to which records may be encoded
+    /// that differ in `unit` alone. An audit attacks them beside its own.
+    fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        vec![]
+    }
 }
 
 /// What leaves the house, and what stays.

@@ -259,7 +259,7 @@ impl Layout {
     }
 
     /// Record `row` of `table` (which must have this shape) in flat form.
-    pub(crate) fn flatten(&self, table: &Table, row: usize) -> Vec<f64> {
+    pub fn flatten(&self, table: &Table, row: usize) -> Vec<f64> {
         let mut flat = table.records().row(row).to_vec();
         match table.target() {
             Target::None => {}

@@ -29,6 +29,7 @@ pub mod command;
 pub mod compare;
 
 pub use scumble_accounting as accounting;
+pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
 pub use scumble_linear as linear;
 pub use scumble_registry as registry;

@@ -1,10 +1,15 @@
-//! The plugin keeps house, and the command has it beside the built-in ones.
+//! The plugin keeps house and its word, and the command has it beside the built-in ones.
 
 use std::process::Command;
 
 #[test]
 fn the_plugin_conforms() {
     scumble::registry::conformance::check(&staircase_plugin::STAIRCASE).unwrap();
+}
+
+#[test]
+fn no_attack_breaks_its_claim() {
+    scumble::adversary::check(&staircase_plugin::STAIRCASE).unwrap();
 }
 
 #[test]

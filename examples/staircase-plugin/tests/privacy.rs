@@ -1,37 +1,80 @@
-//! The claim is attacked at both ends of the range, and so is a broken twin.
+//! Broken twins: what claims ε and releases at more must be caught by the audit that the honest plugin passes.
 
-use scumble::registry::{Domain, LocalMechanism, Randomness, RecordDomain, TargetDomain};
+use scumble::adversary::{Effort, Finding, Verdict, audit};
+use scumble::registry::{
+    Domain, Guarantee, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain, Release, Result, Stream,
+    Table, TargetDomain, local,
+};
+use serde::{Deserialize, Serialize};
 use staircase_plugin::StaircaseMechanism;
 
-const SEED: u64 = 13;
-const SAMPLES: u32 = 200_000;
+/// The claim of one mechanism, and the noise of another.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Twin {
+    claims: StaircaseMechanism,
+    releases: StaircaseMechanism,
+}
 
-/// A lower bound on ε from how often the lower end and the upper one are released at or below the lower end: e^ε times as
-/// often at most. Five standard errors each way, a false-alarm rate of 10⁻⁶; at ε = 1 an error of 5 % is seen.
-fn epsilon_at_least(epsilon: f64) -> f64 {
-    let domain = RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
-    let mechanism = StaircaseMechanism::new(domain, epsilon, None).unwrap();
-    let share_below = |end: f64, block| {
-        let mut stream = Randomness::seeded(SEED).streams().stream(block);
-        let below = (0..SAMPLES).filter(|_| {
-            let mut point = mechanism.encode(&[end]).unwrap();
-            mechanism.perturb(&mut point, &mut stream).unwrap();
-            point[0] <= 0.0
-        });
-        let share = below.count() as f64 / f64::from(SAMPLES);
-        (share, 5.0 * (share * (1.0 - share) / f64::from(SAMPLES)).sqrt())
-    };
-    let ((p, p_error), (q, q_error)) = (share_below(0.0, 0), share_below(1.0, 1));
-    ((p - p_error) / (q + q_error)).ln()
+#[typetag::serde(name = "staircase-twin")]
+impl Mechanism for Twin {
+    fn domain(&self) -> &RecordDomain {
+        self.claims.domain()
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.claims.guarantee()
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        local::release(self, table, randomness)
+    }
+
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        Some(self)
+    }
+}
+
+impl LocalMechanism for Twin {
+    fn range(&self) -> Domain {
+        self.claims.range()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        self.claims.encode(record)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        self.releases.perturb(point, stream)
+    }
+
+    fn noise(&self) -> Noise {
+        self.claims.noise()
+    }
+}
+
+/// What the audit finds of a claim of ε = 1 for so many numbers, released at `epsilon`.
+fn found(numbers: usize, epsilon: f64) -> Finding {
+    let columns = (1..=numbers).map(|at| format!("x{at}")).collect();
+    let domain = RecordDomain::new(columns, Domain::unit_box(numbers), TargetDomain::None).unwrap();
+    let at = |epsilon| StaircaseMechanism::new(domain.clone(), epsilon, None).unwrap();
+    let twin = Twin { claims: at(1.0), releases: at(epsilon) };
+    audit("staircase", &twin, None, Effort::quick()).unwrap().remove(0)
 }
 
 #[test]
-fn the_claim_holds_and_an_epsilon_five_percent_larger_is_caught() {
-    let measured = epsilon_at_least(1.0);
-    assert!(measured <= 1.0, "seed {SEED}: ε is at least {measured}, and 1 is claimed");
-    assert!(measured > 0.9, "seed {SEED}: the attack only sees {measured}");
-    for twin in [1.05, 2f64.sqrt()] {
-        let measured = epsilon_at_least(twin);
-        assert!(measured > 1.0, "seed {SEED}: noise for ε = {twin} passed for ε = 1: {measured}");
+fn the_claim_holds_and_most_of_it_is_seen() {
+    for (numbers, share) in [(1, 0.9), (2, 0.7)] {
+        let finding = found(numbers, 1.0);
+        assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
+        assert!(finding.lower_bound.unwrap() > share, "{finding}");
+    }
+}
+
+#[test]
+fn noise_for_a_larger_epsilon_is_caught() {
+    // By a tenth; by √2; and the whole ε for each of two numbers.
+    for (numbers, epsilon) in [(1, 1.1), (1, 2f64.sqrt()), (2, 2.0)] {
+        let finding = found(numbers, epsilon);
+        assert_eq!(finding.verdict, Verdict::Broken, "noise for ε = {epsilon} passed: {finding}");
     }
 }

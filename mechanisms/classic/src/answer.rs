@@ -80,6 +80,25 @@ impl Answer {
         }
     }
 
+    /// The logarithm of the probability that u is answered with w, up to a constant.
+    pub(crate) fn log_likelihood(&self, u: f64, w: f64) -> f64 {
+        let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
+        match self.kind {
+            Kind::OneBit => {
+                let truly = if w > 0.0 { share } else { 1.0 - share };
+                (1.0 + truly * self.epsilon.to_f64().exp_m1()).ln()
+            }
+            Kind::Piecewise => {
+                let (starts, points) = (self.starts(), self.starts() + CHUNK.get());
+                let start = (share * starts as f64).round() as u64;
+                let from_center = w * self.gain() * starts as f64 / 2.0;
+                let place = (from_center + (points - 1) as f64 / 2.0).round() as u64;
+                let within = (place + points - start.min(points)) % points < CHUNK.get();
+                if within { self.epsilon.to_f64() } else { 0.0 }
+            }
+        }
+    }
+
     /// How far the truth's chunk may begin from the first point.
     fn starts(&self) -> u64 {
         (self.chunks.get() - 1) * CHUNK.get()

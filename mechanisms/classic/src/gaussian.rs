@@ -3,7 +3,7 @@
 use crate::portion::{Portion, Protect, TakesNoise};
 use scumble_registry::{
     Brief, Budget, Domain, Error, Example, GaussianNoise, Guarantee, LocalDp, LocalMechanism, Mechanism,
-    Noise, Randomness, RecordDomain, Release, Result, Stream, Table, local, register,
+    Noise, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -141,6 +141,16 @@ impl LocalMechanism for Gaussian {
     fn noise(&self) -> Noise {
         self.saved.portion.additive(self.noise.as_ref().map(GaussianNoise::variance))
     }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let portion = self.saved.portion.coordinates();
+        self.noise.as_ref()?.log_likelihood(point.get(portion.clone())?, released.get(portion)?).ok()
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        let farthest = self.saved.portion.set(NAME).map(|set| set.l2_farthest());
+        farthest.map_or(vec![], |pair| self.saved.portion.worst_pairs(unit, pair))
+    }
 }
 
 fn design(parameters: TakesNoise, brief: &Brief) -> Result<Gaussian> {
@@ -168,7 +178,7 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::{TargetDomain, Unit};
+    use scumble_registry::TargetDomain;
 
     fn domain(target: TargetDomain) -> RecordDomain {
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();

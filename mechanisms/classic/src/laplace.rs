@@ -3,7 +3,7 @@
 use crate::portion::{Portion, Protect, TakesNoise};
 use scumble_registry::{
     Brief, Domain, Error, Example, Guarantee, LaplaceNoise, LocalMechanism, Mechanism, Noise, Randomness,
-    RecordDomain, Release, Result, Stream, Table, local, register,
+    RecordDomain, Release, Result, Stream, Table, Unit, local, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +118,16 @@ impl LocalMechanism for Laplace {
     fn noise(&self) -> Noise {
         self.portion.additive(self.noise.as_ref().map(LaplaceNoise::variance))
     }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let portion = self.portion.coordinates();
+        self.noise.as_ref()?.log_likelihood(point.get(portion.clone())?, released.get(portion)?).ok()
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        let farthest = self.portion.set(NAME).map(|set| set.l1_farthest());
+        farthest.map_or(vec![], |pair| self.portion.worst_pairs(unit, pair))
+    }
 }
 
 fn design(parameters: TakesNoise, brief: &Brief) -> Result<Laplace> {
@@ -145,7 +155,7 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::{TargetDomain, Unit};
+    use scumble_registry::TargetDomain;
 
     fn domain(target: TargetDomain) -> RecordDomain {
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();

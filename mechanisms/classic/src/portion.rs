@@ -87,6 +87,24 @@ impl Portion {
         }
     }
 
+    /// The two points of the range whose portions are `pair`, the rest alike; none unless all of the portion is of `unit`.
+    pub(crate) fn worst_pairs(&self, unit: Unit, pair: [Vec<f64>; 2]) -> Vec<[Vec<f64>; 2]> {
+        let (features, coordinates) = (self.domain.columns().len(), self.coordinates());
+        let may_differ = match unit {
+            Unit::Record => true,
+            Unit::Features => coordinates.end <= features,
+            Unit::Label => coordinates.start >= features,
+            _ => false,
+        };
+        let [rest, _] = self.domain.flat().l2_farthest();
+        let within = |portion: Vec<f64>| {
+            let mut point = rest.clone();
+            point.splice(coordinates.clone(), portion);
+            point
+        };
+        if may_differ { vec![pair.map(within)] } else { vec![] }
+    }
+
     /// The law of a release that adds noise of this variance to each coordinate of the portion, or none.
     pub(crate) fn additive(&self, variance: Option<f64>) -> Noise {
         let layout = self.domain.layout();

@@ -4,7 +4,7 @@ use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
 use scumble_registry::{
     Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Mechanism, Noise,
-    Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, local, register,
+    Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, Unit, local, register,
 };
 use scumble_sampling::{Rational, randomized_response};
 use serde::{Deserialize, Serialize};
@@ -157,6 +157,18 @@ impl LocalMechanism for RandomizedResponse {
             group[answer as usize] = 1.0;
         }
         Ok(())
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let portion = self.portion.coordinates();
+        let (point, released) = (point.get(portion.clone())?, released.get(portion)?);
+        let kept = self.groups.iter().filter(|group| point[(*group).clone()] == released[(*group).clone()]);
+        Some(kept.count() as f64 * self.of_each?.to_f64())
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        let farthest = self.portion.set(NAME).map(|set| set.l2_farthest());
+        farthest.map_or(vec![], |pair| self.portion.worst_pairs(unit, pair))
     }
 
     fn noise(&self) -> Noise {

@@ -5,7 +5,7 @@ use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
 use scumble_registry::{
     Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Mechanism, Moments, Noise,
-    Randomness, RecordDomain, Release, Result, Stream, Table, local, register,
+    Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, register,
 };
 use scumble_sampling::{Rational, uniform_below};
 use serde::{Deserialize, Serialize};
@@ -233,10 +233,28 @@ impl LocalMechanism for SampledNumbers {
         let drawn = draw_lot(self.saved.k, portion.len(), stream);
         let weight = self.weight();
         for ((x, &(center, half_width)), drawn) in portion.iter_mut().zip(&self.intervals).zip(drawn) {
-            let u = if half_width > 0.0 { (*x - center) / half_width } else { 0.0 };
-            *x = center + if drawn { half_width * weight * answer.sample(u, stream) } else { 0.0 };
+            let answered =
+                if drawn { weight * answer.sample(place(*x, center, half_width), stream) } else { 0.0 };
+            *x = center + half_width * answered;
         }
         Ok(())
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let portion = self.saved.portion.coordinates();
+        let (answer, weight) = (self.answer.as_ref()?, self.weight());
+        let numbers = point.get(portion.clone())?.iter().zip(released.get(portion)?).zip(&self.intervals);
+        // Which were drawn by lot says nothing; a number that was not is the centre.
+        let of_each = numbers.map(|((x, released), &(center, half_width))| {
+            let answered = place(*released, center, half_width) / weight;
+            if answered == 0.0 { 0.0 } else { answer.log_likelihood(place(*x, center, half_width), answered) }
+        });
+        Some(of_each.sum())
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        let farthest = self.saved.portion.set(self.saved.answer.plugin()).map(|set| set.l2_farthest());
+        farthest.map_or(vec![], |pair| self.saved.portion.worst_pairs(unit, pair))
     }
 
     fn noise(&self) -> Noise {
@@ -250,6 +268,11 @@ impl LocalMechanism for SampledNumbers {
         };
         Noise { features: vec![features], target }
     }
+}
+
+/// Where `x` lies between the ends of its interval, −1 and 1.
+fn place(x: f64, center: f64, half_width: f64) -> f64 {
+    if half_width > 0.0 { (x - center) / half_width } else { 0.0 }
 }
 
 /// Which of `d` are among `k` drawn by lot: every set of k is as likely (Knuth, Algorithm S).
@@ -314,7 +337,7 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::{TargetDomain, Unit};
+    use scumble_registry::TargetDomain;
 
     fn numbers(d: usize) -> RecordDomain {
         let columns = (1..=d).map(|at| format!("x{at}")).collect();

@@ -96,6 +96,12 @@ impl LogisticModel {
     pub fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
         self.weights.predict_probabilities(&self.standardizer.apply(records))
     }
+
+    /// The direction w (d) along which the last class gains on the first: ln P(last | x)/P(first | x) = w·x + constant.
+    pub fn direction(&self) -> Array1<f64> {
+        let weights = self.weights.params();
+        (&weights.column(weights.ncols() - 1) - &weights.column(0)) * self.standardizer.scales()
+    }
 }
 
 impl PredictInplace<Array2<f64>, Array1<usize>> for LogisticModel {
@@ -147,6 +153,16 @@ mod tests {
         for part in gradient.iter().chain(&intercepts) {
             assert!(part.abs() < 1e-3, "the gradient is {gradient} and {intercepts}");
         }
+    }
+
+    #[test]
+    fn the_log_odds_are_linear_along_the_direction() {
+        let mut dataset = drawn(300);
+        dataset.records.column_mut(0).mapv_inplace(|x| 50.0 * x + 7.0);
+        let model = LogisticParams::default().fit(&dataset).unwrap();
+        let odds = model.probabilities(&dataset.records).map_axis(Axis(1), |p| (p[1] / p[0]).ln());
+        let rest = odds - dataset.records.dot(&model.direction());
+        assert!(rest.iter().all(|constant| (constant - rest[0]).abs() < 1e-9));
     }
 
     #[test]

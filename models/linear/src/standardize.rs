@@ -4,7 +4,7 @@ use crate::Result;
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Transformer};
 use linfa_preprocessing::linear_scaling::LinearScaler;
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 
 /// Each column's mean and deviation; a column that does not vary is centred alone.
 #[derive(Debug, Clone)]
@@ -22,6 +22,11 @@ impl Standardizer {
         let this = Self { scaler };
         let standardized = DatasetBase::new(this.apply(&dataset.records), dataset.targets.clone());
         Ok((this, standardized))
+    }
+
+    /// By how much each column is stretched.
+    pub(crate) fn scales(&self) -> &Array1<f64> {
+        self.scaler.scales()
     }
 
     /// `records` (n × d), standardised.

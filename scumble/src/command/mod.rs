@@ -10,6 +10,7 @@
 //! ```
 
 mod account;
+mod audit;
 mod compare;
 mod design;
 mod ledger;
@@ -17,6 +18,7 @@ mod list;
 mod release;
 mod setting;
 
+use crate::adversary::Broken;
 use crate::registry::{Clipped, Error, Registry, is_same_file};
 use clap::{Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -64,6 +66,8 @@ enum Command {
         #[command(subcommand)]
         command: account::AccountCommand,
     },
+    /// Attack what mechanisms claim: a lower bound on ε from samples, which no claim may lie below.
+    Audit(audit::AuditArguments),
     /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
     Compare(compare::CompareArguments),
 }
@@ -91,7 +95,7 @@ pub fn main() -> ExitCode {
             let code = refuse(&failure.to_string());
             match &*failure {
                 failure if was_interrupted(failure) => ExitCode::from(130), // as shells say it
-                failure if failure.is::<Unprinted>() => ExitCode::FAILURE,
+                failure if failure.is::<Unprinted>() || failure.is::<Broken>() => ExitCode::FAILURE,
                 _ => code,
             }
         }
@@ -112,6 +116,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),
         Command::Account { command } => account::account(&command, arguments.json),
+        Command::Audit(arguments_of) => audit::audit(&registry, &arguments_of, arguments.json),
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
     }
 }

@@ -1,0 +1,108 @@
+//! Saved designs, and the mechanisms in them.
+
+use crate::{accepted, forge};
+use ndarray::Array2;
+use scumble_classic as _;
+use scumble_registry::{Design, LocalMechanism, Mechanism, Noise, Randomness, Registry, Table, local};
+use std::sync::LazyLock;
+
+const FORMAT: &str = "scumble-design-1";
+
+/// A few bytes may claim a target of sixteen million coordinates. Such a design loads and states its guarantee in no time, and a
+/// record of it takes the space that it takes: from here on none is released.
+const WIDEST: usize = 1 << 12;
+
+static REGISTRY: LazyLock<Registry> =
+    LazyLock::new(|| Registry::installed().expect("the built-in mechanisms have names of their own"));
+
+/// Reads a saved design: as it is, with the digest that belongs to it, and as the mechanism alone. What is accepted states its
+/// guarantee, is the same when it is saved and read again, and releases.
+pub fn design(data: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return false;
+    };
+    let read = |text: &str| accepted(Design::from_json(text, "a design", &REGISTRY));
+    let designs = [read(text), forge::resealed(text, FORMAT).and_then(|text| read(&text))];
+    let designs: Vec<Design> = designs.into_iter().flatten().collect();
+    designs.iter().for_each(check_design);
+    let mechanism = serde_json::from_str::<Box<dyn Mechanism>>(text).ok();
+    mechanism.iter().for_each(|mechanism| check_mechanism(&**mechanism));
+    mechanism.is_some() || !designs.is_empty()
+}
+
+fn check_design(design: &Design) {
+    assert!(!design.origin().to_string().is_empty());
+    check_mechanism(design.mechanism());
+    // Reading does not tell whose data shaped it, and nothing that is read here says that volunteers did.
+    let saved = design.to_json().expect("what was read can be saved");
+    let again = Design::from_json(&saved, "the same design", &REGISTRY).expect("what was saved can be read");
+    assert_eq!(again.digest().ok(), design.digest().ok());
+    let (Ok(local), Ok(decoder)) = (design.local(), design.decoder()) else {
+        return;
+    };
+    let (width, cells) = (local.layout().width(), decoder.header().len());
+    if width > WIDEST {
+        return;
+    }
+    let row = decoder.decode(&vec![0.25; width]).expect("a record of the right width");
+    assert_eq!(row.len(), cells);
+    assert_eq!(width_of(&decoder.noise(&local.noise())), width);
+}
+
+fn check_mechanism(mechanism: &dyn Mechanism) {
+    let guarantee = mechanism.guarantee();
+    assert!(!guarantee.to_string().is_empty() && guarantee.to_json().is_object());
+    if let Some(epsilon) = guarantee.epsilon() {
+        assert!(epsilon > 0.0, "it claims ε = {epsilon}");
+    }
+    let saved = serde_json::to_string(mechanism).expect("what was read can be saved");
+    let again: Box<dyn Mechanism> = serde_json::from_str(&saved).expect("what was saved can be read");
+    assert_eq!(serde_json::to_string(&again).ok(), Some(saved), "it changed when it was read");
+    let width = mechanism.domain().flat().dim();
+    if width > WIDEST {
+        return;
+    }
+    for value in [0.0, 0.5, 1.0, -1e300] {
+        let record = vec![value; width];
+        if let Some(local) = mechanism.as_local() {
+            check_local(local, &record);
+        }
+        check_release(mechanism, &table_of(mechanism, &record));
+    }
+}
+
+/// Every record has its place in the range, and what is released has the layout and the law that are published.
+fn check_local(local: &dyn LocalMechanism, record: &[f64]) {
+    let range = local.range();
+    let point = local.encode(record).expect("a finite record of the right width");
+    assert_eq!(point.len(), range.dim());
+    assert!(range.contains(&point), "{record:?} left the range");
+    let decoded = local.decode(point).expect("a point of the range");
+    assert_eq!(decoded.len(), local.layout().width());
+    assert_eq!(width_of(&local.noise()), local.layout().width());
+    // A column that no part of a composition takes may hold anything.
+    let of_nan = local.encode(&vec![f64::NAN; record.len()]).unwrap_or_default();
+    assert!(of_nan.iter().all(|x| x.is_finite()), "a NaN became a point");
+}
+
+fn check_release(mechanism: &dyn Mechanism, table: &Table) {
+    let Some(release) = accepted(mechanism.release(table, &mut Randomness::seeded(1))) else {
+        return;
+    };
+    assert!(release.guarantee.claims.is_empty(), "a seed promises nothing");
+    assert!(release.table.records().iter().all(|x| x.is_finite()), "a value that is not finite was released");
+    if let Some(local) = mechanism.as_local() {
+        let view = local::view(local, table).expect("what was released has a view");
+        assert_eq!(view.columns(), release.table.columns());
+        accepted(release.key.view(table)).expect("the key of a local mechanism");
+    }
+}
+
+fn table_of(mechanism: &dyn Mechanism, record: &[f64]) -> Table {
+    let record = Array2::from_shape_fn((1, record.len()), |(_, at)| record[at]);
+    mechanism.domain().layout().table(record.view()).expect("a record of the right width")
+}
+
+fn width_of(noise: &Noise) -> usize {
+    noise.features.iter().map(|law| law.width()).sum::<usize>() + noise.target.width()
+}

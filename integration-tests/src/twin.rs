@@ -1,0 +1,201 @@
+//! Broken twins: each claims what an honest mechanism claims, and releases otherwise.
+
+use rand_core::{RngCore, SeedableRng};
+use scumble::registry::{
+    Domain, Error, Guarantee, Key, Layout, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain,
+    Release, Result, Stream, Table, Unit, local,
+};
+use scumble::sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
+use serde::{Deserialize, Serialize};
+
+/// A mechanism with the claim of an honest one, and a fault.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Twin {
+    honest: Box<dyn Mechanism>,
+    fault: Fault,
+}
+
+/// How a twin is broken.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Fault {
+    /// It is not: what passes for honest must pass.
+    None,
+    /// It releases by another design, which spends more than is claimed: noise that is too small, odds that are too large, a
+    /// split that does not add up.
+    By(Box<dyn Mechanism>),
+    /// It releases by another design, and what that one's clip takes off is put back on: the clip is forgotten, or the sensitivity
+    /// is that of a sample, which other records leave.
+    Unclipped(Box<dyn Mechanism>),
+    /// This coordinate leaves as it is.
+    Bare(usize),
+    /// The first two coordinates share their noise.
+    Shared,
+    /// The noise is drawn again where it is larger than this.
+    CutOff(f64),
+    /// Whatever the stream, the noise comes from one seed.
+    OneSeed,
+    /// Records of one release share their noise.
+    SharedByRecords,
+    /// Blocks of one release share their noise.
+    SharedByBlocks,
+    /// It fails one time in a hundred, and only where the first coordinate is at its upper end.
+    FailsAtTheTop,
+    /// Bounds and steps of a quarter of the scale are rounded to the nearest, and Laplace noise is for the width between the bounds.
+    CoarseLaplace,
+    /// The same with Gaussian noise of this many steps.
+    CoarseGaussian(f64),
+    /// Laplace noise of this scale is made and added in floats.
+    Floats(f64),
+}
+
+impl Twin {
+    /// The twin of `honest` with this fault.
+    pub fn of(honest: &(dyn Mechanism + 'static), fault: Fault) -> Self {
+        Self { honest: dyn_clone::clone_box(honest), fault }
+    }
+
+    fn local(&self) -> Result<&dyn LocalMechanism> {
+        of(&*self.honest)
+    }
+}
+
+fn of(mechanism: &dyn Mechanism) -> Result<&dyn LocalMechanism> {
+    mechanism.as_local().ok_or_else(|| Error::not_applicable("twin", "it is no local mechanism"))
+}
+
+#[typetag::serde(name = "twin")]
+impl Mechanism for Twin {
+    fn domain(&self) -> &RecordDomain {
+        self.honest.domain()
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.honest.guarantee()
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let rows_of_a_stream = match self.fault {
+            Fault::SharedByRecords => 1,
+            Fault::SharedByBlocks => local::BLOCK,
+            _ => return local::release(self, table, randomness),
+        };
+        let (streams, layout) = (randomness.streams(), self.domain().layout());
+        let mut released = vec![];
+        let mut stream = streams.stream(0);
+        for row in 0..table.len() {
+            if row % rows_of_a_stream == 0 {
+                stream = streams.stream(0);
+            }
+            let mut point = self.encode(&layout.flatten(table, row))?;
+            self.perturb(&mut point, &mut stream)?;
+            released.extend(self.decode(point)?);
+        }
+        let released = ndarray::Array2::from_shape_vec((table.len(), self.layout().width()), released)
+            .map_err(|problem| Error::shape(problem.to_string()))?;
+        Ok(Release {
+            table: self.layout().table(released.view())?,
+            guarantee: self.guarantee().under(randomness.provenance()),
+            noise: self.noise(),
+            key: Key::Design(Box::new(self.clone())),
+        })
+    }
+
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        Some(self)
+    }
+}
+
+impl LocalMechanism for Twin {
+    fn range(&self) -> Domain {
+        self.local().map_or(Domain::empty(), |honest| honest.range())
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        match self.fault {
+            Fault::Unclipped(_) => Ok(record.to_vec()),
+            _ => self.local()?.encode(record),
+        }
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let (honest, clean) = (self.local()?, point.to_vec());
+        match &self.fault {
+            Fault::None | Fault::SharedByRecords | Fault::SharedByBlocks => honest.perturb(point, stream),
+            Fault::By(other) => of(&**other)?.perturb(point, stream),
+            Fault::Unclipped(other) => {
+                let other = of(&**other)?;
+                other.range().project(point)?;
+                let taken_off: Vec<f64> = clean.iter().zip(&*point).map(|(x, clipped)| x - clipped).collect();
+                other.perturb(point, stream)?;
+                point.iter_mut().zip(taken_off).for_each(|(x, off)| *x += off);
+                Ok(())
+            }
+            Fault::Bare(at) => {
+                honest.perturb(point, stream)?;
+                point[*at] = clean[*at];
+                Ok(())
+            }
+            Fault::Shared => {
+                honest.perturb(point, stream)?;
+                point[1] = clean[1] + (point[0] - clean[0]);
+                Ok(())
+            }
+            Fault::CutOff(most) => loop {
+                point.copy_from_slice(&clean);
+                honest.perturb(point, stream)?;
+                if point.iter().zip(&clean).all(|(x, clean)| (x - clean).abs() <= *most) {
+                    return Ok(());
+                }
+            },
+            Fault::OneSeed => honest.perturb(point, &mut Stream::seed_from_u64(1)),
+            Fault::FailsAtTheTop => {
+                let [_, top] = self.domain().flat().l2_farthest();
+                if point[0] == top[0] && stream.next_u64() % 100 == 0 {
+                    return Err(Error::not_applicable("twin", "of an overflow"));
+                }
+                honest.perturb(point, stream)
+            }
+            Fault::CoarseLaplace => {
+                let law = DiscreteLaplace::new(Rational::new(4, 1)?)?;
+                point[0] = ((point[0] * 4.0).round() + law.sample(stream) as f64) / 4.0;
+                Ok(())
+            }
+            Fault::CoarseGaussian(steps) => {
+                let law = DiscreteGaussian::new(Rational::floor_of(*steps)?)?;
+                point[0] = ((point[0] * 4.0).round() + law.sample(stream) as f64) / 4.0;
+                Ok(())
+            }
+            Fault::Floats(scale) => {
+                for x in point {
+                    let uniform = ((stream.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64 - 0.5;
+                    *x -= scale * uniform.signum() * (1.0 - 2.0 * uniform.abs()).ln();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        self.local()?.decode(point)
+    }
+
+    fn layout(&self) -> Layout {
+        self.local().map_or(self.domain().layout(), |honest| honest.layout())
+    }
+
+    fn noise(&self) -> Noise {
+        match self.local() {
+            Ok(honest) => honest.noise(),
+            Err(_) => Noise { features: vec![], target: scumble::registry::Law::Exact { width: 0 } },
+        }
+    }
+
+    /// As whoever broke it would state it: of the honest one.
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        self.local().ok()?.log_likelihood(point, released)
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        self.local().map_or(vec![], |honest| honest.worst_pairs(unit))
+    }
+}

@@ -1,0 +1,89 @@
+//! All claims of a mechanism, a design or a plugin, attacked.
+
+use crate::finding::{Broken, Finding, Verdict};
+use crate::{Effort, Result, central, effort, local, reconstruction};
+use scumble_registry::{Brief, Budget, Claim, Design, Mechanism, Notion, Plugin, Table, Unit};
+
+/// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
+///
+/// Local claims are attacked by samples of `perturb`, and of whole releases; central ones of whole records by releases of neighbouring
+/// tables; Cramér–Rao claims by reconstruction. What only the mechanism's own crate can attack, such as a training
+/// ([`canary`](crate::canary)), an ambiguity set ([`same_law`](crate::same_law)) or resistance to recovery
+/// ([`recovery`](crate::recovery)), is listed as not attacked.
+///
+/// # Errors
+/// Where the mechanism cannot be released from.
+pub fn audit(
+    name: &str,
+    mechanism: &dyn Mechanism,
+    table: Option<&Table>,
+    effort: Effort,
+) -> Result<Vec<Finding>> {
+    let claims = mechanism.guarantee().claims;
+    if claims.is_empty() {
+        let nothing = Finding::about(name, "nothing", effort);
+        return Ok(vec![nothing.unattacked(Verdict::NothingClaimed, "it claims nothing")]);
+    }
+    claims.iter().map(|claim| attack(name, mechanism, table, claim, effort)).collect()
+}
+
+fn attack(
+    name: &str,
+    mechanism: &dyn Mechanism,
+    table: Option<&Table>,
+    claim: &Claim,
+    effort: Effort,
+) -> Result<Finding> {
+    match (&claim.notion, mechanism.as_local(), table) {
+        (Notion::LocalDp(dp), Some(of_records), _) => local::attack(name, of_records, claim, dp, effort),
+        (Notion::CentralDp(dp), _, Some(table)) if claim.protects == Unit::Record => {
+            central::tables(name, mechanism, table, (claim, dp), effort)
+        }
+        (Notion::CramerRao(bound), _, Some(table)) => {
+            reconstruction::attack(name, mechanism, table, (claim, bound), effort)
+        }
+        _ => {
+            let why = "what would attack it stands in the tests of the mechanism's own crate, if anywhere";
+            Ok(Finding::about(name, claim, effort).unattacked(Verdict::NotAttacked, why))
+        }
+    }
+}
+
+/// Attacks every claim of a plugin's own example, at each ε of `effort` and a δ of 0.01.
+///
+/// # Errors
+/// Where the example does not design, or cannot be released from.
+pub fn audit_plugin(plugin: &Plugin, effort: Effort) -> Result<Vec<Finding>> {
+    let example = (plugin.example)()?;
+    let mut findings = vec![];
+    for epsilon in effort.epsilons {
+        let brief = Brief { budget: Budget::new(*epsilon, effort::DELTA)?, ..example.brief.clone() };
+        let design = plugin.design(&example.parameters, &brief)?;
+        findings.extend(audit(plugin.name, design.mechanism(), Some(&example.table), effort)?);
+        if !design.mechanism().guarantee().has_dp() {
+            break; // ε does not govern it
+        }
+    }
+    Ok(findings)
+}
+
+/// Attacks every claim of a saved design, as it was designed.
+///
+/// # Errors
+/// Where it cannot be released from.
+pub fn audit_design(design: &Design, effort: Effort) -> Result<Vec<Finding>> {
+    audit(&design.origin().plugin, design.mechanism(), None, effort)
+}
+
+/// The quick audit of a plugin, as one line of its author's tests.
+///
+/// ```no_run
+/// # let MY_PLUGIN = scumble_classic::LAPLACE;
+/// scumble_adversary::check(&MY_PLUGIN).unwrap();
+/// ```
+///
+/// # Errors
+/// The claims that are broken, each with how an adversary breaks it; or that the example cannot be released from.
+pub fn check(plugin: &Plugin) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    Ok(Broken::among(&audit_plugin(plugin, Effort::quick())?)?)
+}

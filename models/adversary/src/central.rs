@@ -1,0 +1,183 @@
+//! Claims of central differential privacy: neighbouring tables, and a canary in a training that shows every noisy sum.
+
+use crate::claimed::Claimed;
+use crate::event::Samples;
+use crate::finding::{Finding, Verdict};
+use crate::score::{Output, Score};
+use crate::{Effort, Error, Result};
+use rayon::prelude::*;
+use scumble_accounting::{Neighbours, Run, loss};
+use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Streams, Table, Target};
+
+/// What a canary does in a training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Canary {
+    /// It is not among the records.
+    Absent,
+    /// Its gradient is the unit vector of its coordinate, in which all other gradients are zero.
+    Present,
+    /// Its gradient is the opposite.
+    Opposite,
+}
+
+impl Canary {
+    /// Its gradient in its coordinate.
+    pub fn gradient(self) -> f64 {
+        match self {
+            Self::Absent => 0.0,
+            Self::Present => 1.0,
+            Self::Opposite => -1.0,
+        }
+    }
+}
+
+/// Attacks the claim `dp` of a training by steps of `run`, in white box: `sums` trains with such a canary and gives the canary's
+/// coordinate of every noisy sum, in units of the clipping norm.
+///
+/// Beside the claimed (ε, δ), of which samples show little where δ is small, the points of the curve are attacked that the accountant
+/// gives for `run`; and a claim below what the accountant proves to be spent is broken without any sample.
+///
+/// # Errors
+/// Where the accountant does not know such a run, or `sums` fails.
+pub fn canary(
+    name: &str,
+    run: Run,
+    dp: &CentralDp,
+    sums: impl Fn(Canary, u64) -> Result<Vec<f64>> + Sync,
+    effort: Effort,
+) -> Result<Finding> {
+    let accountant = |problem: scumble_accounting::Error| Error::not_applicable(name, problem.to_string());
+    let point = |delta: f64| Ok((loss::epsilon(&[run], delta, dp.neighbours)?.upper, delta));
+    let points = [0.3, 0.1, 0.03, 0.01].into_iter().map(point).collect::<scumble_accounting::Result<_>>();
+    let claimed = Claimed { epsilon: dp.epsilon, delta: dp.delta, points: points.map_err(accountant)? };
+    let inputs = match dp.neighbours {
+        Neighbours::AddOrRemoveOne => [Canary::Absent, Canary::Present],
+        Neighbours::ReplaceOne => [Canary::Opposite, Canary::Present],
+    };
+    let samples = (effort.samples / 10).max(1000);
+    let trained = |side: usize| -> Result<Vec<Output>> {
+        let number = |at: usize| effort.seed.wrapping_add((2 * at + side) as u64);
+        (0..samples).into_par_iter().map(|at| Ok(Some(sums(inputs[side], number(at))?))).collect()
+    };
+    let outputs = Samples::new(trained(0)?, trained(1)?);
+    let stated = Score::new("the likelihood of all noisy sums", |sums| {
+        sums.iter().map(|sum| of_step(run, inputs[1], *sum) - of_step(run, inputs[0], *sum)).sum()
+    });
+    let alarm = effort.false_alarm / claimed.bounds() as f64;
+    let reached = claimed.attack(&outputs, vec![stated], false, alarm);
+    let claim = Notion::CentralDp(dp.clone());
+    let reached = [("a training with the canary from one without".into(), reached)];
+    let finding = claimed.judge(Finding::about(name, claim, effort), samples, &reached);
+    let proven = loss::epsilon(&[run], dp.delta, dp.neighbours).map_err(accountant)?.lower;
+    if proven > dp.epsilon {
+        return Ok(Finding {
+            verdict: Verdict::Broken,
+            lower_bound: Some(proven),
+            because: format!(
+                "such steps spend at least ε = {proven:.4} for {}, says the accountant",
+                dp.neighbours
+            ),
+            ..finding
+        });
+    }
+    Ok(finding)
+}
+
+/// ln of the density of a noisy sum over that without a canary.
+fn of_step(run: Run, canary: Canary, sum: f64) -> f64 {
+    let (q, variance, c) = (run.sampling_rate(), run.noise_multiplier().powi(2), canary.gradient());
+    (q * ((2.0 * c * sum - c * c) / (2.0 * variance)).exp() + 1.0 - q).ln()
+}
+
+/// Attacks the claim `dp` of whole records by releases of a few rows of `table`, and of a neighbour of them, all of which is seen.
+pub(crate) fn tables(
+    name: &str,
+    mechanism: &dyn Mechanism,
+    table: &Table,
+    (claim, dp): (&Claim, &CentralDp),
+    effort: Effort,
+) -> Result<Finding> {
+    let claimed = Claimed::by(&LocalDp::new(dp.epsilon, dp.delta));
+    let pairs = neighbours(mechanism, table, dp.neighbours)?;
+    let samples = (effort.samples / 10).max(1000);
+    let alarm = effort.false_alarm / (pairs.len() * claimed.bounds()) as f64;
+    let streams = Randomness::seeded(effort.seed).streams();
+    let attacked = pairs.par_iter().enumerate().map(|(number, (what, pair))| {
+        let released =
+            |side: usize| releases(mechanism, &pair[side], samples, &streams, (2 * number + side) as u64);
+        let (one, other) = (released(0), released(1));
+        // Shorter releases are filled up, and say how long they are.
+        let width = one.iter().chain(&other).flatten().map(Vec::len).max().unwrap_or(0);
+        let filled = |outputs: Vec<Output>| {
+            let fill = |mut values: Vec<f64>| {
+                let length = values.len() as f64;
+                values.resize(width, 0.0);
+                values.push(length);
+                values
+            };
+            outputs.into_iter().map(|output| output.map(fill)).collect()
+        };
+        let outputs = Samples::new(filled(one), filled(other));
+        (what.clone(), claimed.attack(&outputs, vec![], true, alarm))
+    });
+    let reached: Vec<_> = attacked.collect();
+    Ok(claimed.judge(Finding::about(name, claim, effort), samples, &reached))
+}
+
+/// A few rows of the table, and what a neighbour has in the place of the first: another row, an end of the domain, or nothing.
+fn neighbours(
+    mechanism: &dyn Mechanism,
+    table: &Table,
+    relation: Neighbours,
+) -> Result<Vec<(String, [Table; 2])>> {
+    const ROWS: usize = 4;
+    let layout = mechanism.domain().layout();
+    let rows: Vec<Vec<f64>> = (0..table.len().min(ROWS)).map(|row| layout.flatten(table, row)).collect();
+    let with_first = |first: Option<&Vec<f64>>| -> Result<Table> {
+        let all: Vec<&Vec<f64>> = first.into_iter().chain(rows.iter().skip(1)).collect();
+        let flat = all.iter().flat_map(|row| row.iter().copied()).collect();
+        let flat = ndarray::Array2::from_shape_vec((all.len(), layout.width()), flat);
+        layout.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())
+    };
+    let ends = mechanism.domain().flat().l2_farthest();
+    let ends = [("the one end of the domain", &ends[0]), ("the other", &ends[1])];
+    Ok(match relation {
+        Neighbours::AddOrRemoveOne => {
+            let added = ends.into_iter().map(|(what, end)| {
+                Ok((
+                    format!("a table with {what} from one without"),
+                    [with_first(None)?, with_first(Some(end))?],
+                ))
+            });
+            added.collect::<Result<_>>()?
+        }
+        Neighbours::ReplaceOne => vec![(
+            "a table with the one end of the domain from one with the other".into(),
+            [with_first(Some(ends[0].1))?, with_first(Some(ends[1].1))?],
+        )],
+    })
+}
+
+/// `count` releases of a table, each in flat form; none where it is refused.
+fn releases(
+    mechanism: &dyn Mechanism,
+    table: &Table,
+    count: usize,
+    streams: &Streams,
+    number: u64,
+) -> Vec<Output> {
+    use rand::RngCore;
+    let mut seeds = streams.stream(number);
+    let mut release = || -> Output {
+        let released = mechanism.release(table, &mut Randomness::seeded(seeds.next_u64())).ok()?.table;
+        let mut flat: Vec<f64> = released.records().iter().copied().collect();
+        match released.target() {
+            Target::None => {}
+            Target::Class(classes) => flat.extend(classes.iter().map(|class| *class as f64)),
+            Target::Real(values) => flat.extend(values),
+            Target::Vector(values) => flat.extend(values),
+        }
+        Some(flat)
+    };
+    (0..count).map(|_| release()).collect()
+}

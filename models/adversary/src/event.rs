@@ -1,0 +1,163 @@
+//! Events: learned and chosen on some of the samples, measured on the others.
+
+use crate::binomial::{at_least, at_most};
+use crate::score::{Output, Score, classifier, learned};
+
+/// What an event is to show of the law P of one output and Q of the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Aim {
+    /// The largest ln((P(S) − δ)/Q(S)).
+    Epsilon { delta: f64 },
+    /// The largest P(S) − e^ε·Q(S).
+    Delta { epsilon: f64 },
+}
+
+impl Aim {
+    fn value(self, p: f64, q: f64) -> f64 {
+        match self {
+            Self::Epsilon { delta } if p > delta => ((p - delta) / q).ln(),
+            Self::Epsilon { .. } => f64::NEG_INFINITY,
+            Self::Delta { epsilon } => p - epsilon.exp() * q,
+        }
+    }
+
+    /// What counts out of `n` promise for other samples: five standard errors come off.
+    fn promise(self, p: usize, q: usize, n: usize) -> f64 {
+        // One more of each, as a rare event has no bound to speak of.
+        let share = |count: usize| (count + 1) as f64 / (n + 1) as f64;
+        let (p, q) = (share(p), share(q));
+        let variance = |share: f64| share * (1.0 - share).max(0.0) / n as f64;
+        let error = match self {
+            Self::Epsilon { delta } => {
+                (variance(p) / (p - delta).max(f64::MIN_POSITIVE).powi(2) + variance(q) / (q * q)).sqrt()
+            }
+            Self::Delta { epsilon } => (variance(p) + (2.0 * epsilon).exp() * variance(q)).sqrt(),
+        };
+        self.value(p, q) - 5.0 * error
+    }
+}
+
+/// Outputs of two inputs.
+pub(crate) struct Samples {
+    pub(crate) one: Vec<Output>,
+    pub(crate) other: Vec<Output>,
+}
+
+/// What an event shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shown {
+    /// The lower bound on what was aimed at.
+    pub(crate) bound: f64,
+    /// What the adversary looked at.
+    pub(crate) score: &'static str,
+    /// How often the event happened, of the input where it is the more likely, and of the other.
+    pub(crate) shares: (f64, f64),
+    /// Whether it is more likely for the second input.
+    pub(crate) is_of_other: bool,
+}
+
+/// An event: a score at most so large, or at least.
+#[derive(Debug, Clone, Copy)]
+struct Event {
+    score: usize,
+    threshold: f64,
+    at_most: bool,
+    is_of_other: bool,
+}
+
+impl Event {
+    fn count(self, outputs: &[Output], scores: &[Score]) -> usize {
+        let score = &scores[self.score];
+        let happens = |output: &&Output| match self.at_most {
+            true => score.of(output) <= self.threshold,
+            false => score.of(output) >= self.threshold,
+        };
+        outputs.iter().filter(happens).count()
+    }
+}
+
+/// How many thresholds of a score are tried.
+const THRESHOLDS: usize = 400;
+/// How many samples of a side are learned from, and how many choose, at most.
+const LESSONS: usize = 40_000;
+const CHOICES: usize = 100_000;
+
+impl Samples {
+    /// Outputs of another width, or with what is no number, are none.
+    pub(crate) fn new(mut one: Vec<Output>, mut other: Vec<Output>) -> Self {
+        let width = one.iter().chain(&other).flatten().map(Vec::len).next().unwrap_or(0);
+        for output in one.iter_mut().chain(&mut other) {
+            let is_fine = |values: &Vec<f64>| values.len() == width && values.iter().all(|x| x.is_finite());
+            if !output.as_ref().is_some_and(is_fine) {
+                *output = None;
+            }
+        }
+        Self { one, other }
+    }
+
+    /// For each aim, an event and the bound that it shows, which lies above the truth with probability `alarm` at most.
+    ///
+    /// Of half of the samples some teach scores, beside those given, and others choose the event: on the same ones what was
+    /// learned by heart would look best. The rest measure it.
+    pub(crate) fn show(&self, given: Vec<Score>, train: bool, aims: &[Aim], alarm: f64) -> Vec<Shown> {
+        let all = self.one.len().min(self.other.len());
+        let [lessons, n] = [LESSONS, CHOICES].map(|most| most.min(all / 4));
+        let part = |from: usize, to: usize| [&self.one[from..to], &self.other[from..to]];
+        let [one, other] = part(0, lessons);
+        let mut scores = given;
+        scores.extend(learned(one, other));
+        if train {
+            scores.extend(classifier(one, other));
+        }
+        let choices = part(lessons, lessons + n);
+        let mut best: Vec<Option<(f64, Event)>> = vec![None; aims.len()];
+        for score in 0..scores.len() {
+            let sorted = |outputs: &[Output]| {
+                let mut values: Vec<f64> = outputs.iter().map(|output| scores[score].of(output)).collect();
+                values.sort_by(f64::total_cmp);
+                values
+            };
+            let sides = choices.map(sorted);
+            for (threshold, at_most) in thresholds(&sides) {
+                let count = |side: &Vec<f64>| match at_most {
+                    true => side.partition_point(|x| *x <= threshold),
+                    false => n - side.partition_point(|x| *x < threshold),
+                };
+                let [p, q] = sides.each_ref().map(count);
+                for (aim, best) in aims.iter().zip(&mut best) {
+                    for (p, q, is_of_other) in [(p, q, false), (q, p, true)] {
+                        let promise = aim.promise(p, q, n);
+                        if best.is_none_or(|(most, _)| promise > most) {
+                            *best = Some((promise, Event { score, threshold, at_most, is_of_other }));
+                        }
+                    }
+                }
+            }
+        }
+        let measure = |(aim, best): (&Aim, Option<(f64, Event)>)| {
+            let (_, event) = best?;
+            let n = all - lessons - n;
+            let counts = part(all - n, all).map(|outputs| event.count(outputs, &scores));
+            let [p, q] = if event.is_of_other { [counts[1], counts[0]] } else { counts };
+            Some(Shown {
+                bound: aim.value(at_least(p, n, alarm / 2.0), at_most(q, n, alarm / 2.0)),
+                score: scores[event.score].name,
+                shares: (p as f64 / n as f64, q as f64 / n as f64),
+                is_of_other: event.is_of_other,
+            })
+        };
+        aims.iter().zip(best).filter_map(measure).collect()
+    }
+}
+
+/// Thresholds at quantiles of both sides, and the side of them on which an event lies.
+fn thresholds(sides: &[Vec<f64>; 2]) -> Vec<(f64, bool)> {
+    let quantiles = |side: &Vec<f64>| {
+        let n = side.len();
+        (0..THRESHOLDS.min(n)).map(|at| side[at * n / THRESHOLDS.min(n)]).collect::<Vec<f64>>()
+    };
+    let mut all = sides.each_ref().map(quantiles).concat();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all.into_iter().flat_map(|threshold| [(threshold, true), (threshold, false)]).collect()
+}

@@ -1,0 +1,163 @@
+//! What an attack found.
+
+use crate::Effort;
+use serde::Serialize;
+use std::fmt;
+
+/// What is claimed, and what an adversary is shown to reach.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// The mechanism.
+    pub mechanism: String,
+    /// The claim, in words.
+    pub claim: String,
+    /// What `claimed` and `lower_bound` are.
+    pub measure: Measure,
+    /// What is claimed to be the most that an adversary can reach.
+    pub claimed: Option<f64>,
+    /// What one reaches at least, with this confidence; none where nothing was attacked.
+    pub lower_bound: Option<f64>,
+    /// The probability with which no bound of this finding lies above the truth.
+    pub confidence: f64,
+    /// How many pairs of inputs were told apart.
+    pub pairs: usize,
+    /// How often each input was released, for the longest of the attacks.
+    pub samples: usize,
+    /// Whether the claim stands.
+    pub verdict: Verdict,
+    /// Points of δ(ε), where the claim makes them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<Point>,
+    /// How the adversary came to it, or why nothing was attacked: a sentence.
+    pub because: String,
+}
+
+/// What is measured of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Measure {
+    /// ε, in nats.
+    Epsilon,
+    /// One over the mean squared error of a reconstruction.
+    Precision,
+    /// The probability of recovering a record.
+    Success,
+}
+
+/// δ at one ε.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// ε, in nats.
+    pub epsilon: f64,
+    /// The δ that is claimed there.
+    pub claimed: f64,
+    /// What it is at least.
+    pub lower_bound: f64,
+}
+
+/// Whether a claim stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// No attack reached more than is claimed.
+    Holds,
+    /// One did.
+    Broken,
+    /// There is no claim to attack.
+    NothingClaimed,
+    /// There is a claim, and no attack here for it.
+    NotAttacked,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Holds => "holds",
+            Self::Broken => "BROKEN",
+            Self::NothingClaimed => "claims nothing",
+            Self::NotAttacked => "not attacked",
+        })
+    }
+}
+
+impl Finding {
+    /// What is to be found out of a claim.
+    pub(crate) fn about(mechanism: &str, claim: impl fmt::Display, effort: Effort) -> Self {
+        Self {
+            mechanism: mechanism.into(),
+            claim: claim.to_string(),
+            measure: Measure::Epsilon,
+            claimed: None,
+            lower_bound: None,
+            confidence: 1.0 - effort.false_alarm,
+            pairs: 0,
+            samples: 0,
+            verdict: Verdict::NotAttacked,
+            curve: vec![],
+            because: String::new(),
+        }
+    }
+
+    /// Why nothing was attacked.
+    pub(crate) fn unattacked(self, verdict: Verdict, because: &str) -> Self {
+        Self { verdict, because: because.into(), ..self }
+    }
+}
+
+/// The finding in a sentence.
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.verdict {
+            Verdict::Broken => {
+                write!(
+                    formatter,
+                    "{} claims {}, and that is broken: {}",
+                    self.mechanism, self.claim, self.because
+                )
+            }
+            Verdict::Holds => write!(formatter, "{} claims {}: {}", self.mechanism, self.claim, self.because),
+            _ => write!(formatter, "{}: {}", self.mechanism, self.because),
+        }
+    }
+}
+
+/// Claims that do not stand.
+#[derive(Clone, PartialEq)]
+pub struct Broken {
+    findings: Vec<Finding>,
+}
+
+impl Broken {
+    /// The broken ones among these findings, where there are any.
+    ///
+    /// # Errors
+    /// The broken ones.
+    pub fn among(findings: &[Finding]) -> Result<(), Self> {
+        let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
+        let findings: Vec<Finding> = broken.cloned().collect();
+        if findings.is_empty() { Ok(()) } else { Err(Self { findings }) }
+    }
+
+    /// What was found.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sentences: Vec<String> = self.findings.iter().map(Finding::to_string).collect();
+        formatter.write_str(&sentences.join("\n"))
+    }
+}
+
+/// As it is displayed, so that `unwrap` shows it.
+impl fmt::Debug for Broken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl std::error::Error for Broken {}

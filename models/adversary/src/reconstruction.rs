@@ -1,0 +1,158 @@
+//! Cramér–Rao claims: how near an adversary comes to the records themselves.
+
+use crate::finding::{Finding, Measure, Verdict};
+use crate::{Effort, Result};
+use linfa::traits::{Fit, Predict};
+use linfa::{Dataset, ParamGuard};
+use ndarray::{Array1, Array2};
+use rand::RngCore;
+use rayon::prelude::*;
+use scumble_linear::RidgeParams;
+use scumble_registry::{Claim, CramerRao, Mechanism, Randomness, Table};
+
+/// Rows whose releases are studied, and how often they are released.
+const ROWS: usize = 20;
+const RELEASES: usize = 2_000;
+
+/// Squared errors of a record, over its claimed columns, by three adversaries.
+#[derive(Debug, Clone, Copy)]
+struct Errors {
+    /// What was released, less its mean error: no other unbiased guess is known that does better with additive noise.
+    unbiased: f64,
+    /// By how much the mean squared error of the unbiased guess may be larger, at the false-alarm rate.
+    margin: f64,
+    /// The centre of the domain and what was released, weighted by their variances.
+    biased: f64,
+    /// Of somebody who knows all other records, and so their noise, and takes off what it says of this one's.
+    informed: f64,
+}
+
+/// Attacks the claim `bound` by releases of some rows of `table`.
+pub(crate) fn attack(
+    name: &str,
+    mechanism: &dyn Mechanism,
+    table: &Table,
+    (claim, bound): (&Claim, &CramerRao),
+    effort: Effort,
+) -> Result<Finding> {
+    let about = Finding::about(name, claim, effort);
+    let rows: Vec<usize> = (0..table.len().min(ROWS)).collect();
+    let table = table.select(&rows)?;
+    let columns: Vec<usize> = (0..table.columns().len())
+        .filter(|&at| bound.information.contains_key(&table.columns()[at]))
+        .collect();
+    let noise = noise_of(mechanism, &table, &columns, effort)?;
+    let [lower, upper] = mechanism.domain().features().l2_farthest();
+    let widths: Vec<f64> = columns.iter().map(|&at| (upper[at] - lower[at]).abs()).collect();
+    let centers: Vec<f64> = columns.iter().map(|&at| (upper[at] + lower[at]) / 2.0).collect();
+    let errors: Vec<Errors> = rows
+        .par_iter()
+        .map(|&row| {
+            let clean: Vec<f64> = columns.iter().map(|&at| table.records()[[row, at]]).collect();
+            of_record(row, &clean, &noise, (&widths, &centers), effort.false_alarm / rows.len() as f64)
+        })
+        .collect();
+    let worst = errors
+        .iter()
+        .min_by(|one, other| (one.unbiased + one.margin).total_cmp(&(other.unbiased + other.margin)));
+    let Some(worst) = worst else {
+        return Ok(about.unattacked(Verdict::NotAttacked, "there is no record to reconstruct"));
+    };
+    let least = |of: fn(&Errors) -> f64| errors.iter().map(of).fold(f64::INFINITY, f64::min);
+    let (biased, informed) = (least(|errors| errors.biased), least(|errors| errors.informed));
+    let error = bound.error();
+    let reached = worst.unbiased + worst.margin;
+    let is_broken = reached < error;
+    let farthest: f64 = widths.iter().map(|width| (width / 2.0).powi(2)).sum();
+    let mut because = format!(
+        "The mean squared error of an unbiased reconstruction is at most {reached:.4}, and at least {error:.4} is claimed. A \
+         biased one comes to {biased:.4}, and somebody who knows the other records to {informed:.4}; the claim says nothing of \
+         these"
+    );
+    if error > farthest {
+        because +=
+            &format!("; it is vacuous, for the centre of the domain is never further than {farthest:.4}");
+    }
+    Ok(Finding {
+        measure: Measure::Precision,
+        claimed: Some(1.0 / error),
+        lower_bound: Some(1.0 / reached),
+        pairs: rows.len(),
+        samples: RELEASES,
+        verdict: if is_broken { Verdict::Broken } else { Verdict::Holds },
+        because,
+        ..about
+    })
+}
+
+/// What releases add to the rows of `table`: of each claimed column, releases × rows.
+fn noise_of(
+    mechanism: &dyn Mechanism,
+    table: &Table,
+    columns: &[usize],
+    effort: Effort,
+) -> Result<Vec<Array2<f64>>> {
+    let mut seeds = Randomness::seeded(effort.seed).streams().stream(0);
+    let seeds: Vec<u64> = (0..RELEASES).map(|_| seeds.next_u64()).collect();
+    let released = seeds.into_par_iter().map(|seed| {
+        let released = mechanism.release(table, &mut Randomness::seeded(seed))?.table;
+        Ok(released.records().to_owned())
+    });
+    let released: Vec<Array2<f64>> = released.collect::<Result<_>>()?;
+    let of_column = |&at: &usize| {
+        Array2::from_shape_fn((released.len(), table.len()), |(release, row)| {
+            let value = released[release].get([row, at]).copied().unwrap_or(f64::NAN);
+            value - table.records()[[row, at]]
+        })
+    };
+    Ok(columns.iter().map(of_column).collect())
+}
+
+fn of_record(
+    row: usize,
+    clean: &[f64],
+    noise: &[Array2<f64>],
+    (widths, centers): (&[f64], &[f64]),
+    alarm: f64,
+) -> Errors {
+    let mut errors = Errors { unbiased: 0.0, margin: 0.0, biased: 0.0, informed: 0.0 };
+    let mut squares = Array1::<f64>::zeros(RELEASES);
+    for (at, noise) in noise.iter().enumerate() {
+        let own = noise.column(row);
+        let mean = own.mean().unwrap_or(0.0);
+        let centred = own.mapv(|error| error - mean);
+        squares = squares + centred.mapv(|error| error * error);
+        let variance = centred.mapv(|error| error * error).mean().unwrap_or(0.0);
+        // The best linear guess where records are spread evenly over the domain.
+        let spread = widths[at].powi(2) / 12.0;
+        let share = if spread + variance > 0.0 { spread / (spread + variance) } else { 1.0 };
+        let guess = |error: f64| centers[at] + share * (clean[at] + error - centers[at]);
+        errors.biased += centred.mapv(|error| (guess(error) - clean[at]).powi(2)).mean().unwrap_or(0.0);
+        errors.informed += unexplained(noise, row).unwrap_or(variance).min(variance);
+    }
+    errors.unbiased = squares.mean().unwrap_or(0.0);
+    // Normal theory for the mean of that many squares: a z for the alarm, rounded up.
+    let z = (2.0 * (1.0 / alarm).ln()).sqrt();
+    errors.margin = z * squares.std(1.0) / (RELEASES as f64).sqrt();
+    errors
+}
+
+/// The mean square of what the noise of the other rows does not say of this one's: learned on half of the releases.
+fn unexplained(noise: &Array2<f64>, row: usize) -> Option<f64> {
+    let others: Vec<usize> = (0..noise.ncols()).filter(|other| *other != row).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let half = noise.nrows() / 2;
+    let rows = |range: std::ops::Range<usize>| {
+        let chosen: Vec<usize> = range.collect();
+        let noise = noise.select(ndarray::Axis(0), &chosen);
+        (noise.select(ndarray::Axis(1), &others), noise.column(row).to_owned())
+    };
+    let ((lessons, targets), (others, own)) = (rows(0..half), rows(half..noise.nrows()));
+    let parameters = RidgeParams::default().l2_penalty(1e-9).check().ok()?;
+    let model = parameters.fit(&Dataset::new(lessons, targets)).ok()?;
+    let predicted: Array1<f64> = model.predict(&others);
+    let rest = &own - &predicted;
+    rest.mapv(|rest| rest * rest).mean()
+}

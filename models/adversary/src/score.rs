@@ -1,0 +1,215 @@
+//! Scores: one number for each output, by which an adversary tells two inputs apart.
+
+use linfa::traits::Fit;
+use linfa::{Dataset, ParamGuard};
+use ndarray::Array2;
+use scumble_linear::LogisticParams;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What an input was released as: m values, or none where the release was refused.
+pub type Output = Option<Vec<f64>>;
+
+/// A number for each output: the larger, the more it speaks for the second of two inputs.
+pub(crate) struct Score<'a> {
+    /// What the adversary looks at, to stand behind "by".
+    pub(crate) name: &'static str,
+    of: Box<dyn Fn(&[f64]) -> f64 + Sync + 'a>,
+    of_refusal: f64,
+}
+
+impl<'a> Score<'a> {
+    pub(crate) fn new(name: &'static str, of: impl Fn(&[f64]) -> f64 + Sync + 'a) -> Self {
+        Self { name, of: Box::new(of), of_refusal: 0.0 }
+    }
+
+    /// Whether there is an answer at all.
+    fn refusal() -> Self {
+        Self { of_refusal: 1.0, ..Self::new("whether there is an answer at all", |_| 0.0) }
+    }
+
+    pub(crate) fn of(&self, output: &Output) -> f64 {
+        let score = output.as_ref().map_or(self.of_refusal, |output| (self.of)(output));
+        if score.is_nan() { 0.0 } else { score }
+    }
+}
+
+/// Scores along the line from `one` to `other` (m values each), which both are released from: as they are, and cut off at
+/// both ends, beyond which Laplace noise says nothing more.
+pub(crate) fn along<'a>(one: &'a [f64], other: &'a [f64]) -> Vec<Score<'a>> {
+    let along = |o: &f64, x: &f64, y: &f64| (o - x) * (y - x);
+    vec![
+        Score::new("how far it lies along the line between the two", move |output| {
+            output.iter().zip(one).zip(other).map(|((o, x), y)| along(o, x, y)).sum()
+        }),
+        Score::new("how far it lies between the two", move |output| {
+            let cut = |((o, x), y): ((&f64, &f64), &f64)| along(o, x, y).clamp(0.0, (y - x).powi(2));
+            output.iter().zip(one).zip(other).map(cut).sum()
+        }),
+    ]
+}
+
+/// What can be learned of `one` and `other`, samples of two inputs' outputs of one width.
+pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
+    let samples = [one, other].map(|side| side.iter().flatten().map(Vec::as_slice).collect::<Vec<_>>());
+    let mut scores = vec![Score::refusal()];
+    if samples.iter().any(|side| side.is_empty()) {
+        return scores;
+    }
+    let values = Histograms::learn(&samples, |x| x);
+    scores.push(Score::new("histograms of its values", move |output| values.log_ratio(output)));
+    let bits = Histograms::learn(&samples, lowest_bit);
+    scores.push(Score::new("the lowest bits of its values", move |output| bits.log_ratio(output)));
+    let exact = Exactly::learn(&samples, of_values);
+    scores.push(Score::new("which values come out to the last bit", move |output| exact.log_ratio(output)));
+    let apart = Exactly::learn(&samples, of_differences);
+    scores.push(Score::new("how far its values lie apart to the last bit", move |output| {
+        apart.log_ratio(output)
+    }));
+    scores
+}
+
+/// What a linear classifier learns of them, where it learns anything.
+pub(crate) fn classifier<'a>(one: &[Output], other: &[Output]) -> Option<Score<'a>> {
+    /// Records a class; more do not turn a hyperplane by much.
+    const MOST: usize = 10_000;
+    let sides = [one, other].map(|side| side.iter().flatten().take(MOST).collect::<Vec<_>>());
+    let width = sides.iter().find_map(|side| side.first())?.len();
+    let classes = sides.iter().enumerate().flat_map(|(class, side)| vec![class; side.len()]).collect();
+    let values: Vec<f64> = sides.iter().flatten().flat_map(|output| output.iter().copied()).collect();
+    let records = Array2::from_shape_vec((values.len() / width.max(1), width), values).ok()?;
+    let parameters = LogisticParams::default().max_iterations(50).gradient_tolerance(1e-2).check().ok()?;
+    let model = parameters.fit(&Dataset::new(records, classes)).ok()?;
+    let direction = model.direction().to_vec();
+    Some(Score::new("a linear classifier", move |output| {
+        output.iter().zip(&direction).map(|(x, weight)| x * weight).sum()
+    }))
+}
+
+/// The logarithm of a ratio of counts, which seen neither is no ratio at all.
+fn log_ratio(one: f64, other: f64) -> f64 {
+    ((other + 0.5) / (one + 0.5)).ln()
+}
+
+/// Histograms of each value by itself; together as if the values were independent given the input.
+struct Histograms {
+    /// What of a value is counted.
+    of: fn(f64) -> f64,
+    /// Of each value: the upper edges of its cells, and the cells' log ratios, one more of them.
+    values: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Histograms {
+    const CELLS: usize = 64;
+
+    fn learn(samples: &[Vec<&[f64]>; 2], of: fn(f64) -> f64) -> Self {
+        let width = samples.iter().flatten().next().map_or(0, |output| output.len());
+        let learn = |at: usize| {
+            let [one, other] =
+                samples.each_ref().map(|side| side.iter().map(|output| of(output[at])).collect::<Vec<f64>>());
+            let mut pooled = [&one[..], &other[..]].concat();
+            pooled.sort_by(f64::total_cmp);
+            // Quantiles, so that a value that comes up often has a cell to itself, but for its near neighbours below.
+            let quantiles = (1..Self::CELLS).map(|cell| pooled[cell * pooled.len() / Self::CELLS]);
+            let mut edges: Vec<f64> = quantiles.collect();
+            edges.dedup();
+            let count = |side: &[f64]| {
+                let mut counts = vec![0.0; edges.len() + 1];
+                side.iter().for_each(|x| counts[Self::cell(&edges, *x)] += 1.0);
+                counts
+            };
+            let ratios = count(&one).into_iter().zip(count(&other)).map(|(one, other)| log_ratio(one, other));
+            let ratios = ratios.collect();
+            (edges, ratios)
+        };
+        Self { of, values: (0..width).map(learn).collect() }
+    }
+
+    fn cell(edges: &[f64], x: f64) -> usize {
+        edges.partition_point(|edge| *edge < x)
+    }
+
+    fn log_ratio(&self, output: &[f64]) -> f64 {
+        let cells = self.values.iter().zip(output);
+        cells.map(|((edges, ratios), x)| ratios[Self::cell(edges, (self.of)(*x))]).sum()
+    }
+}
+
+/// Outputs that come up again and again, to the last bit.
+struct Exactly {
+    /// A hash of what is looked at: two outputs that meet in it only blur what is learned.
+    of: fn(&[f64]) -> u64,
+    ratios: HashMap<u64, f64>,
+}
+
+impl Exactly {
+    /// What was seen less often is a chance meeting.
+    const OFTEN: f64 = 20.0;
+
+    fn learn(samples: &[Vec<&[f64]>; 2], of: fn(&[f64]) -> u64) -> Self {
+        let mut counts: HashMap<u64, [f64; 2]> = HashMap::new();
+        for (side, outputs) in samples.iter().enumerate() {
+            outputs.iter().for_each(|output| counts.entry(of(output)).or_default()[side] += 1.0);
+        }
+        let often = counts.into_iter().filter(|(_, [one, other])| one + other >= Self::OFTEN);
+        Self { of, ratios: often.map(|(output, [one, other])| (output, log_ratio(one, other))).collect() }
+    }
+
+    fn log_ratio(&self, output: &[f64]) -> f64 {
+        self.ratios.get(&(self.of)(output)).copied().unwrap_or(0.0)
+    }
+}
+
+fn of_values(output: &[f64]) -> u64 {
+    hash(output.iter().copied())
+}
+
+/// What noise that two values share does not hide.
+fn of_differences(output: &[f64]) -> u64 {
+    hash(output.windows(2).map(|values| values[1] - values[0]))
+}
+
+fn hash(values: impl Iterator<Item = f64>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    values.for_each(|x| x.to_bits().hash(&mut hasher));
+    hasher.finish()
+}
+
+/// The exponent of the lowest bit of a float that is set: what a sampler in floats gives away of what it was added to
+/// (Mironov 2012).
+fn lowest_bit(x: f64) -> f64 {
+    let (bits, exponent) = (x.to_bits() & ((1 << 52) - 1), (x.to_bits() >> 52) & 0x7ff);
+    match (x == 0.0, exponent) {
+        (true, _) => f64::INFINITY,
+        (_, 0) => f64::from(bits.trailing_zeros()) - 1074.0,
+        _ => f64::from((bits | 1 << 52).trailing_zeros()) + exponent as f64 - 1075.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_bit_is_the_largest_power_of_two_of_which_it_is_a_multiple() {
+        for (x, exponent) in
+            [(1.0, 0.0), (-6.0, 1.0), (0.75, -2.0), (1.0 + f64::EPSILON, -52.0), (5e-324, -1074.0)]
+        {
+            assert_eq!(lowest_bit(x), exponent, "{x}");
+        }
+    }
+
+    #[test]
+    fn what_is_learned_tells_what_can_be_told() {
+        let sample = |shift: f64| (0..500).map(|at| Some(vec![f64::from(at % 7) + shift, 1.0])).collect();
+        let (one, other): (Vec<Output>, Vec<Output>) = (sample(0.0), sample(3.0));
+        for score in learned(&one, &other).iter().chain(&classifier(&one, &other)) {
+            let difference = score.of(&Some(vec![9.0, 1.0])) - score.of(&Some(vec![0.0, 1.0]));
+            let is_blind = ["whether there is an answer at all", "the lowest bits of its values"];
+            assert!(difference > 1.0 || is_blind.contains(&score.name), "{}: {difference}", score.name);
+        }
+        let refused: Vec<Output> = vec![None; 500];
+        assert_eq!(learned(&one, &refused)[0].of(&None), 1.0);
+        assert!(classifier(&one, &refused).is_none());
+    }
+}

@@ -1,0 +1,112 @@
+//! `scumble audit`: claims attacked before they are believed.
+
+use super::{Failure, print, print_json, progress_bar};
+use crate::adversary::{Broken, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
+use crate::registry::{Design, Plugin, Registry};
+use clap::{ArgGroup, Args};
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["name", "design", "all"])))]
+pub(super) struct AuditArguments {
+    /// A mechanism, as `list` shows it: its example is attacked.
+    name: Option<String>,
+    /// A saved design.
+    #[arg(long, value_name = "DESIGN.json")]
+    design: Option<PathBuf>,
+    /// All mechanisms.
+    #[arg(long)]
+    all: bool,
+    /// A tenth of the samples, at ε = 1 alone.
+    #[arg(long)]
+    quick: bool,
+    /// What all draws come from: the same seed gives the same audit.
+    #[arg(long, default_value_t = Effort::quick().seed)]
+    seed: u64,
+}
+
+pub(super) fn audit(registry: &Registry, arguments: &AuditArguments, as_json: bool) -> Result<(), Failure> {
+    let effort = if arguments.quick { Effort::quick() } else { Effort::full() };
+    let effort = Effort { seed: arguments.seed, ..effort };
+    let findings = match (&arguments.design, &arguments.name) {
+        (Some(file), _) => audit_design(&Design::read(file, registry)?, effort)?,
+        (None, Some(name)) => of_plugins(&[registry.get(name)?], effort)?,
+        (None, None) => of_plugins(&registry.iter().collect::<Vec<_>>(), effort)?,
+    };
+    if as_json {
+        print_json(&json!({"seed": effort.seed, "findings": findings}))?;
+    } else {
+        print(&report(&findings, effort))?;
+    }
+    Ok(Broken::among(&findings)?)
+}
+
+fn of_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Failure> {
+    let bar = progress_bar(plugins.len() as u64, "attacking {msg} {bar:40} {pos}/{len}, {elapsed}");
+    let mut findings = vec![];
+    for plugin in plugins {
+        bar.set_message(plugin.name);
+        bar.tick();
+        findings.extend(audit_plugin(plugin, effort)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(findings)
+}
+
+/// The table, and what stands behind its lines.
+fn report(findings: &[Finding], effort: Effort) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(["mechanism", "claims", "shown", "pairs", "verdict"]);
+    for finding in findings {
+        let shown = finding.lower_bound.map_or(String::new(), |bound| match finding.measure {
+            Measure::Epsilon => format!("ε ≥ {}", rounded(bound)),
+            Measure::Precision => format!("error ≤ {}", rounded(1.0 / bound)),
+            Measure::Success => format!("success ≥ {}", rounded(bound)),
+            _ => rounded(bound),
+        });
+        let pairs = if finding.pairs > 0 { finding.pairs.to_string() } else { String::new() };
+        let (claim, verdict) = (finding.claim.clone(), finding.verdict.to_string());
+        table.add_row([finding.mechanism.clone(), claim, shown, pairs, verdict]);
+    }
+    if let Some(pairs) = table.column_mut(3) {
+        pairs.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut text = table.trim_fmt();
+    for finding in findings.iter().filter(|finding| finding.curve.len() > 2) {
+        text +=
+            &format!("\n\n{}, {}: δ along the curve, claimed and shown\n", finding.mechanism, finding.claim);
+        let points = finding.curve.iter().map(|point| {
+            format!(
+                "  ε = {:<6} δ ≤ {:.3e}  ≥ {:.3e}",
+                rounded(point.epsilon),
+                point.claimed,
+                point.lower_bound
+            )
+        });
+        text += &points.collect::<Vec<_>>().join("\n");
+    }
+    let attacked: Vec<&Finding> = findings.iter().filter(|finding| finding.samples > 0).collect();
+    if !attacked.is_empty() {
+        text += &format!(
+            "\n\nWhat is shown is a lower bound: no claim may lie below it. Each is wrong with probability {:.0e} at most; seed {}.",
+            effort.false_alarm, effort.seed
+        );
+        if attacked.iter().any(|finding| finding.claimed.is_some_and(|claimed| claimed > 2.0)) {
+            text += "\nAbove ε = 2 what would tell two inputs apart is too rare to be seen: there an audit shows little.";
+        }
+    }
+    let unattacked = findings.iter().filter(|finding| finding.verdict == Verdict::NotAttacked);
+    unattacked.for_each(|finding| text += &format!("\n{finding}"));
+    text
+}
+
+/// Three decimals, downward: no lower bound prints as more than it is.
+fn rounded(value: f64) -> String {
+    match value {
+        value if value.abs() < 1e6 => format!("{}", (value * 1e3).floor() / 1e3),
+        value => format!("{value:.3e}"),
+    }
+}
