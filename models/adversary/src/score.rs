@@ -72,13 +72,13 @@ pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
 /// What a linear classifier learns of them, where it learns anything.
 pub(crate) fn classifier<'a>(one: &[Output], other: &[Output]) -> Option<Score<'a>> {
     /// Records a class; more do not turn a hyperplane by much.
-    const MOST: usize = 10_000;
+    const MOST: usize = 2_000;
     let sides = [one, other].map(|side| side.iter().flatten().take(MOST).collect::<Vec<_>>());
     let width = sides.iter().find_map(|side| side.first())?.len();
     let classes = sides.iter().enumerate().flat_map(|(class, side)| vec![class; side.len()]).collect();
     let values: Vec<f64> = sides.iter().flatten().flat_map(|output| output.iter().copied()).collect();
     let records = Array2::from_shape_vec((values.len() / width.max(1), width), values).ok()?;
-    let parameters = LogisticParams::default().max_iterations(50).gradient_tolerance(1e-2).check().ok()?;
+    let parameters = LogisticParams::default().max_iterations(20).gradient_tolerance(1e-2).check().ok()?;
     let model = parameters.fit(&Dataset::new(records, classes)).ok()?;
     let direction = model.direction().to_vec();
     Some(Score::new("a linear classifier", move |output| {
