@@ -3,7 +3,7 @@
 use crate::domain::{check_width, largest};
 use crate::table::Places;
 use crate::{Column, Kind, Law, Layout, Noise, Result, Schema, TargetLayout};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Turns flat released records into rows of text.
 ///
@@ -38,6 +38,8 @@ impl Decoder {
     pub(crate) fn new(schema: &Schema, layout: &Layout, target: Option<&str>) -> Self {
         let mut decoder = Self { width: layout.width(), header: vec![], cells: vec![] };
         let places = Places::of(&layout.columns);
+        let named: HashSet<String> = schema.columns().iter().flat_map(Column::coordinates).collect();
+        let suffixes = suffixes(layout);
         let mut taken = HashSet::new();
         for column in schema.columns() {
             if Some(column.name.as_str()) == target {
@@ -55,9 +57,12 @@ impl Decoder {
                 continue;
             }
             // A column that several parts of a composition released stands there once for each.
-            for suffix in suffixes(layout) {
-                let own = column.coordinates();
-                let own = own.iter().map(|name| places.get(&format!("{name}{suffix}")));
+            let own = column.coordinates();
+            let parts = own.first().and_then(|name| suffixes.get(name.as_str())).into_iter().flatten();
+            for suffix in std::iter::once("").chain(parts.copied()) {
+                let own = own.iter().map(|name| format!("{name}{suffix}"));
+                let of_others = |name: &String| !suffix.is_empty() && named.contains(name);
+                let own = own.map(|name| places.get(&name).filter(|_| !of_others(&name)));
                 if let Some(own) = own.collect::<Option<Vec<usize>>>() {
                     taken.extend(own.iter().copied());
                     decoder.push_column(column, format!("{}{suffix}", column.name), own);
@@ -128,14 +133,12 @@ impl Decoder {
     }
 }
 
-/// What the layout's names may end with, after a schema's name: nothing, or the number of a part.
-fn suffixes(layout: &Layout) -> Vec<&str> {
-    let mut suffixes = vec![""];
+/// What names of the layout end with after a name of the schema: the number of a part.
+fn suffixes(layout: &Layout) -> HashMap<&str, Vec<&str>> {
+    let mut suffixes: HashMap<&str, Vec<&str>> = HashMap::new();
     for name in &layout.columns {
-        if let Some(at) = name.rfind(" (part ")
-            && !suffixes.contains(&&name[at..])
-        {
-            suffixes.push(&name[at..]);
+        for (at, _) in name.match_indices(" (part ") {
+            suffixes.entry(&name[..at]).or_default().push(&name[at..]);
         }
     }
     suffixes
@@ -195,6 +198,23 @@ mod tests {
         let flipped = vec![Law::Exact { width: 1 }, Law::Flip { levels: 3, keep: 0.9 }];
         let noise = Noise { features: flipped, target: flip };
         assert_eq!(decoder.noise(&noise), noise);
+    }
+
+    #[test]
+    fn a_column_whose_name_looks_like_a_part_is_itself() {
+        let schema = Schema::from_toml(
+            r#"
+            column = [
+                { name = "c", kind = "category", levels = ["a", "b"] },
+                { name = "c=a (part 2)", kind = "real", lower = 0.0, upper = 10.0 },
+            ]
+            "#,
+            "parts.toml",
+        );
+        let released = layout(&["c=a", "c=b", "c=a (part 2)", "c=b (part 2)"], TargetLayout::None);
+        let decoder = schema.unwrap().decoder(&released, None);
+        assert_eq!(decoder.header(), ["c", "c=a (part 2)", "c=b (part 2)"]);
+        assert_eq!(decoder.decode(&[0.0, 1.0, 0.5, 0.0]).unwrap(), ["b", "5", "0"]);
     }
 
     #[test]

@@ -238,7 +238,8 @@ impl Design {
     /// [`Error::Design`] for another format, plugin or version, for numbers that make no mechanism, and for content that is
     /// not what was saved.
     pub fn from_json(text: &str, source: &str, registry: &Registry) -> Result<Self> {
-        let wrong = |problem: String| Error::Design { file: source.into(), problem };
+        let wrong =
+            |problem: String| Error::Design { file: source.into(), problem: sealed::sentence(problem) };
         let sealed = sealed::open(text, FORMAT).map_err(wrong)?;
         // The names first: a mechanism of a plugin that is not here could not even be read.
         let origin: Origin = sealed.part(&["plugin", "plugin_version", "parts"]).map_err(wrong)?;

@@ -177,7 +177,11 @@ impl TryFrom<Vec<Factor>> for Domain {
         if dim.is_none_or(|dim| dim > MOST_COORDINATES) {
             return Err(Error::Domain { needs: "no more than 2^24 coordinates", given: "more".into() });
         }
-        Ok(Self { factors })
+        let domain = Self { factors };
+        if !domain.l1_diameter().is_finite() {
+            return Err(Error::Domain { needs: "points a finite distance apart", given: "more".into() });
+        }
+        Ok(domain)
     }
 }
 
@@ -439,6 +443,8 @@ mod tests {
             Domain::interval(0.0, f64::INFINITY),
             Domain::interval(-1e308, 1e308),
             Domain::l1_ball(usize::MAX, 1.0),
+            Domain::l2_ball(2, 1.7e308),
+            Domain::product(vec![Domain::interval(0.0, 1e308).unwrap(); 2]),
             Domain::one_hot(1),
             Domain::l1_ball(0, 1.0),
             Domain::l2_ball(3, f64::NAN),

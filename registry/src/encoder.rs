@@ -1,6 +1,6 @@
 //! From rows of text to encoded records.
 
-use crate::error::nearest_name;
+use crate::error::{abridged, nearest_name};
 use crate::{Column, Error, Kind, RecordDomain, Result, Schema, Table};
 
 /// What becomes of a number outside its column's bounds.
@@ -13,6 +13,9 @@ pub enum OutOfBounds {
     /// It stays: for what was released, where noise took it there.
     Keep,
 }
+
+/// Characters of a cell, or of a list of levels, that an error shows.
+const LONGEST: usize = 60;
 
 /// Turns rows of text into flat encoded records.
 #[derive(Debug, Clone)]
@@ -167,7 +170,7 @@ impl Encoder {
             file: self.source.clone(),
             row,
             column: field.column.name.clone(),
-            value: abridged(cell),
+            value: abridged(cell, LONGEST),
             problem,
         }
     }
@@ -241,7 +244,11 @@ impl Field {
                     OutOfBounds::Keep => value,
                     _ => within,
                 };
-                record.push((kept - lower) / (upper - lower));
+                let encoded = (kept - lower) / (upper - lower);
+                if !encoded.is_finite() {
+                    return Err(format!("lies too far outside the bounds; {}", wanted()));
+                }
+                record.push(encoded);
                 Ok(kept != value)
             }
             Kind::Category { levels } => {
@@ -261,18 +268,8 @@ impl Field {
                 let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
                 format!("a number between {lower} and {upper}{unit} is needed")
             }
-            Kind::Category { levels } => format!("the schema has {}", abridged(&levels.join(", "))),
+            Kind::Category { levels } => format!("the schema has {}", abridged(&levels.join(", "), LONGEST)),
         }
-    }
-}
-
-/// At most a short line of `text`.
-fn abridged(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let line: String = text.chars().take(LONGEST + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
     }
 }
 

@@ -263,6 +263,15 @@ impl Error {
     }
 }
 
+/// At most `longest` characters of `text`, in one line.
+pub(crate) fn abridged(text: &str, longest: usize) -> String {
+    let line: String = text.chars().take(longest + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 /// What is said where decimal numbers would have fitted: 0.1 three times, as binary numbers, is more than 0.3.
 fn by_a_hair(parts: &[f64], total: f64) -> &'static str {
     let excess = sum_up(parts.iter().copied()) - total;

@@ -55,7 +55,7 @@ pub struct Account {
 
 /// One release's cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "UncheckedCharge")]
 pub struct Charge {
     /// ε, in nats.
     #[serde(with = "number")]
@@ -66,6 +66,30 @@ pub struct Charge {
     pub what: String,
     /// When, in RFC 3339.
     pub when: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UncheckedCharge {
+    #[serde(with = "number")]
+    epsilon: f64,
+    delta: f64,
+    what: String,
+    when: String,
+}
+
+impl TryFrom<UncheckedCharge> for Charge {
+    type Error = Error;
+
+    fn try_from(UncheckedCharge { epsilon, delta, what, when }: UncheckedCharge) -> Result<Self> {
+        // What gives back was never spent.
+        for (name, value) in [("epsilon", epsilon), ("delta", delta)] {
+            if value.is_nan() || value < 0.0 {
+                return Err(Error::Budget { name, range: "zero or more where it was spent", value });
+            }
+        }
+        Ok(Self { epsilon, delta, what, when })
+    }
 }
 
 impl Account {
@@ -247,7 +271,8 @@ impl Ledger {
             read => read?,
         };
         change(&mut content.accounts)?;
-        content.changes += 1;
+        let changes = content.changes.checked_add(1);
+        content.changes = changes.ok_or_else(|| self.wrong("no more changes can be counted"))?;
         let body = serde_json::to_value(&content).and_then(serde_json::from_value::<Map<_, _>>);
         let text = body.and_then(|body| sealed::seal(FORMAT, body));
         let text = text.map_err(|error| self.wrong(error.to_string()))?;

@@ -3,10 +3,12 @@
 //! The digest guards against accidents and hands, not against forgers: who changes a file on purpose can write its
 //! digest too.
 
+use crate::error::abridged;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::fmt;
 
 const FORMAT: &str = "format";
 const DIGEST: &str = "digest";
@@ -32,10 +34,15 @@ fn with_format(format: &str, mut body: Map<String, Value>) -> Map<String, Value>
 /// What was sealed, once its format is seen to be `format`. Whether it is untouched is a second question, so that a
 /// reader may first say which number is wrong.
 pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
-    let mut body: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut body: Map<String, Value> = serde_json::from_str(text).map_err(sentence)?;
     match body.get(FORMAT) {
         Some(Value::String(found)) if found == format => {}
-        Some(found) => return Err(format!("its format is {found} where {format:?} is read")),
+        Some(found) => {
+            return Err(format!(
+                "its format is {} where {format:?} is read",
+                abridged(&found.to_string(), 60)
+            ));
+        }
         None => return Err(format!("it has no {FORMAT:?}")),
     }
     let written = body.remove(DIGEST);
@@ -60,7 +67,7 @@ impl Sealed {
     /// The sentence about what is wrong with it, or that it is not there.
     pub(crate) fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
         let field = self.body.get(name).ok_or_else(|| format!("it has no {name:?}"))?;
-        T::deserialize(field).map_err(|error| error.to_string())
+        T::deserialize(field).map_err(sentence)
     }
 
     /// Those of its fields that make a `T`.
@@ -69,7 +76,7 @@ impl Sealed {
     /// The sentence about what is wrong with them.
     pub(crate) fn part<T: DeserializeOwned>(&self, names: &[&str]) -> Result<T, String> {
         let fields = names.iter().filter_map(|&name| Some((name.to_owned(), self.body.get(name)?.clone())));
-        serde_json::from_value(Value::Object(fields.collect())).map_err(|error| error.to_string())
+        serde_json::from_value(Value::Object(fields.collect())).map_err(sentence)
     }
 
     /// # Errors
@@ -80,6 +87,11 @@ impl Sealed {
         }
         Err("something in it was changed after it was saved: its digest is another".into())
     }
+}
+
+/// What is wrong, in one line that is no longer than a person reads: it may quote the file.
+pub(crate) fn sentence(problem: impl fmt::Display) -> String {
+    abridged(&problem.to_string(), 400)
 }
 
 /// SHA-256 of the compact JSON with sorted names, in hexadecimal.

@@ -67,7 +67,9 @@ impl TryFrom<Saved> for SampledNumbers {
             });
         }
         let answer = answer_at(saved.answer, saved.portion.epsilon, saved.k)?;
-        Ok(Self { saved, intervals, answer })
+        let mechanism = Self { saved, intervals, answer };
+        mechanism.check_fits()?;
+        Ok(mechanism)
     }
 }
 
@@ -159,6 +161,20 @@ impl SampledNumbers {
     /// How many numbers of a record are answered.
     pub fn k(&self) -> usize {
         self.saved.k
+    }
+
+    /// # Errors
+    /// [`Error::Budget`] where an answer in the units of its interval, or its square, leaves the floats.
+    fn check_fits(&self) -> Result<()> {
+        let largest = |&(center, half_width): &(f64, f64)| {
+            let worst = self.answer.as_ref().map_or(0.0, Answer::worst);
+            (center.abs() + half_width * self.weight()).powi(2) * worst.max(1.0)
+        };
+        if self.intervals.iter().all(|interval| largest(interval) < 1e300) {
+            return Ok(());
+        }
+        let range = "large enough for answers in the units of the columns to be numbers";
+        Err(Error::Budget { name: "epsilon", range, value: self.saved.portion.epsilon })
     }
 
     /// d/k.
