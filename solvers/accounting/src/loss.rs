@@ -9,7 +9,7 @@
 //! the ε that is asked for: small δ are then as exact as large ones. What the transforms round off and what the window
 //! leaves out is bounded, and goes to the upper δ and off the lower one.
 
-use crate::error::{check_delta, check_epsilon};
+use crate::error::{check, check_epsilon};
 use crate::renyi::{Conversion, Tilted, steps};
 use crate::sampled::Pair;
 use crate::search::least;
@@ -38,9 +38,9 @@ pub struct Bounds {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 0 < δ < 1.
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1: at the least floats masses are lost unseen.
 pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bounds> {
-    check_delta(delta)?;
+    check_not_lost(delta)?;
     Ok(largest(runs, neighbours, |steps| {
         let (question, by_renyi) = Question::at(steps, delta);
         Bounds {
@@ -52,12 +52,16 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bound
 
 /// As [`epsilon`], the upper bound alone: half of the work.
 pub(crate) fn epsilon_above(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> {
-    check_delta(delta)?;
+    check_not_lost(delta)?;
     let bounds = largest(runs, neighbours, |steps| {
         let (question, by_renyi) = Question::at(steps, delta);
         Bounds { lower: 0.0, upper: question.composed(Side::Above).epsilon(delta).min(by_renyi) }
     });
     Ok(bounds.upper)
+}
+
+fn check_not_lost(delta: f64) -> Result<()> {
+    check("delta", delta, "at least 1e-300 and below one", (1e-300..1.0).contains(&delta))
 }
 
 /// Bounds on the least δ such that the runs together are (ε, δ)-differentially private.
@@ -287,6 +291,12 @@ impl Losses {
         self.mass.iter().enumerate().map(|(at, p)| ((self.first + at as i64) as f64 * self.grid, *p))
     }
 
+    /// The masses times e^(tl), to a sum of one: in one exponent, for by itself e^(tl) may leave the floats.
+    fn tilted(&self, tilt: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let unit = self.log_moment(tilt);
+        self.points().map(move |(loss, p)| (loss, (p.ln() + tilt * loss - unit).exp()))
+    }
+
     /// ln Σ p·e^(tl).
     fn log_moment(&self, tilt: f64) -> f64 {
         let exponents = || self.points().filter(|(_, p)| *p > 0.0).map(|(loss, p)| p.ln() + tilt * loss);
@@ -318,8 +328,7 @@ impl Composed {
         let middle: f64 = losses
             .iter()
             .map(|(losses, count)| {
-                let unit = losses.log_moment(tilt);
-                let mean: f64 = losses.points().map(|(loss, p)| loss * p * (tilt * loss - unit).exp()).sum();
+                let mean: f64 = losses.tilted(tilt).map(|(loss, p)| loss * p).sum();
                 *count as f64 * mean
             })
             .sum();
@@ -414,11 +423,9 @@ fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64)
     let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
     let mut spectra = vec![];
     for (losses, count) in losses {
-        let unit = losses.log_moment(tilt);
         let mut folded = vec![0.0; size];
-        for (at, (loss, p)) in losses.points().enumerate() {
-            folded[(losses.first + at as i64).rem_euclid(size as i64) as usize] +=
-                p * (tilt * loss - unit).exp();
+        for (at, (_, p)) in losses.tilted(tilt).enumerate() {
+            folded[(losses.first + at as i64).rem_euclid(size as i64) as usize] += p;
         }
         let own = norm(&folded);
         let mut spectrum = forward.make_output_vec();
