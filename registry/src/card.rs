@@ -1,6 +1,6 @@
 //! Guarantees in words: the card that a person reads.
 
-use crate::{CentralDp, Claim, Curve, Guarantee, Notion, ShapedBy, Unit, number};
+use crate::{CentralDp, Claim, Curve, Guarantee, LocalDp, Notion, ShapedBy, Unit, number};
 use std::fmt;
 
 impl fmt::Display for Unit {
@@ -100,42 +100,66 @@ impl Notion {
         })
     }
 
-    /// What it means for the person behind the record.
-    fn meaning(&self) -> String {
+    /// What an adversary may learn of the person behind the record.
+    fn may_learn(&self) -> String {
         match self {
             Self::LocalDp(dp) => match (dp.delta, dp.curve) {
                 (0.0, None) => format!(
-                    "Whatever else an adversary knows, what is released changes the odds between any two values by at \
-                     most {}.{}",
+                    "What is released changes the odds between any two values by at most {}.{}",
                     fold(dp.epsilon),
-                    in_effect(dp.epsilon)
+                    guess(dp)
                 ),
                 (delta, curve) => format!(
-                    "Whatever else an adversary knows, nothing that is released is more than {} as likely for one value as \
-                     for another, plus {delta:e}.{}{}",
+                    "Nothing that is released is more than {} as likely for one value as for another, plus {delta:e}.{}{}",
                     fold(dp.epsilon),
-                    in_effect(dp.epsilon),
+                    guess(dp),
                     curve.map_or(String::new(), |curve| along(curve, dp.epsilon))
                 ),
             },
             Self::CentralDp(CentralDp { epsilon, delta: 0.0, .. }) => format!(
-                "Whatever else an adversary knows, the odds that a given record was among the data change by at most {}.",
+                "What is released changes the odds that a given record was among the data by at most {}.",
                 fold(*epsilon)
             ),
             Self::CentralDp(dp) => format!(
-                "Whatever else an adversary knows, nothing that is released is more than {} as likely with a given record \
-                 among the data as without it, plus {:e}.",
+                "Nothing that is released is more than {} as likely with a given record among the data as without it, plus \
+                 {:e}.",
                 fold(dp.epsilon),
                 dp.delta
             ),
-            Self::CramerRao(_) => {
-                "A biased guess, or one by somebody who knows other records, may come closer.".into()
-            }
-            Self::PacResistance(_) => "Success below that probability is not excluded.".into(),
+            Self::CramerRao(bound) => format!(
+                "The record, but for a squared error of {} on average, if she guesses without bias.",
+                AtLeast(bound.error())
+            ),
+            Self::PacResistance(pac) if pac.spent > pac.budget => "All of it: the budget is spent.".into(),
+            Self::PacResistance(pac) => format!(
+                "The record within {}, with a probability below {}.",
+                pac.error,
+                1.0 - pac.confidence_gap
+            ),
             Self::AmbiguitySet(_) => {
-                "Which member of the set it was cannot be told; that it is in the set can.".into()
+                "That the record is in the set; which member of the set it was cannot be told.".into()
             }
-            Self::PerfectSecrecy(_) => "What is released says nothing at all about it.".into(),
+            Self::PerfectSecrecy(_) => "Nothing at all of what is protected.".into(),
+        }
+    }
+
+    /// How sure that is, and of whom it is not said.
+    fn how_sure(&self) -> &'static str {
+        match self {
+            Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
+                "Proven for every adversary, whatever else she knows and whatever she computes."
+            }
+            Self::AmbiguitySet(_) => {
+                "Proven for every adversary who knows nothing else of the record; what she knows may leave one member."
+            }
+            Self::CramerRao(_) => {
+                "Proven on average, for one who knows no other record. A biased guess, or one by somebody who knows other \
+                 records, may come closer. It is no differential privacy."
+            }
+            Self::PacResistance(_) => {
+                "Proven while the budget lasts. Success below that probability is not excluded, nor is learning less than the \
+                 whole record. It is no differential privacy."
+            }
         }
     }
 }
@@ -148,9 +172,20 @@ fn fold(epsilon: f64) -> String {
     }
 }
 
-/// What there is to add of odds beyond all numbers.
-fn in_effect(epsilon: f64) -> &'static str {
-    if epsilon.exp() == f64::INFINITY { " That hides nothing." } else { "" }
+/// How often the better guess between two values is right: (1 + the largest difference of probabilities)/2, where the
+/// difference is (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015), or δ(0), if the curve has less.
+fn guess(dp: &LocalDp) -> String {
+    let odds = (-dp.epsilon).exp();
+    let difference = (1.0 - odds + 2.0 * dp.delta * odds) / (1.0 + odds);
+    let difference = dp.curve.map_or(difference, |curve| difference.min(curve.delta(0.0)));
+    let percent = 50.0 * (1.0 + difference);
+    if dp.epsilon.exp() == f64::INFINITY || percent > 99.995 {
+        return " That hides nothing.".into();
+    }
+    format!(
+        " Of two that are equally likely, the better guess is right in {} % of cases at most.",
+        Significant(percent)
+    )
 }
 
 /// The curve at a few ε beside the one that is promised, in words.
@@ -179,7 +214,8 @@ impl fmt::Display for Upward {
     }
 }
 
-/// The card: what is promised, what it means, on what it rests, what is given away, and what is assumed.
+/// The card: what is promised, what an adversary may learn, how sure that is, on what it rests, what is given away, and what is
+/// assumed.
 impl fmt::Display for Guarantee {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.claims.is_empty() {
@@ -187,7 +223,8 @@ impl fmt::Display for Guarantee {
         }
         for claim in &self.claims {
             writeln!(formatter, "promises   {claim}")?;
-            writeln!(formatter, "means      {}", claim.notion.meaning())?;
+            writeln!(formatter, "may learn  {}", claim.notion.may_learn())?;
+            writeln!(formatter, "how sure   {}", claim.notion.how_sure())?;
             writeln!(formatter, "rests on   {}", claim.theorem)?;
         }
         for disclosed in &self.discloses {
@@ -219,7 +256,6 @@ impl fmt::Display for Guarantee {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LocalDp;
 
     #[test]
     fn an_epsilon_is_rounded_up_unless_a_billionth_is_all_that_it_lacks() {
@@ -240,10 +276,19 @@ mod tests {
     }
 
     #[test]
+    fn a_guess_is_no_better_than_randomised_response_or_the_curve_allows() {
+        assert!(guess(&LocalDp::pure(1.0)).contains(" 73.11 % "), "{}", guess(&LocalDp::pure(1.0)));
+        assert!(guess(&LocalDp::new(1.0, 0.01)).contains(" 73.38 % "));
+        let curve = Curve::gaussian(0.25, 0.0, 0.0);
+        assert!(guess(&LocalDp::new(1.0, curve.delta(1.0)).along(curve)).contains(" 54.98 % "));
+        assert!(guess(&LocalDp::pure(40.0)).contains("hides nothing"));
+    }
+
+    #[test]
     fn a_delta_is_added_and_a_curve_is_shown_with_its_numbers_rounded_up() {
         let curve = Curve::gaussian(0.25, 0.0, 0.0);
         let dp = LocalDp::new(1.0, curve.delta(1.0)).along(curve);
-        let words = Notion::LocalDp(dp).meaning();
+        let words = Notion::LocalDp(dp).may_learn();
         assert!(words.contains("plus 2.92") && words.contains("1.285-fold plus 2.4e-2"), "{words}");
         assert_eq!(Upward(0.01001).to_string(), "1.1e-2");
         assert_eq!(Upward(0.01).to_string(), "1.0e-2");

@@ -106,7 +106,7 @@ fn report(findings: &[Finding], effort: Effort) -> String {
 /// Three decimals, downward: no lower bound prints as more than it is.
 fn rounded(value: f64) -> String {
     match value {
-        value if value.abs() < 1e6 => format!("{}", (value * 1e3).floor() / 1e3),
+        value if value.abs() < 1e6 => format!("{:.3}", (value * 1e3).floor() / 1e3),
         value => format!("{value:.3e}"),
     }
 }
