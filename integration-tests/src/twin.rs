@@ -38,6 +38,20 @@ pub enum Fault {
     SharedByRecords,
     /// Blocks of one release share their noise.
     SharedByBlocks,
+    /// Every release draws from one seed, whatever it is given.
+    SeedIgnored,
+    /// The first row of every release leaves as it is.
+    FirstRowBare,
+    /// What is left over when a release is cut into whole blocks leaves as it is.
+    RestBare,
+    /// A record that is zero in the first coordinate leaves as it is.
+    ZeroBare,
+    /// A record of this level leaves as it is.
+    LevelBare(usize),
+    /// A release does not clip, and puts back on what a record has outside of the domain.
+    ReleasedUnclipped,
+    /// The noise has so many values, of Laplace's law with this scale.
+    FewValues(u64, f64),
     /// It fails one time in a hundred, and only where the first coordinate is at its upper end.
     FailsAtTheTop,
     /// Bounds and steps of a quarter of the scale are rounded to the nearest, and Laplace noise is for the width between the bounds.
@@ -77,8 +91,11 @@ impl Mechanism for Twin {
         let rows_of_a_stream = match self.fault {
             Fault::SharedByRecords => 1,
             Fault::SharedByBlocks => local::BLOCK,
+            Fault::SeedIgnored => return local::release(self, table, &mut Randomness::seeded(42)),
+            Fault::FirstRowBare | Fault::RestBare | Fault::ReleasedUnclipped => usize::MAX,
             _ => return local::release(self, table, randomness),
         };
+        let whole_blocks = table.len() / local::BLOCK * local::BLOCK;
         let (streams, layout) = (randomness.streams(), self.domain().layout());
         let mut released = vec![];
         let mut stream = streams.stream(0);
@@ -86,8 +103,20 @@ impl Mechanism for Twin {
             if row % rows_of_a_stream == 0 {
                 stream = streams.stream(0);
             }
-            let mut point = self.encode(&layout.flatten(table, row))?;
-            self.perturb(&mut point, &mut stream)?;
+            let record = layout.flatten(table, row);
+            let clean = self.encode(&record)?;
+            let mut point = clean.clone();
+            match self.fault {
+                Fault::FirstRowBare if row == 0 => {}
+                Fault::RestBare if whole_blocks > 0 && row >= whole_blocks => {}
+                _ => self.perturb(&mut point, &mut stream)?,
+            }
+            if matches!(self.fault, Fault::ReleasedUnclipped) {
+                point
+                    .iter_mut()
+                    .zip(record.iter().zip(clean))
+                    .for_each(|(x, (raw, clean))| *x += raw - clean);
+            }
             released.extend(self.decode(point)?);
         }
         let released = ndarray::Array2::from_shape_vec((table.len(), self.layout().width()), released)
@@ -120,7 +149,24 @@ impl LocalMechanism for Twin {
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let (honest, clean) = (self.local()?, point.to_vec());
         match &self.fault {
-            Fault::None | Fault::SharedByRecords | Fault::SharedByBlocks => honest.perturb(point, stream),
+            Fault::None
+            | Fault::SharedByRecords
+            | Fault::SharedByBlocks
+            | Fault::SeedIgnored
+            | Fault::FirstRowBare
+            | Fault::RestBare
+            | Fault::ReleasedUnclipped => honest.perturb(point, stream),
+            Fault::ZeroBare if point.first() == Some(&0.0) => Ok(()),
+            Fault::LevelBare(level) if point.get(*level) == Some(&1.0) => Ok(()),
+            Fault::ZeroBare | Fault::LevelBare(_) => honest.perturb(point, stream),
+            Fault::FewValues(values, scale) => {
+                for x in point {
+                    let uniform = ((stream.next_u64() % values) as f64 + 0.5) / *values as f64 - 0.5;
+                    let noise = -scale * uniform.signum() * (1.0 - 2.0 * uniform.abs()).ln();
+                    *x += (noise * 2f64.powi(30)).round() / 2f64.powi(30);
+                }
+                Ok(())
+            }
             Fault::By(other) => of(&**other)?.perturb(point, stream),
             Fault::Unclipped(other) => {
                 let other = of(&**other)?;

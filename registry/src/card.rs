@@ -86,6 +86,28 @@ fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter
     write!(formatter, "{}", rounded / unit)
 }
 
+impl Claim {
+    /// What an adversary may learn, in words.
+    pub fn may_learn(&self) -> String {
+        let words = self.notion.may_learn();
+        // The rest of the record leaves as the guarantee says, and may tell something of what is protected.
+        match self.protects {
+            Unit::Features => format!(
+                "To one who knows the label: {words} What the label says of the features is not hidden."
+            ),
+            Unit::Label => format!(
+                "To one who knows the features: {words} What the features say of the label is not hidden."
+            ),
+            _ => words,
+        }
+    }
+
+    /// How sure that is, in words.
+    pub fn how_sure(&self) -> &'static str {
+        self.notion.how_sure()
+    }
+}
+
 impl Notion {
     /// ε, or ε and δ, of a notion that has them.
     pub(crate) fn budget(&self) -> Option<String> {
@@ -112,8 +134,8 @@ impl Notion {
                 (delta, curve) => format!(
                     "Nothing that is released is more than {} as likely for one value as for another, plus {delta:e}.{}{}",
                     fold(dp.epsilon),
-                    guess(dp),
-                    curve.map_or(String::new(), |curve| along(curve, dp.epsilon))
+                    curve.map_or(String::new(), |curve| along(curve, dp.epsilon)),
+                    guess(dp)
                 ),
             },
             Self::CentralDp(CentralDp { epsilon, delta: 0.0, .. }) => format!(
@@ -147,7 +169,7 @@ impl Notion {
     fn how_sure(&self) -> &'static str {
         match self {
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
-                "Proven for every adversary, whatever else she knows and whatever she computes."
+                "Proven for every adversary, whatever else she knows and computes, if what is assumed is so."
             }
             Self::AmbiguitySet(_) => {
                 "Proven for every adversary who knows nothing else of the record; what she knows may leave one member."
@@ -168,6 +190,12 @@ impl Notion {
 fn fold(epsilon: f64) -> String {
     match epsilon.exp() {
         f64::INFINITY => format!("e^{}-fold", Significant(epsilon)),
+        // Four digits of what is beyond one.
+        _ if (1e-9..0.1).contains(&epsilon) => {
+            let digits = 3 - epsilon.exp_m1().log10().floor() as i32;
+            let unit = 10f64.powi(digits);
+            format!("{:.*}-fold", digits as usize, 1.0 + (epsilon.exp_m1() * unit).ceil() / unit)
+        }
         odds => format!("{}-fold", Significant(odds)),
     }
 }
@@ -180,7 +208,7 @@ fn guess(dp: &LocalDp) -> String {
     let difference = dp.curve.map_or(difference, |curve| difference.min(curve.delta(0.0)));
     let percent = 50.0 * (1.0 + difference);
     if dp.epsilon.exp() == f64::INFINITY || percent > 99.995 {
-        return " That hides nothing.".into();
+        return " That rules out next to nothing.".into();
     }
     format!(
         " Of two that are equally likely, the better guess is right in {} % of cases at most.",
@@ -220,11 +248,12 @@ impl fmt::Display for Guarantee {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.claims.is_empty() {
             writeln!(formatter, "promises   nothing")?;
+            writeln!(formatter, "may learn  All that is disclosed below.")?;
         }
         for claim in &self.claims {
             writeln!(formatter, "promises   {claim}")?;
-            writeln!(formatter, "may learn  {}", claim.notion.may_learn())?;
-            writeln!(formatter, "how sure   {}", claim.notion.how_sure())?;
+            writeln!(formatter, "may learn  {}", claim.may_learn())?;
+            writeln!(formatter, "how sure   {}", claim.how_sure())?;
             writeln!(formatter, "rests on   {}", claim.theorem)?;
         }
         for disclosed in &self.discloses {
@@ -281,7 +310,7 @@ mod tests {
         assert!(guess(&LocalDp::new(1.0, 0.01)).contains(" 73.38 % "));
         let curve = Curve::gaussian(0.25, 0.0, 0.0);
         assert!(guess(&LocalDp::new(1.0, curve.delta(1.0)).along(curve)).contains(" 54.98 % "));
-        assert!(guess(&LocalDp::pure(40.0)).contains("hides nothing"));
+        assert!(guess(&LocalDp::pure(40.0)).contains("next to nothing"));
     }
 
     #[test]

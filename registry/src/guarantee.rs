@@ -296,6 +296,13 @@ impl Guarantee {
         // A NaN, which no constructor of ours lets in, cannot be written: then the summary stands alone.
         let written = serde_json::to_value(self).unwrap_or_default();
         let mut value = if written.is_object() { written } else { serde_json::json!({}) };
+        // In plain words, too: a card is read by people.
+        if let Some(claims) = value["claims"].as_array_mut() {
+            for (written, claim) in claims.iter_mut().zip(&self.claims) {
+                written["may_learn"] = claim.may_learn().into();
+                written["how_sure"] = claim.how_sure().into();
+            }
+        }
         value["epsilon"] = self.epsilon().map_or(serde_json::Value::Null, number::to_json);
         value["summary"] = self.summary().into();
         value

@@ -75,8 +75,8 @@ pub trait LocalMechanism: Mechanism {
         None
     }
 
-    /// Pairs of points of the range that it takes to be the easiest to tell apart, among those to which records may be encoded
-    /// that differ in `unit` alone. An audit attacks them beside its own.
+    /// Pairs of points of the range that it takes to be the easiest to tell apart, where records may differ in `unit` alone. An
+    /// audit attacks them beside its own.
     fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
         vec![]
     }

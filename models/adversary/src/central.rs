@@ -5,6 +5,7 @@ use crate::event::Samples;
 use crate::finding::{Finding, Verdict};
 use crate::score::{Output, Score};
 use crate::{Effort, Error, Result};
+use rand::RngCore;
 use rayon::prelude::*;
 use scumble_accounting::{Neighbours, Run, loss};
 use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Streams, Table, Target};
@@ -14,15 +15,21 @@ use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness,
 pub enum Canary {
     /// It is not among the records.
     Absent,
-    /// Its gradient is the unit vector of its coordinate, in which all other gradients are zero.
+    /// Its gradient lies along its coordinate, in which all other gradients are zero.
     Present,
     /// Its gradient is the opposite.
     Opposite,
 }
 
 impl Canary {
-    /// Its gradient in its coordinate.
+    /// Its gradient in its coordinate, in clipping norms, before it is clipped: ten, so that a training must clip it to the unit
+    /// vector, and one that does not is found out.
     pub fn gradient(self) -> f64 {
+        10.0 * self.clipped()
+    }
+
+    /// What is left of it.
+    fn clipped(self) -> f64 {
         match self {
             Self::Absent => 0.0,
             Self::Present => 1.0,
@@ -55,19 +62,21 @@ pub fn canary(
         Neighbours::ReplaceOne => [Canary::Opposite, Canary::Present],
     };
     let samples = (effort.samples / 10).max(1000);
+    let streams = Randomness::seeded(effort.seed).streams();
     let trained = |side: usize| -> Result<Vec<Output>> {
-        let number = |at: usize| effort.seed.wrapping_add((2 * at + side) as u64);
-        (0..samples).into_par_iter().map(|at| Ok(Some(sums(inputs[side], number(at))?))).collect()
+        let mut seeds = streams.stream(side as u64);
+        let seeds: Vec<u64> = (0..samples).map(|_| seeds.next_u64()).collect();
+        seeds.into_par_iter().map(|seed| Ok(Some(sums(inputs[side], seed)?))).collect()
     };
     let outputs = Samples::new(trained(0)?, trained(1)?);
     let stated = Score::new("the likelihood of all noisy sums", |sums| {
         sums.iter().map(|sum| of_step(run, inputs[1], *sum) - of_step(run, inputs[0], *sum)).sum()
     });
     let alarm = effort.false_alarm / claimed.bounds() as f64;
-    let reached = claimed.attack(&outputs, vec![stated], false, alarm);
+    let reached = claimed.attack(&outputs, vec![stated], true, alarm);
     let claim = Notion::CentralDp(dp.clone());
     let reached = [("a training with the canary from one without".into(), reached)];
-    let finding = claimed.judge(Finding::about(name, claim, effort), samples, &reached);
+    let finding = claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached);
     let proven = loss::epsilon(&[run], dp.delta, dp.neighbours).map_err(accountant)?.lower;
     if proven > dp.epsilon {
         return Ok(Finding {
@@ -85,8 +94,11 @@ pub fn canary(
 
 /// ln of the density of a noisy sum over that without a canary.
 fn of_step(run: Run, canary: Canary, sum: f64) -> f64 {
-    let (q, variance, c) = (run.sampling_rate(), run.noise_multiplier().powi(2), canary.gradient());
-    (q * ((2.0 * c * sum - c * c) / (2.0 * variance)).exp() + 1.0 - q).ln()
+    let (q, variance, c) = (run.sampling_rate(), run.noise_multiplier().powi(2), canary.clipped());
+    let taken = q.ln() + (2.0 * c * sum - c * c) / (2.0 * variance);
+    let left = (1.0 - q).ln();
+    // The larger first, so that nothing leaves the floats.
+    taken.max(left) + (taken.min(left) - taken.max(left)).exp().ln_1p()
 }
 
 /// Attacks the claim `dp` of whole records by releases of a few rows of `table`, and of a neighbour of them, all of which is seen.
@@ -121,7 +133,7 @@ pub(crate) fn tables(
         (what.clone(), claimed.attack(&outputs, vec![], true, alarm))
     });
     let reached: Vec<_> = attacked.collect();
-    Ok(claimed.judge(Finding::about(name, claim, effort), samples, &reached))
+    Ok(claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached))
 }
 
 /// A few rows of the table, and what a neighbour has in the place of the first: another row, an end of the domain, or nothing.
@@ -166,7 +178,6 @@ fn releases(
     streams: &Streams,
     number: u64,
 ) -> Vec<Output> {
-    use rand::RngCore;
     let mut seeds = streams.stream(number);
     let mut release = || -> Output {
         let released = mechanism.release(table, &mut Randomness::seeded(seeds.next_u64())).ok()?.table;

@@ -26,9 +26,10 @@ pub fn same_law(
     };
     let samples = Samples::new(outputs(0), outputs(1));
     let claimed = Claimed::alike();
-    let reached = claimed.attack(&samples, vec![], true, effort.false_alarm / claimed.bounds() as f64);
+    let alarm = effort.false_alarm / claimed.bounds() as f64;
+    let reached = claimed.attack(&samples, vec![], true, alarm);
     let about = Finding::about(name, claim, effort);
-    claimed.judge(about, effort.samples, &[("the one member from the other".into(), reached)])
+    claimed.judge(about, effort.samples, alarm, &[("the one member from the other".into(), reached)])
 }
 
 /// Whether an attack recovers a record more often than `pac` says. `attempt` releases, attacks, and gives the distance in ℓ₂ of what

@@ -21,19 +21,14 @@ impl Aim {
         }
     }
 
-    /// What counts out of `n` promise for other samples: five standard errors come off.
-    fn promise(self, p: usize, q: usize, n: usize) -> f64 {
-        // One more of each, as a rare event has no bound to speak of.
-        let share = |count: usize| (count + 1) as f64 / (n + 1) as f64;
-        let (p, q) = (share(p), share(q));
-        let variance = |share: f64| share * (1.0 - share).max(0.0) / n as f64;
-        let error = match self {
-            Self::Epsilon { delta } => {
-                (variance(p) / (p - delta).max(f64::MIN_POSITIVE).powi(2) + variance(q) / (q * q)).sqrt()
-            }
-            Self::Delta { epsilon } => (variance(p) + (2.0 * epsilon).exp() * variance(q)).sqrt(),
-        };
-        self.value(p, q) - 5.0 * error
+    /// What shares p and q promise that so many other samples will show.
+    fn promise(self, p: f64, q: f64, measured: usize) -> f64 {
+        /// Standard errors between a share and its bound, at the alarms of an audit.
+        const ERRORS: f64 = 5.5;
+        let unit = ERRORS * ERRORS / measured as f64;
+        // Wilson's bounds for rare events, which are those that matter.
+        let error = |share: f64| (unit * (share + unit / 4.0)).sqrt();
+        self.value((p + unit / 2.0 - error(p)).max(0.0), q + unit / 2.0 + error(q))
     }
 }
 
@@ -54,6 +49,8 @@ pub(crate) struct Shown {
     pub(crate) shares: (f64, f64),
     /// Whether it is more likely for the second input.
     pub(crate) is_of_other: bool,
+    /// Whether neither input was ever answered.
+    pub(crate) is_mute: bool,
 }
 
 /// An event: a score at most so large, or at least.
@@ -109,7 +106,7 @@ impl Samples {
         if train {
             scores.extend(classifier(one, other));
         }
-        let choices = part(lessons, lessons + n);
+        let (choices, measured) = (part(lessons, lessons + n), all - lessons - n);
         let mut best: Vec<Option<(f64, Event)>> = vec![None; aims.len()];
         for score in 0..scores.len() {
             let sorted = |outputs: &[Output]| {
@@ -126,17 +123,18 @@ impl Samples {
                 let [p, q] = sides.each_ref().map(count);
                 for (aim, best) in aims.iter().zip(&mut best) {
                     for (p, q, is_of_other) in [(p, q, false), (q, p, true)] {
-                        let promise = aim.promise(p, q, n);
-                        if best.is_none_or(|(most, _)| promise > most) {
+                        let promise = aim.promise(p as f64 / n as f64, q as f64 / n as f64, measured);
+                        if !promise.is_nan() && best.is_none_or(|(most, _)| promise > most) {
                             *best = Some((promise, Event { score, threshold, at_most, is_of_other }));
                         }
                     }
                 }
             }
         }
+        let is_mute = self.one.iter().chain(&self.other).all(Option::is_none);
         let measure = |(aim, best): (&Aim, Option<(f64, Event)>)| {
             let (_, event) = best?;
-            let n = all - lessons - n;
+            let n = measured;
             let counts = part(all - n, all).map(|outputs| event.count(outputs, &scores));
             let [p, q] = if event.is_of_other { [counts[1], counts[0]] } else { counts };
             Some(Shown {
@@ -144,19 +142,23 @@ impl Samples {
                 score: scores[event.score].name,
                 shares: (p as f64 / n as f64, q as f64 / n as f64),
                 is_of_other: event.is_of_other,
+                is_mute,
             })
         };
         aims.iter().zip(best).filter_map(measure).collect()
     }
 }
 
-/// Thresholds at quantiles of both sides, and the side of them on which an event lies.
+/// Thresholds at quantiles of both sides, and nearer and nearer to their ends; and the side of them on which an event lies.
 fn thresholds(sides: &[Vec<f64>; 2]) -> Vec<(f64, bool)> {
-    let quantiles = |side: &Vec<f64>| {
+    let ranks = |side: &Vec<f64>| {
         let n = side.len();
-        (0..THRESHOLDS.min(n)).map(|at| side[at * n / THRESHOLDS.min(n)]).collect::<Vec<f64>>()
+        let quantiles = (0..THRESHOLDS.min(n)).map(move |at| at * n / THRESHOLDS.min(n));
+        let ends = (0..usize::BITS).map(|power| 1 << power).take_while(move |rank| *rank <= n / THRESHOLDS);
+        let ends = ends.flat_map(move |rank: usize| [rank, n - rank]);
+        quantiles.chain(ends).map(|rank| side[rank]).collect::<Vec<f64>>()
     };
-    let mut all = sides.each_ref().map(quantiles).concat();
+    let mut all = sides.each_ref().map(ranks).concat();
     all.sort_by(f64::total_cmp);
     all.dedup();
     all.into_iter().flat_map(|threshold| [(threshold, true), (threshold, false)]).collect()

@@ -19,7 +19,7 @@ pub struct Finding {
     pub lower_bound: Option<f64>,
     /// The probability with which no bound of this finding lies above the truth.
     pub confidence: f64,
-    /// How many pairs of inputs were told apart.
+    /// How many pairs of inputs were to be told apart, by samples and by whole releases.
     pub pairs: usize,
     /// How often each input was released, for the longest of the attacks.
     pub samples: usize,
@@ -65,6 +65,8 @@ pub enum Verdict {
     Holds,
     /// One did.
     Broken,
+    /// No attack with so many samples could have reached it.
+    Inconclusive,
     /// There is no claim to attack.
     NothingClaimed,
     /// There is a claim, and no attack here for it.
@@ -76,6 +78,7 @@ impl fmt::Display for Verdict {
         formatter.pad(match self {
             Self::Holds => "holds",
             Self::Broken => "BROKEN",
+            Self::Inconclusive => "inconclusive",
             Self::NothingClaimed => "claims nothing",
             Self::NotAttacked => "not attacked",
         })
@@ -117,7 +120,9 @@ impl fmt::Display for Finding {
                     self.mechanism, self.claim, self.because
                 )
             }
-            Verdict::Holds => write!(formatter, "{} claims {}: {}", self.mechanism, self.claim, self.because),
+            Verdict::Holds | Verdict::Inconclusive => {
+                write!(formatter, "{} claims {}: {}", self.mechanism, self.claim, self.because)
+            }
             _ => write!(formatter, "{}: {}", self.mechanism, self.because),
         }
     }

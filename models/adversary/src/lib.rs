@@ -28,6 +28,7 @@ mod finding;
 mod local;
 mod pairs;
 mod reconstruction;
+mod releases;
 mod score;
 
 pub use audit::{audit, audit_design, audit_plugin, check};

@@ -12,17 +12,25 @@ pub(crate) struct Pair {
     pub(crate) records: Option<[Vec<f64>; 2]>,
 }
 
-/// How many factors are varied by themselves, and how many pairs chance brings, of each kind.
+/// How many factors are varied by themselves, how many levels of a group, and how many pairs chance brings, of each kind.
 const ALONE: usize = 32;
+const LEVELS: usize = 32;
 const BY_CHANCE: usize = 6;
 
-/// The pairs that are tried at first, the worst known first, for a claim that protects `unit`.
-pub(crate) fn candidates(
-    local: &dyn LocalMechanism,
-    unit: Unit,
-    stream: &mut Stream,
-) -> Result<(Vec<Pair>, usize)> {
-    let mut pairs: Vec<Pair> = local.worst_pairs(unit).into_iter().map(Pair::of_points).collect();
+/// Pairs to try.
+pub(crate) struct Candidates {
+    /// Those that are known to be worst.
+    pub(crate) known: Vec<Pair>,
+    /// Records outside the domain.
+    pub(crate) outside: Vec<Pair>,
+    pub(crate) others: Vec<Pair>,
+    /// Two records as far apart as they can be, and two far outside the domain.
+    pub(crate) corner: [Vec<f64>; 2],
+    pub(crate) beyond: [Vec<f64>; 2],
+}
+
+/// The pairs to try for a claim that protects `unit`.
+pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut Stream) -> Result<Candidates> {
     let (flat, features) = (local.domain().flat(), local.domain().columns().len());
     let varied = match unit {
         Unit::Features => 0..features,
@@ -30,28 +38,32 @@ pub(crate) fn candidates(
         _ => 0..flat.dim(),
     };
     let factors = Factors::of(flat, varied)?;
-    let records = factors.pairs(stream).into_iter().map(|records| Pair::of_records(local, records));
-    let outside = factors.outside().map(|records| Pair::of_records(local, records));
-    let corner = factors.farthest();
-    pairs.push(Pair::of_records(local, corner));
-    let known = pairs.len();
-    pairs.extend(outside);
-    pairs.extend(records);
+    let of_records = |records| Pair::of_records(local, records);
+    let mut known: Vec<Pair> = local.worst_pairs(unit).into_iter().map(Pair::of_points).collect();
+    let (corner, [beyond, farther]) = (factors.farthest(), [3.0, 1e6].map(|times| factors.outside(times)));
+    known.push(of_records(corner.clone()));
+    let mut others: Vec<Pair> = factors.pairs(stream).into_iter().map(of_records).collect();
     // Points of the range that no record need be encoded to: all that is claimed of records holds of them too.
     let range = local.range();
     if unit == Unit::Record && range != *flat {
         let of_range = Factors::of(&range, 0..range.dim())?;
-        pairs.push(Pair::of_points(of_range.farthest()));
-        pairs.extend(of_range.pairs(stream).into_iter().map(Pair::of_points));
+        others.push(Pair::of_points(of_range.farthest()));
+        others.extend(of_range.pairs(stream).into_iter().map(Pair::of_points));
     }
-    pairs.retain(|pair| pair.points[0] != pair.points[1]);
-    let mut kept: Vec<Pair> = vec![];
-    for pair in pairs {
-        if !kept.iter().any(|before| before.points == pair.points) {
-            kept.push(pair);
-        }
-    }
-    Ok((kept, known))
+    let mut seen: Vec<[Option<Vec<f64>>; 2]> = vec![];
+    let mut fresh = |pairs: Vec<Pair>| {
+        let is_fresh = |pair: &Pair| {
+            let is_new = pair.points[0] != pair.points[1] && !seen.contains(&pair.points);
+            if is_new {
+                seen.push(pair.points.clone());
+            }
+            is_new
+        };
+        pairs.into_iter().filter(is_fresh).collect()
+    };
+    // What lies outside is projected to what is tried anyway, unless it is not.
+    let outside = vec![of_records(beyond.clone()), of_records(farther)];
+    Ok(Candidates { known: fresh(known), others: fresh(others), outside, corner, beyond })
 }
 
 impl Pair {
@@ -101,27 +113,42 @@ impl Factors {
         self.differing(self.varied.iter().map(|&at| (at, self.all[at].1.l2_farthest())))
     }
 
-    /// Both ends far outside, each on its side.
-    fn outside(&self) -> impl Iterator<Item = [Vec<f64>; 2]> + '_ {
-        [3.0, 1e6].into_iter().map(|times| {
-            let beyond = |[one, other]: [Vec<f64>; 2]| {
-                let away = |from: &[f64], to: &[f64]| {
-                    from.iter().zip(to).map(|(from, to)| to + times * (to - from)).collect::<Vec<f64>>()
-                };
-                [away(&other, &one), away(&one, &other)]
-            };
-            self.differing(self.varied.iter().map(|&at| (at, beyond(self.all[at].1.l2_farthest()))))
-        })
+    /// Both ends outside, each so many times as far beyond its side as the sides lie apart.
+    fn outside(&self, times: f64) -> [Vec<f64>; 2] {
+        let away = |from: &[f64], to: &[f64]| {
+            from.iter().zip(to).map(|(from, to)| to + times * (to - from)).collect::<Vec<f64>>()
+        };
+        let beyond = |[one, other]: [Vec<f64>; 2]| [away(&other, &one), away(&one, &other)];
+        self.differing(self.varied.iter().map(|&at| (at, beyond(self.all[at].1.l2_farthest()))))
     }
 
-    /// One factor alone, and then corners and inner points by chance.
+    /// One factor alone: its ends, what special there is within it, and all levels, or many; then corners and inner points by
+    /// chance.
     fn pairs(&self, stream: &mut Stream) -> Vec<[Vec<f64>; 2]> {
         let mut alone = self.varied.clone();
         while alone.len() > ALONE {
             alone.swap_remove(stream.gen_range(0..alone.len()));
         }
-        let alone = alone.into_iter().map(|at| self.differing([(at, self.all[at].1.l2_farthest())]));
-        let mut pairs: Vec<[Vec<f64>; 2]> = alone.collect();
+        let mut pairs = vec![];
+        for at in alone {
+            let domain = &self.all[at].1;
+            let [one, other] = domain.l2_farthest();
+            let special: Vec<[Vec<f64>; 2]> = match domain.factors().next() {
+                Some((_, Factor::Interval { lower, upper })) => {
+                    let within = [0.0, lower / 2.0 + upper / 2.0, upper.next_down()];
+                    let within = within.into_iter().filter(|x| lower < x && x < upper);
+                    within.map(|x| [one.clone(), vec![x]]).collect()
+                }
+                Some((_, Factor::OneHot { levels })) => {
+                    let step = levels.div_ceil(LEVELS).max(1);
+                    let tried = (1..*levels).step_by(step);
+                    tried.map(|level| [one.clone(), vertex(*levels, level)]).collect()
+                }
+                _ => vec![[one.clone(), vec![0.0; one.len()]]], // the centre of a ball
+            };
+            pairs.push(self.differing([(at, [one, other])]));
+            pairs.extend(special.into_iter().map(|values| self.differing([(at, values)])));
+        }
         for inner in [false, true] {
             for _ in 0..BY_CHANCE {
                 let by_chance = |stream: &mut Stream, domain: &Domain| {
@@ -151,4 +178,29 @@ impl Factors {
         }
         pairs
     }
+}
+
+fn vertex(levels: usize, level: usize) -> Vec<f64> {
+    (0..levels).map(|at| f64::from(at == level)).collect()
+}
+
+impl std::fmt::Display for Pair {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.records, &self.points) {
+            (Some(records), _) => formatter.write_str(&between(records)),
+            (None, [Some(one), Some(other)]) => formatter.write_str(&between(&[one.clone(), other.clone()])),
+            _ => formatter.write_str("a record from one that is refused"),
+        }
+    }
+}
+
+pub(crate) fn between([one, other]: &[Vec<f64>; 2]) -> String {
+    /// A record of many values is shown by the first.
+    const SHOWN: usize = 6;
+    let shown = |point: &[f64]| {
+        let values: Vec<String> = point.iter().take(SHOWN).map(|x| format!("{x}")).collect();
+        let rest = if point.len() > SHOWN { ", …" } else { "" };
+        format!("({}{rest})", values.join(", "))
+    };
+    format!("{} from {}", shown(one), shown(other))
 }

@@ -62,6 +62,10 @@ pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
     scores.push(Score::new("the lowest bits of its values", move |output| bits.log_ratio(output)));
     let exact = Exactly::learn(&samples, of_values);
     scores.push(Score::new("which values come out to the last bit", move |output| exact.log_ratio(output)));
+    let together = Exactly::learn(&samples, of_all_differences);
+    scores.push(Score::new("how far all its values lie apart to the last bit", move |output| {
+        together.log_ratio(output)
+    }));
     let apart = Exactly::learn(&samples, of_differences);
     scores.push(Score::new("how far its values lie apart to the last bit", move |output| {
         apart.log_ratio(output)
@@ -135,43 +139,50 @@ impl Histograms {
     }
 }
 
-/// Outputs that come up again and again, to the last bit.
+/// Outputs, or what they are made of, that come up again and again, to the last bit.
 struct Exactly {
-    /// A hash of what is looked at: two outputs that meet in it only blur what is learned.
-    of: fn(&[f64]) -> u64,
+    /// Hashes of what is looked at: two that meet in one only blur what is learned.
+    of: fn(&[f64]) -> Vec<u64>,
     ratios: HashMap<u64, f64>,
 }
 
 impl Exactly {
-    /// What was seen less often is a chance meeting.
-    const OFTEN: f64 = 20.0;
-
-    fn learn(samples: &[Vec<&[f64]>; 2], of: fn(&[f64]) -> u64) -> Self {
+    fn learn(samples: &[Vec<&[f64]>; 2], of: fn(&[f64]) -> Vec<u64>) -> Self {
         let mut counts: HashMap<u64, [f64; 2]> = HashMap::new();
         for (side, outputs) in samples.iter().enumerate() {
-            outputs.iter().for_each(|output| counts.entry(of(output)).or_default()[side] += 1.0);
+            let seen = outputs.iter().flat_map(|output| of(output));
+            seen.for_each(|hash| counts.entry(hash).or_default()[side] += 1.0);
         }
-        let often = counts.into_iter().filter(|(_, [one, other])| one + other >= Self::OFTEN);
-        Self { of, ratios: often.map(|(output, [one, other])| (output, log_ratio(one, other))).collect() }
+        // What was seen once may be a chance meeting, or all that noise of few values has.
+        let ratio = |(output, [one, other]): (u64, [f64; 2])| (output, log_ratio(one, other));
+        Self { of, ratios: counts.into_iter().map(ratio).collect() }
     }
 
     fn log_ratio(&self, output: &[f64]) -> f64 {
-        self.ratios.get(&(self.of)(output)).copied().unwrap_or(0.0)
+        let seen = (self.of)(output).into_iter();
+        seen.map(|hash| self.ratios.get(&hash).copied().unwrap_or(0.0)).sum()
     }
 }
 
-fn of_values(output: &[f64]) -> u64 {
-    hash(output.iter().copied())
+/// All values together.
+fn of_values(output: &[f64]) -> Vec<u64> {
+    vec![hash(output)]
 }
 
-/// What noise that two values share does not hide.
-fn of_differences(output: &[f64]) -> u64 {
-    hash(output.windows(2).map(|values| values[1] - values[0]))
+/// All differences of neighbours together.
+fn of_all_differences(output: &[f64]) -> Vec<u64> {
+    vec![hash(&output.windows(2).map(|values| values[1] - values[0]).collect::<Vec<f64>>())]
 }
 
-fn hash(values: impl Iterator<Item = f64>) -> u64 {
+/// Each difference of neighbours with its place: what noise that two values share does not hide.
+fn of_differences(output: &[f64]) -> Vec<u64> {
+    let differences = output.windows(2).map(|values| values[1] - values[0]);
+    differences.zip(0u32..).map(|(difference, place)| hash(&[difference, place.into()])).collect()
+}
+
+fn hash(values: &[f64]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    values.for_each(|x| x.to_bits().hash(&mut hasher));
+    values.iter().for_each(|x| x.to_bits().hash(&mut hasher));
     hasher.finish()
 }
 

@@ -19,7 +19,7 @@ pub(super) struct AuditArguments {
     /// All mechanisms.
     #[arg(long)]
     all: bool,
-    /// A tenth of the samples, at ε = 1 alone.
+    /// Fewer samples, and at ε = 1 alone.
     #[arg(long)]
     quick: bool,
     /// What all draws come from: the same seed gives the same audit.
@@ -63,7 +63,7 @@ fn report(findings: &[Finding], effort: Effort) -> String {
     for finding in findings {
         let shown = finding.lower_bound.map_or(String::new(), |bound| match finding.measure {
             Measure::Epsilon => format!("ε ≥ {}", rounded(bound)),
-            Measure::Precision => format!("error ≤ {}", rounded(1.0 / bound)),
+            Measure::Precision => format!("error ≤ {}", rounded(1.0 / bound + 1e-3)),
             Measure::Success => format!("success ≥ {}", rounded(bound)),
             _ => rounded(bound),
         });
@@ -79,12 +79,11 @@ fn report(findings: &[Finding], effort: Effort) -> String {
         text +=
             &format!("\n\n{}, {}: δ along the curve, claimed and shown\n", finding.mechanism, finding.claim);
         let points = finding.curve.iter().map(|point| {
-            format!(
-                "  ε = {:<6} δ ≤ {:.3e}  ≥ {:.3e}",
-                rounded(point.epsilon),
-                point.claimed,
-                point.lower_bound
-            )
+            let shown = match point.lower_bound {
+                bound if bound > 0.0 => format!("{bound:.3e}"),
+                _ => "0".into(),
+            };
+            format!("  ε = {:<6} δ ≤ {:.3e}  ≥ {shown}", rounded(point.epsilon), point.claimed)
         });
         text += &points.collect::<Vec<_>>().join("\n");
     }
@@ -94,11 +93,16 @@ fn report(findings: &[Finding], effort: Effort) -> String {
             "\n\nWhat is shown is a lower bound: no claim may lie below it. Each is wrong with probability {:.0e} at most; seed {}.",
             effort.false_alarm, effort.seed
         );
-        if attacked.iter().any(|finding| finding.claimed.is_some_and(|claimed| claimed > 2.0)) {
-            text += "\nAbove ε = 2 what would tell two inputs apart is too rare to be seen: there an audit shows little.";
+        let is_far = |finding: &&Finding| {
+            let reached = finding.lower_bound.unwrap_or(0.0);
+            finding.claimed.is_some_and(|claimed| reached < claimed / 2.0)
+        };
+        if attacked.iter().any(is_far) {
+            text += "\nWhere less than half of a claim is shown, more samples may show more: rare outputs tell most.";
         }
     }
-    let unattacked = findings.iter().filter(|finding| finding.verdict == Verdict::NotAttacked);
+    let is_open = |verdict| matches!(verdict, Verdict::NotAttacked | Verdict::Inconclusive);
+    let unattacked = findings.iter().filter(|finding| is_open(finding.verdict));
     unattacked.for_each(|finding| text += &format!("\n{finding}"));
     text
 }

@@ -1,6 +1,7 @@
 //! The command as a user meets it: what it prints, what it writes, and what it says of bad input.
 
 mod account;
+mod audit;
 mod compare;
 mod design;
 mod ledger;

@@ -25,7 +25,7 @@ fn its_commands_run_in_their_order() {
     let names: Vec<&str> = commands.iter().map(|line| line.split(' ').next().unwrap()).collect();
     let expected = [
         "compare", "compare", "design", "release", "describe", "design", "ledger", "release", "ledger",
-        "design", "account", "account", "account", "describe",
+        "design", "account", "account", "account", "describe", "audit", "audit",
     ];
     assert_eq!(names, expected);
     for command in commands {
@@ -40,11 +40,16 @@ fn its_commands_run_in_their_order() {
 }
 
 #[test]
-fn its_account_is_the_one_that_is_printed() {
-    let command = "account dp-sgd --sampling-rate 0.01 --noise-multiplier 1 --steps 1000 --delta 1e-5";
-    let shown = README.split(&format!("$ scumble {command}\n")).nth(1).unwrap().split("\n$ ").next().unwrap();
-    let printed = Files::new().run(command);
-    assert_eq!(printed.trim_end(), shown.trim_end());
+fn its_account_and_its_audit_are_the_ones_that_are_printed() {
+    for command in [
+        "account dp-sgd --sampling-rate 0.01 --noise-multiplier 1 --steps 1000 --delta 1e-5",
+        "audit randomized-response --quick",
+    ] {
+        let shown = README.split(&format!("$ scumble {command}\n")).nth(1).unwrap();
+        let shown = shown.split("\n$ ").next().unwrap();
+        let printed = Files::new().run(command);
+        assert_eq!(printed.trim_end(), shown.trim_end());
+    }
 }
 
 #[test]

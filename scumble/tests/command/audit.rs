@@ -1,0 +1,57 @@
+//! `scumble audit`.
+
+use crate::{Files, json, refusal, scumble};
+
+const KEYS: [&str; 6] = ["claimed", "lower_bound", "confidence", "pairs", "samples", "verdict"];
+
+#[test]
+fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() {
+    let outcome = json(&["audit", "--all", "--quick", "--json"]);
+    let findings = outcome["findings"].as_array().unwrap();
+    let mut mechanisms: Vec<&str> =
+        findings.iter().map(|finding| finding["mechanism"].as_str().unwrap()).collect();
+    mechanisms.dedup();
+    let installed =
+        ["direct", "duchi", "gaussian", "identity", "laplace", "piecewise", "randomized-response"];
+    assert_eq!(mechanisms, installed);
+    for finding in findings {
+        assert!(KEYS.iter().all(|key| finding.get(key).is_some()), "{finding}");
+        if finding["mechanism"] == "identity" {
+            assert_eq!(finding["verdict"], "nothing-claimed");
+            continue;
+        }
+        assert_eq!(finding["verdict"], "holds", "{finding}");
+        let number = |key: &str| finding[key].as_f64().unwrap();
+        // More than half of every claim is seen.
+        assert!((0.5..=1.0).contains(&(number("lower_bound") / number("claimed"))), "{finding}");
+        assert!(number("confidence") >= 1.0 - 1e-6 && number("pairs") >= 3.0, "{finding}");
+    }
+}
+
+#[test]
+fn a_seed_repeats_an_audit() {
+    let of = |seed| json(&["audit", "duchi", "--quick", "--seed", seed, "--json"]);
+    assert_eq!(of("7"), of("7"));
+    assert_ne!(of("7")["findings"], of("8")["findings"]);
+}
+
+#[test]
+fn a_saved_design_is_attacked_as_it_was_designed() {
+    let files = Files::new();
+    files.run("design laplace --schema schema.toml --epsilon 0.75 --output design.json");
+    let outcome = files.run("audit --design design.json --quick --json");
+    let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
+    assert_eq!(outcome["findings"][0]["claimed"], 0.75, "{outcome}");
+    files.run("design laplace --schema schema.toml --epsilon 50 --output design.json --force");
+    let text = files.run("audit --design design.json --quick");
+    assert!(text.contains("inconclusive"), "{text}");
+}
+
+#[test]
+fn what_is_not_there_cannot_be_attacked() {
+    assert!(refusal(&["audit", "laplas"]).contains("did you mean \"laplace\"?"));
+    assert!(refusal(&["audit", "--design", "nowhere.json"]).contains("nowhere.json"));
+    for arguments in [&["audit"][..], &["audit", "laplace", "--all"], &["audit", "--all", "--seed", "x"]] {
+        assert_eq!(scumble(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
