@@ -145,6 +145,9 @@ fn told(pair: &str, shown: &Shown) -> String {
     )
 }
 
+/// By how much, what shows it, and at which point (ε, δ) of the claim, if not at its ε.
+type Excess<'r> = (f64, &'r Shown, Option<(f64, f64)>);
+
 impl Reached {
     pub(crate) fn epsilon(&self) -> f64 {
         self.epsilon.as_ref().map_or(0.0, |shown| shown.bound.max(0.0))
@@ -168,9 +171,8 @@ impl Reached {
         epsilon.chain(deltas).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// By how much a claim is exceeded, or how near it is reached: above zero where it is broken. With it what shows it, and
-    /// at which of the claim's points, if not at its ε.
-    pub(crate) fn excess<'r>(&'r self, claimed: &Claimed) -> Option<(f64, &'r Shown, Option<(f64, f64)>)> {
+    /// By how much a claim is exceeded, or how near it is reached: above zero where it is broken.
+    pub(crate) fn excess<'r>(&'r self, claimed: &Claimed) -> Option<Excess<'r>> {
         let epsilon = self.epsilon.iter().map(|shown| (shown.bound - claimed.epsilon, shown, None));
         let deltas = self.deltas.iter().zip(&claimed.points);
         let deltas = deltas.map(|(shown, &(at, delta))| (shown.bound - delta, shown, Some((at, delta))));

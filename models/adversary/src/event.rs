@@ -108,9 +108,9 @@ impl Samples {
         }
         let (choices, measured) = (part(lessons, lessons + n), all - lessons - n);
         let mut best: Vec<Option<(f64, Event)>> = vec![None; aims.len()];
-        for score in 0..scores.len() {
+        for (score, by) in scores.iter().enumerate() {
             let sorted = |outputs: &[Output]| {
-                let mut values: Vec<f64> = outputs.iter().map(|output| scores[score].of(output)).collect();
+                let mut values: Vec<f64> = outputs.iter().map(|output| by.of(output)).collect();
                 values.sort_by(f64::total_cmp);
                 values
             };

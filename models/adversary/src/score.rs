@@ -10,11 +10,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// What an input was released as: m values, or none where the release was refused.
 pub type Output = Option<Vec<f64>>;
 
+/// A number for m values.
+type Of<'a> = dyn Fn(&[f64]) -> f64 + Sync + 'a;
+
 /// A number for each output: the larger, the more it speaks for the second of two inputs.
 pub(crate) struct Score<'a> {
     /// What the adversary looks at, to stand behind "by".
     pub(crate) name: &'static str,
-    of: Box<dyn Fn(&[f64]) -> f64 + Sync + 'a>,
+    of: Box<Of<'a>>,
     of_refusal: f64,
 }
 

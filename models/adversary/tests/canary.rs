@@ -38,7 +38,7 @@ impl Training {
         let rate = Rational::new(1, ONE_IN)?;
         let mut noise = law.sample(&mut stream) as f64;
         let step = |step: u64| {
-            if step % self.steps_of_a_noise == 0 {
+            if step.is_multiple_of(self.steps_of_a_noise) {
                 noise = law.sample(&mut stream) as f64;
             }
             let takes_part = self.takes_all || bernoulli(&mut stream, rate);
