@@ -53,7 +53,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn its_commands_design_release_and_compare() {
+fn its_commands_design_release_compare_and_audit() {
     let folder = tempfile::tempdir().unwrap();
     let schema = lines("toml").join("\n");
     let schema = schema.split_once("[[column]]").unwrap().1; // after the Cargo.toml
@@ -62,7 +62,7 @@ fn its_commands_design_release_and_compare() {
     let commands = commands();
     assert_eq!(
         commands.iter().map(|command| command[0]).collect::<Vec<_>>(),
-        ["design", "release", "compare"]
+        ["design", "release", "compare", "audit"]
     );
     run(folder.path(), &commands[0]);
     let released = run(folder.path(), &commands[1]);
@@ -76,4 +76,6 @@ fn its_commands_design_release_and_compare() {
     let compared = run(folder.path(), &[&commands[2][..], &["--trials", "2"]].concat());
     let table = String::from_utf8(compared.stdout).unwrap();
     assert!(table.lines().any(|line| line.trim_start().starts_with("staircase ")), "{table}");
+    let attacked = String::from_utf8(run(folder.path(), &commands[3]).stdout).unwrap();
+    assert!(attacked.contains("staircase") && attacked.contains("holds"), "{attacked}");
 }

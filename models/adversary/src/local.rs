@@ -3,7 +3,7 @@
 use crate::claimed::{Claimed, Reached};
 use crate::event::Samples;
 use crate::finding::{Finding, Verdict};
-use crate::pairs::{Candidates, Pair, candidates};
+use crate::pairs::{Candidates, Pair, candidates, shown};
 use crate::score::{Output, Score, along};
 use crate::{Effort, Result, releases};
 use rand::{Rng, RngCore};
@@ -149,12 +149,15 @@ fn leaves_range(mechanism: &dyn LocalMechanism, chance: &mut impl Rng) -> Result
             Ok(point) if range.contains(&point) => {}
             Ok(point) => {
                 return Ok(Some(format!(
-                    "encode leaves the range that it declares, on which all claims rest: {record:?} became {point:?}"
+                    "encode leaves the range that it declares, on which all claims rest: {} became {}",
+                    shown(&record),
+                    shown(&point)
                 )));
             }
             Err(error) => {
                 return Ok(Some(format!(
-                    "whether a record is refused says something of it, and {record:?} is: {error}"
+                    "whether a record is refused says something of it, and {} is: {error}",
+                    shown(&record)
                 )));
             }
         }

@@ -116,7 +116,8 @@ impl Factors {
     /// Both ends outside, each so many times as far beyond its side as the sides lie apart.
     fn outside(&self, times: f64) -> [Vec<f64>; 2] {
         let away = |from: &[f64], to: &[f64]| {
-            from.iter().zip(to).map(|(from, to)| to + times * (to - from)).collect::<Vec<f64>>()
+            let away = |(from, to): (&f64, &f64)| (to + times * (to - from)).clamp(f64::MIN, f64::MAX);
+            from.iter().zip(to).map(away).collect::<Vec<f64>>()
         };
         let beyond = |[one, other]: [Vec<f64>; 2]| [away(&other, &one), away(&one, &other)];
         self.differing(self.varied.iter().map(|&at| (at, beyond(self.all[at].1.l2_farthest()))))
@@ -157,8 +158,7 @@ impl Factors {
                         Some((_, Factor::OneHot { levels })) => {
                             let first = stream.gen_range(0..*levels);
                             let second = (first + stream.gen_range(1..*levels)) % levels;
-                            [first, second]
-                                .map(|level| (0..*levels).map(|at| f64::from(at == level)).collect())
+                            [first, second].map(|level| vertex(*levels, level))
                         }
                         _ if inner => {
                             let mut between = || {
@@ -195,12 +195,13 @@ impl std::fmt::Display for Pair {
 }
 
 pub(crate) fn between([one, other]: &[Vec<f64>; 2]) -> String {
-    /// A record of many values is shown by the first.
-    const SHOWN: usize = 6;
-    let shown = |point: &[f64]| {
-        let values: Vec<String> = point.iter().take(SHOWN).map(|x| format!("{x}")).collect();
-        let rest = if point.len() > SHOWN { ", …" } else { "" };
-        format!("({}{rest})", values.join(", "))
-    };
     format!("{} from {}", shown(one), shown(other))
+}
+
+/// A point of many values by the first.
+pub(crate) fn shown(point: &[f64]) -> String {
+    const SHOWN: usize = 6;
+    let values: Vec<String> = point.iter().take(SHOWN).map(f64::to_string).collect();
+    let rest = if point.len() > SHOWN { ", …" } else { "" };
+    format!("({}{rest})", values.join(", "))
 }
