@@ -143,13 +143,12 @@ impl LocalMechanism for Gaussian {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let portion = self.saved.portion.coordinates();
-        self.noise.as_ref()?.log_likelihood(point.get(portion.clone())?, released.get(portion)?).ok()
+        let (point, released) = self.saved.portion.of_both(point, released)?;
+        self.noise.as_ref()?.log_likelihood(point, released).ok()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        let farthest = self.saved.portion.set(NAME).map(|set| set.l2_farthest());
-        farthest.map_or(vec![], |pair| self.saved.portion.worst_pairs(unit, pair))
+        self.saved.portion.worst_pairs(NAME, unit, Domain::l2_farthest)
     }
 }
 

@@ -120,13 +120,12 @@ impl LocalMechanism for Laplace {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let portion = self.portion.coordinates();
-        self.noise.as_ref()?.log_likelihood(point.get(portion.clone())?, released.get(portion)?).ok()
+        let (point, released) = self.portion.of_both(point, released)?;
+        self.noise.as_ref()?.log_likelihood(point, released).ok()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        let farthest = self.portion.set(NAME).map(|set| set.l1_farthest());
-        farthest.map_or(vec![], |pair| self.portion.worst_pairs(unit, pair))
+        self.portion.worst_pairs(NAME, unit, Domain::l1_farthest)
     }
 }
 

@@ -87,8 +87,23 @@ impl Portion {
         }
     }
 
-    /// The two points of the range whose portions are `pair`, the rest alike; none unless all of the portion is of `unit`.
-    pub(crate) fn worst_pairs(&self, unit: Unit, pair: [Vec<f64>; 2]) -> Vec<[Vec<f64>; 2]> {
+    /// The portions of two points of the flat domain; none of points of another width.
+    pub(crate) fn of_both<'p>(&self, one: &'p [f64], other: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
+        let portion = self.coordinates();
+        Some((one.get(portion.clone())?, other.get(portion)?))
+    }
+
+    /// The two points of the range whose portions lie `farthest` apart, the rest alike; none unless all of the portion is of
+    /// `unit`.
+    pub(crate) fn worst_pairs(
+        &self,
+        mechanism: &str,
+        unit: Unit,
+        farthest: fn(&Domain) -> [Vec<f64>; 2],
+    ) -> Vec<[Vec<f64>; 2]> {
+        let Ok(set) = self.set(mechanism) else {
+            return vec![];
+        };
         let (features, coordinates) = (self.domain.columns().len(), self.coordinates());
         let may_differ = match unit {
             Unit::Record => true,
@@ -102,7 +117,7 @@ impl Portion {
             point.splice(coordinates.clone(), portion);
             point
         };
-        if may_differ { vec![pair.map(within)] } else { vec![] }
+        if may_differ { vec![farthest(&set).map(within)] } else { vec![] }
     }
 
     /// The law of a release that adds noise of this variance to each coordinate of the portion, or none.

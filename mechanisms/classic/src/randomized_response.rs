@@ -160,15 +160,13 @@ impl LocalMechanism for RandomizedResponse {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let portion = self.portion.coordinates();
-        let (point, released) = (point.get(portion.clone())?, released.get(portion)?);
+        let (point, released) = self.portion.of_both(point, released)?;
         let kept = self.groups.iter().filter(|group| point[(*group).clone()] == released[(*group).clone()]);
         Some(kept.count() as f64 * self.of_each?.to_f64())
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        let farthest = self.portion.set(NAME).map(|set| set.l2_farthest());
-        farthest.map_or(vec![], |pair| self.portion.worst_pairs(unit, pair))
+        self.portion.worst_pairs(NAME, unit, Domain::l2_farthest)
     }
 
     fn noise(&self) -> Noise {

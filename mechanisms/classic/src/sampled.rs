@@ -257,9 +257,9 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let portion = self.saved.portion.coordinates();
+        let (point, released) = self.saved.portion.of_both(point, released)?;
         let (answer, weight) = (self.answer.as_ref()?, self.weight());
-        let numbers = point.get(portion.clone())?.iter().zip(released.get(portion)?).zip(&self.intervals);
+        let numbers = point.iter().zip(released).zip(&self.intervals);
         // Which were drawn by lot says nothing; a number that was not is the centre.
         let of_each = numbers.map(|((x, released), &(center, half_width))| {
             let answered = place(*released, center, half_width) / weight;
@@ -269,8 +269,7 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        let farthest = self.saved.portion.set(self.saved.answer.plugin()).map(|set| set.l2_farthest());
-        farthest.map_or(vec![], |pair| self.saved.portion.worst_pairs(unit, pair))
+        self.saved.portion.worst_pairs(self.saved.answer.plugin(), unit, Domain::l2_farthest)
     }
 
     fn noise(&self) -> Noise {

@@ -63,16 +63,15 @@ pub(crate) fn learned<'a>(one: &[Output], other: &[Output]) -> Vec<Score<'a>> {
     scores.push(Score::new("histograms of its values", move |output| values.log_ratio(output)));
     let bits = Histograms::learn(&samples, lowest_bit);
     scores.push(Score::new("the lowest bits of its values", move |output| bits.log_ratio(output)));
-    let exact = Exactly::learn(&samples, of_values);
-    scores.push(Score::new("which values come out to the last bit", move |output| exact.log_ratio(output)));
-    let together = Exactly::learn(&samples, of_all_differences);
-    scores.push(Score::new("how far all its values lie apart to the last bit", move |output| {
-        together.log_ratio(output)
-    }));
-    let apart = Exactly::learn(&samples, of_differences);
-    scores.push(Score::new("how far its values lie apart to the last bit", move |output| {
-        apart.log_ratio(output)
-    }));
+    let looks: [(&str, Look); 3] = [
+        ("which values come out to the last bit", of_values),
+        ("how far all its values lie apart to the last bit", of_all_differences),
+        ("how far its values lie apart to the last bit", of_differences),
+    ];
+    for (name, of) in looks {
+        let exact = Exactly::learn(&samples, of);
+        scores.push(Score::new(name, move |output| exact.log_ratio(output)));
+    }
     scores
 }
 
@@ -142,15 +141,17 @@ impl Histograms {
     }
 }
 
+/// Hashes of what is looked at: two that meet in one only blur what is learned.
+type Look = fn(&[f64]) -> Vec<u64>;
+
 /// Outputs, or what they are made of, that come up again and again, to the last bit.
 struct Exactly {
-    /// Hashes of what is looked at: two that meet in one only blur what is learned.
-    of: fn(&[f64]) -> Vec<u64>,
+    of: Look,
     ratios: HashMap<u64, f64>,
 }
 
 impl Exactly {
-    fn learn(samples: &[Vec<&[f64]>; 2], of: fn(&[f64]) -> Vec<u64>) -> Self {
+    fn learn(samples: &[Vec<&[f64]>; 2], of: Look) -> Self {
         let mut counts: HashMap<u64, [f64; 2]> = HashMap::new();
         for (side, outputs) in samples.iter().enumerate() {
             let seen = outputs.iter().flat_map(|output| of(output));
