@@ -1,0 +1,44 @@
+//! What can go wrong when a programme is solved.
+
+/// The result of solving.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong when a programme is solved.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter outside its range.
+    #[error("{name} must be {range}, and {value} is not")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// What it must be.
+        range: &'static str,
+        /// What it was.
+        value: f64,
+    },
+    /// Parts that do not fit together.
+    #[error("{0}")]
+    Shape(String),
+    /// A record that holds a NaN or an infinity.
+    #[error("record {record}, counted from 0, holds a value that is no finite number")]
+    NonFinite {
+        /// Which.
+        record: usize,
+    },
+    /// The optimum was not reached.
+    #[error(
+        "after {iterations} iterations the objective is known to a relative {gap:e} alone, where {tolerance:e} is asked for"
+    )]
+    NotConverged {
+        /// How many iterations it ran.
+        iterations: u64,
+        /// The relative duality gap that is left.
+        gap: f64,
+        /// The one that was asked for.
+        tolerance: f64,
+    },
+    /// What argmin's loop says.
+    #[error("the solver's loop stopped: {0}")]
+    Loop(String),
+}

@@ -1,0 +1,26 @@
+//! Convex programmes solved by their Karush-Kuhn-Tucker conditions.
+//!
+//! So far the linear soft-margin machine, by an interior point method in the space of its weights: no n × n matrix exists,
+//! and unscaled columns cost no iterations. It runs in argmin's loop.
+//!
+//! ```
+//! use ndarray::array;
+//! use scumble_kkt::{Records, SoftMargin};
+//!
+//! // Two points on a line, one of each sign: the margin's edges lie on them.
+//! let records = Records::new(array![[0.0], [2.0]].view());
+//! let machine = SoftMargin::new(&records, &[-1.0, 1.0], &[10.0, 10.0])?.solve(1e-9, 100)?;
+//! assert!((machine.weights[0] - 1.0).abs() < 1e-6 && (machine.bias + 1.0).abs() < 1e-6);
+//! assert!((machine.multipliers[0] - 0.5).abs() < 1e-6);
+//! # Ok::<(), scumble_kkt::Error>(())
+//! ```
+
+mod error;
+mod interior_point;
+mod records;
+mod soft_margin;
+
+pub use error::{Error, Result};
+pub use interior_point::{InteriorPoint, Point};
+pub use records::Records;
+pub use soft_margin::{Machine, SoftMargin};

@@ -1,0 +1,190 @@
+//! The linear soft-margin machine.
+
+use crate::records::{Records, dot};
+use crate::{Error, InteriorPoint, Point, Result};
+use argmin::core::{Executor, State};
+
+/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over α (d), β and ξ (n), with yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0.
+///
+/// With ρ = κ = 0 it is the usual soft margin; with ρ = κ > 0 it is strictly convex (Farokhi, equation 2).
+#[derive(Debug, Clone)]
+pub struct SoftMargin<'a> {
+    pub(crate) records: &'a Records,
+    pub(crate) signs: &'a [f64],
+    pub(crate) penalties: &'a [f64],
+    pub(crate) bias_penalty: f64,
+    pub(crate) squared_slack_penalty: f64,
+}
+
+/// A solved machine, and the proof of how good it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// α (d values).
+    pub weights: Vec<f64>,
+    /// β.
+    pub bias: f64,
+    /// ω (n values), the multipliers of the margins, from 0 to θᵢ + κξᵢ.
+    pub multipliers: Vec<f64>,
+    /// ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) with the least slacks, ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
+    pub objective: f64,
+    /// No machine has an objective smaller than this one's by more than this share of it.
+    pub duality_gap: f64,
+    /// How many Newton steps it took.
+    pub iterations: u64,
+}
+
+impl<'a> SoftMargin<'a> {
+    /// The machine of `records` (n × d) with `signs` y of 1 or −1 (n) and `penalties` θ > 0 (n), and ρ = κ = 0.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Parameter`] or [`Error::NonFinite`] for what is not so.
+    pub fn new(records: &'a Records, signs: &'a [f64], penalties: &'a [f64]) -> Result<Self> {
+        let n = records.len();
+        for (name, length) in [("signs", signs.len()), ("penalties", penalties.len())] {
+            if length != n {
+                return Err(Error::Shape(format!("there are {length} {name} for {n} records")));
+            }
+        }
+        if let Some(&value) = signs.iter().find(|sign| sign.abs() != 1.0) {
+            return Err(Error::Parameter { name: "a sign", range: "1 or -1", value });
+        }
+        if let Some(&value) = penalties.iter().find(|penalty| !(**penalty > 0.0 && penalty.is_finite())) {
+            return Err(Error::Parameter { name: "a penalty", range: "finite and positive", value });
+        }
+        match records.first_non_finite() {
+            Some(record) => Err(Error::NonFinite { record }),
+            None => Ok(Self { records, signs, penalties, bias_penalty: 0.0, squared_slack_penalty: 0.0 }),
+        }
+    }
+
+    /// With ρ, the weight of ½β².
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless it is finite and not negative.
+    pub fn bias_penalty(self, bias_penalty: f64) -> Result<Self> {
+        Ok(Self { bias_penalty: not_negative("bias_penalty", bias_penalty)?, ..self })
+    }
+
+    /// With κ, the weight of each ½ξᵢ².
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless it is finite and not negative.
+    pub fn squared_slack_penalty(self, squared_slack_penalty: f64) -> Result<Self> {
+        let squared_slack_penalty = not_negative("squared_slack_penalty", squared_slack_penalty)?;
+        Ok(Self { squared_slack_penalty, ..self })
+    }
+
+    /// Solves it until the duality gap is at most this share of the objective.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::Shape`] for records on one side alone where nothing holds the
+    /// bias, [`Error::NotConverged`] where so many iterations are not enough.
+    pub fn solve(&self, tolerance: f64, max_iterations: u64) -> Result<Machine> {
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
+        }
+        // The bias may lie anywhere beyond them then.
+        if self.bias_penalty == 0.0 && self.signs.iter().all(|sign| Some(sign) == self.signs.first()) {
+            let n = self.signs.len();
+            return Err(Error::Shape(format!("all {n} records are on one side, and the bias is free")));
+        }
+        let start = Point::start(self);
+        let run = Executor::new(self.clone(), InteriorPoint::new(tolerance))
+            .configure(|state| state.param(start).max_iters(max_iterations))
+            .timer(false)
+            .run()
+            .map_err(|error| Error::Loop(error.to_string()))?;
+        let iterations = run.state.get_iter();
+        let Some(point) = run.state.get_best_param() else {
+            return Err(Error::NotConverged { iterations, gap: f64::INFINITY, tolerance });
+        };
+        let machine = self.machine(point, iterations);
+        if machine.duality_gap <= tolerance {
+            return Ok(machine);
+        }
+        Err(Error::NotConverged { iterations, gap: machine.duality_gap, tolerance })
+    }
+
+    fn machine(&self, point: &Point, iterations: u64) -> Machine {
+        let d = self.records.width();
+        Machine {
+            weights: point.primal[..d].to_vec(),
+            bias: point.primal[d],
+            multipliers: point.multipliers.clone(),
+            objective: self.objective(&point.primal),
+            duality_gap: self.duality_gap(point),
+            iterations,
+        }
+    }
+
+    /// yᵢ·(α·xᵢ + β) (n values), for (α, β).
+    pub(crate) fn margins(&self, primal: &[f64]) -> Vec<f64> {
+        self.records.scores(primal).iter().zip(self.signs).map(|(score, sign)| score * sign).collect()
+    }
+
+    /// Σ ωᵢyᵢ(xᵢ, 1) (d + 1 values).
+    pub(crate) fn pull(&self, multipliers: &[f64]) -> Vec<f64> {
+        let signed: Vec<f64> = multipliers.iter().zip(self.signs).map(|(omega, sign)| omega * sign).collect();
+        self.records.combined(&signed)
+    }
+
+    /// The weight of each squared half coordinate: ones, and ρ.
+    pub(crate) fn curvature(&self, at: usize) -> f64 {
+        if at < self.records.width() { 1.0 } else { self.bias_penalty }
+    }
+
+    /// u = θ + κξ − ω (n values): the multipliers of ξ ≥ 0.
+    pub(crate) fn rooms(&self, point: &Point) -> Vec<f64> {
+        let bent = point.slacks.iter().map(|slack| self.squared_slack_penalty * slack);
+        bent.zip(self.penalties)
+            .zip(&point.multipliers)
+            .map(|((bent, theta), omega)| theta + bent - omega)
+            .collect()
+    }
+
+    fn objective(&self, primal: &[f64]) -> f64 {
+        self.objective_of(primal, &self.margins(primal))
+    }
+
+    fn objective_of(&self, primal: &[f64], margins: &[f64]) -> f64 {
+        let d = self.records.width();
+        let missed = margins.iter().zip(self.penalties).map(|(margin, theta)| {
+            let slack = (1.0 - margin).max(0.0);
+            slack * (theta + self.squared_slack_penalty * slack / 2.0)
+        });
+        let (weights, bias) = primal.split_at(d);
+        dot(weights, weights) / 2.0 + self.bias_penalty * bias[0] * bias[0] / 2.0 + missed.sum::<f64>()
+    }
+
+    /// By how much of its objective the machine may be too large: the dual's value at its multipliers is a bound. With ρ = 0
+    /// the dual asks for Σ ωᵢyᵢ = 0, and what is missing is counted at the size of the bias.
+    pub(crate) fn duality_gap(&self, point: &Point) -> f64 {
+        self.gap_of(point, &self.margins(&point.primal), &self.pull(&point.multipliers))
+    }
+
+    pub(crate) fn gap_of(&self, point: &Point, margins: &[f64], pull: &[f64]) -> f64 {
+        let d = self.records.width();
+        let objective = self.objective_of(&point.primal, margins);
+        let of_bias = match self.bias_penalty {
+            0.0 => pull[d].abs() * (1.0 + point.primal[d].abs()),
+            rho => pull[d] * pull[d] / (2.0 * rho),
+        };
+        let pushed = point.multipliers.iter().zip(self.penalties).map(|(omega, theta)| {
+            match self.squared_slack_penalty {
+                0.0 => *omega, // never above θ
+                kappa => omega - (omega - theta).max(0.0).powi(2) / (2.0 * kappa),
+            }
+        });
+        let bound = pushed.sum::<f64>() - dot(&pull[..d], &pull[..d]) / 2.0 - of_bias;
+        (objective - bound) / objective.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// # Errors
+/// [`Error::Parameter`] unless `value` is finite and not negative.
+fn not_negative(name: &'static str, value: f64) -> Result<f64> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(Error::Parameter { name, range: "finite and not negative", value })
+}
