@@ -1,5 +1,6 @@
 //! The law of a release given its noise-free view: public, and part of every release.
 
+use crate::{Table, Target};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,28 @@ impl Law {
     }
 }
 
+/// The first two moments of a coordinate as distances from a center, with what remains of a product with another one where that
+/// is not all of it.
+#[derive(Clone)]
+struct Coordinate {
+    center: f64,
+    constant: f64,
+    slope: f64,
+    pairs: Option<f64>,
+}
+
+impl Coordinate {
+    fn added(variance: f64) -> Self {
+        Self { center: 0.0, constant: variance, slope: 1.0, pairs: None }
+    }
+
+    /// None where squares or products say nothing of the value.
+    fn unbiased(moments: &Moments, pairs: f64) -> Option<Self> {
+        let Moments { center, constant, slope } = *moments;
+        (slope > 0.0 && pairs > 0.0).then_some(Self { center, constant, slope, pairs: Some(pairs) })
+    }
+}
+
 /// The law of a release given the noise-free view: blocks, the features' in the order of the columns, and the target's. They
 /// are independent of each other, but for what [`Law::Unbiased`] says of pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,6 +119,42 @@ impl Noise {
             Law::Unbiased { .. } | Law::Unknown { .. } | Law::Flip { .. } => None,
         });
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
+    }
+
+    /// The mean covariance of the noise in features and a real target ((d + 1) × (d + 1), the target last) over the records of
+    /// `released` (n × d): the covariance of what was released less this is that of the noise-free view, in expectation. None
+    /// where the laws do not tell, as where no two numbers are ever answered together, or where there is no real target.
+    pub fn covariance(&self, released: &Table) -> Option<Array2<f64>> {
+        let Target::Real(targets) = released.target() else {
+            return None;
+        };
+        let laws: Vec<&Law> = self.features.iter().chain([&self.target]).collect();
+        let width = released.columns().len() + 1;
+        if laws.iter().map(|law| law.width()).sum::<usize>() != width || released.is_empty() {
+            return None;
+        }
+        // What the laws add to each square and take from each product; a center matters where they do.
+        let blocks = laws.iter().map(|law| match law {
+            Law::Exact { width } => Some(vec![Coordinate::added(0.0); *width]),
+            Law::Additive { variance } => Some(variance.iter().map(|v| Coordinate::added(*v)).collect()),
+            Law::Unbiased { moments, pairs } => {
+                moments.iter().map(|moments| Coordinate::unbiased(moments, *pairs)).collect()
+            }
+            Law::Flip { .. } | Law::Unknown { .. } => None,
+        });
+        let coordinates = blocks.collect::<Option<Vec<Vec<Coordinate>>>>()?.concat();
+        let from_center = Array2::from_shape_fn((released.len(), width), |(row, at)| {
+            let value = if at + 1 < width { released.records()[[row, at]] } else { targets[row] };
+            value - coordinates[at].center
+        });
+        let products = from_center.t().dot(&from_center) / released.len() as f64;
+        Some(Array2::from_shape_fn((width, width), |(i, j)| match (&coordinates[i], &coordinates[j]) {
+            (of, _) if i == j => products[[i, i]] - (products[[i, i]] - of.constant) / of.slope,
+            (Coordinate { pairs: Some(of), .. }, Coordinate { pairs: Some(_), .. }) => {
+                products[[i, j]] * (1.0 - 1.0 / of)
+            }
+            _ => 0.0,
+        }))
     }
 
     /// The label-flip matrix (K × K), where labels are flipped: entry \[i, j\] is the probability that class i is released

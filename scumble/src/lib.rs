@@ -6,7 +6,9 @@
 //! |---|---|
 //! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
 //! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi |
-//! | [`linear`] | logistic and ridge regression |
+//! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
+//! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
+//! | [`kkt`] | convex programmes solved by their KKT conditions |
 //! | [`sampling`] | exact integer samplers |
 //! | [`accounting`] | what mechanisms cost together, and how much noise meets a target |
 //! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
@@ -31,9 +33,11 @@ pub mod compare;
 pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
+pub use scumble_kkt as kkt;
 pub use scumble_linear as linear;
 pub use scumble_registry as registry;
 pub use scumble_sampling as sampling;
+pub use scumble_svm as svm;
 
 // A crate that nothing names is dropped by the linker, with the plugins in it.
 use scumble_classic as _;

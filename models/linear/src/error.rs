@@ -23,6 +23,12 @@ pub enum Error {
         /// How many there are.
         records: usize,
     },
+    /// What is known of the noise does not fit the records, or is no such thing.
+    #[error("{0}")]
+    Noise(String),
+    /// The search for the largest likelihood failed.
+    #[error("the search for the largest likelihood stopped: {0}")]
+    Search(String),
     /// The optimiser of logistic regression failed.
     #[error("logistic regression: {0}")]
     Logistic(#[from] linfa_logistic::error::Error),

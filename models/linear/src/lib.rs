@@ -3,6 +3,9 @@
 //! Both standardise the features by what they are fitted on, so that one penalty suits columns of any scale: a released
 //! column may be a hundred times wider than the clean one. Predictions standardise alike.
 //!
+//! Both can be told of the noise in what they learn from: logistic regression of a matrix by which labels were flipped, ridge
+//! regression of the covariance of what was added to features and target.
+//!
 //! They follow linfa's traits: a plain struct of hyper-parameters whose `check` ([`linfa::ParamGuard`]) gives its checked
 //! twin, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). Nothing here knows of privacy.
 //!
@@ -23,10 +26,13 @@
 //! ```
 
 mod error;
+mod flip;
 mod logistic;
+mod noisy;
 mod ridge;
 mod standardize;
 
 pub use error::{Error, Result};
 pub use logistic::{LogisticModel, LogisticParams, ValidLogisticParams};
 pub use ridge::{RidgeModel, RidgeParams, ValidRidgeParams};
+pub use standardize::Standardizer;

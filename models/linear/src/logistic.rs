@@ -1,12 +1,14 @@
 //! Logistic regression for any number of classes.
 
 use crate::error::{check_penalty, check_tolerance};
+use crate::flip::{self, FlippedLikelihood};
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
-use linfa::traits::{Fit, Predict, PredictInplace};
+use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
-use linfa_logistic::{MultiFittedLogisticRegression, MultiLogisticRegression};
-use ndarray::{Array1, Array2};
+use linfa_logistic::MultiLogisticRegression;
+use ndarray::{Array1, Array2, Axis};
+use std::collections::BTreeSet;
 
 /// Hyper-parameters of multinomial logistic regression that were checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,18 +16,24 @@ pub struct ValidLogisticParams {
     l2_penalty: f64,
     max_iterations: u64,
     gradient_tolerance: f64,
+    label_flip: Option<Array2<f64>>,
 }
 
 /// Hyper-parameters of multinomial logistic regression.
 ///
 /// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free
-/// intercepts, by L-BFGS.
+/// intercepts, by L-BFGS. With a [`label_flip`](Self::label_flip) it is −Σ log Σ_y T\[y, ỹᵢ\]·P(y | xᵢ) in place of the first term.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogisticParams(ValidLogisticParams);
 
 impl Default for LogisticParams {
     fn default() -> Self {
-        Self(ValidLogisticParams { l2_penalty: 1.0, max_iterations: 100, gradient_tolerance: 1e-4 })
+        Self(ValidLogisticParams {
+            l2_penalty: 1.0,
+            max_iterations: 100,
+            gradient_tolerance: 1e-4,
+            label_flip: None,
+        })
     }
 }
 
@@ -47,6 +55,15 @@ impl LogisticParams {
         self.0.gradient_tolerance = gradient_tolerance;
         self
     }
+
+    /// T (K × K), where the labels that are learned from were flipped: \[y, ỹ\] is the probability with which class y is seen
+    /// as ỹ. Classes are 0 to K − 1 then, and P(y | x) is that of the true one: the model of largest likelihood for what was seen
+    /// ("forward correction", Patrini and others 2017). The likelihood is not concave; the search starts at the fit that knows
+    /// nothing of T.
+    pub fn label_flip(mut self, label_flip: Array2<f64>) -> Self {
+        self.0.label_flip = Some(label_flip);
+        self
+    }
 }
 
 impl ParamGuard for LogisticParams {
@@ -56,6 +73,7 @@ impl ParamGuard for LogisticParams {
     fn check_ref(&self) -> Result<&Self::Checked> {
         check_penalty(self.0.l2_penalty)?;
         check_tolerance("gradient_tolerance", self.0.gradient_tolerance)?;
+        self.0.label_flip.iter().try_for_each(flip::check)?;
         Ok(&self.0)
     }
 
@@ -70,17 +88,79 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
 
     /// Fits records (n × d) and their classes (n).
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<LogisticModel> {
-        let classes = &dataset.targets;
+        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let Some(label_flip) = &self.label_flip else {
+            return Ok(LogisticModel { standardizer, layer: self.plain_layer(&standardized)? });
+        };
+        let likelihood = FlippedLikelihood::new(&standardized, label_flip, self.l2_penalty)?;
+        let start = match self.plain_layer(&standardized) {
+            Ok(layer) => layer.among(label_flip.nrows()),
+            // One class was seen: that says little of the true ones.
+            Err(Error::OneClass { .. }) => Layer::zeros(standardized.records.ncols(), label_flip.nrows()),
+            Err(error) => return Err(error),
+        };
+        let layer = likelihood.climb(start, self.max_iterations, self.gradient_tolerance)?;
+        Ok(LogisticModel { standardizer, layer })
+    }
+}
+
+impl ValidLogisticParams {
+    /// The fit that takes labels as they are.
+    fn plain_layer(&self, standardized: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<Layer> {
+        let classes = &standardized.targets;
         if classes.iter().all(|class| Some(class) == classes.first()) {
             return Err(Error::OneClass { records: classes.len() });
         }
-        let (standardizer, standardized) = Standardizer::fit(dataset)?;
-        let weights = MultiLogisticRegression::default()
+        let fitted = MultiLogisticRegression::default()
             .alpha(self.l2_penalty)
             .max_iterations(self.max_iterations)
             .gradient_tolerance(self.gradient_tolerance)
-            .fit(&standardized)?;
-        Ok(LogisticModel { standardizer, weights })
+            .fit(standardized)?;
+        let classes = classes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        Ok(Layer { weights: fitted.params().clone(), intercepts: fitted.intercept().clone(), classes })
+    }
+}
+
+/// A layer of scores, one a class.
+#[derive(Debug, Clone)]
+pub(crate) struct Layer {
+    /// d × K.
+    pub(crate) weights: Array2<f64>,
+    /// K values.
+    pub(crate) intercepts: Array1<f64>,
+    /// K values, ascending.
+    pub(crate) classes: Vec<usize>,
+}
+
+impl Layer {
+    fn zeros(width: usize, classes: usize) -> Self {
+        Self {
+            weights: Array2::zeros((width, classes)),
+            intercepts: Array1::zeros(classes),
+            classes: (0..classes).collect(),
+        }
+    }
+
+    /// The same scores among classes 0 to K − 1, of which some were not seen.
+    fn among(&self, classes: usize) -> Self {
+        let mut all = Self::zeros(self.weights.nrows(), classes);
+        for (at, &class) in self.classes.iter().enumerate() {
+            all.weights.column_mut(class).assign(&self.weights.column(at));
+            all.intercepts[class] = self.intercepts[at];
+        }
+        all
+    }
+
+    /// P(class | record) (n × K) of standardised records (n × d).
+    pub(crate) fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
+        let mut scores = records.dot(&self.weights) + &self.intercepts;
+        for mut row in scores.outer_iter_mut() {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.mapv_inplace(|score| (score - largest).exp());
+            let sum = row.sum();
+            row.mapv_inplace(|part| part / sum);
+        }
+        scores
     }
 }
 
@@ -88,18 +168,18 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
 #[derive(Debug, Clone)]
 pub struct LogisticModel {
     standardizer: Standardizer,
-    weights: MultiFittedLogisticRegression<f64, usize>,
+    layer: Layer,
 }
 
 impl LogisticModel {
     /// P(class | record) (n × K), the classes in ascending order.
     pub fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
-        self.weights.predict_probabilities(&self.standardizer.apply(records))
+        self.layer.probabilities(&self.standardizer.apply(records))
     }
 
     /// The direction w (d) along which the last class gains on the first: ln P(last | x)/P(first | x) = w·x + constant.
     pub fn direction(&self) -> Array1<f64> {
-        let weights = self.weights.params();
+        let weights = &self.layer.weights;
         (&weights.column(weights.ncols() - 1) - &weights.column(0)) * self.standardizer.scales()
     }
 }
@@ -109,7 +189,11 @@ impl PredictInplace<Array2<f64>, Array1<usize>> for LogisticModel {
     ///
     /// As everywhere in linfa, records of another width than those of the fit panic.
     fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
-        *classes = self.weights.predict(&self.standardizer.apply(records));
+        let probabilities = self.probabilities(records);
+        *classes = probabilities.map_axis(Axis(1), |row| {
+            let likeliest = (1..row.len()).fold(0, |best, at| if row[at] > row[best] { at } else { best });
+            self.layer.classes[likeliest]
+        });
     }
 
     fn default_target(&self, records: &Array2<f64>) -> Array1<usize> {
@@ -121,7 +205,8 @@ impl PredictInplace<Array2<f64>, Array1<usize>> for LogisticModel {
 mod tests {
     use super::*;
     use linfa::Dataset;
-    use ndarray::{Axis, array};
+    use linfa::traits::Predict;
+    use ndarray::array;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
@@ -148,7 +233,7 @@ mod tests {
         for (row, &class) in dataset.targets.iter().enumerate() {
             residual[[row, class]] -= 1.0;
         }
-        let gradient = x.t().dot(&residual) + 3.0 * model.weights.params();
+        let gradient = x.t().dot(&residual) + 3.0 * &model.layer.weights;
         let intercepts = residual.sum_axis(Axis(0));
         for part in gradient.iter().chain(&intercepts) {
             assert!(part.abs() < 1e-3, "the gradient is {gradient} and {intercepts}");

@@ -1,9 +1,10 @@
 //! Ridge regression.
 
 use crate::error::{check_penalty, check_tolerance};
+use crate::noisy;
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
-use linfa::traits::{Fit, Predict, PredictInplace};
+use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
 use linfa_elasticnet::ElasticNet;
 use ndarray::{Array1, Array2};
@@ -14,18 +15,27 @@ pub struct ValidRidgeParams {
     l2_penalty: f64,
     max_iterations: u32,
     tolerance: f64,
+    noise_covariance: Option<Array2<f64>>,
 }
 
 /// Hyper-parameters of ridge regression.
 ///
 /// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² over the weights w (d) of standardised features and a free
 /// intercept c, by coordinate descent.
+///
+/// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖² with the covariances S of what
+/// is seen and s with the target, and those of the noise, N and m: errors in variables (Loh and Wainwright 2012).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RidgeParams(ValidRidgeParams);
 
 impl Default for RidgeParams {
     fn default() -> Self {
-        Self(ValidRidgeParams { l2_penalty: 1e-3, max_iterations: 1000, tolerance: 1e-6 })
+        Self(ValidRidgeParams {
+            l2_penalty: 1e-3,
+            max_iterations: 1000,
+            tolerance: 1e-6,
+            noise_covariance: None,
+        })
     }
 }
 
@@ -45,6 +55,13 @@ impl RidgeParams {
     /// The relative change of a weight at which it stops, 10⁻⁶ by default.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.0.tolerance = tolerance;
+        self
+    }
+
+    /// The mean covariance of the noise in features and target ((d + 1) × (d + 1), the target last), in their own units. The model
+    /// is then that of records without noise. The penalty grows by what n records cannot tell of the noise, up to 2·√(d/n) of it.
+    pub fn noise_covariance(mut self, noise_covariance: Array2<f64>) -> Self {
+        self.0.noise_covariance = Some(noise_covariance);
         self
     }
 }
@@ -70,14 +87,40 @@ impl Fit<Array2<f64>, Array1<f64>, Error> for ValidRidgeParams {
 
     /// Fits records (n × d) and their targets (n).
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<f64>>) -> Result<RidgeModel> {
+        if let Some(noise) = &self.noise_covariance {
+            noisy::check(noise, dataset.records.ncols())?;
+        }
         let (standardizer, standardized) = Standardizer::fit(dataset)?;
-        let weights = ElasticNet::params()
-            .l1_ratio(0.0)
-            .penalty(self.l2_penalty)
-            .max_iterations(self.max_iterations)
-            .tolerance(self.tolerance)
-            .fit(&standardized)?;
-        Ok(RidgeModel { standardizer, weights })
+        match self.noise_covariance.as_ref().filter(|noise| noise.iter().any(|x| *x != 0.0)) {
+            Some(noise) => self.fit_through(noise, standardizer, &standardized),
+            None => {
+                let fitted = ElasticNet::params()
+                    .l1_ratio(0.0)
+                    .penalty(self.l2_penalty)
+                    .max_iterations(self.max_iterations)
+                    .tolerance(self.tolerance)
+                    .fit(&standardized)?;
+                let (weights, intercept) = (fitted.hyperplane().clone(), fitted.intercept());
+                Ok(RidgeModel { standardizer, weights, intercept })
+            }
+        }
+    }
+}
+
+impl ValidRidgeParams {
+    /// The model of records without the noise that is in the standardised ones.
+    fn fit_through(
+        &self,
+        noise: &Array2<f64>,
+        standardizer: Standardizer,
+        standardized: &DatasetBase<Array2<f64>, Array1<f64>>,
+    ) -> Result<RidgeModel> {
+        let intercept = standardized.targets.mean().unwrap_or(0.0);
+        let scale = |at: usize| standardizer.scales().get(at).copied().unwrap_or(1.0); // the target is not scaled
+        let scaled = Array2::from_shape_fn(noise.dim(), |(i, j)| noise[[i, j]] * scale(i) * scale(j));
+        let targets = &standardized.targets - intercept;
+        let weights = noisy::weights(&standardized.records, &targets, &scaled, self.l2_penalty)?;
+        Ok(RidgeModel { standardizer, weights, intercept })
     }
 }
 
@@ -85,7 +128,9 @@ impl Fit<Array2<f64>, Array1<f64>, Error> for ValidRidgeParams {
 #[derive(Debug, Clone)]
 pub struct RidgeModel {
     standardizer: Standardizer,
-    weights: ElasticNet<f64>,
+    /// Of standardised features (d values).
+    weights: Array1<f64>,
+    intercept: f64,
 }
 
 impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
@@ -93,7 +138,7 @@ impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
     ///
     /// As everywhere in linfa, records of another width than those of the fit panic.
     fn predict_inplace(&self, records: &Array2<f64>, targets: &mut Array1<f64>) {
-        *targets = self.weights.predict(&self.standardizer.apply(records));
+        *targets = self.standardizer.apply(records).dot(&self.weights) + self.intercept;
     }
 
     fn default_target(&self, records: &Array2<f64>) -> Array1<f64> {
@@ -105,6 +150,7 @@ impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
 mod tests {
     use super::*;
     use linfa::Dataset;
+    use linfa::traits::Predict;
     use ndarray::{Axis, array};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
@@ -128,7 +174,7 @@ mod tests {
             let model = RidgeParams::default().l2_penalty(penalty).tolerance(1e-10).fit(&dataset).unwrap();
             let x = model.standardizer.apply(&dataset.records);
             let residual = model.predict(&dataset.records) - &dataset.targets;
-            let gradient = x.t().dot(&residual) / 400.0 + penalty * model.weights.hyperplane();
+            let gradient = x.t().dot(&residual) / 400.0 + penalty * &model.weights;
             assert!(gradient.iter().all(|g| g.abs() < 1e-6), "penalty {penalty}: the gradient is {gradient}");
             assert!(residual.mean_axis(Axis(0)).unwrap().into_scalar().abs() < 1e-8);
         }

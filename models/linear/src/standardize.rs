@@ -8,13 +8,16 @@ use ndarray::{Array1, Array2};
 
 /// Each column's mean and deviation; a column that does not vary is centred alone.
 #[derive(Debug, Clone)]
-pub(crate) struct Standardizer {
+pub struct Standardizer {
     scaler: LinearScaler<f64>,
 }
 
 impl Standardizer {
     /// Learns from `dataset` (n × d), and gives it standardised.
-    pub(crate) fn fit<T: Clone>(
+    ///
+    /// # Errors
+    /// [`Error::Standardize`](crate::Error::Standardize) for no records.
+    pub fn fit<T: Clone>(
         dataset: &DatasetBase<Array2<f64>, T>,
     ) -> Result<(Self, DatasetBase<Array2<f64>, T>)> {
         let unlabelled = DatasetBase::from(dataset.records.clone());
@@ -24,13 +27,13 @@ impl Standardizer {
         Ok((this, standardized))
     }
 
-    /// By how much each column is stretched.
-    pub(crate) fn scales(&self) -> &Array1<f64> {
+    /// By how much each column is stretched (d values).
+    pub fn scales(&self) -> &Array1<f64> {
         self.scaler.scales()
     }
 
     /// `records` (n × d), standardised.
-    pub(crate) fn apply(&self, records: &Array2<f64>) -> Array2<f64> {
+    pub fn apply(&self, records: &Array2<f64>) -> Array2<f64> {
         self.scaler.transform(records.clone())
     }
 }

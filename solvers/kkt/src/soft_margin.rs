@@ -77,17 +77,17 @@ impl<'a> SoftMargin<'a> {
     /// Solves it until the duality gap is at most this share of the objective.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::Shape`] for records on one side alone where nothing holds the
-    /// bias, [`Error::NotConverged`] where so many iterations are not enough.
+    /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::NotConverged`] where so many iterations are not enough.
+
     pub fn solve(&self, tolerance: f64, max_iterations: u64) -> Result<Machine> {
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
         }
-        // The bias may lie anywhere beyond them then.
+        // A free bias meets all margins of one side by itself, and any that is large enough is an optimum: there is no inside.
         if self.bias_penalty == 0.0 && self.signs.iter().all(|sign| Some(sign) == self.signs.first()) {
-            let n = self.signs.len();
-            return Err(Error::Shape(format!("all {n} records are on one side, and the bias is free")));
+            return Ok(self.constant(self.signs.first().copied().unwrap_or(0.0)));
         }
+
         let start = Point::start(self);
         let run = Executor::new(self.clone(), InteriorPoint::new(tolerance))
             .configure(|state| state.param(start).max_iters(max_iterations))
@@ -103,6 +103,11 @@ impl<'a> SoftMargin<'a> {
             return Ok(machine);
         }
         Err(Error::NotConverged { iterations, gap: machine.duality_gap, tolerance })
+    }
+
+    fn constant(&self, bias: f64) -> Machine {
+        let (weights, multipliers) = (vec![0.0; self.records.width()], vec![0.0; self.records.len()]);
+        Machine { weights, bias, multipliers, objective: 0.0, duality_gap: 0.0, iterations: 0 }
     }
 
     fn machine(&self, point: &Point, iterations: u64) -> Machine {

@@ -1,0 +1,268 @@
+//! Machines with a Gaussian kernel, through linfa-svm: for small data.
+
+use crate::error::check_positive;
+use crate::sides::Sides;
+use crate::{Error, Result};
+use linfa::traits::{Fit, PredictInplace};
+use linfa::{Dataset, DatasetBase, ParamGuard};
+use linfa_svm::Svm;
+use ndarray::{Array1, Array2};
+use scumble_linear::Standardizer;
+
+/// Hyper-parameters of a machine with a Gaussian kernel that were checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValidKernelSvmParams {
+    penalty: f64,
+    width: Option<f64>,
+    tolerance: f64,
+    max_iterations: usize,
+}
+
+/// Hyper-parameters of a soft-margin machine with the kernel exp(−‖x − x′‖²/`width`) on standardised features.
+///
+/// It holds an n × n matrix, so it takes [`MOST_RECORDS`](Self::MOST_RECORDS) records at most. linfa-svm's iterations cannot be
+/// bounded from outside, and unlucky data take minutes; so it is led to its penalty and tolerance by stages, each starting anew
+/// and some times longer than the last, and a stage that is foreseen to go beyond
+/// [`max_iterations`](Self::max_iterations) is not begun.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelSvmParams(ValidKernelSvmParams);
+
+impl Default for KernelSvmParams {
+    fn default() -> Self {
+        Self(ValidKernelSvmParams { penalty: 1.0, width: None, tolerance: 1e-3, max_iterations: 100_000 })
+    }
+}
+
+impl KernelSvmParams {
+    /// The most records that are taken: their matrix has 200 MB.
+    pub const MOST_RECORDS: usize = 5_000;
+
+    /// The weight of a record's hinge loss (`C` elsewhere), 1 by default.
+    pub fn penalty(mut self, penalty: f64) -> Self {
+        self.0.penalty = penalty;
+        self
+    }
+
+    /// The kernel's width, by default the number of features (1/`gamma`).
+    pub fn width(mut self, width: f64) -> Self {
+        self.0.width = Some(width);
+        self
+    }
+
+    /// By how much the KKT conditions may be missed, 10⁻³ by default.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.0.tolerance = tolerance;
+        self
+    }
+
+    /// How many iterations at most, 100,000 by default; each looks at all records.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.0.max_iterations = max_iterations;
+        self
+    }
+}
+
+impl ParamGuard for KernelSvmParams {
+    type Checked = ValidKernelSvmParams;
+    type Error = Error;
+
+    fn check_ref(&self) -> Result<&Self::Checked> {
+        check_positive("penalty", self.0.penalty)?;
+        check_positive("tolerance", self.0.tolerance)?;
+        self.0.width.iter().try_for_each(|width| check_positive("width", *width))?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<Self::Checked> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+/// A stage takes up to this many times the iterations of the one before it.
+const GROWTH: usize = 10;
+
+impl Fit<Array2<f64>, Array1<usize>, Error> for ValidKernelSvmParams {
+    type Object = KernelSvmModel;
+
+    /// Fits records (n × d) and their classes (n).
+    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<KernelSvmModel> {
+        let (records, most) = (dataset.records.nrows(), KernelSvmParams::MOST_RECORDS);
+        if records > most {
+            return Err(Error::TooManyRecords { records, most });
+        }
+        if let Some(record) = dataset.records.outer_iter().position(|row| row.iter().any(|x| !x.is_finite()))
+        {
+            return Err(scumble_kkt::Error::NonFinite { record }.into());
+        }
+        let sides = Sides::of(&dataset.targets)?;
+        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let machines = sides.positive().iter().map(|class| {
+            let side = dataset.targets.mapv(|of_record| of_record == *class);
+            self.machine(&Dataset::new(standardized.records.clone(), side))
+        });
+        let machines = machines.collect::<Result<_>>()?;
+        Ok(KernelSvmModel { standardizer, sides, machines })
+    }
+}
+
+impl ValidKernelSvmParams {
+    /// The machine at the end of the stages.
+    fn machine(&self, dataset: &Dataset<f64, bool, ndarray::Ix1>) -> Result<Svm<f64, bool>> {
+        // Already the first stage looks at each record.
+        let mut foreseen = dataset.records.nrows();
+        let mut reached = f64::INFINITY;
+        let mut machine = None;
+        for (penalty, tolerance) in self.stages() {
+            if foreseen > self.max_iterations {
+                let iterations = foreseen / GROWTH;
+                return Err(Error::Guarded { reached, tolerance: self.tolerance, iterations });
+            }
+            let stage = self.stage(dataset, penalty, tolerance)?;
+            foreseen = GROWTH * iterations(&stage).max(1);
+            reached = if penalty == self.penalty { tolerance } else { f64::INFINITY };
+            machine = Some(stage);
+        }
+        machine.ok_or(Error::OneClass { records: dataset.records.nrows() }) // there is a stage at least
+    }
+
+    /// Penalties and tolerances: tenfold penalties up to the one asked for, at a coarse tolerance; then finer ones.
+    fn stages(&self) -> Vec<(f64, f64)> {
+        let coarse = self.tolerance.max(1.0);
+        let penalties = std::iter::successors(Some(1.0), |penalty| Some(10.0 * penalty));
+        let penalties =
+            penalties.take_while(|penalty| *penalty < self.penalty).map(|penalty| (penalty, coarse));
+        let tolerances = std::iter::successors(Some(coarse), |tolerance| Some(tolerance / 10.0));
+        let tolerances = tolerances.take_while(|tolerance| *tolerance > 1.001 * self.tolerance);
+        let last = std::iter::once((self.penalty, self.tolerance));
+        penalties.chain(tolerances.map(|tolerance| (self.penalty, tolerance))).chain(last).collect()
+    }
+
+    fn stage(
+        &self,
+        dataset: &Dataset<f64, bool, ndarray::Ix1>,
+        penalty: f64,
+        tolerance: f64,
+    ) -> Result<Svm<f64, bool>> {
+        let width = self.width.unwrap_or(dataset.records.ncols().max(1) as f64);
+        let params = Svm::<f64, bool>::params()
+            .pos_neg_weights(penalty, penalty)
+            .gaussian_kernel(width)
+            .eps(tolerance);
+        Ok(params.fit(dataset)?)
+    }
+}
+
+/// How many it took: linfa says it in its description alone.
+fn iterations(machine: &Svm<f64, bool>) -> usize {
+    let description = machine.to_string();
+    description.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or(usize::MAX / GROWTH)
+}
+
+/// A fitted machine with a Gaussian kernel.
+#[derive(Debug, Clone)]
+pub struct KernelSvmModel {
+    standardizer: Standardizer,
+    sides: Sides,
+    machines: Vec<Svm<f64, bool>>,
+}
+
+impl KernelSvmModel {
+    /// By how much each machine finds each record on its positive side (n × machines).
+    pub fn scores(&self, records: &Array2<f64>) -> Array2<f64> {
+        let records = self.standardizer.apply(records);
+        Array2::from_shape_fn((records.nrows(), self.machines.len()), |(row, of)| {
+            self.machines[of].weighted_sum(&records.row(row)) - self.machines[of].rho
+        })
+    }
+}
+
+impl PredictInplace<Array2<f64>, Array1<usize>> for KernelSvmModel {
+    /// The class of each record (n × d).
+    ///
+    /// As everywhere in linfa, records of another width than those of the fit panic.
+    fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
+        *classes = self.sides.decide(&self.scores(records));
+    }
+
+    fn default_target(&self, records: &Array2<f64>) -> Array1<usize> {
+        Array1::zeros(records.nrows())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linfa::traits::Predict;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+    use std::time::Instant;
+
+    /// Rings around the origin, which no line divides; or labels that nothing explains.
+    fn drawn(n: usize, classes: usize, explained: bool) -> Dataset<f64, usize, ndarray::Ix1> {
+        let mut rng = ChaCha20Rng::seed_from_u64(5);
+        let records = Array2::from_shape_fn((n, 2), |_| rng.gen_range(-1.0..1.0));
+        let labels = records.outer_iter().map(|x: ndarray::ArrayView1<f64>| match explained {
+            true => ((x.dot(&x) * classes as f64) as usize).min(classes - 1),
+            false => rng.gen_range(0..classes),
+        });
+        let labels = labels.collect();
+        Dataset::new(1e4 * records, labels)
+    }
+
+    #[test]
+    fn rings_are_told_apart_whatever_their_unit() {
+        for classes in [2, 3] {
+            let dataset = drawn(600, classes, true);
+            let model = KernelSvmParams::default().penalty(100.0).width(0.5).fit(&dataset).unwrap();
+            let predicted = model.predict(&dataset.records);
+            let hits = predicted.iter().zip(&dataset.targets).filter(|(a, b)| a == b).count();
+            assert!(hits > 570, "{classes} classes: {hits} of 600");
+        }
+    }
+
+    #[test]
+    fn the_guard_ends_what_would_run_for_minutes() {
+        let start = Instant::now();
+        let hard = KernelSvmParams::default().penalty(1e6).fit(&drawn(1_000, 2, false));
+        let Err(Error::Guarded { iterations, .. }) = hard else { panic!("{hard:?}") };
+        // A stage may be somewhat longer than foreseen; twice the guard bounds them all. (Unguarded it took minutes.)
+        assert!(iterations < 200_000, "{iterations}");
+        assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+        let none = KernelSvmParams::default().max_iterations(10).fit(&drawn(100, 2, true));
+        assert!(matches!(none, Err(Error::Guarded { .. })), "{none:?}");
+    }
+
+    #[test]
+    fn linfa_says_how_many_iterations_it_took() {
+        let params = ValidKernelSvmParams { penalty: 1.0, width: None, tolerance: 1e-3, max_iterations: 1 };
+        let dataset = drawn(100, 2, true);
+        let sides = Dataset::new(dataset.records.mapv(|x| x / 1e4), dataset.targets.mapv(|class| class == 1));
+        let fine = params.stage(&sides, 1.0, 1e-6).unwrap();
+        let coarse = params.stage(&sides, 1.0, 1.0).unwrap();
+        assert!((10..100_000).contains(&iterations(&coarse)), "{coarse}");
+        assert!(iterations(&coarse) < iterations(&fine), "{coarse}; {fine}");
+    }
+
+    #[test]
+    fn stages_end_at_what_was_asked_for() {
+        let params =
+            |penalty, tolerance| ValidKernelSvmParams { penalty, width: None, tolerance, max_iterations: 1 };
+        let stages = params(20.0, 0.01).stages();
+        assert_eq!(stages, [(1.0, 1.0), (10.0, 1.0), (20.0, 1.0), (20.0, 0.1), (20.0, 0.01)]);
+        assert_eq!(params(0.5, 3.0).stages(), [(0.5, 3.0)]);
+    }
+
+    #[test]
+    fn what_no_kernel_takes_is_refused() {
+        let many = Dataset::new(Array2::zeros((5_001, 1)), Array1::zeros(5_001));
+        let refused = KernelSvmParams::default().fit(&many).unwrap_err().to_string();
+        assert!(refused.contains("5001 × 5001"), "{refused}");
+        let mut dataset = drawn(50, 2, true);
+        dataset.records[[3, 1]] = f64::NAN;
+        assert!(KernelSvmParams::default().fit(&dataset).unwrap_err().to_string().starts_with("record 3"));
+        for params in [KernelSvmParams::default().penalty(0.0), KernelSvmParams::default().width(f64::NAN)] {
+            assert!(matches!(params.fit(&drawn(50, 2, true)), Err(Error::Parameter { .. })));
+        }
+    }
+}

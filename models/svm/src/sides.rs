@@ -1,0 +1,43 @@
+//! Classes as sides of machines: one machine for two, else one a class, against the rest.
+
+use crate::{Error, Result};
+use ndarray::{Array1, Array2, Axis};
+use std::collections::BTreeSet;
+
+/// The classes that occur, two or more, ascending.
+#[derive(Debug, Clone)]
+pub(crate) struct Sides(Vec<usize>);
+
+impl Sides {
+    /// # Errors
+    /// [`Error::OneClass`] for fewer than two.
+    pub(crate) fn of(classes: &Array1<usize>) -> Result<Self> {
+        let distinct: Vec<usize> = classes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        match distinct.len() {
+            0 | 1 => Err(Error::OneClass { records: classes.len() }),
+            _ => Ok(Self(distinct)),
+        }
+    }
+
+    /// The classes that have a machine, each on its positive side.
+    pub(crate) fn positive(&self) -> &[usize] {
+        match &self.0[..] {
+            [_, second] => std::slice::from_ref(second),
+            all => all,
+        }
+    }
+
+    /// The class of each row of scores (n × machines): the one with the largest, or of two the one on whose side it lies.
+    pub(crate) fn decide(&self, scores: &Array2<f64>) -> Array1<usize> {
+        scores.map_axis(Axis(1), |row| match &self.0[..] {
+            [first, second] => {
+                if row[0] > 0.0 {
+                    *second
+                } else {
+                    *first
+                }
+            }
+            all => all[(1..row.len()).fold(0, |best, at| if row[at] > row[best] { at } else { best })],
+        })
+    }
+}
