@@ -27,6 +27,9 @@ const FILE_COLUMNS: [&str; 15] = [
     TARGET,
 ];
 
+/// It was for a program of its time.
+const FIRST_LINE_OF_TEST: &str = "|1x3 Cross validator";
+
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let schema = Schema::from_toml(include_str!("../schemas/adult.toml"), "adult.toml")?;
     let train = stored::read(&folder.join("adult/adult.data"))?;
@@ -46,9 +49,13 @@ fn push_rows(encoded: &mut Encoded, schema: &Schema, stored: &Stored) -> Result<
         .filter(|(_, column)| schema.column(column).is_ok())
         .map(|(place, _)| place)
         .collect();
-    // The file of test records begins with a line for a program of its time: `|1x3 Cross validator`.
-    let is_row = |line: &&str| !line.trim().is_empty() && !line.starts_with('|');
-    for (row, line) in (1..).zip(stored.text()?.lines().filter(is_row)) {
+    let text = stored.text()?;
+    let lines = text.strip_prefix(FIRST_LINE_OF_TEST).unwrap_or(text).lines();
+    let mut rows = (1..).zip(lines.filter(|line| !line.trim().is_empty())).peekable();
+    if rows.peek().is_none() {
+        return Err(Error::Empty { place: stored.file.clone() }.into());
+    }
+    for (row, line) in rows {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         if cells.len() != FILE_COLUMNS.len() {
             let (found, expected) = (cells.len(), FILE_COLUMNS.len());

@@ -268,6 +268,7 @@ fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
         "adult/adult.data, row 2, column \"race\": \"Whit\" is no level of it; the schema has White, Asian-Pac-Islander, \
          Amer-Indian-Eskimo, Other, Black"
     );
+    assert_eq!(Changed::new("adult/adult.data", "\n").message("adult"), "adult/adult.data holds no records");
     assert_eq!(adult(", <=50K", ""), "adult/adult.data, row 2: it has 14 cells where the header has 15");
     let made_up = fs::read_to_string(folder().join("wdbc/wdbc.csv")).unwrap();
     let wdbc =
