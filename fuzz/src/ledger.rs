@@ -1,11 +1,10 @@
 //! Ledgers.
 
-use crate::{accepted, forge};
+use crate::{accepted, folder, forge};
 use scumble_registry::{Account, Budget, Guarantee, Ledger, Unit, number};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use tempfile::TempDir;
 
 const FORMAT: &str = "scumble-ledger-1";
 
@@ -21,13 +20,6 @@ pub fn ledger(data: &[u8]) -> bool {
     });
     witnessed(data);
     as_it_is || forged
-}
-
-/// In memory where there is such a place.
-fn folder() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
-    folder.expect("there is room for a folder")
 }
 
 /// Whether these files are accepted.

@@ -43,7 +43,7 @@ pub(crate) fn weights(
 ) -> Result<Array1<f64>> {
     let (n, d) = (records.nrows() as f64, records.ncols());
     let seen = records.t().dot(records) / n;
-    let products = records.t().dot(targets) / n - &noise.slice(s![..d, d]);
+    let products = records.t().dot(targets) / n - noise.slice(s![..d, d]);
     let mut quadratic = positive_part(&(&seen - &noise.slice(s![..d, ..d])))?;
     let spread = 2.0 * (d as f64 / n).sqrt();
     for at in 0..d {

@@ -1,0 +1,61 @@
+//! From rows of cells to a data set.
+
+use crate::{DataSet, Result};
+use scumble_registry::{Clips, Encoder, OutOfBounds, Schema, csv};
+
+/// Rows whose cells stand in the order of a schema's columns, encoded one after the other. They may come from several files.
+pub(crate) struct Encoded<'s> {
+    schema: &'s Schema,
+    target: &'static str,
+    encoder: Encoder,
+    flat: Vec<f64>,
+    records: usize,
+    clips: Clips,
+}
+
+impl<'s> Encoded<'s> {
+    /// None yet; the first ones come from `file`.
+    pub fn new(schema: &'s Schema, target: &'static str, file: &str) -> Result<Self> {
+        let encoder = encoder(schema, target, file)?;
+        Ok(Self { schema, target, encoder, flat: vec![], records: 0, clips: Clips::default() })
+    }
+
+    /// From here on rows come from `file`.
+    pub fn next_file(&mut self, file: &str) -> Result<()> {
+        self.encoder = encoder(self.schema, self.target, file)?;
+        Ok(())
+    }
+
+    /// Appends data row `row` of the file, counted from 1.
+    ///
+    /// # Errors
+    /// With the file, the row, the column and the value.
+    pub fn push<'c>(&mut self, row: usize, cells: impl IntoIterator<Item = &'c str>) -> Result<()> {
+        self.flat.extend(self.encoder.encode(row, cells, &mut self.clips)?);
+        self.records += 1;
+        Ok(())
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.records
+    }
+
+    /// The data set of these rows.
+    ///
+    /// # Errors
+    /// [`scumble_registry::Error::Empty`] where there is none.
+    pub fn data_set(self, name: &str) -> Result<DataSet> {
+        let loaded = csv::Loaded {
+            domain: self.encoder.domain().clone(),
+            clipped: self.encoder.clipped(&self.clips),
+            table: self.encoder.table(self.flat)?,
+        };
+        Ok(DataSet::new(name, self.target, self.schema, loaded)?)
+    }
+}
+
+fn encoder(schema: &Schema, target: &str, file: &str) -> Result<Encoder> {
+    let header: Vec<&str> = schema.columns().iter().map(|column| column.name.as_str()).collect();
+    Ok(schema.encoder(&header, Some(target), OutOfBounds::Clip, file)?)
+}

@@ -1,0 +1,111 @@
+//! Loans of 2007 to 2011 by LendingClub: their interest rate, and whether they were paid back.
+
+use crate::csv_file::CsvFile;
+use crate::encoded::Encoded;
+use crate::{DataSet, Error, Result, stored};
+use jiff::civil::{Date, date};
+use scumble_registry::{Column, Kind, Schema};
+use std::borrow::Cow;
+use std::path::Path;
+
+const FILE: &str = "lending_club/loans_2007_2011.csv";
+
+/// Loans issued before are for training, seven in ten of them.
+const FIRST_TEST_MONTH: Date = date(2011, 7, 1);
+
+/// What is known of a borrower, and the rate.
+const LOAN: &str = include_str!("../schemas/lending-club.toml");
+
+/// What is known of a loan when its rate is set.
+const ISSUED_LOAN: &str = concat!(
+    include_str!("../schemas/lending-club.toml"),
+    include_str!("../schemas/lending-club-default.toml")
+);
+
+const CREDIT_HISTORY: &str = "credit history";
+
+/// The rate, from what is known before it is set.
+pub(crate) fn load_rate(folder: &Path) -> Result<DataSet> {
+    load(folder, "lending-club", LOAN, "int_rate")
+}
+
+/// Whether a loan was paid back, from what is known when it is issued.
+pub(crate) fn load_default(folder: &Path) -> Result<DataSet> {
+    load(folder, "lending-club-default", ISSUED_LOAN, "loan_status")
+}
+
+fn load(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result<DataSet> {
+    let csv = CsvFile::read(&stored::read(&folder.join(FILE))?)?;
+    let schema = Schema::from_toml(schema, "lending-club.toml")?;
+    let columns = schema.columns().iter().map(|column| Ok((column, csv.place(file_column(column))?)));
+    let columns: Vec<(&Column, usize)> = columns.collect::<Result<_>>()?;
+    let issue = csv.place("issue_d")?;
+    let issued =
+        csv.rows().map(|(row, cells)| Ok((day(&csv.name, row, "issue_d", &cells[issue])?, row, cells)));
+    let mut loans: Vec<_> = issued.collect::<Result<_>>()?;
+    // By time, and within a month as they stand in the file.
+    loans.sort_by_key(|&(issued, ..)| issued);
+    let train_records = Some(loans.partition_point(|&(issued, ..)| issued < FIRST_TEST_MONTH));
+    let mut encoded = Encoded::new(&schema, target, &csv.name)?;
+    for (issued, row, cells) in loans {
+        let cells = columns.iter().map(|&(column, place)| match &cells[place] {
+            earliest if column.name == CREDIT_HISTORY => {
+                credit_history(&csv.name, row, earliest, issued).map(Cow::from)
+            }
+            cell => Ok(clean(column, cell)),
+        });
+        let cells: Vec<Cow<str>> = cells.collect::<Result<_>>()?;
+        encoded.push(row, cells.iter().map(AsRef::as_ref))?;
+    }
+    Ok(DataSet { train_records, ..encoded.data_set(name)? })
+}
+
+/// What the file calls it.
+fn file_column(column: &Column) -> &str {
+    if column.name == CREDIT_HISTORY { "earliest_cr_line" } else { &column.name }
+}
+
+/// The cell, or what stands for a missing one: the schemas say what.
+fn clean<'c>(column: &Column, cell: &'c str) -> Cow<'c, str> {
+    match (column.name.as_str(), cell, &column.kind) {
+        // Until 2008 the file has 0 where there never was one.
+        ("mths_since_last_delinq" | "mths_since_last_record", "" | "0" | "0.0", Kind::Real { upper, .. }) => {
+            upper.to_string().into()
+        }
+        ("emp_length", "", _) => "n/a".into(),
+        ("annual_inc", "", _) => "50000".into(),
+        (
+            "delinq_2yrs"
+            | "inq_last_6mths"
+            | "open_acc"
+            | "pub_rec"
+            | "pub_rec_bankruptcies"
+            | "revol_util"
+            | "total_acc",
+            "",
+            _,
+        ) => "0".into(),
+        ("loan_status", status, _) => {
+            match status.strip_prefix("Does not meet the credit policy. Status:").unwrap_or(status) {
+                "Fully Paid" => "paid".into(),
+                "Charged Off" => "charged off".into(),
+                other => other.into(),
+            }
+        }
+        _ => cell.into(),
+    }
+}
+
+/// Years from the first credit line to the loan; none where no credit line is known.
+fn credit_history(file: &str, row: usize, earliest: &str, issued: Date) -> Result<String> {
+    if earliest.is_empty() {
+        return Ok("0".into());
+    }
+    let earliest = day(file, row, "earliest_cr_line", earliest)?;
+    let months = |date: Date| 12 * i32::from(date.year()) + i32::from(date.month());
+    Ok((f64::from(months(issued) - months(earliest)) / 12.0).to_string())
+}
+
+fn day(file: &str, row: usize, column: &str, cell: &str) -> Result<Date> {
+    cell.parse().map_err(|_| Error::cell(file, row, column, cell, "date such as 2007-12-01"))
+}
