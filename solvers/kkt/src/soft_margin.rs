@@ -78,7 +78,6 @@ impl<'a> SoftMargin<'a> {
     ///
     /// # Errors
     /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::NotConverged`] where so many iterations are not enough.
-
     pub fn solve(&self, tolerance: f64, max_iterations: u64) -> Result<Machine> {
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
