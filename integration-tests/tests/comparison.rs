@@ -6,15 +6,13 @@ use scumble::linear::LogisticParams;
 use scumble::registry::{Brief, Budget, Randomness, Registry, Target};
 
 fn comparison(epsilons: &[f64]) -> Comparison {
+    let entrants = Entrant::quick(&Registry::installed().unwrap());
     Comparison {
-        data: DataSet::wine().unwrap(),
-        entrants: Entrant::quick(&Registry::installed().unwrap()),
         epsilons: epsilons.to_vec(),
         delta: 0.0,
         trials: 5,
-        test_share: 0.2,
-        label_share: 0.5,
         seed: 3,
+        ..Comparison::new(DataSet::wine().unwrap(), entrants)
     }
 }
 

@@ -4,6 +4,7 @@ mod account;
 mod audit;
 mod compare;
 mod design;
+mod experiment;
 mod ledger;
 mod list;
 mod readme;
