@@ -5,13 +5,16 @@ use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps,
 use crate::compare::{
     self, Comparison, DataSet, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Store,
 };
-use crate::registry::{Error, Registry};
+use crate::page::Page;
+use crate::registry::{Error, Existing, NewFile, Readable, Registry};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::ProgressBar;
+use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 #[derive(Args, Clone, Default)]
 pub(super) struct CompareArguments {
@@ -23,6 +26,12 @@ pub(super) struct CompareArguments {
     /// changed; beside the experiment as NAME.cells.jsonl, if nothing is said.
     #[arg(long, value_name = "FILE.jsonl")]
     cells: Option<PathBuf>,
+    /// Where a page goes: charts, a table that sorts and a card of every mechanism, in one HTML file that loads nothing else.
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+    /// Replace a page that stands there.
+    #[arg(long, requires = "html")]
+    force: bool,
     /// A CSV file with a header, in place of the embedded wines.
     #[arg(long, value_name = "FILE.csv", requires = "schema", requires = "target")]
     input: Option<PathBuf>,
@@ -63,11 +72,11 @@ pub(super) fn compare(
     arguments: &CompareArguments,
     as_json: bool,
 ) -> Result<(), Failure> {
+    let (made, start) = (Timestamp::now(), Instant::now());
     let experiment = arguments.config.as_ref().map(|file| Experiment::read(file)).transpose()?;
     check_places(arguments, experiment.as_ref())?;
     let comparison = comparison(registry, arguments, experiment.as_ref())?;
-    let kept = arguments.cells.clone().or_else(|| experiment.as_ref().map(Experiment::store));
-    let store = kept.map(|file| Store::open(&file)).transpose()?;
+    let store = cells(arguments, experiment.as_ref()).map(|file| Store::open(&file)).transpose()?;
     let outcome = run(&comparison, store.as_ref()).map_err(|error| in_file(error, arguments))?;
     for skipped in &outcome.skipped {
         let line = format!("{} is left out: {}", skipped.mechanism, skipped.reason);
@@ -77,22 +86,67 @@ pub(super) fn compare(
         complain(&line);
     }
     tell_clipped(&comparison.data.name, &comparison.data.clipped);
+    let written = new_page(arguments).and_then(|file| match file {
+        Some(file) => {
+            let page = Page {
+                comparison: &comparison,
+                outcome: &outcome,
+                command: &command_line(),
+                experiment: experiment.as_ref().map(Experiment::text),
+                made,
+                took: start.elapsed(),
+            };
+            file.finish(page.to_html().as_bytes())
+        }
+        None => Ok(()),
+    });
+    // A page that cannot be written after all takes no result with it.
     if as_json {
         let mut value = json!(outcome);
         value["data"] = json!({"name": comparison.data.name, "target": comparison.data.target});
         value["seed"] = comparison.seed.into();
-        return print_json(&value);
+        print_json(&value)?;
+    } else {
+        print(&report(&comparison, &outcome))?;
     }
-    print(&report(&comparison, &outcome))
+    Ok(written?)
+}
+
+/// The page's file, still aside.
+fn new_page(arguments: &CompareArguments) -> Result<Option<NewFile>, Error> {
+    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+    let create = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
+    arguments.html.as_ref().map(create).transpose()
+}
+
+/// The command, as a shell reads it, without the folder of the program.
+fn command_line() -> String {
+    let mut words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(program) = words.first_mut() {
+        let name = Path::new(&*program).file_stem().map(|name| name.to_string_lossy().into_owned());
+        *program = name.unwrap_or_default();
+    }
+    // Only a zero byte cannot be quoted, and no argument has one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 /// # Errors
-/// Where something that is read would be written.
+/// Where something that is read would be written, or the page cannot be: it is tried before any work is done, and taken away
+/// again, for a process that is killed meanwhile should leave nothing.
 fn check_places(arguments: &CompareArguments, experiment: Option<&Experiment>) -> Result<(), Failure> {
     let read = [&arguments.input, &arguments.schema].into_iter().flatten().cloned();
     let read = read.chain(experiment.map(Experiment::files).into_iter().flatten());
-    let written = arguments.cells.iter();
-    refuse_overlaps(&read.collect::<Vec<_>>(), &written.collect::<Vec<_>>())
+    let cells = cells(arguments, experiment);
+    let written = [cells.as_ref(), arguments.html.as_ref()].into_iter().flatten();
+    refuse_overlaps(&read.collect::<Vec<_>>(), &written.collect::<Vec<_>>())?;
+    new_page(arguments)?;
+    Ok(())
+}
+
+/// Where finished trials are kept, if they are.
+fn cells(arguments: &CompareArguments, experiment: Option<&Experiment>) -> Option<PathBuf> {
+    arguments.cells.clone().or_else(|| experiment.map(Experiment::store))
 }
 
 /// What the experiment says, where no option says otherwise.
@@ -223,7 +277,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     }
     text += &format!(
         "What each promises{}:\n",
-        promised_at(comparison).map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
+        comparison.promised_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
     );
     text += &promises(comparison, &first.series);
     text += "\n\nThe card of each: scumble describe NAME. Your own data: scumble compare --input FILE.csv --schema \
@@ -253,16 +307,10 @@ fn scores(comparison: &Comparison, scores: &Scores) -> String {
     table.trim_fmt()
 }
 
-/// The budget at which promises are spelled out: 1 if it is there, else the first finite one.
-fn promised_at(comparison: &Comparison) -> Option<f64> {
-    let finite = || comparison.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
-    finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
-}
-
 fn promises(comparison: &Comparison, mechanisms: &[Series]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let wanted = promised_at(comparison);
+    let wanted = comparison.promised_at();
     for Series { title, rows } in mechanisms {
         let row = rows.iter().find(|row| row.epsilon == wanted).unwrap_or(&rows[0]);
         let guarantee = &row.guarantee;

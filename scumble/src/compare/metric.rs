@@ -3,6 +3,7 @@
 use crate::registry::{Target, TargetDomain, nearest_name};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -57,6 +58,15 @@ impl Metric {
     /// Whether less of it is better.
     pub fn is_error(self) -> bool {
         matches!(self, Self::Rmse | Self::Mae)
+    }
+
+    /// The better of two scores first; what is no number last.
+    pub fn best_first(self, a: f64, b: f64) -> Ordering {
+        match (a.is_nan(), b.is_nan()) {
+            (false, false) if self.is_error() => a.total_cmp(&b),
+            (false, false) => b.total_cmp(&a),
+            (a, b) => a.cmp(&b),
+        }
     }
 
     /// Whether it is shown in per cent.
@@ -228,6 +238,17 @@ mod tests {
         assert_eq!([Metric::Rmse, Metric::Mae, Metric::R2].map(score), [Some(20.0), Some(20.0), Some(0.0)]);
         assert_eq!(score(Metric::Accuracy), None);
         assert_eq!(Metric::Accuracy.score(&predicted, &Target::Class(array![0, 1]), 1.0), None);
+    }
+
+    #[test]
+    fn the_better_score_comes_first_and_what_is_no_number_last() {
+        for (metric, best_first) in
+            [(Metric::Accuracy, [0.9, 0.2, f64::NAN]), (Metric::Mae, [0.2, 0.9, f64::NAN])]
+        {
+            let mut scores = [f64::NAN, 0.2, 0.9];
+            scores.sort_by(|a, b| metric.best_first(*a, *b));
+            assert_eq!(format!("{scores:?}"), format!("{best_first:?}"));
+        }
     }
 
     #[test]

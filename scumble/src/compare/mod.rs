@@ -143,6 +143,12 @@ impl Comparison {
         }
     }
 
+    /// The budget at which promises are spelled out: 1 if it is there, else the first finite one.
+    pub fn promised_at(&self) -> Option<f64> {
+        let finite = || self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
+        finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
+    }
+
     /// Runs it on all cores. `on_start` hears how many trials there will be, `on_trial` of each one's end.
     ///
     /// The same seed gives the same scores whatever the number of threads.

@@ -7,6 +7,7 @@ mod design;
 mod experiment;
 mod ledger;
 mod list;
+mod page;
 mod readme;
 mod release;
 
