@@ -152,6 +152,17 @@ impl Store {
     }
 }
 
+/// A store in which nothing stands is no file: what was refused before its first trial leaves nothing behind.
+impl Drop for Store {
+    fn drop(&mut self) {
+        let appended = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if appended.length == 0 {
+            // Its lock is held until after this, so it is nobody else's.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// What is wrong, without serde's own line, which is always the first.
 fn without_place(problem: &serde_json::Error) -> String {
     let text = problem.to_string();
@@ -226,11 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn two_comparisons_do_not_share_a_store() {
+    fn two_comparisons_do_not_share_a_store_and_an_empty_one_is_no_file() {
         let (folder, path) = three();
         let _one = Store::open(&path).unwrap();
         let refused = Store::open(&path).unwrap_err().to_string();
         assert!(refused.ends_with("cells.jsonl: another comparison is at work on it"), "{refused}");
+        let empty = folder.path().join("empty");
+        drop(Store::open(&empty).unwrap());
+        assert!(!empty.exists(), "a store without a trial is no file");
         assert!(Store::open(folder.path()).is_err() && Store::open(&folder.path().join("no/a")).is_err());
     }
 }

@@ -248,7 +248,7 @@ impl Page<'_> {
                                     ": " (row.guarantee.summary())
                                 }
                                 dl {
-                                    @for (heading, words) in row.guarantee.card() { dt { (heading) } dd { (words) } }
+                                    @for (heading, words) in row.guarantee.card() { dt class=[(*heading == *"promises").then_some("first")] { (heading) } dd { (words) } }
                                 }
                             }
                         }
@@ -360,4 +360,18 @@ fn grouped(count: usize) -> String {
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
     groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_in_groups_of_three() {
+        for (count, words) in
+            [(0, "0 trials"), (1, "1 trial"), (1599, "1,599 trials"), (1_000_000, "1,000,000 trials")]
+        {
+            assert_eq!(counted(count, "trial"), words);
+        }
+    }
 }
