@@ -1,20 +1,18 @@
 //! The comparison's facts on the embedded wines.
 
 use linfa::traits::{Fit, Predict};
-use scumble::compare::{Comparison, DataSet, Entrant, Outcome, Row};
+use scumble::compare::{Comparison, DataSet, Entrant, Metric, Outcome, Row, SplitKind, Splitting};
 use scumble::linear::LogisticParams;
 use scumble::registry::{Brief, Budget, Randomness, Registry, Target};
 
 fn comparison(epsilons: &[f64]) -> Comparison {
+    let entrants = Entrant::quick(&Registry::installed().unwrap());
     Comparison {
-        data: DataSet::wine().unwrap(),
-        entrants: Entrant::quick(&Registry::installed().unwrap()),
         epsilons: epsilons.to_vec(),
         delta: 0.0,
         trials: 5,
-        test_share: 0.2,
-        label_share: 0.5,
         seed: 3,
+        ..Comparison::new(DataSet::wine().unwrap(), entrants)
     }
 }
 
@@ -98,4 +96,24 @@ fn a_budget_is_never_exceeded_and_the_label_is_protected_with_the_features() {
     let labels = &row(&outcome, "randomized-response", 1.0).guarantee;
     assert!(labels.local_dp(Unit::Record).is_none() && labels.local_dp(Unit::Label).is_some());
     assert!(row(&outcome, "identity", 1.0).epsilon.is_none());
+}
+
+#[test]
+fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
+    let own = |most_train| {
+        let mut comparison = comparison(&[1.0]);
+        comparison.data.train_records = Some(1000);
+        comparison.splitting = Splitting { kind: SplitKind::Own, most_train, most_test: None };
+        comparison.metrics = vec![Metric::Accuracy, Metric::BalancedAccuracy];
+        run(&comparison)
+    };
+    let outcome = own(None);
+    assert_eq!((outcome.train_records, outcome.test_records), (1000, 599));
+    assert_eq!(row(&outcome, "identity", 1.0).sd, 0.0);
+    assert!(row(&outcome, "laplace", 1.0).sd > 0.0);
+    // Whoever always says one of two classes recognises half of them.
+    assert_eq!(outcome.blind_guesses[&Metric::BalancedAccuracy], 0.5);
+    let limited = own(Some(200));
+    assert_eq!((limited.train_records, limited.test_records), (200, 599));
+    assert!(row(&limited, "identity", 1.0).sd > 0.0, "the records are drawn anew");
 }

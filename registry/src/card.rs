@@ -242,43 +242,44 @@ impl fmt::Display for Upward {
     }
 }
 
-/// The card: what is promised, what an adversary may learn, how sure that is, on what it rests, what is given away, and what is
-/// assumed.
-impl fmt::Display for Guarantee {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Guarantee {
+    /// The card, as headings with their words: what is promised, what an adversary may learn, how sure that is, on what it
+    /// rests, what is given away, and what is assumed. A heading may stand several times.
+    pub fn card(&self) -> Vec<(&'static str, String)> {
+        let mut card = vec![];
         if self.claims.is_empty() {
-            writeln!(formatter, "promises   nothing")?;
-            writeln!(formatter, "may learn  All that is disclosed below.")?;
+            card.push(("promises", "nothing".into()));
+            card.push(("may learn", "All that is disclosed below.".into()));
         }
         for claim in &self.claims {
-            writeln!(formatter, "promises   {claim}")?;
-            writeln!(formatter, "may learn  {}", claim.may_learn())?;
-            writeln!(formatter, "how sure   {}", claim.how_sure())?;
-            writeln!(formatter, "rests on   {}", claim.theorem)?;
+            card.push(("promises", claim.to_string()));
+            card.push(("may learn", claim.may_learn()));
+            card.push(("how sure", claim.how_sure().into()));
+            card.push(("rests on", claim.theorem.clone()));
         }
-        for disclosed in &self.discloses {
-            writeln!(formatter, "discloses  {disclosed}")?;
+        card.extend(self.discloses.iter().map(|disclosed| ("discloses", disclosed.clone())));
+        card.extend(self.assumes.iter().map(|assumed| ("assumes", assumed.clone())));
+        if self.shaped_by != ShapedBy::PublicKnowledge {
+            let whose = match self.shaped_by {
+                ShapedBy::PublicVolunteers => "public",
+                ShapedBy::ConsentingVolunteers => "consenting volunteers'",
+                _ => "private volunteers'",
+            };
+            let theirs = if self.protects_volunteers() {
+                "the central claim above is what those people have"
+            } else {
+                "no claim for anyone whose record shaped it"
+            };
+            card.push(("holds", format!("given the design, which {whose} data shaped; {theirs}")));
         }
-        for assumed in &self.assumes {
-            writeln!(formatter, "assumes    {assumed}")?;
-        }
-        match self.shaped_by {
-            ShapedBy::PublicKnowledge => Ok(()),
-            shaped_by => writeln!(
-                formatter,
-                "holds      given the design, which {} data shaped; {}",
-                match shaped_by {
-                    ShapedBy::PublicVolunteers => "public",
-                    ShapedBy::ConsentingVolunteers => "consenting volunteers'",
-                    _ => "private volunteers'",
-                },
-                if self.protects_volunteers() {
-                    "the central claim above is what those people have"
-                } else {
-                    "no claim for anyone whose record shaped it"
-                }
-            ),
-        }
+        card
+    }
+}
+
+/// The card, a line a heading.
+impl fmt::Display for Guarantee {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.card().iter().try_for_each(|(heading, words)| writeln!(formatter, "{heading:<11}{words}"))
     }
 }
 

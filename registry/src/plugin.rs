@@ -130,16 +130,23 @@ impl Plugin {
                 });
             }
         };
+        self.check_names(given)?;
+        let mechanism = (self.build)(Value::Object(given.clone()), brief)?;
+        Ok(Design::by_plugin(self.name, self.version, mechanism, brief.volunteers.shaped_by()))
+    }
+
+    /// # Errors
+    /// [`Error::UnknownParameter`], with the nearest name, for a parameter that it does not have.
+    pub fn check_names(&self, parameters: &Map<String, Value>) -> Result<()> {
         let known = self.parameter_schemas();
-        if let Some(name) = given.keys().find(|name| !known.contains_key(*name)) {
-            return Err(Error::UnknownParameter {
+        match parameters.keys().find(|name| !known.contains_key(*name)) {
+            None => Ok(()),
+            Some(name) => Err(Error::UnknownParameter {
                 plugin: self.name.into(),
                 name: name.clone(),
                 nearest: nearest_name(name, known.keys().map(String::as_str)),
-            });
+            }),
         }
-        let mechanism = (self.build)(Value::Object(given.clone()), brief)?;
-        Ok(Design::by_plugin(self.name, self.version, mechanism, brief.volunteers.shaped_by()))
     }
 
     /// Its parameters, each with the JSON schema of its values.

@@ -12,6 +12,7 @@
 //! | [`sampling`] | exact integer samplers |
 //! | [`accounting`] | what mechanisms cost together, and how much noise meets a target |
 //! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
+//! | [`page`] | a comparison as one HTML page |
 //! | [`command`] | the command line |
 //!
 //! ```
@@ -29,6 +30,7 @@
 
 pub mod command;
 pub mod compare;
+pub mod page;
 
 pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;

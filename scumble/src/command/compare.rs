@@ -1,18 +1,37 @@
 //! `scumble compare`.
 
 use super::setting::Setting;
-use super::{Failure, complain, print, print_json, progress_bar, tell_clipped};
-use crate::compare::{Comparison, DataSet, Entrant, Outcome, Row};
-use crate::registry::Registry;
+use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use crate::compare::{
+    self, Comparison, DataSet, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Store,
+};
+use crate::page::Page;
+use crate::registry::{Error, Existing, NewFile, Readable, Registry};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::ProgressBar;
+use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Instant;
 
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(super) struct CompareArguments {
+    /// An experiment: the data, split, mechanisms, models, metrics and budgets in a TOML file. Options that are given beside it
+    /// take the place of what stands there.
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
+    /// Where finished trials are kept, so that the same command goes on where it was stopped, and computes only what was
+    /// changed; beside the experiment as NAME.cells.jsonl, if nothing is said.
+    #[arg(long, value_name = "FILE.jsonl")]
+    cells: Option<PathBuf>,
+    /// Where a page goes: charts, a table that sorts and a card of every mechanism, in one HTML file that loads nothing else.
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+    /// Replace a page that stands there.
+    #[arg(long, requires = "html")]
+    force: bool,
     /// A CSV file with a header, in place of the embedded wines.
     #[arg(long, value_name = "FILE.csv", requires = "schema", requires = "target")]
     input: Option<PathBuf>,
@@ -28,49 +47,24 @@ pub(super) struct CompareArguments {
     /// A parameter of a mechanism; may be given several times.
     #[arg(long, value_name = "NAME.KEY=VALUE")]
     set: Vec<String>,
-    /// Budgets, in nats; inf for none.
-    #[arg(long, value_name = "E,…", value_delimiter = ',', default_values_t = EPSILONS, allow_negative_numbers = true)]
-    epsilon: Vec<f64>,
-    /// The δ of every budget, for mechanisms that have a use for it.
-    #[arg(long, value_name = "D", default_value_t = DELTA, allow_negative_numbers = true)]
-    delta: f64,
-    /// How often each cell is repeated.
-    #[arg(long, value_name = "N", default_value_t = TRIALS)]
-    trials: usize,
-    /// The share of the records that is kept for tests.
-    #[arg(long, value_name = "SHARE", default_value_t = TEST_SHARE, allow_negative_numbers = true)]
-    test_share: f64,
-    /// The label's share of ε, where a mechanism protects features only and randomised response takes the label.
-    #[arg(long, value_name = "SHARE", default_value_t = LABEL_SHARE, allow_negative_numbers = true)]
-    label_share: f64,
-    /// The seed of splits and noise.
-    #[arg(long, value_name = "N", default_value_t = SEED)]
-    seed: u64,
-}
-
-const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
-const DELTA: f64 = 1e-6;
-const TRIALS: usize = 50;
-const TEST_SHARE: f64 = 0.2;
-const LABEL_SHARE: f64 = 0.5;
-const SEED: u64 = 1;
-
-impl Default for CompareArguments {
-    fn default() -> Self {
-        Self {
-            input: None,
-            schema: None,
-            target: None,
-            mechanism: vec![],
-            set: vec![],
-            epsilon: EPSILONS.to_vec(),
-            delta: DELTA,
-            trials: TRIALS,
-            test_share: TEST_SHARE,
-            label_share: LABEL_SHARE,
-            seed: SEED,
-        }
-    }
+    /// Budgets, in nats; inf for none [default: 0.5,1,2,4,8,inf].
+    #[arg(long, value_name = "E,…", value_delimiter = ',', allow_negative_numbers = true)]
+    epsilon: Option<Vec<f64>>,
+    /// The δ of every budget, for mechanisms that have a use for it [default: 0.000001].
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    delta: Option<f64>,
+    /// How often each cell is repeated [default: 50].
+    #[arg(long, value_name = "N")]
+    trials: Option<usize>,
+    /// The share of the records that is kept for tests [default: 0.2].
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    test_share: Option<f64>,
+    /// The label's share of ε, where a mechanism protects features only and randomised response takes the label [default: 0.5].
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    label_share: Option<f64>,
+    /// The seed of splits and noise [default: 1].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
 }
 
 pub(super) fn compare(
@@ -78,36 +72,12 @@ pub(super) fn compare(
     arguments: &CompareArguments,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let entrants = entrants(registry, arguments)?;
-    let data = match (&arguments.input, &arguments.schema, &arguments.target) {
-        (Some(input), Some(schema), Some(target)) => DataSet::read(input, schema, target)?,
-        _ => DataSet::wine()?,
-    };
-    let comparison = Comparison {
-        data,
-        entrants,
-        epsilons: arguments.epsilon.clone(),
-        delta: arguments.delta,
-        trials: arguments.trials,
-        test_share: arguments.test_share,
-        label_share: arguments.label_share,
-        seed: arguments.seed,
-    };
-    let bar: OnceLock<ProgressBar> = OnceLock::new();
-    let outcome = comparison.run(
-        |trials| {
-            bar.get_or_init(|| progress_bar(trials, "comparing {bar:40} {pos}/{len} trials, {eta} left"));
-        },
-        || {
-            if let Some(bar) = bar.get() {
-                bar.inc(1);
-            }
-        },
-    );
-    if let Some(bar) = bar.get() {
-        bar.finish_and_clear();
-    }
-    let outcome = outcome?;
+    let (made, start) = (Timestamp::now(), Instant::now());
+    let experiment = arguments.config.as_ref().map(|file| Experiment::read(file)).transpose()?;
+    check_places(arguments, experiment.as_ref())?;
+    let comparison = comparison(registry, arguments, experiment.as_ref())?;
+    let store = cells(arguments, experiment.as_ref()).map(|file| Store::open(&file)).transpose()?;
+    let outcome = run(&comparison, store.as_ref()).map_err(|error| in_file(error, arguments))?;
     for skipped in &outcome.skipped {
         let line = format!("{} is left out: {}", skipped.mechanism, skipped.reason);
         if !arguments.mechanism.is_empty() {
@@ -116,19 +86,140 @@ pub(super) fn compare(
         complain(&line);
     }
     tell_clipped(&comparison.data.name, &comparison.data.clipped);
+    let written = new_page(arguments).and_then(|file| match file {
+        Some(file) => {
+            let page = Page {
+                comparison: &comparison,
+                outcome: &outcome,
+                command: &command_line(),
+                experiment: experiment.as_ref().map(Experiment::text),
+                made,
+                took: start.elapsed(),
+            };
+            file.finish(page.to_html().as_bytes())
+        }
+        None => Ok(()),
+    });
+    // A page that cannot be written after all takes no result with it.
     if as_json {
         let mut value = json!(outcome);
         value["data"] = json!({"name": comparison.data.name, "target": comparison.data.target});
         value["seed"] = comparison.seed.into();
-        return print_json(&value);
+        print_json(&value)?;
+    } else {
+        print(&report(&comparison, &outcome))?;
     }
-    print(&report(&comparison, &outcome))
+    Ok(written?)
 }
 
-/// The mechanisms asked for, or all quick ones, with their parameters.
-fn entrants(registry: &Registry, arguments: &CompareArguments) -> Result<Vec<Entrant>, Failure> {
+/// The page's file, still aside.
+fn new_page(arguments: &CompareArguments) -> Result<Option<NewFile>, Error> {
+    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+    let create = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
+    arguments.html.as_ref().map(create).transpose()
+}
+
+/// The command, as a shell reads it, without the folder of the program.
+fn command_line() -> String {
+    let mut words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(program) = words.first_mut() {
+        let name = Path::new(&*program).file_stem().map(|name| name.to_string_lossy().into_owned());
+        *program = name.unwrap_or_default();
+    }
+    // Only a zero byte cannot be quoted, and no argument has one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+/// # Errors
+/// Where something that is read would be written, or the page cannot be: it is tried before any work is done, and taken away
+/// again, for a process that is killed meanwhile should leave nothing.
+fn check_places(arguments: &CompareArguments, experiment: Option<&Experiment>) -> Result<(), Failure> {
+    let read = [&arguments.input, &arguments.schema].into_iter().flatten().cloned();
+    let read = read.chain(experiment.map(Experiment::files).into_iter().flatten());
+    let cells = cells(arguments, experiment);
+    let written = [cells.as_ref(), arguments.html.as_ref()].into_iter().flatten();
+    refuse_overlaps(&read.collect::<Vec<_>>(), &written.collect::<Vec<_>>())?;
+    new_page(arguments)?;
+    Ok(())
+}
+
+/// Where finished trials are kept, if they are.
+fn cells(arguments: &CompareArguments, experiment: Option<&Experiment>) -> Option<PathBuf> {
+    arguments.cells.clone().or_else(|| experiment.map(Experiment::store))
+}
+
+/// What the experiment says, where no option says otherwise.
+fn comparison(
+    registry: &Registry,
+    arguments: &CompareArguments,
+    experiment: Option<&Experiment>,
+) -> Result<Comparison, Failure> {
+    let entrants = entrants(registry, arguments, experiment)?;
+    let data = match (&arguments.input, &arguments.schema, &arguments.target) {
+        (Some(input), Some(schema), Some(target)) => DataSet::read(input, schema, target)?,
+        _ => experiment.map_or_else(|| Ok(DataSet::wine()?), Experiment::data)?,
+    };
+    let mut comparison = match experiment {
+        Some(experiment) => experiment.comparison(data, entrants)?,
+        None => Comparison::new(data, entrants),
+    };
+    if let Some(given) = arguments.test_share {
+        match &mut comparison.splitting.kind {
+            SplitKind::Random { test_share } => *test_share = given,
+            _ => return Err("--test-share: the experiment takes the data set's own split".into()),
+        }
+    }
+    if let Some(epsilons) = &arguments.epsilon {
+        comparison.epsilons = epsilons.clone();
+    }
+    comparison.delta = arguments.delta.unwrap_or(comparison.delta);
+    comparison.trials = arguments.trials.unwrap_or(comparison.trials);
+    comparison.label_share = arguments.label_share.unwrap_or(comparison.label_share);
+    comparison.seed = arguments.seed.unwrap_or(comparison.seed);
+    Ok(comparison)
+}
+
+/// Runs it behind a progress bar, where what was taken from the store counts as done.
+fn run(comparison: &Comparison, store: Option<&Store>) -> compare::Result<Outcome> {
+    let bar: OnceLock<ProgressBar> = OnceLock::new();
+    let on_start = |trials| {
+        bar.get_or_init(|| progress_bar(trials, "comparing {bar:40} {pos}/{len} trials, {eta} left"));
+    };
+    let on_trial = || {
+        if let Some(bar) = bar.get() {
+            bar.inc(1);
+        }
+    };
+    let outcome = match store {
+        Some(store) => comparison.resume(store, on_start, on_trial),
+        None => comparison.run(on_start, on_trial),
+    };
+    if let Some(bar) = bar.get() {
+        bar.finish_and_clear();
+    }
+    outcome
+}
+
+/// An error about a mechanism's parameters names the experiment, if they stand there.
+fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
+    let of_parameters = matches!(error, compare::Error::Registry(Error::Parameter { .. }));
+    match &arguments.config {
+        Some(file) if of_parameters && arguments.mechanism.is_empty() && arguments.set.is_empty() => {
+            format!("{}: {error}", file.display()).into()
+        }
+        _ => error.into(),
+    }
+}
+
+/// The mechanisms asked for, or the experiment's, or all quick ones, with their parameters.
+fn entrants(
+    registry: &Registry,
+    arguments: &CompareArguments,
+    experiment: Option<&Experiment>,
+) -> Result<Vec<Entrant>, Failure> {
     let mut entrants = match &arguments.mechanism[..] {
-        [] => Entrant::quick(registry),
+        [] => experiment.map_or_else(|| Ok(Entrant::quick(registry)), |file| file.entrants(registry))?,
         names => names
             .iter()
             .map(|name| Ok(Entrant { plugin: *registry.get(name)?, parameters: Value::Null }))
@@ -140,50 +231,61 @@ fn entrants(registry: &Registry, arguments: &CompareArguments) -> Result<Vec<Ent
             return Err(format!("--set {text:?}: NAME.KEY=VALUE is needed").into());
         };
         registry.get(name)?;
-        match entrants.iter_mut().find(|entrant| entrant.plugin.name == name) {
-            Some(entrant) => setting.apply(&mut entrant.parameters),
-            None => return Err(format!("--set {text:?}: the mechanism {name:?} does not take part").into()),
+        let mut named = entrants.iter_mut().filter(|entrant| entrant.plugin.name == name).peekable();
+        if named.peek().is_none() {
+            return Err(format!("--set {text:?}: the mechanism {name:?} does not take part").into());
         }
+        named.for_each(|entrant| setting.apply(&mut entrant.parameters));
     }
     Ok(entrants)
 }
 
-/// The table, what each mechanism promises, and what guessing gets.
+/// The tables, what each mechanism promises, and what guessing gets.
 fn report(comparison: &Comparison, outcome: &Outcome) -> String {
-    let mechanisms: Vec<Vec<&Row>> =
-        outcome.rows.chunk_by(|a, b| a.mechanism == b.mechanism).map(|rows| rows.iter().collect()).collect();
-    let Some(first) = outcome.rows.first() else {
+    let tables = outcome.scores();
+    let Some(first) = tables.first() else {
         return "no mechanism applies to such data".into();
     };
-    let mut text = format!(
-        "{}: {} of {:?} by {} regression, learned from {} released records, on {} clean test records;\n\
-         mean ± standard deviation of {} trials, seed {}{}\n\n",
-        comparison.data.name,
-        match first.metric {
-            "accuracy" => "accuracy (%)",
-            _ => "root mean squared error",
-        },
-        comparison.data.target,
-        first.model,
-        outcome.train_records,
-        outcome.test_records,
-        comparison.trials,
-        comparison.seed,
-        if first.metric == "accuracy" { "" } else { " (less is better)" },
+    let (name, target) = (&comparison.data.name, &comparison.data.target);
+    let records = format!(
+        "learned from {} released records, on {} clean test records;\n\
+         mean ± standard deviation of {} trials, seed {}",
+        outcome.train_records, outcome.test_records, comparison.trials, comparison.seed,
     );
-    text += &scores(comparison, &mechanisms);
+    let less = |table: &Scores| if table.metric.is_error() { " (less is better)" } else { "" };
+    let guess = |table: &Scores| {
+        let guess = outcome.blind_guesses.get(&table.metric).copied().unwrap_or(f64::NAN);
+        format!("Guessing blindly gets {}.", table.metric.shown(guess))
+    };
+    let mut text = match &tables[..] {
+        [only] => {
+            let (metric, model) = (only.metric.title(), &only.model);
+            let what = format!("{name}: {metric} of {target:?} by {model}, {records}{}", less(only));
+            format!("{what}\n\n{}\n\n{}", scores(comparison, only), guess(only))
+        }
+        several => {
+            let several = several.iter().map(|table| {
+                let heading = format!("{} by {}{}", table.metric.title(), table.model, less(table));
+                format!("{heading}\n\n{}\n\n{}", scores(comparison, table), guess(table))
+            });
+            let several = several.collect::<Vec<_>>().join("\n\n");
+            format!("{name}: {target:?}, {records}\n\n{several}\n\n")
+        }
+    };
+    if tables.len() == 1 {
+        text += " ";
+    }
     text += &format!(
-        "\n\nGuessing blindly gets {}. What each promises{}:\n",
-        in_unit(first.metric, outcome.blind_guess),
-        promised_at(comparison).map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
+        "What each promises{}:\n",
+        comparison.promised_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
     );
-    text += &promises(comparison, &mechanisms);
+    text += &promises(comparison, &first.series);
     text += "\n\nThe card of each: scumble describe NAME. Your own data: scumble compare --input FILE.csv --schema \
              SCHEMA.toml --target COLUMN";
     text
 }
 
-fn scores(comparison: &Comparison, mechanisms: &[Vec<&Row>]) -> String {
+fn scores(comparison: &Comparison, scores: &Scores) -> String {
     let mut table = Table::new();
     let budgets = comparison.epsilons.iter().map(|epsilon| match *epsilon {
         f64::INFINITY => "ε = ∞".to_owned(),
@@ -191,15 +293,13 @@ fn scores(comparison: &Comparison, mechanisms: &[Vec<&Row>]) -> String {
     });
     let header = std::iter::once("mechanism".to_owned()).chain(budgets);
     table.load_style(presets::NOTHING).set_header(header);
-    for rows in mechanisms {
-        let cells = comparison.epsilons.iter().map(|epsilon| {
-            let row = rows.iter().find(|row| row.epsilon.is_none_or(|of_row| of_row == *epsilon));
-            row.map_or(String::new(), |row| {
-                let shown = |value| in_unit(row.metric, value);
-                format!("{} ± {}", shown(row.mean), shown(row.sd))
-            })
+    let shown = |value| scores.metric.shown(value);
+    for series in &scores.series {
+        let cells = comparison.epsilons.iter().map(|&epsilon| {
+            let shown = |row: &Row| format!("{} ± {}", shown(row.mean), shown(row.sd));
+            series.at(epsilon).map_or(String::new(), shown)
         });
-        table.add_row(std::iter::once(rows[0].mechanism.clone()).chain(cells));
+        table.add_row(std::iter::once(series.title.clone()).chain(cells));
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -207,32 +307,18 @@ fn scores(comparison: &Comparison, mechanisms: &[Vec<&Row>]) -> String {
     table.trim_fmt()
 }
 
-fn in_unit(metric: &str, value: f64) -> String {
-    match metric {
-        "accuracy" => format!("{:.1}", 100.0 * value),
-        _ if (1e-3..1e9).contains(&value.abs()) => format!("{value:.4}"),
-        _ => format!("{value:.3e}"),
-    }
-}
-
-/// The budget at which promises are spelled out: 1 if it is there, else the first finite one.
-fn promised_at(comparison: &Comparison) -> Option<f64> {
-    let finite = || comparison.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
-    finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
-}
-
-fn promises(comparison: &Comparison, mechanisms: &[Vec<&Row>]) -> String {
+fn promises(comparison: &Comparison, mechanisms: &[Series]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let wanted = promised_at(comparison);
-    for rows in mechanisms {
+    let wanted = comparison.promised_at();
+    for Series { title, rows } in mechanisms {
         let row = rows.iter().find(|row| row.epsilon == wanted).unwrap_or(&rows[0]);
         let guarantee = &row.guarantee;
         let mut promise = guarantee.summary();
         if !guarantee.discloses.is_empty() {
             promise += &format!("; gives away {}", guarantee.discloses.join("; "));
         }
-        table.add_row([format!("  {}", row.mechanism), promise]);
+        table.add_row([format!("  {title}"), promise]);
     }
     table.trim_fmt()
 }

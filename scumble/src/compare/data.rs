@@ -1,8 +1,11 @@
 //! What mechanisms are compared on: the embedded wines, or a user's file.
 
-use super::{Error, Result, Split, accuracy, rmse};
-use crate::registry::{self, Clipped, Kind, RecordDomain, Schema, Table, Target, TargetDomain, csv};
+use super::{Error, Metric, Result};
+use crate::registry::{
+    self, Clipped, Kind, RecordDomain, Schema, Table, Target, TargetDomain, csv, nearest_name,
+};
 use ndarray::Array1;
+use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// The fewest records on which a comparison says anything.
@@ -17,6 +20,8 @@ pub struct DataSet {
     pub target: String,
     /// The encoded records.
     pub table: Table,
+    /// The first so many records are for training, where the set has a split of its own.
+    pub train_records: Option<usize>,
     /// Where they lie, by their schema.
     pub domain: RecordDomain,
     /// The width of the target's bounds in its own unit; 1 for a class.
@@ -26,6 +31,21 @@ pub struct DataSet {
 }
 
 impl DataSet {
+    /// The data set of this name.
+    ///
+    /// # Errors
+    /// [`Error::Data`] with the nearest name.
+    pub fn by_name(name: &str) -> Result<Self> {
+        const NAMES: [&str; 1] = ["wine"];
+        match name {
+            "wine" => Ok(Self::wine()?),
+            _ => Err(Error::Data(match nearest_name(name, NAMES) {
+                Some(nearest) => format!("there is no data set {name:?}; did you mean {nearest:?}?"),
+                None => format!("there is no data set {name:?}; there are {}", NAMES.join(", ")),
+            })),
+        }
+    }
+
     /// The 1,599 red wines that come with linfa, good (six points of ten or more) or not. 240 of them repeat another row,
     /// so a split may put copies on both sides.
     ///
@@ -64,18 +84,11 @@ impl DataSet {
             name: name.into(),
             target: target.into(),
             table: loaded.table,
+            train_records: None,
             domain: loaded.domain,
             target_width,
             clipped: loaded.clipped,
         })
-    }
-
-    /// The model that learns such a target, and the metric that scores it.
-    pub(super) fn model_and_metric(&self) -> (&'static str, &'static str) {
-        match self.domain.target() {
-            TargetDomain::Class { .. } => ("logistic", "accuracy"),
-            _ => ("ridge", "rmse"),
-        }
     }
 
     /// # Errors
@@ -103,20 +116,50 @@ impl DataSet {
         Ok(())
     }
 
-    /// The test score of guessing the training records' commonest class or mean.
-    pub(super) fn blind_guess(&self, split: &Split) -> f64 {
-        match (split.train.target(), split.test.target()) {
-            (Target::Class(train), Target::Class(test)) => {
-                let mut counts = vec![0; train.iter().max().map_or(0, |class| class + 1)];
-                train.iter().for_each(|&class| counts[class] += 1);
-                let commonest = train.iter().copied().max_by_key(|&class| counts[class]).unwrap_or(0);
-                accuracy(&Array1::from_elem(test.len(), commonest), test)
-            }
-            (Target::Real(train), Target::Real(test)) => {
-                let mean = train.mean().unwrap_or(0.0);
-                rmse(&Array1::from_elem(test.len(), mean), test) * self.target_width
-            }
-            _ => f64::NAN,
+    /// The error that says that `what` is for targets of the other kind.
+    pub(super) fn misfit(&self, what: &str) -> Error {
+        let (needed, found) = match self.domain.target() {
+            TargetDomain::Class { .. } => ("numbers", "a class"),
+            _ => ("classes", "a number"),
+        };
+        Error::Data(format!("{}: {what} is for {needed}, and {:?} is {found}", self.name, self.target))
+    }
+
+    /// The score on clean test records, by every metric that fits.
+    pub(super) fn score(&self, predicted: &Target, truth: &Target) -> impl Iterator<Item = (Metric, f64)> {
+        let scores = Metric::ALL.map(|metric| (metric, metric.score(predicted, truth, self.target_width)));
+        scores.into_iter().filter_map(|(metric, score)| Some((metric, score?)))
+    }
+
+    /// SHA-256, in hexadecimal, of all that scores depend on: the records, their target, and where they lie.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub(super) fn digest(&self) -> Result<String> {
+        let mut digest = Sha256::new();
+        let domain = serde_json::to_vec(&(&self.domain, self.target_width));
+        digest.update(domain.map_err(|error| Error::Data(format!("{}: {error}", self.name)))?);
+        self.table.records().iter().for_each(|value| digest.update(value.to_le_bytes()));
+        match self.table.target() {
+            Target::None => {}
+            Target::Class(classes) => classes.iter().for_each(|&at| digest.update((at as u64).to_le_bytes())),
+            Target::Real(values) => values.iter().for_each(|value| digest.update(value.to_le_bytes())),
+            Target::Vector(values) => values.iter().for_each(|value| digest.update(value.to_le_bytes())),
         }
+        Ok(super::hexadecimal(&digest.finalize()))
+    }
+}
+
+/// As many guesses of the commonest class, or of the mean, of what is trained on.
+pub(super) fn blind_guesses(train: &Target, count: usize) -> Target {
+    match train {
+        Target::Class(train) => {
+            let mut counts = vec![0; train.iter().max().map_or(0, |class| class + 1)];
+            train.iter().for_each(|&class| counts[class] += 1);
+            let commonest = train.iter().copied().max_by_key(|&class| counts[class]).unwrap_or(0);
+            Target::Class(Array1::from_elem(count, commonest))
+        }
+        Target::Real(train) => Target::Real(Array1::from_elem(count, train.mean().unwrap_or(0.0))),
+        _ => Target::None,
     }
 }

@@ -2,25 +2,36 @@
 //! clean test records.
 
 mod data;
+mod experiment;
+mod metric;
+mod model;
 mod outcome;
+mod split;
+mod store;
 
 pub use data::DataSet;
-pub use outcome::{Outcome, Row, Skipped};
+pub use experiment::Experiment;
+pub use metric::Metric;
+pub use model::{Model, Settings};
+pub use outcome::{Outcome, Row, Scores, Series, Skipped};
+pub use split::{SplitKind, Splitting};
+pub use store::Store;
 
 use crate::classic::RandomizedResponse;
-use crate::linear::{self, LogisticParams, RidgeParams};
+use crate::linear;
 use crate::registry::{
-    self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, Table, Target, TargetDomain,
-    Unit, number,
+    self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, Target, TargetDomain, Unit,
+    number,
 };
-use linfa::traits::{Fit, Predict};
-use ndarray::Array1;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha20Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
+use data::blind_guesses;
+use outcome::LABEL_SHARE;
 use rayon::prelude::*;
+use serde::Serialize;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use split::{Split, check_share};
+use std::collections::BTreeMap;
+use std::time::Instant;
+use store::{Key, Score, Scored};
 
 /// More trials than this nobody waits for.
 const MOST_TRIALS: usize = 100_000;
@@ -38,6 +49,14 @@ pub enum Error {
     /// Data on which nothing can be compared.
     #[error("{0}")]
     Data(String),
+    /// An experiment's file, or a store of finished trials, that cannot be used.
+    #[error("{file}: {problem}")]
+    File {
+        /// The file.
+        file: String,
+        /// What is wrong with it, with the line or the key.
+        problem: String,
+    },
 }
 
 /// The result of comparing.
@@ -56,8 +75,12 @@ pub struct Comparison {
     pub delta: f64,
     /// How often each cell is repeated, with another split and other noise.
     pub trials: usize,
-    /// The share of the records that is kept for tests, in (0, 1).
-    pub test_share: f64,
+    /// How records are split into those to learn from and those for tests.
+    pub splitting: Splitting,
+    /// The models; each learns from the same releases.
+    pub models: Vec<Model>,
+    /// The metrics; each scores the same predictions.
+    pub metrics: Vec<Metric>,
     /// The share of ε that a label gets where a mechanism leaves it to randomised response, in (0, 1).
     pub label_share: f64,
     /// The seed of splits and noise.
@@ -79,17 +102,53 @@ impl Entrant {
         let plugins = registry.iter().filter(|plugin| plugin.pace == registry::Pace::Quick);
         plugins.map(|plugin| Self { plugin: *plugin, parameters: Value::Null }).collect()
     }
+
+    /// The parameters that were given: an object.
+    fn given(&self) -> Value {
+        match &self.parameters {
+            Value::Null => json!({}),
+            given => given.clone(),
+        }
+    }
 }
 
 /// A designed mechanism at its budget.
 struct Cell {
-    name: &'static str,
+    plugin: Plugin,
     parameters: Value,
     epsilon: Option<f64>,
     mechanism: Box<dyn Mechanism>,
 }
 
+/// A budget that a plain `compare` shows.
+const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
+
 impl Comparison {
+    /// These entrants on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
+    /// trials on splits at random with a fifth of the records for tests, half of ε for labels, seed 1, and the first model
+    /// and metric that fit the target.
+    pub fn new(data: DataSet, entrants: Vec<Entrant>) -> Self {
+        let target = data.domain.target();
+        Self {
+            models: vec![Model::default_for(target)],
+            metrics: Metric::fitting(target).take(1).collect(),
+            data,
+            entrants,
+            epsilons: EPSILONS.to_vec(),
+            delta: 1e-6,
+            trials: 50,
+            splitting: Splitting::random(0.2),
+            label_share: 0.5,
+            seed: 1,
+        }
+    }
+
+    /// The budget at which promises are spelled out: 1 if it is there, else the first finite one.
+    pub fn promised_at(&self) -> Option<f64> {
+        let finite = || self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
+        finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
+    }
+
     /// Runs it on all cores. `on_start` hears how many trials there will be, `on_trial` of each one's end.
     ///
     /// The same seed gives the same scores whatever the number of threads.
@@ -97,74 +156,114 @@ impl Comparison {
     /// # Errors
     /// [`Error`] for settings out of range, too few records or classes, and whatever stops a mechanism or model.
     pub fn run(&self, on_start: impl FnOnce(u64), on_trial: impl Fn() + Sync) -> Result<Outcome> {
+        self.run_with(None, on_start, on_trial)
+    }
+
+    /// The same, where trials that stand in the store are taken from it, and the others are added to it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and where the store cannot be written: then it holds all that was finished before.
+    pub fn resume(
+        &self,
+        store: &Store,
+        on_start: impl FnOnce(u64),
+        on_trial: impl Fn() + Sync,
+    ) -> Result<Outcome> {
+        self.run_with(Some(store), on_start, on_trial)
+    }
+
+    fn run_with(
+        &self,
+        store: Option<&Store>,
+        on_start: impl FnOnce(u64),
+        on_trial: impl Fn() + Sync,
+    ) -> Result<Outcome> {
         self.data.check_learnable()?;
         self.check_settings()?;
         let (cells, skipped) = self.cells()?;
         on_start((cells.len() * self.trials) as u64);
+        let stored = store.map(|store| Stored::new(store, self, &cells)).transpose()?;
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
         // Each job draws its split again: to hold them all would take the data times the trials.
-        let scored: Vec<(f64, Duration)> = jobs
+        let scored: Vec<Vec<Scored>> = jobs
             .par_iter()
             .map(|&(cell, trial)| {
-                let start = Instant::now();
-                let score = self.score(&*cells[cell].mechanism, &Split::draw(self, trial)?)?;
+                let before = stored.as_ref().map(|stored| stored.find(cell, trial)).transpose()?;
+                let before = before.unwrap_or_else(|| vec![None; self.models.len()]);
+                let scored = self.trial(&cells[cell], trial, before, |model, scored| match &stored {
+                    Some(stored) => stored.add(&cells[cell], cell, trial, model, scored),
+                    None => Ok(()),
+                })?;
                 on_trial();
-                Ok((score, start.elapsed()))
+                Ok(scored)
             })
             .collect::<Result<_>>()?;
-        let guesses = (0..self.trials).map(|trial| Ok(self.data.blind_guess(&Split::draw(self, trial)?)));
-        let guesses: Vec<f64> = guesses.collect::<Result<_>>()?;
-        let tests = self.test_records();
+        let blind_guesses = self.blind_guesses()?;
+        let (train_records, test_records) = self.splitting.sizes(&self.data);
         Ok(Outcome {
-            rows: cells
-                .into_iter()
-                .zip(scored.chunks(self.trials))
-                .map(|(cell, trials)| self.row(cell, trials))
-                .collect(),
+            rows: self.rows(&cells, &scored),
             skipped,
-            blind_guess: mean_and_sd(&guesses).0,
-            train_records: self.data.table.len() - tests,
-            test_records: tests,
+            blind_guess: self.metrics.first().map_or(f64::NAN, |metric| blind_guesses[metric]),
+            blind_guesses,
+            train_records,
+            test_records,
         })
     }
 
-    /// Test records a trial: the share, but one on either side at least.
-    fn test_records(&self) -> usize {
-        let records = self.data.table.len();
-        ((records as f64 * self.test_share).round() as usize).clamp(1, records - 1)
+    /// The mean score of guessing, by every metric that is asked for.
+    fn blind_guesses(&self) -> Result<BTreeMap<Metric, f64>> {
+        let targets = self.data.table.part(&self.data.domain.without_features())?;
+        let mut scores: BTreeMap<Metric, Vec<f64>> =
+            self.metrics.iter().map(|&metric| (metric, vec![])).collect();
+        for trial in 0..self.trials {
+            let split = self.split(trial);
+            let (train, test) = (split.train(&targets)?, split.test(&targets)?);
+            for (metric, score) in self.data.score(&blind_guesses(train.target(), test.len()), test.target())
+            {
+                scores.entry(metric).and_modify(|scores| scores.push(score));
+            }
+        }
+        Ok(scores.into_iter().map(|(metric, scores)| (metric, mean_and_sd(&scores).0)).collect())
+    }
+
+    fn split(&self, trial: usize) -> Split {
+        Split::draw(&self.splitting, &self.data, self.seed, trial)
     }
 
     fn check_settings(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
-        if !(1..=MOST_TRIALS).contains(&self.trials) {
-            return refuse(format!(
-                "a comparison needs between 1 and {MOST_TRIALS} trials, and not {}",
-                self.trials
-            ));
-        }
-        if self.epsilons.is_empty() {
-            return refuse("a comparison needs one epsilon or more".into());
-        }
-        for (at, &epsilon) in self.epsilons.iter().enumerate() {
-            Budget::new(epsilon, self.delta)?;
-            if self.epsilons[..at].contains(&epsilon) {
-                return refuse(format!("epsilon {epsilon} stands there twice"));
-            }
-        }
+        check_trials(self.trials)?;
+        check_epsilons(&self.epsilons, self.delta)?;
         for (at, entrant) in self.entrants.iter().enumerate() {
-            if self.entrants[..at].iter().any(|before| before.plugin.name == entrant.plugin.name) {
+            let is_the_same = |before: &Entrant| {
+                before.plugin.name == entrant.plugin.name && before.parameters == entrant.parameters
+            };
+            if self.entrants[..at].iter().any(is_the_same) {
                 return refuse(format!("the mechanism {:?} stands there twice", entrant.plugin.name));
             }
         }
-        for (name, share) in [("test_share", self.test_share), ("label_share", self.label_share)] {
-            if !(share > 0.0 && share < 1.0) {
-                return refuse(format!(
-                    "{name} must lie strictly between zero and one, and {share} does not"
-                ));
+        for (at, model) in self.models.iter().enumerate() {
+            if !model.fits(self.data.domain.target()) {
+                return Err(self.data.misfit(&format!("the model {:?}", model.name())));
+            }
+            if self.models[..at].contains(model) {
+                return refuse(format!("the model {model} stands there twice"));
             }
         }
-        Ok(())
+        for (at, metric) in self.metrics.iter().enumerate() {
+            if !metric.fits(self.data.domain.target()) {
+                return Err(self.data.misfit(&format!("the metric {:?}", metric.name())));
+            }
+            if self.metrics[..at].contains(metric) {
+                return refuse(format!("the metric {metric} stands there twice"));
+            }
+        }
+        if self.models.is_empty() || self.metrics.is_empty() {
+            return refuse("a comparison needs one model and one metric or more".into());
+        }
+        self.splitting.check(&self.data)?;
+        check_share("label_share", self.label_share)
     }
 
     /// Every entrant that applies, at every budget.
@@ -175,7 +274,8 @@ impl Comparison {
             match self.cells_of(entrant) {
                 Ok(own) => cells.extend(own),
                 Err(Error::Registry(registry::Error::NotApplicable { reason, .. })) => {
-                    skipped.push(Skipped { mechanism: entrant.plugin.name.into(), reason })
+                    let (mechanism, parameters) = (entrant.plugin.name.into(), entrant.given());
+                    skipped.push(Skipped { mechanism, parameters, reason });
                 }
                 Err(error) => return Err(error),
             }
@@ -197,15 +297,12 @@ impl Comparison {
         };
         // An infinite budget claims nothing: what a mechanism is shows at a finite one.
         let (probe, completed) = design(1.0)?;
-        let mut parameters = match &entrant.parameters {
-            Value::Null => json!({}),
-            given => given.clone(),
-        };
+        let mut parameters = entrant.given();
         if completed {
-            parameters["label_share"] = self.label_share.into();
+            parameters[LABEL_SHARE] = self.label_share.into();
         }
         let cell = |epsilon, mechanism| Cell {
-            name: entrant.plugin.name,
+            plugin: entrant.plugin,
             parameters: parameters.clone(),
             epsilon,
             mechanism,
@@ -240,80 +337,161 @@ impl Comparison {
         Ok((Box::new(both), true))
     }
 
-    fn score(&self, mechanism: &dyn Mechanism, split: &Split) -> Result<f64> {
-        let release = mechanism.release(&split.train, &mut Randomness::seeded(split.noise_seed))?;
-        let test = release.key.view(&split.test)?;
-        match (release.table.target(), split.test.target()) {
-            (Target::Class(released), Target::Class(truth)) => {
-                let first = released.first().copied().unwrap_or_default();
-                let dataset = linfa::Dataset::try_from(release.table)?;
-                let predicted = match LogisticParams::default().fit(&dataset) {
-                    Ok(model) => model.predict(test.records()),
-                    // Who sees one class predicts it.
-                    Err(linear::Error::OneClass { .. }) => Array1::from_elem(truth.len(), first),
-                    Err(error) => return Err(error.into()),
-                };
-                Ok(accuracy(&predicted, truth))
+    /// Releases once for all models that have not been scored `before`; `on_scored` hears of each that is now.
+    fn trial(
+        &self,
+        cell: &Cell,
+        trial: usize,
+        before: Vec<Option<Scored>>,
+        on_scored: impl Fn(usize, &Scored) -> Result<()>,
+    ) -> Result<Vec<Scored>> {
+        if before.iter().all(Option::is_some) {
+            return Ok(before.into_iter().flatten().collect());
+        }
+        let start = Instant::now();
+        let split = self.split(trial);
+        let (train, test) = (split.train(&self.data.table)?, split.test(&self.data.table)?);
+        let release = cell.mechanism.release(&train, &mut Randomness::seeded(split.noise_seed))?;
+        let viewed = release.key.view(&test)?;
+        let releasing = start.elapsed();
+        let score = |at: usize| {
+            let start = Instant::now();
+            let predicted = match release.table.target() {
+                Target::Class(_) | Target::Real(_) => self.models[at].predict(&release, &viewed)?,
+                released => {
+                    return Err(Error::Data(format!(
+                        "{}: a model of a released target that is {} cannot be scored",
+                        self.data.name,
+                        released.kind()
+                    )));
+                }
+            };
+            let scores = self.data.score(&predicted, test.target());
+            let scores = scores.map(|(metric, score)| (metric, Score(score))).collect();
+            let scored = Scored { scores, seconds: (releasing + start.elapsed()).as_secs_f64() };
+            on_scored(at, &scored)?;
+            Ok(scored)
+        };
+        before.into_iter().enumerate().map(|(at, found)| found.map_or_else(|| score(at), Ok)).collect()
+    }
+
+    /// The rows, from the trials of each cell, one after the other.
+    fn rows(&self, cells: &[Cell], scored: &[Vec<Scored>]) -> Vec<Row> {
+        let mut rows = vec![];
+        for (at, model) in self.models.iter().enumerate() {
+            for &metric in &self.metrics {
+                for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
+                    let of_model = || trials.iter().map(|models| &models[at]);
+                    let scores: Vec<f64> = of_model().map(|scored| scored.score(metric)).collect();
+                    let (mean, sd) = mean_and_sd(&scores);
+                    rows.push(Row {
+                        mechanism: cell.plugin.name.into(),
+                        parameters: cell.parameters.clone(),
+                        epsilon: cell.epsilon,
+                        model: model.clone(),
+                        metric,
+                        mean,
+                        sd,
+                        trials: scores.len(),
+                        guarantee: cell.mechanism.guarantee(),
+                        seconds: of_model().map(|scored| scored.seconds).sum(),
+                    });
+                }
             }
-            (Target::Real(_), Target::Real(truth)) => {
-                let dataset: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.try_into()?;
-                let model = RidgeParams::default().fit(&dataset)?;
-                Ok(rmse(&model.predict(test.records()), truth) * self.data.target_width)
-            }
-            (released, _) => Err(Error::Data(format!(
-                "{}: a model of a released target that is {} cannot be scored",
-                self.data.name,
-                released.kind()
-            ))),
+        }
+        rows
+    }
+}
+
+/// A store, with the keys of a comparison's trials in it.
+struct Stored<'a> {
+    store: &'a Store,
+    comparison: &'a Comparison,
+    metrics: Vec<Metric>,
+    /// The key of each cell; those of its trials follow from it.
+    cells: Vec<Key>,
+}
+
+/// All that the scores of a cell depend on, but for the trial and the model.
+#[derive(Serialize)]
+struct Everything<'a> {
+    scumble: &'a str,
+    data: &'a str,
+    train_records: Option<usize>,
+    splitting: &'a Splitting,
+    seed: u64,
+    plugin: &'a str,
+    version: &'a str,
+    mechanism: &'a dyn Mechanism,
+}
+
+impl<'a> Stored<'a> {
+    fn new(store: &'a Store, comparison: &'a Comparison, cells: &[Cell]) -> Result<Self> {
+        let data = comparison.data.digest()?;
+        let key = |cell: &Cell| {
+            Key::of(&Everything {
+                scumble: env!("CARGO_PKG_VERSION"),
+                data: &data,
+                train_records: comparison.data.train_records,
+                splitting: &comparison.splitting,
+                seed: comparison.seed,
+                plugin: cell.plugin.name,
+                version: cell.plugin.version,
+                mechanism: &*cell.mechanism,
+            })
+        };
+        let metrics = Metric::fitting(comparison.data.domain.target()).collect();
+        Ok(Self { store, comparison, metrics, cells: cells.iter().map(key).collect::<Result<_>>()? })
+    }
+
+    fn key(&self, cell: usize, trial: usize, model: usize) -> Result<Key> {
+        Key::of(&(&self.cells[cell], trial, &self.comparison.models[model]))
+    }
+
+    /// What each model scored before.
+    fn find(&self, cell: usize, trial: usize) -> Result<Vec<Option<Scored>>> {
+        let models = 0..self.comparison.models.len();
+        models.map(|model| Ok(self.store.find(&self.key(cell, trial, model)?, &self.metrics))).collect()
+    }
+
+    fn add(&self, of: &Cell, cell: usize, trial: usize, model: usize, scored: &Scored) -> Result<()> {
+        let words = json!({
+            "mechanism": of.plugin.name,
+            "parameters": of.parameters,
+            "epsilon": of.epsilon.map(number::to_json),
+            "model": self.comparison.models[model],
+            "trial": trial,
+        });
+        self.store.add(self.key(cell, trial, model)?, &words, scored)
+    }
+}
+
+/// # Errors
+/// [`Error::Data`] for none, or for more than anybody waits for.
+fn check_trials(trials: usize) -> Result<()> {
+    if (1..=MOST_TRIALS).contains(&trials) {
+        return Ok(());
+    }
+    Err(Error::Data(format!("a comparison needs between 1 and {MOST_TRIALS} trials, and not {trials}")))
+}
+
+/// # Errors
+/// [`Error`] for no budget, one that is none, and one that stands twice.
+fn check_epsilons(epsilons: &[f64], delta: f64) -> Result<()> {
+    if epsilons.is_empty() {
+        return Err(Error::Data("a comparison needs one epsilon or more".into()));
+    }
+    for (at, &epsilon) in epsilons.iter().enumerate() {
+        Budget::new(epsilon, delta)?;
+        if epsilons[..at].contains(&epsilon) {
+            return Err(Error::Data(format!("epsilon {epsilon} stands there twice")));
         }
     }
-
-    fn row(&self, cell: Cell, trials: &[(f64, Duration)]) -> Row {
-        let scores: Vec<f64> = trials.iter().map(|(score, _)| *score).collect();
-        let (mean, sd) = mean_and_sd(&scores);
-        let (model, metric) = self.data.model_and_metric();
-        Row {
-            mechanism: cell.name.into(),
-            parameters: cell.parameters,
-            epsilon: cell.epsilon,
-            model,
-            metric,
-            mean,
-            sd,
-            trials: scores.len(),
-            guarantee: cell.mechanism.guarantee(),
-            seconds: trials.iter().map(|(_, time)| time.as_secs_f64()).sum(),
-        }
-    }
+    Ok(())
 }
 
-/// One trial's records and its seed of noise: the same for every mechanism and budget.
-struct Split {
-    train: Table,
-    test: Table,
-    noise_seed: u64,
-}
-
-impl Split {
-    fn draw(comparison: &Comparison, trial: usize) -> Result<Self, registry::Error> {
-        let mut rng = ChaCha20Rng::seed_from_u64(comparison.seed);
-        rng.set_stream(trial as u64);
-        let table = &comparison.data.table;
-        let mut rows: Vec<usize> = (0..table.len()).collect();
-        rows.shuffle(&mut rng);
-        let (test, train) = rows.split_at(comparison.test_records());
-        Ok(Self { train: table.select(train)?, test: table.select(test)?, noise_seed: rng.next_u64() })
-    }
-}
-
-fn accuracy(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
-    let hits = predicted.iter().zip(truth).filter(|(p, t)| p == t).count();
-    hits as f64 / truth.len() as f64
-}
-
-fn rmse(predicted: &Array1<f64>, truth: &Array1<f64>) -> f64 {
-    let squares = (predicted - truth).mapv(|error| error * error);
-    (squares.sum() / truth.len() as f64).sqrt()
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn mean_and_sd(values: &[f64]) -> (f64, f64) {

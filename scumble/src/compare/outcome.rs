@@ -1,19 +1,28 @@
 //! What a comparison finds, for people and machines.
 
+use super::{Metric, Model};
 use crate::registry::{Guarantee, number};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The parameter under which a row says what randomised response got, where a mechanism leaves the label to it.
+pub(super) const LABEL_SHARE: &str = "label_share";
 
 /// What came out.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
-    /// One row a mechanism and budget.
+    /// One row a model, metric, mechanism with its parameters, and budget, in this order.
     pub rows: Vec<Row>,
     /// Mechanisms that have nothing to do on such data, and why.
     pub skipped: Vec<Skipped>,
     /// The score of always guessing the commonest class or the mean of the training records: what learning must beat.
+    /// By the first metric.
     #[serde(serialize_with = "score")]
     pub blind_guess: f64,
+    /// The same by every metric.
+    #[serde(serialize_with = "scores")]
+    pub blind_guesses: BTreeMap<Metric, f64>,
     /// Training records a trial.
     pub train_records: usize,
     /// Test records a trial.
@@ -30,10 +39,11 @@ pub struct Row {
     /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
-    /// The model.
-    pub model: &'static str,
-    /// Its score: `accuracy`, or `rmse` in the target's own unit, against targets clipped to their public bounds.
-    pub metric: &'static str,
+    /// The model: its name, and its hyper-parameters as far as they were given.
+    #[serde(flatten)]
+    pub model: Model,
+    /// Its score: `accuracy`, say, or `rmse` in the target's own unit, against targets clipped to their public bounds.
+    pub metric: Metric,
     /// The mean over trials.
     #[serde(serialize_with = "score")]
     pub mean: f64,
@@ -45,8 +55,71 @@ pub struct Row {
     /// What a release with fresh randomness promises.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,
-    /// The time of all trials, summed, in seconds. They run side by side, so it is more than the wall shows.
+    /// The time of all trials, release and model, summed, in seconds. They run side by side, so it is more than the wall
+    /// shows; models that learn from one release each count its time.
     pub seconds: f64,
+}
+
+/// The rows of one model and metric: a table, or a chart.
+#[derive(Debug, Clone)]
+pub struct Scores<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The metric.
+    pub metric: Metric,
+    /// One a mechanism with its parameters.
+    pub series: Vec<Series<'a>>,
+}
+
+/// A mechanism with its parameters, over the budgets.
+#[derive(Debug, Clone)]
+pub struct Series<'a> {
+    /// The mechanism's name, with those of its parameters that tell it from others of that name.
+    pub title: String,
+    /// A row a budget; one only for a mechanism that claims no differential privacy whatever it is given.
+    pub rows: &'a [Row],
+}
+
+impl Series<'_> {
+    /// Its row at this budget.
+    pub fn at(&self, epsilon: f64) -> Option<&Row> {
+        self.rows.iter().find(|row| row.epsilon.is_none_or(|of_row| of_row == epsilon))
+    }
+}
+
+impl Outcome {
+    /// The rows by model and metric.
+    pub fn scores(&self) -> Vec<Scores<'_>> {
+        let of_one = self.rows.chunk_by(|a, b| a.model == b.model && a.metric == b.metric);
+        of_one
+            .map(|rows| {
+                let series = rows.chunk_by(|a, b| a.mechanism == b.mechanism && a.parameters == b.parameters);
+                let series: Vec<&[Row]> = series.collect();
+                let titled = series.iter().map(|own| Series { title: title(own, &series), rows: own });
+                Scores { model: &rows[0].model, metric: rows[0].metric, series: titled.collect() }
+            })
+            .collect()
+    }
+}
+
+/// The name of a series, with those of its parameters that are not the same wherever its mechanism takes part.
+fn title(own: &[Row], all: &[&[Row]]) -> String {
+    let row = &own[0];
+    let namesakes = || all.iter().map(|rows| &rows[0]).filter(|other| other.mechanism == row.mechanism);
+    let varies = |name: &str| namesakes().any(|other| other.parameters.get(name) != row.parameters.get(name));
+    let given = row.parameters.as_object().into_iter().flatten();
+    // Whether the label is left to randomised response follows from the others.
+    let told = given.filter(|(name, _)| *name != LABEL_SHARE && varies(name));
+    let told: Vec<String> = told
+        .map(|(name, value)| match value {
+            Value::String(text) => format!("{name} = {text}"),
+            value => format!("{name} = {value}"),
+        })
+        .collect();
+    if told.is_empty() {
+        return row.mechanism.clone();
+    }
+    format!("{}, {}", row.mechanism, told.join(", "))
 }
 
 /// A mechanism that does not apply.
@@ -54,22 +127,25 @@ pub struct Row {
 pub struct Skipped {
     /// The plugin's name.
     pub mechanism: String,
+    /// Its parameters, as far as they were given.
+    pub parameters: Value,
     /// Why.
     pub reason: String,
 }
 
-fn epsilon_or_null<S: serde::Serializer>(epsilon: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+fn epsilon_or_null<S: Serializer>(epsilon: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     epsilon.map(number::to_json).serialize(serializer)
 }
 
 /// A score is null where it is no number, as after an overflow.
-fn score<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+fn score<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     number::to_json(*value).serialize(serializer)
 }
 
-fn guarantee_for_machines<S: serde::Serializer>(
-    guarantee: &Guarantee,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn scores<S: Serializer>(values: &BTreeMap<Metric, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(values.iter().map(|(metric, value)| (metric, number::to_json(*value))))
+}
+
+fn guarantee_for_machines<S: Serializer>(guarantee: &Guarantee, serializer: S) -> Result<S::Ok, S::Error> {
     guarantee.to_json().serialize(serializer)
 }

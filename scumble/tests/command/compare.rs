@@ -42,6 +42,7 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         "mechanism",
         "metric",
         "model",
+        "model_parameters",
         "parameters",
         "sd",
         "seconds",

@@ -4,8 +4,10 @@ mod account;
 mod audit;
 mod compare;
 mod design;
+mod experiment;
 mod ledger;
 mod list;
+mod page;
 mod readme;
 mod release;
 

@@ -1,0 +1,75 @@
+//! Linear soft-margin machines, to one ten-thousandth of the optimum.
+
+use crate::{Contestant, Result, Section};
+use linfa::traits::Fit;
+use scumble::datasets::{DataSet, folder, source};
+use scumble::registry::Target;
+use scumble::svm::SvmParams;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// ½‖w‖² + ½ρb² + Σ max(0, 1 − yᵢ(w·xᵢ + b)), for both.
+const BIAS_PENALTY: f64 = 0.01;
+
+/// Each stops when its objective is provably, or as was found out beforehand, within this share of the optimum.
+const TOLERANCE: f64 = 1e-4;
+
+/// A data set on which machines are timed, and where its numbers stand for those who do not read ours.
+pub(crate) struct Task {
+    name: &'static str,
+    dataset: linfa::Dataset<f64, usize, ndarray::Ix1>,
+    optimum: f64,
+    /// n × d values, and n signs, as 64-bit numbers.
+    files: [PathBuf; 2],
+}
+
+impl Task {
+    /// Adult's training records and all of WDBC, encoded by their public bounds; none where the data are not there.
+    ///
+    /// # Errors
+    /// Where a data set cannot be read.
+    pub(crate) fn all(scratch: &TempDir) -> Result<Vec<Self>> {
+        ["adult", "wdbc"].into_iter().map(|name| Self::new(name, scratch)).collect()
+    }
+
+    fn new(name: &'static str, scratch: &TempDir) -> Result<Self> {
+        let DataSet { table, train_records, .. } = source(name)?.load(&folder())?;
+        let rows: Vec<usize> = (0..train_records.unwrap_or(table.len())).collect();
+        let table = table.select(&rows)?;
+        let Target::Class(classes) = table.target() else {
+            return Err(format!("{name}: its target is no class").into());
+        };
+        let bytes = |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
+        let files = ["records", "signs"].map(|part| scratch.path().join(format!("{name}-{part}")));
+        fs::write(&files[0], bytes(&mut table.records().iter().copied()))?;
+        fs::write(&files[1], bytes(&mut classes.iter().map(|class| 2.0 * *class as f64 - 1.0)))?;
+        let dataset = table.try_into()?;
+        let optimum = params().tolerance(1e-9).fit(&dataset)?.machines()[0].objective;
+        Ok(Self { name, dataset, optimum, files })
+    }
+
+    /// What scikit-learn is told of it.
+    pub(crate) fn told(&self) -> String {
+        let [records, signs] = self.files.each_ref().map(|file| file.display().to_string());
+        let width = self.dataset.records.ncols();
+        format!("machine {records} {signs} {width} {BIAS_PENALTY} {} {TOLERANCE}", self.optimum)
+    }
+
+    pub(crate) fn section(self) -> Section {
+        let (n, d) = self.dataset.records.dim();
+        let machine = Contestant::timed("scumble, `SvmParams`", n, move || Ok(params().fit(&self.dataset)?));
+        Section {
+            title: format!("A linear machine on {}", self.name),
+            what: format!(
+                "A record of {n} × {d} numbers, encoded by public bounds: fitted until the hinge objective (θ = 1, a bias penalty of \
+                 {BIAS_PENALTY}) is within {TOLERANCE:e} of its optimum."
+            ),
+            contestants: vec![machine],
+        }
+    }
+}
+
+fn params() -> SvmParams {
+    SvmParams::default().standardize(false).bias_penalty(BIAS_PENALTY).tolerance(TOLERANCE)
+}

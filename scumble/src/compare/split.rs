@@ -1,0 +1,199 @@
+//! How records are split into those that are released to learn from and those that are kept for tests.
+
+use super::{DataSet, Error, Result};
+use crate::registry::Table;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use serde::Serialize;
+
+/// How records are split in each trial.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Splitting {
+    /// Where the test records come from.
+    pub kind: SplitKind,
+    /// So many training records at most, drawn anew in each trial.
+    pub most_train: Option<usize>,
+    /// So many test records at most, drawn anew in each trial.
+    pub most_test: Option<usize>,
+}
+
+/// Where the test records come from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum SplitKind {
+    /// A share of the records, drawn anew in each trial, in (0, 1).
+    Random {
+        /// The share that is kept for tests.
+        test_share: f64,
+    },
+    /// The data set's own split: without a limit, only the noise differs between trials.
+    Own,
+}
+
+impl Splitting {
+    /// A share of all records for tests.
+    pub fn random(test_share: f64) -> Self {
+        Self { kind: SplitKind::Random { test_share }, most_train: None, most_test: None }
+    }
+
+    /// # Errors
+    /// [`Error::Data`] for a share or a limit out of range, or where the data have no split of their own.
+    pub(super) fn check(&self, data: &DataSet) -> Result<()> {
+        for (name, most) in [("most_train", self.most_train), ("most_test", self.most_test)] {
+            if most == Some(0) {
+                return Err(Error::Data(format!("{name} must be one or more, and 0 is not")));
+            }
+        }
+        match (&self.kind, data.train_records) {
+            (SplitKind::Random { test_share }, _) => check_share("test_share", *test_share),
+            (SplitKind::Own, Some(train)) if (1..data.table.len()).contains(&train) => Ok(()),
+            (SplitKind::Own, Some(train)) => Err(Error::Data(format!(
+                "{}: its own split has {train} training records of {}, and one on either side is needed",
+                data.name,
+                data.table.len()
+            ))),
+            (SplitKind::Own, None) => Err(Error::Data(format!(
+                "{}: it has no split of its own; kind = \"random\" draws one",
+                data.name
+            ))),
+        }
+    }
+
+    /// Training and test records of each trial.
+    pub(super) fn sizes(&self, data: &DataSet) -> (usize, usize) {
+        let at_most = |most: Option<usize>, count: usize| most.map_or(count, |most| most.min(count));
+        let (train, test) = self.kind.sizes(data);
+        (at_most(self.most_train, train), at_most(self.most_test, test))
+    }
+}
+
+impl SplitKind {
+    /// Training and test records without a limit.
+    fn sizes(&self, data: &DataSet) -> (usize, usize) {
+        let records = data.table.len();
+        let train = match self {
+            // One on either side at least.
+            Self::Random { test_share } => {
+                records - ((records as f64 * test_share).round() as usize).clamp(1, records - 1)
+            }
+            Self::Own => data.train_records.unwrap_or(records),
+        };
+        (train, records - train)
+    }
+}
+
+/// # Errors
+/// [`Error::Data`] for a share that is none.
+pub(super) fn check_share(name: &str, share: f64) -> Result<()> {
+    if share > 0.0 && share < 1.0 {
+        return Ok(());
+    }
+    Err(Error::Data(format!("{name} must lie strictly between zero and one, and {share} does not")))
+}
+
+/// One trial's records, by their rows, and its seed of noise: the same for every mechanism and budget.
+pub(super) struct Split {
+    train: Vec<usize>,
+    test: Vec<usize>,
+    pub(super) noise_seed: u64,
+}
+
+impl Split {
+    /// The split of this trial. The data must have passed [`Splitting::check`].
+    pub(super) fn draw(splitting: &Splitting, data: &DataSet, seed: u64, trial: usize) -> Self {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        rng.set_stream(trial as u64);
+        let mut train: Vec<usize> = (0..data.table.len()).collect();
+        let (all_train, all_test) = splitting.kind.sizes(data);
+        let (most_train, most_test) = splitting.sizes(data);
+        let mut test = match splitting.kind {
+            SplitKind::Random { .. } => {
+                train.shuffle(&mut rng);
+                let rest = train.split_off(all_test);
+                std::mem::replace(&mut train, rest)
+            }
+            SplitKind::Own => {
+                let mut test = train.split_off(all_train);
+                if most_train < all_train {
+                    train.shuffle(&mut rng);
+                }
+                if most_test < all_test {
+                    test.shuffle(&mut rng);
+                }
+                test
+            }
+        };
+        train.truncate(most_train);
+        test.truncate(most_test);
+        Self { train, test, noise_seed: rng.next_u64() }
+    }
+
+    /// The training records of a table with the data's rows.
+    pub(super) fn train(&self, table: &Table) -> Result<Table> {
+        Ok(table.select(&self.train)?)
+    }
+
+    /// The test records of a table with the data's rows.
+    pub(super) fn test(&self, table: &Table) -> Result<Table> {
+        Ok(table.select(&self.test)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(most_train: Option<usize>, most_test: Option<usize>) -> Splitting {
+        Splitting { kind: SplitKind::Own, most_train, most_test }
+    }
+
+    fn wine(train_records: Option<usize>) -> DataSet {
+        DataSet { train_records, ..DataSet::wine().unwrap() }
+    }
+
+    #[test]
+    fn a_random_split_has_every_record_on_one_side() {
+        let data = wine(None);
+        let split = Split::draw(&Splitting::random(0.2), &data, 1, 0);
+        assert_eq!((split.train.len(), split.test.len()), (1279, 320));
+        let mut rows = [split.train, split.test].concat();
+        rows.sort_unstable();
+        assert!(rows.into_iter().eq(0..1599));
+    }
+
+    #[test]
+    fn limits_take_of_a_random_split_and_leave_its_noise() {
+        let data = wine(None);
+        let whole = Split::draw(&Splitting::random(0.2), &data, 1, 3);
+        let limited = Splitting { most_train: Some(100), most_test: Some(9_999), ..Splitting::random(0.2) };
+        let split = Split::draw(&limited, &data, 1, 3);
+        assert_eq!((&split.train[..], &split.test), (&whole.train[..100], &whole.test));
+        assert_eq!(split.noise_seed, whole.noise_seed);
+    }
+
+    #[test]
+    fn only_the_noise_differs_between_trials_on_a_split_of_ones_own() {
+        let data = wine(Some(1000));
+        let [one, two] = [0, 1].map(|trial| Split::draw(&own(None, None), &data, 1, trial));
+        assert!(one.train.iter().copied().eq(0..1000) && one.test.iter().copied().eq(1000..1599));
+        assert_eq!((&one.train, &one.test), (&two.train, &two.test));
+        assert_ne!(one.noise_seed, two.noise_seed);
+    }
+
+    #[test]
+    fn a_limit_draws_anew_in_each_trial_from_its_own_side() {
+        let data = wine(Some(1000));
+        let [one, two] = [0, 1].map(|trial| Split::draw(&own(Some(50), Some(20)), &data, 1, trial));
+        assert_eq!((one.train.len(), one.test.len()), (50, 20));
+        assert!(one.train.iter().all(|&row| row < 1000) && one.test.iter().all(|&row| row >= 1000));
+        assert!(one.train != two.train && one.test != two.test);
+    }
+
+    #[test]
+    fn a_split_that_there_is_not_is_refused() {
+        let refused = own(None, None).check(&wine(None)).unwrap_err().to_string();
+        assert_eq!(refused, "wine quality: it has no split of its own; kind = \"random\" draws one");
+        assert!(own(None, None).check(&wine(Some(1599))).is_err());
+        assert!(own(Some(0), None).check(&wine(Some(1000))).is_err());
+    }
+}

@@ -1,0 +1,381 @@
+//! A chart of scores against ε, as inline SVG.
+//!
+//! It is drawn here and not by plotters, whose SVG has fixed fonts and colours and neither classes nor groups: it could not
+//! follow the page into the dark, onto paper or onto a phone, nor could a series be told from another by a reader or a test.
+
+use super::ink;
+use crate::compare::{Metric, Row, Scores, Series};
+use maud::{Markup, html};
+
+/// In user units; the page scales them.
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 390.0;
+const LEFT: f64 = 60.0;
+const RIGHT: f64 = WIDTH - 66.0;
+const TOP: f64 = 14.0;
+const BOTTOM: f64 = HEIGHT - 60.0;
+/// Between the plot's sides and the outermost budgets.
+const PAD: f64 = 30.0;
+/// The width of a character of a label, at its largest.
+const CHARACTER: f64 = 12.0;
+
+/// Marks of series, around (0, 0).
+const MARKERS: [&str; 8] = [
+    "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z",
+    "M-4 -4h8v8h-8Z",
+    "M0 -5.4L5 3.6H-5Z",
+    "M0 -5.6L5.2 0L0 5.6L-5.2 0Z",
+    "M0 5.4L5 -3.6H-5Z",
+    "M-4.2 -4.2L4.2 4.2M4.2 -4.2L-4.2 4.2",
+    "M0 -5.2V5.2M-5.2 0H5.2",
+    "M0 -5.4L5.1 -1.7L3.2 4.4H-3.2L-5.1 -1.7Z",
+];
+const DASHES: [&str; 5] = ["none", "7 3", "2 3", "9 3 2 3", "14 4"];
+
+/// How the series at this place looks: no two of the first forty have marker and dashes in common.
+struct Look {
+    marker: &'static str,
+    dashes: &'static str,
+}
+
+impl Look {
+    fn of(at: usize) -> Self {
+        let round = at / MARKERS.len();
+        Self { marker: MARKERS[at % MARKERS.len()], dashes: DASHES[(at + round) % DASHES.len()] }
+    }
+}
+
+/// A row's place on the chart.
+struct Point<'a> {
+    x: f64,
+    row: &'a Row,
+    epsilon: f64,
+}
+
+/// The chart of these scores at these budgets, with the score of guessing blindly.
+pub(super) fn chart(scores: &Scores, epsilons: &[f64], blind_guess: f64) -> Markup {
+    let metric = scores.metric;
+    let across = Across::of(epsilons);
+    let up = Up::of(scores, blind_guess);
+    let what = format!("{} by {}, against ε", metric.title(), scores.model);
+    html! {
+        svg.chart role="img" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } aria-label=(what) {
+            title { (what) }
+            @for (value, label) in up.ticks() {
+                @let y = at(up.y(value));
+                line.grid x1=(at(LEFT)) x2=(at(RIGHT)) y1=(y) y2=(y) {}
+                text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
+            }
+            line.axis x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
+            @for (x, label) in across.ticks() {
+                line.axis x1=(at(x)) x2=(at(x)) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
+                text x=(at(x)) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
+            }
+            text x=(at((LEFT + RIGHT) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" {
+                "privacy budget ε (less is more private)"
+            }
+            @if blind_guess.is_finite() {
+                @let y = up.y(blind_guess);
+                line.blind x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(y)) y2=(at(y)) {}
+                text x=(at(RIGHT + 7.0)) y=(at(y)) dy="-0.25em" { "blind" }
+                text x=(at(RIGHT + 7.0)) y=(at(y)) dy="0.8em" { "guess" }
+            }
+            @for (place, series) in scores.series.iter().enumerate() {
+                (drawn(series, place, scores, &across, &up))
+            }
+        }
+    }
+}
+
+/// One series: its line, its error bars and its points.
+fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &Up) -> Markup {
+    let shift = across.shift(place, scores.series.len());
+    let points = across.budgets.iter().filter_map(|&(epsilon, x)| {
+        let row = series.at(epsilon).filter(|row| row.mean.is_finite())?;
+        Some(Point { x: x + shift, row, epsilon })
+    });
+    let points: Vec<Point> = points.collect();
+    let joined = |points: &[Point]| {
+        let places = points.iter().map(|point| format!("{} {}", at(point.x), at(up.y(point.row.mean))));
+        format!("M{}", places.collect::<Vec<_>>().join("L"))
+    };
+    let finite = points.iter().take_while(|point| point.epsilon.is_finite()).count();
+    let Look { marker, dashes } = Look::of(place);
+    let shown = |value| scores.metric.shown(value);
+    html! {
+        g class={ "series " (ink(series, place)) } data-series=(place) {
+            @if finite > 1 { path.line d=(joined(&points[..finite])) stroke-dasharray=(dashes) {} }
+            @if finite > 0 && finite < points.len() { path.leap d=(joined(&points[finite - 1..])) {} }
+            @for Point { x, row, .. } in points.iter().filter(|point| point.row.sd > 0.0 && point.row.sd.is_finite()) {
+                @let (low, high) = (up.y(row.mean - row.sd), up.y(row.mean + row.sd));
+                path.spread-bar d={
+                    "M" (at(*x)) " " (at(low)) "V" (at(high))
+                    "M" (at(x - 3.0)) " " (at(low)) "h6M" (at(x - 3.0)) " " (at(high)) "h6"
+                } {}
+            }
+            @for Point { x, row, epsilon } in &points {
+                path.marker.point d=(marker) transform={ "translate(" (at(*x)) " " (at(up.y(row.mean))) ")" } {
+                    title {
+                        (series.title) ", ε = " (in_words(*epsilon)) ": " (shown(row.mean)) " ± " (shown(row.sd))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a series looks like, for the legend.
+pub(super) fn sample(series: &Series, place: usize) -> Markup {
+    let Look { marker, dashes } = Look::of(place);
+    html! {
+        svg class=(ink(series, place)) viewBox="0 0 44 14" aria-hidden="true" {
+            path.line d="M0 7H44" stroke-dasharray=(dashes) {}
+            path.marker d=(marker) transform="translate(22 7)" {}
+        }
+    }
+}
+
+/// Whether some mean lies outside the chart, and is drawn at its edge.
+pub(super) fn is_cut(scores: &Scores) -> bool {
+    let rows = scores.series.iter().flat_map(|series| series.rows);
+    rows.into_iter().any(|row| row.mean < lowest_shown(scores.metric))
+}
+
+/// Budgets from left to right: on a logarithmic scale, and ∞ at a place of its own behind them.
+struct Across {
+    budgets: Vec<(f64, f64)>,
+}
+
+impl Across {
+    fn of(epsilons: &[f64]) -> Self {
+        let mut sorted = epsilons.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let finite: Vec<f64> = sorted.iter().copied().filter(|epsilon| epsilon.is_finite()).collect();
+        let (from, to) = (LEFT + PAD, RIGHT - PAD);
+        let has_infinite = finite.len() < sorted.len();
+        let slot =
+            if has_infinite && !finite.is_empty() { (to - from) / sorted.len().max(3) as f64 } else { 0.0 };
+        let logs: Vec<f64> = finite.iter().map(|epsilon| epsilon.ln()).collect();
+        let x = |log: f64| match (logs.first(), logs.last()) {
+            (Some(first), Some(last)) if last > first => {
+                from + (to - slot - from) * (log - first) / (last - first)
+            }
+            _ => (from + to - slot) / 2.0,
+        };
+        let mut budgets: Vec<(f64, f64)> =
+            finite.iter().zip(&logs).map(|(&epsilon, &log)| (epsilon, x(log))).collect();
+        if has_infinite {
+            budgets.push((f64::INFINITY, if finite.is_empty() { (from + to) / 2.0 } else { to }));
+        }
+        Self { budgets }
+    }
+
+    /// How far a series stands beside its budgets, so that error bars do not hide each other.
+    fn shift(&self, place: usize, count: usize) -> f64 {
+        let gaps = self.budgets.windows(2).map(|pair| pair[1].1 - pair[0].1);
+        let room = gaps.fold(2.0 * PAD, f64::min);
+        let step = (0.55 * room / count as f64).min(6.0);
+        (place as f64 - (count - 1) as f64 / 2.0) * step
+    }
+
+    /// Labels, as many as have room.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let mut ticks: Vec<(f64, String)> = vec![];
+        // From the right, for ∞ has a label always.
+        for &(epsilon, x) in self.budgets.iter().rev() {
+            let label = in_words(epsilon);
+            let width = |label: &str| label.chars().count() as f64 * CHARACTER;
+            if ticks.last().is_none_or(|(right, other)| {
+                right - x > (width(other) + width(&label)) / 2.0 + CHARACTER / 2.0
+            }) {
+                ticks.push((x, label));
+            }
+        }
+        ticks
+    }
+}
+
+/// Scores from the bottom up: linear, or logarithmic where errors are of many magnitudes.
+struct Up {
+    from: f64,
+    to: f64,
+    /// Where lines run across, in units of the axis.
+    ticks: Vec<f64>,
+    is_logarithmic: bool,
+    metric: Metric,
+}
+
+/// Errors whose means differ by more than this factor stand on a logarithmic scale: the good ones should not be one line.
+const MANY_MAGNITUDES: f64 = 8.0;
+
+impl Up {
+    fn of(scores: &Scores, blind_guess: f64) -> Self {
+        let metric = scores.metric;
+        let rows = || scores.series.iter().flat_map(|series| series.rows).filter(|row| row.mean.is_finite());
+        let means: Vec<f64> =
+            rows().map(|row| row.mean).chain([blind_guess]).filter(|mean| mean.is_finite()).collect();
+        let (low, high) = ends(&means);
+        if metric.is_error() && low > 0.0 && high > MANY_MAGNITUDES * low {
+            let ends = [round(low, Rounding::Down), round(high, Rounding::Up)].map(f64::log10);
+            return Self {
+                from: ends[0],
+                to: ends[1],
+                ticks: magnitudes(ends),
+                is_logarithmic: true,
+                metric,
+            };
+        }
+        let spread = |row: &Row| if row.sd.is_finite() { row.sd } else { 0.0 };
+        let bars = rows().flat_map(|row| [row.mean - spread(row), row.mean + spread(row)]);
+        let (low, high) = ends(&bars.chain(means).collect::<Vec<_>>());
+        // A share is between nothing and all; an error is no less than nothing; R² is no more than one.
+        let (least, most) = match metric {
+            _ if metric.is_share() => (0.0, 1.0),
+            Metric::R2 => (lowest_shown(metric), 1.0),
+            _ => (0.0, f64::INFINITY),
+        };
+        let scale = scale(metric);
+        let (low, high) = (low.max(least) * scale, high.clamp(least, most) * scale);
+        let step = round((high - low).max(1e-3 * high.abs()).max(1e-9) / 5.0, Rounding::Up);
+        let from = (low / step).floor() * step;
+        let to = ((high / step).ceil() * step).max(from + step);
+        let count = ((to - from) / step).round() as i32;
+        let ticks = (0..=count).map(|at| from + f64::from(at) * step).collect();
+        Self { from, to, ticks, is_logarithmic: false, metric }
+    }
+
+    /// Where a score stands; at the edge if it lies beyond.
+    fn y(&self, score: f64) -> f64 {
+        let value = score * scale(self.metric);
+        let value = if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
+        let share = ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
+        BOTTOM - share * (BOTTOM - TOP)
+    }
+
+    /// Scores with their labels.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let steps = self.ticks.windows(2).map(|pair| pair[1] - pair[0]);
+        let step = steps.fold(f64::INFINITY, f64::min);
+        // As many decimals as tell one from the next; on a logarithmic scale each has its own.
+        let label = |value: f64| match if self.is_logarithmic { value } else { step } {
+            finest @ 1e-4..1e6 => {
+                let decimals = (-(finest * (1.0 + 1e-9)).log10().floor()).max(0.0) as usize;
+                format!("{value:.decimals$}")
+            }
+            _ => format!("{value:.0e}"),
+        };
+        self.ticks.iter().map(|&value| (value / scale(self.metric), label(value))).collect()
+    }
+}
+
+/// R² has no lower end, and far below zero says no more than a little below.
+fn lowest_shown(metric: Metric) -> f64 {
+    if metric == Metric::R2 { -1.0 } else { f64::NEG_INFINITY }
+}
+
+/// How many units of the axis one of a score is: shares are in per cent.
+fn scale(metric: Metric) -> f64 {
+    if metric.is_share() { 100.0 } else { 1.0 }
+}
+
+/// The least and the greatest; 0 and 1 of none.
+fn ends(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if low <= high { (low, high) } else { (0.0, 1.0) }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rounding {
+    Down,
+    Up,
+}
+
+/// The nearest of 1, 2 and 5 times a power of ten that is no more, or no less.
+fn round(value: f64, rounding: Rounding) -> f64 {
+    let unit = 10f64.powf(value.log10().floor());
+    let fits = |times: &f64| match rounding {
+        Rounding::Down => times * unit <= value * (1.0 + 1e-9),
+        Rounding::Up => times * unit >= value * (1.0 - 1e-9),
+    };
+    let mut times = [1.0, 2.0, 5.0, 10.0].into_iter();
+    let found = if rounding == Rounding::Up { times.find(fits) } else { times.rfind(fits) };
+    found.unwrap_or(1.0) * unit
+}
+
+/// 1, 2 and 5 times powers of ten between the two logarithms, or powers of ten alone, if those are many.
+fn magnitudes(ends: [f64; 2]) -> Vec<f64> {
+    let times: &[f64] = if ends[1] - ends[0] > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let powers = ends[0].floor() as i32..=ends[1].ceil() as i32;
+    // So many decades that not every one has room.
+    let every = (powers.clone().count() as i32 / 8).max(1);
+    let values = powers.filter(|power| power % every == 0);
+    let values = values.flat_map(|power| times.iter().map(move |times| times * 10f64.powi(power)));
+    values.filter(|value| (ends[0] - 1e-9..=ends[1] + 1e-9).contains(&value.log10())).collect()
+}
+
+/// ε as people write it.
+pub(super) fn in_words(epsilon: f64) -> String {
+    if epsilon.is_infinite() { "∞".into() } else { crate::registry::number::short(epsilon) }
+}
+
+/// A coordinate, to a tenth.
+fn at(coordinate: f64) -> String {
+    let text = format!("{coordinate:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn infinity_is_the_last_place_of_an_axis_that_is_logarithmic_before_it() {
+        let across = Across::of(&[f64::INFINITY, 4.0, 1.0, 2.0]);
+        let (epsilons, x): (Vec<f64>, Vec<f64>) = across.budgets.into_iter().unzip();
+        assert_eq!(epsilons, [1.0, 2.0, 4.0, f64::INFINITY]);
+        assert_eq!((x[0], x[3]), (LEFT + PAD, RIGHT - PAD));
+        assert!((x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9, "{x:?}");
+        for one in [1.0, f64::INFINITY] {
+            assert_eq!(Across::of(&[one]).budgets, [(one, (LEFT + RIGHT) / 2.0)]);
+        }
+    }
+
+    #[test]
+    fn labels_of_budgets_do_not_overlap() {
+        let crowded: Vec<f64> = (1..60).map(|at| 0.1 * f64::from(at)).chain([f64::INFINITY]).collect();
+        let ticks = Across::of(&crowded).ticks();
+        assert_eq!(ticks[0].1, "∞");
+        for pair in ticks.windows(2) {
+            let width = |tick: &(f64, String)| tick.1.chars().count() as f64 * CHARACTER;
+            assert!(pair[0].0 - pair[1].0 > (width(&pair[0]) + width(&pair[1])) / 2.0, "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn steps_are_round() {
+        for (step, up, down) in
+            [(0.9, 1.0, 0.5), (1.0, 1.0, 1.0), (1.1, 2.0, 1.0), (0.03, 0.05, 0.02), (60.0, 100.0, 50.0)]
+        {
+            for (rounding, expected) in [(Rounding::Up, up), (Rounding::Down, down)] {
+                let found = round(step, rounding);
+                assert!((found - expected).abs() < 1e-9 * expected, "{step} gives {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_a_few_round_numbers() {
+        assert_eq!(magnitudes([0.5, 20.0].map(f64::log10)), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
+        assert_eq!(magnitudes([0.0, 4.0]), [1.0, 10.0, 100.0, 1000.0, 10000.0]);
+        assert!((2..12).contains(&magnitudes([-3.0, 90.0]).len()));
+    }
+
+    #[test]
+    fn forty_series_can_be_told_apart_without_colours() {
+        let looks: HashSet<(&str, &str)> =
+            (0..40).map(Look::of).map(|look| (look.marker, look.dashes)).collect();
+        assert_eq!(looks.len(), 40);
+    }
+}

@@ -1,0 +1,377 @@
+//! A comparison as one self-contained HTML page: charts, a table that sorts, the card of every mechanism, and how it was made.
+//!
+//! It loads nothing, and needs no script to be read.
+
+mod chart;
+
+use crate::compare::{Comparison, Metric, Outcome, Row, Scores, Series, SplitKind};
+use crate::registry::{Guarantee, Plugin, Unit};
+use chart::{chart, in_words, is_cut, sample};
+use jiff::Timestamp;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use std::time::Duration;
+
+/// What the page shows, and how it came about.
+#[derive(Debug)]
+pub struct Page<'a> {
+    /// What was compared.
+    pub comparison: &'a Comparison,
+    /// What came out.
+    pub outcome: &'a Outcome,
+    /// The command, as a shell reads it.
+    pub command: &'a str,
+    /// The experiment's text, if there was one.
+    pub experiment: Option<&'a str>,
+    /// When it was made.
+    pub made: Timestamp,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Scripts and pictures from elsewhere are refused, whoever put them there.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+impl Page<'_> {
+    /// The page.
+    pub fn to_html(&self) -> String {
+        let scores = self.outcome.scores();
+        let title = self.title();
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="generator" content={ "scumble " (env!("CARGO_PKG_VERSION")) };
+                    title { (title) }
+                    style { (PreEscaped(include_str!("style.css"))) }
+                }
+                body {
+                    main {
+                        h1 { (title) }
+                        (self.lead(&scores))
+                        @for scores in &scores { (self.section(scores)) }
+                        @if scores.is_empty() { p { "No mechanism applies to such data." } }
+                        @else {
+                            (self.table(&scores))
+                            (self.cards(&scores[0].series))
+                        }
+                        (self.left_out())
+                        (self.how())
+                    }
+                    script { (PreEscaped(include_str!("script.js"))) }
+                }
+            }
+        };
+        page.into_string()
+    }
+
+    fn title(&self) -> String {
+        let data = &self.comparison.data;
+        format!("What privacy costs: “{}” learned from {}", data.target, data.name)
+    }
+
+    /// What was compared, on what.
+    fn lead(&self, scores: &[Scores]) -> Markup {
+        let Comparison { data, models, epsilons, trials, splitting, .. } = self.comparison;
+        let Outcome { train_records, test_records, .. } = self.outcome;
+        let mechanisms = scores.first().map_or(0, |scores| scores.series.len());
+        let models = match &models[..] {
+            [only] => only.to_string(),
+            several => counted(several.len(), "model"),
+        };
+        let again = match splitting.kind {
+            SplitKind::Random { .. } => "each time with another split and other noise",
+            SplitKind::Own if splitting.most_train.is_some() || splitting.most_test.is_some() => {
+                "each time with other records and other noise"
+            }
+            SplitKind::Own => "on the data set's own split, each time with other noise",
+        };
+        html! {
+            p {
+                (counted(mechanisms, "mechanism")) " released " (grouped(*train_records)) " of "
+                (grouped(data.table.len())) " records of " (data.name) ", at "
+                (counted(epsilons.len(), "privacy budget")) ". From each release " (models)
+                " learned " q { (data.target) } ", scored on " (grouped(*test_records))
+                " clean test records: mean ± standard deviation of " (counted(*trials, "trial")) ", " (again) "."
+            }
+            p.muted {
+                "ε is the budget: less is more private, ∞ is none. What is promised at it differs from mechanism to mechanism and \
+                 stands on the cards. The scores are of clean records and no promise covers them: a page about private data is for \
+                 their owner."
+            }
+        }
+    }
+
+    /// One model by one metric: what it comes to, and the chart.
+    fn section(&self, scores: &Scores) -> Markup {
+        let metric = scores.metric;
+        let blind = self.blind_guess(metric);
+        html! {
+            section {
+                h2 {
+                    (metric.title()) " by " (scores.model)
+                    @if metric.is_error() { " (less is better)" }
+                }
+                (self.glance(scores, blind))
+                figure {
+                    (chart(scores, &self.comparison.epsilons, blind))
+                    ul.legend {
+                        @for (place, series) in scores.series.iter().enumerate() {
+                            li data-series=(place) {
+                                (sample(series, place))
+                                span { (series.title) " " span.what { (protected(&series.rows[0].guarantee)) } }
+                            }
+                        }
+                    }
+                }
+                p.muted {
+                    "Bars are ± one standard deviation over trials"
+                    @if is_cut(scores) { "; points on the lower edge lie below it" }
+                    ". Always guessing the training records' "
+                    @if metric.is_share() { "commonest class" } @else { "mean" }
+                    " gets " (metric.shown(blind)) "."
+                }
+            }
+        }
+    }
+
+    /// The best mechanism of each promise, at the budget at which promises are spelled out.
+    fn glance(&self, scores: &Scores, blind: f64) -> Markup {
+        let metric = scores.metric;
+        let wanted = self.comparison.promised_at();
+        let mut best: Vec<(String, &Series, &Row)> = vec![];
+        for series in &scores.series {
+            let row = wanted.and_then(|epsilon| series.at(epsilon)).unwrap_or(&series.rows[0]);
+            let promise = row.guarantee.summary();
+            match best.iter_mut().find(|(other, ..)| *other == promise) {
+                Some((_, _, other)) if metric.best_first(other.mean, row.mean).is_le() => {}
+                Some(place) => (place.1, place.2) = (series, row),
+                None => best.push((promise, series, row)),
+            }
+        }
+        best.sort_by(|a, b| metric.best_first(a.2.mean, b.2.mean));
+        html! {
+            div.box {
+                table.glance {
+                    thead { tr {
+                        th.number { (metric.title()) }
+                        th { "best mechanism" }
+                        th { "what is promised" @if let Some(epsilon) = wanted { " at ε = " (in_words(epsilon)) } }
+                    } }
+                    tbody {
+                        @for (promise, series, row) in best {
+                            tr {
+                                td.number { (metric.shown(row.mean)) span.spread { " ± " (metric.shown(row.sd)) } }
+                                td { (series.title) }
+                                td { (promise) }
+                            }
+                        }
+                        tr.muted {
+                            td.number { (metric.shown(blind)) }
+                            td { "a blind guess" }
+                            td { "nothing is released" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every row, to be sorted.
+    fn table(&self, scores: &[Scores]) -> Markup {
+        let models = self.comparison.models.len() > 1;
+        let metrics = self.comparison.metrics.len() > 1;
+        html! {
+            section {
+                h2 { "All scores" }
+                div.box {
+                    table.sortable {
+                        thead { tr {
+                            th scope="col" { "mechanism" }
+                            th scope="col" { "protects" }
+                            th.number scope="col" { "ε" }
+                            @if models { th scope="col" { "model" } }
+                            @if metrics { th scope="col" { "metric" } }
+                            th.number scope="col" {
+                                @if metrics { "mean" } @else { (self.comparison.metrics[0].title()) }
+                            }
+                            th.number scope="col" { "± sd" }
+                            th.number scope="col" { "trials" }
+                            th.number scope="col" { "seconds" }
+                        } }
+                        tbody {
+                            @for scores in scores { @for series in &scores.series { @for row in series.rows {
+                                tr {
+                                    th scope="row" { (series.title) }
+                                    td { (protected(&row.guarantee)) }
+                                    @match row.epsilon {
+                                        Some(epsilon) => (number(epsilon, in_words(epsilon))),
+                                        None => (number(f64::NAN, "any".into())),
+                                    }
+                                    @if models { td { (scores.model) } }
+                                    @if metrics { td { (scores.metric.title()) } }
+                                    (number(row.mean, scores.metric.shown(row.mean)))
+                                    (number(row.sd, scores.metric.shown(row.sd)))
+                                    (number(row.trials as f64, row.trials.to_string()))
+                                    (number(row.seconds, format!("{:.2}", row.seconds)))
+                                }
+                            } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What each mechanism promises, at every budget.
+    fn cards(&self, mechanisms: &[Series]) -> Markup {
+        let wanted = self.comparison.promised_at();
+        html! {
+            section {
+                h2 { "What each promises" }
+                p.muted { "Of a release with fresh randomness. A release of this comparison, whose seed is known, promises nothing." }
+                @for Series { title, rows } in mechanisms {
+                    article.card {
+                        h3 { (title) }
+                        @if let Some(plugin) = self.plugin(&rows[0].mechanism) {
+                            p.muted { (plugin.summary) ". " (plugin.paper) }
+                        }
+                        @for row in *rows {
+                            details open[row.epsilon.is_none() || row.epsilon == wanted] {
+                                summary {
+                                    @match row.epsilon {
+                                        Some(epsilon) => { "At ε = " (in_words(epsilon)) },
+                                        None => { "At any ε" },
+                                    }
+                                    ": " (row.guarantee.summary())
+                                }
+                                dl {
+                                    @for (heading, words) in row.guarantee.card() { dt class=[(*heading == *"promises").then_some("first")] { (heading) } dd { (words) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn left_out(&self) -> Markup {
+        html! {
+            @if !self.outcome.skipped.is_empty() {
+                section {
+                    h2 { "Left out" }
+                    ul {
+                        @for skipped in &self.outcome.skipped {
+                            li {
+                                (skipped.mechanism)
+                                @if skipped.parameters.as_object().is_some_and(|given| !given.is_empty()) {
+                                    " " code { (skipped.parameters) }
+                                }
+                                ": " (skipped.reason)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn how(&self) -> Markup {
+        let Comparison { seed, delta, label_share, entrants, .. } = self.comparison;
+        let mut plugins: Vec<Plugin> = entrants.iter().map(|entrant| entrant.plugin).collect();
+        plugins.dedup_by_key(|plugin| plugin.name);
+        let plugins: Vec<String> =
+            plugins.iter().map(|plugin| format!("{} {}", plugin.name, plugin.version)).collect();
+        html! {
+            section {
+                h2 { "How it was made" }
+                pre.command { (self.command) }
+                @if let Some(text) = self.experiment {
+                    p { "The experiment:" }
+                    pre { (text) }
+                }
+                dl {
+                    dt { "made" } dd { (self.made.strftime("%Y-%m-%d %H:%M UTC")) ", in " (format!("{:.1}", self.took.as_secs_f64())) " s" }
+                    dt { "by" } dd { "scumble " (env!("CARGO_PKG_VERSION")) }
+                    dt { "mechanisms" } dd { (plugins.join(", ")) }
+                    dt { "seed" } dd { (seed) }
+                    dt { "δ" } dd { (crate::registry::number::short(*delta)) }
+                    dt { "label share" } dd { (label_share) " of ε, where a mechanism leaves the label to randomised response" }
+                }
+            }
+        }
+    }
+
+    fn blind_guess(&self, metric: Metric) -> f64 {
+        self.outcome.blind_guesses.get(&metric).copied().unwrap_or(f64::NAN)
+    }
+
+    fn plugin(&self, name: &str) -> Option<Plugin> {
+        let mut entrants = self.comparison.entrants.iter();
+        entrants.find(|entrant| entrant.plugin.name == name).map(|entrant| entrant.plugin)
+    }
+}
+
+/// A cell with a number as it sorts, and as it reads. One that is none sorts last.
+fn number(value: f64, shown: String) -> Markup {
+    let key = match value {
+        f64::INFINITY => "Infinity".into(),
+        f64::NEG_INFINITY => "-Infinity".into(),
+        value if value.is_nan() => String::new(),
+        value => value.to_string(),
+    };
+    html! { td.number data-value=(key) { (shown) } }
+}
+
+/// The classes that give a series its ink: a mechanism that promises nothing has the text's own.
+fn ink(series: &Series, place: usize) -> String {
+    const INKS: usize = 8;
+    let hollow = if place / INKS % 2 == 1 { " hollow" } else { "" };
+    match series.rows[0].epsilon {
+        None => format!("plain{hollow}"),
+        Some(_) => format!("s{}{hollow}", place % INKS),
+    }
+}
+
+/// What is protected, in words.
+fn protected(guarantee: &Guarantee) -> String {
+    let mut units: Vec<Unit> = guarantee.claims.iter().map(|claim| claim.protects).collect();
+    if units.contains(&Unit::Record) {
+        units.retain(|unit| *unit == Unit::Record);
+    }
+    units.dedup();
+    if units.is_empty() {
+        return "nothing".into();
+    }
+    units.iter().map(Unit::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// `1 trial`, `50 trials`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// With a comma before every three digits.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_in_groups_of_three() {
+        for (count, words) in
+            [(0, "0 trials"), (1, "1 trial"), (1599, "1,599 trials"), (1_000_000, "1,000,000 trials")]
+        {
+            assert_eq!(counted(count, "trial"), words);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! `scumble compare --config`: experiments, and how they go on where they were stopped.
+
+use crate::Files;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Two cells of laplace and identity's one, on sixty rows in which price is a line in size.
+const EXPERIMENT: &str = r#"
+epsilon = [1, 8.0]
+trials = 3
+seed = 7
+
+[data]
+input = "data.csv"
+schema = "schema.toml"
+target = "price"
+
+[split]
+kind = "random"
+test_share = 0.25
+
+[[mechanism]]
+name = "identity"
+
+[[mechanism]]
+name = "laplace"
+grid = { protect = ["label", "record"] }
+"#;
+
+fn with(experiment: &str) -> Files {
+    let files = Files::new();
+    files.good();
+    files.write("exp.toml", experiment);
+    files
+}
+
+impl Files {
+    fn compared(&self, line: &str) -> Value {
+        serde_json::from_str(&self.run(&format!("compare --json {line}"))).unwrap()
+    }
+
+    /// The keys of all finished trials.
+    fn keys(&self) -> Vec<String> {
+        let lines = self.read("exp.cells.jsonl");
+        let key =
+            |line: &str| serde_json::from_str::<Value>(line).unwrap()["key"].as_str().unwrap().to_owned();
+        lines.lines().map(key).collect()
+    }
+}
+
+/// An outcome without the time that it took, which is never the same.
+fn timeless(mut outcome: Value) -> Value {
+    for row in outcome["rows"].as_array_mut().unwrap() {
+        row["seconds"] = Value::Null;
+    }
+    outcome
+}
+
+#[test]
+fn an_experiment_is_the_command_that_says_the_same() {
+    let files = with(EXPERIMENT);
+    let by_file = files.compared("--config exp.toml");
+    let options = "--epsilon 1,8 --trials 3 --seed 7 --test-share 0.25 --input data.csv --schema schema.toml --target price";
+    for (protect, first, last) in [("label", 1, 3), ("record", 3, 5)] {
+        let line = format!("{options} --mechanism laplace --set laplace.protect={protect}");
+        let by_options = timeless(files.compared(&line));
+        let rows = &timeless(by_file.clone())["rows"];
+        assert_eq!(&rows.as_array().unwrap()[first..last], &by_options["rows"].as_array().unwrap()[..]);
+    }
+    let text = files.run("compare --config exp.toml");
+    for expected in ["laplace, protect = label", "laplace, protect = record", "45 released records"] {
+        assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
+    }
+}
+
+#[test]
+fn options_take_the_place_of_what_the_file_says() {
+    let files = with(EXPERIMENT);
+    let outcome = files.compared("--config exp.toml --epsilon 2 --trials 2 --seed 9 --test-share 0.5");
+    assert_eq!((outcome["seed"].as_u64(), outcome["test_records"].as_u64()), (Some(9), Some(30)));
+    let rows = outcome["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row["trials"] == 2 && (row["epsilon"] == 2.0 || row["epsilon"].is_null())));
+    let outcome = files.compared("--config exp.toml --mechanism gaussian --delta 1e-3");
+    assert!(outcome["rows"][0]["guarantee"]["summary"].as_str().unwrap().contains("1e-3"), "{outcome}");
+    assert_eq!(outcome["rows"][0]["mechanism"], "gaussian");
+    let colour = "--config exp.toml --input data.csv --schema schema.toml --target colour";
+    let outcome = files.compared(colour);
+    assert_eq!(
+        (outcome["rows"][0]["metric"].as_str(), outcome["rows"].as_array().unwrap().len()),
+        (Some("accuracy"), 1)
+    );
+    assert_eq!(outcome["skipped"][1]["parameters"]["protect"], "record", "a colour takes no Laplace noise");
+}
+
+#[test]
+fn every_model_and_metric_has_a_table_of_its_own() {
+    let models = "metrics = [\"rmse\", \"r2\"]\n".to_owned()
+        + EXPERIMENT
+        + "[[model]]\nname = \"ridge\"\ngrid = { l2_penalty = [0.1, 1e9] }\n";
+    let files = with(&models);
+    let outcome = files.compared("--config exp.toml");
+    let rows = outcome["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 5 * 2 * 2);
+    let kinds: BTreeSet<String> =
+        rows.iter().map(|row| format!("{} {}", row["model_parameters"], row["metric"])).collect();
+    assert_eq!(kinds.len(), 4);
+    assert_eq!(outcome["blind_guesses"].as_object().unwrap().len(), 2);
+    assert_eq!(outcome["blind_guesses"]["rmse"], outcome["blind_guess"]);
+    let text = files.run("compare --config exp.toml");
+    for expected in [
+        "root mean squared error by ridge regression, l2_penalty = 0.1 (less is better)\n",
+        "R² by ridge regression, l2_penalty = 1e9\n",
+    ] {
+        assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
+    }
+    assert_eq!(text.matches("Guessing blindly gets").count(), 4);
+    // A penalty so large that nothing but the mean is left: its score is the blind guess.
+    let heavy = rows.iter().find(|row| row["model_parameters"]["l2_penalty"] == 1e9).unwrap();
+    let [heavy, guess] = [&heavy["mean"], &outcome["blind_guess"]].map(|value| value.as_f64().unwrap());
+    assert!((heavy - guess).abs() < 1e-3 * guess, "{heavy} and {guess}");
+}
+
+#[test]
+fn a_second_run_computes_nothing_and_finds_the_same() {
+    let files = with(EXPERIMENT);
+    let first = files.compared("--config exp.toml");
+    let lines = files.read("exp.cells.jsonl");
+    assert_eq!(lines.lines().count(), 5 * 3);
+    assert_eq!(files.compared("--config exp.toml"), first, "the times, too, are taken from the store");
+    assert_eq!(files.read("exp.cells.jsonl"), lines);
+    let elsewhere = files.compared("--config exp.toml --cells other.jsonl");
+    assert_eq!(timeless(elsewhere), timeless(first));
+    assert_eq!(files.read("other.jsonl").lines().count(), 15);
+    assert_eq!(files.read("exp.cells.jsonl"), lines);
+}
+
+#[test]
+fn only_what_was_changed_is_computed_again() {
+    let files = with(EXPERIMENT);
+    files.compared("--config exp.toml");
+    let mut lines = 15;
+    let mut after = |experiment: &str, more: usize, why: &str| {
+        files.write("exp.toml", experiment);
+        files.compared("--config exp.toml");
+        lines += more;
+        assert_eq!(files.keys().len(), lines, "{why}");
+        assert_eq!(files.keys().into_iter().collect::<BTreeSet<_>>().len(), lines, "none stands twice");
+    };
+    after(&EXPERIMENT.replace("\"record\"", "\"features\""), 6, "one grid value, at two budgets");
+    after(&EXPERIMENT.replace("8.0", "9.0"), 6, "one budget of two entrants");
+    after(&EXPERIMENT.replace("trials = 3", "trials = 4"), 5, "one trial of five cells");
+    after(&("metrics = [\"mae\"]".to_owned() + EXPERIMENT), 0, "every line has every metric");
+    let model = "[[model]]\nname = \"ridge\"\nset = { l2_penalty = 2 }";
+    after(&(EXPERIMENT.to_owned() + model), 15, "another model");
+    after(&EXPERIMENT.replace("seed = 7", "seed = 8"), 15, "another seed");
+    after(&EXPERIMENT.replace("0.25", "0.5"), 15, "another split");
+    files.write("data.csv", files.read("data.csv").replace("\n1,red", "\n1.5,red"));
+    after(EXPERIMENT, 15, "other data");
+}
+
+#[test]
+fn a_comparison_that_was_killed_goes_on() {
+    let long = EXPERIMENT.replace("trials = 3", "trials = 200");
+    let (killed, whole) = (with(&long), with(&long));
+    let start = Instant::now();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_scumble"))
+        .current_dir(killed.folder.path())
+        .args(["compare", "--config", "exp.toml"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines =
+        || std::fs::read_to_string(killed.path("exp.cells.jsonl")).unwrap_or_default().lines().count();
+    while lines() < 20 {
+        assert!(start.elapsed() < Duration::from_secs(60), "no trial was stored");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let before = lines();
+    assert!(before < 1000, "it was over before it was killed");
+    let resumed = killed.compared("--config exp.toml");
+    assert_eq!(timeless(resumed), timeless(whole.compared("--config exp.toml")));
+    let keys = killed.keys();
+    assert_eq!(keys.len(), 1000, "a line was computed twice");
+    assert_eq!(keys.iter().collect::<BTreeSet<_>>(), whole.keys().iter().collect::<BTreeSet<_>>());
+}
+
+#[test]
+fn a_torn_line_is_computed_again_and_a_bad_one_is_named() {
+    let files = with(EXPERIMENT);
+    let outcome = files.compared("--config exp.toml");
+    let lines = files.read("exp.cells.jsonl");
+    files.write("exp.cells.jsonl", &lines[..lines.len() - 30]);
+    assert_eq!(timeless(files.compared("--config exp.toml")), timeless(outcome));
+    assert_eq!(files.keys().len(), 15);
+    files.write("exp.cells.jsonl", lines.replacen("\"key\"", "\"kye\"", 1));
+    let refused = files.refuses("compare --config exp.toml");
+    assert!(refused.starts_with("exp.cells.jsonl: line 1: it is no finished trial"), "{refused}");
+}
+
+#[test]
+fn two_comparisons_at_once_do_not_share_a_store() {
+    let files = with(EXPERIMENT);
+    let store = std::fs::File::create(files.path("exp.cells.jsonl")).unwrap();
+    store.lock().unwrap();
+    let refused = files.refuses("compare --config exp.toml");
+    assert_eq!(refused, "exp.cells.jsonl: another comparison is at work on it");
+}
+
+#[test]
+fn what_is_wrong_with_an_experiment_is_one_line_and_writes_nothing() {
+    let files = with(EXPERIMENT);
+    for (from, to, expected) in [
+        ("seed = 7", "sede = 7", "exp.toml: line 4: unknown field `sede`"),
+        ("\"laplace\"", "\"lapace\"", "exp.toml: [[mechanism]] number 2: there is no mechanism \"lapace\""),
+        ("\"record\"", "\"all\"", "exp.toml: the parameters of \"laplace\": unknown variant `all`"),
+        ("data.csv", "dat.csv", "dat.csv: No such file"),
+        ("\"random\"\ntest_share = 0.25", "\"own\"", "it has no split of its own"),
+    ] {
+        files.write("exp.toml", EXPERIMENT.replace(from, to));
+        let refused = files.refuses("compare --config exp.toml");
+        assert!(refused.contains(expected), "{refused}");
+    }
+    assert!(files.refuses("compare --config none.toml").contains("none.toml: No such file"));
+    files.write("exp.toml", EXPERIMENT);
+    let overlap = files.refuses("compare --config exp.toml --cells data.csv");
+    assert_eq!(overlap, "data.csv: it is read, so nothing is written there");
+    assert_eq!(files.all(), ["data.csv", "exp.toml", "schema.toml"]);
+}

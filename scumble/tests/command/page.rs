@@ -1,0 +1,360 @@
+//! `scumble compare --html`: the page as a file, and as a browser shows it.
+//!
+//! The browser is Chromium without a window; where there is none, what needs it says so and is skipped.
+
+use crate::{Files, scumble};
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The values of the cells that sort as numbers, in the order of the page.
+fn numbers(page: &str) -> Vec<f64> {
+    let cells = page.split(" data-value=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    cells.map(|text| if text.is_empty() { f64::NAN } else { text.parse().unwrap() }).collect()
+}
+
+/// Two models, two metrics, three entrants, one of them without a budget.
+const EXPERIMENT: &str = "trials = 2\nepsilon = [1, 8, inf]\nmetrics = [\"rmse\", \"mae\"]\n\
+    [data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"price\"\n\
+    [[mechanism]]\nname = \"identity\"\n\
+    [[mechanism]]\nname = \"laplace\"\ngrid = { protect = [\"label\", \"record\"] }\n\
+    [[mechanism]]\nname = \"duchi\"\n\
+    [[model]]\nname = \"ridge\"\ngrid = { l2_penalty = [0.01, 1] }\n";
+
+fn experiment() -> Files {
+    let files = Files::new();
+    files.good();
+    files.write("exp.toml", EXPERIMENT);
+    files
+}
+
+#[test]
+fn the_numbers_of_the_page_are_those_of_the_json() {
+    let files = experiment();
+    let outcome: Value =
+        serde_json::from_str(&files.run("compare --json --config exp.toml --html page.html")).unwrap();
+    let rows = outcome["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 7 * 4);
+    let number = |value: &Value| match value {
+        Value::Null => f64::NAN,
+        Value::String(text) => text.parse().unwrap(),
+        value => value.as_f64().unwrap(),
+    };
+    let keys = ["epsilon", "mean", "sd", "trials", "seconds"];
+    let expected: Vec<f64> = rows.iter().flat_map(|row| keys.map(|key| number(&row[key]))).collect();
+    let found = numbers(&files.read("page.html"));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!(
+            found == expected || (found.is_nan() && expected.is_nan()),
+            "{found} where {expected} is right"
+        );
+    }
+}
+
+#[test]
+fn a_page_says_what_was_promised_and_how_it_was_made() {
+    let files = experiment();
+    files.run("compare --config exp.toml --html page.html --seed 3");
+    let page = files.read("page.html");
+    for expected in [
+        "<h1>What privacy costs: “price” learned from data.csv</h1>",
+        "<pre class=\"command\">scumble compare --config exp.toml --html page.html --seed 3</pre>",
+        "grid = { protect = [&quot;label&quot;, &quot;record&quot;] }",
+        "<dt class=\"first\">promises</dt><dd>ε = 1 local differential privacy for the whole record</dd>",
+        "<dt class=\"first\">promises</dt><dd>ε = 8 local differential privacy for the label (not the features)</dd>",
+        "<dt>discloses</dt><dd>the features of every record, as they are</dd>",
+        "duchi: ",
+        "laplace 0.1.0",
+        "<dt>seed</dt><dd>3</dd>",
+    ] {
+        assert!(page.contains(expected), "{expected:?} is missing");
+    }
+    assert_eq!(page.matches("<svg class=\"chart\"").count(), 4);
+    assert_eq!(page.matches("<details").count(), 1 + 3 + 3);
+}
+
+#[test]
+fn a_page_that_stands_there_stays_unless_it_may_be_replaced() {
+    let files = Files::new();
+    files.write("page.html", "old");
+    // So many trials that nobody would wait for the refusal, if it came after them.
+    let refused = files.refuses("compare --html page.html --trials 100000");
+    assert_eq!(refused, "page.html is there already, and stays");
+    assert_eq!(files.read("page.html"), "old");
+    assert!(
+        files.refuses("compare --html no/page.html --trials 100000").contains("no/page.html: No such file")
+    );
+    files.run("compare --html page.html --force --trials 1 --epsilon 1 --mechanism identity");
+    assert!(files.read("page.html").starts_with("<!DOCTYPE html>"));
+    assert_eq!(files.all(), ["page.html", "schema.toml"]);
+    files.write("exp.toml", "");
+    let read = files.refuses("compare --config exp.toml --html exp.toml --force");
+    assert_eq!(read, "exp.toml: it is read, so nothing is written there");
+    let same = files.refuses("compare --config exp.toml --html a --cells a");
+    assert_eq!(same, "a: two files of one name cannot be written");
+}
+
+/// Names with whatever breaks out of HTML, attributes and scripts, in a page.
+fn hostile() -> (Files, PathBuf) {
+    const COLUMN: &str = "</script><script>hostile = 1</script>";
+    const LEVEL: &str = "\"><img src=x onerror='hostile = 1'>";
+    let files = Files::new();
+    let schema = format!(
+        "column = [{{ name = '''{COLUMN}''', kind = \"category\", levels = ['''{LEVEL}''', \"b\"] }},\n\
+         {{ name = \"x\", kind = \"real\", lower = 0.0, upper = 1.0 }}]"
+    );
+    let schema = files.write("<b onclick=hostile()>&'.toml", schema);
+    let cell = format!("\"{}\"", LEVEL.replace('"', "\"\""));
+    let rows: String =
+        (0..20).map(|row| format!("{},0.{row}\n", if row % 2 == 0 { &cell } else { "b" })).collect();
+    let input = files.write("<script>hostile = 1;.csv", format!("{COLUMN},x\n{rows}"));
+    let page = files.path("page.html");
+    let [input, schema, html] = [&input, &schema, &page].map(|path| path.to_str().unwrap());
+    let output = scumble(&[
+        "compare",
+        "--trials",
+        "2",
+        "--epsilon",
+        "1,inf",
+        "--input",
+        input,
+        "--schema",
+        schema,
+        "--target",
+        COLUMN,
+        "--html",
+        html,
+    ]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    (files, page)
+}
+
+#[test]
+fn hostile_names_do_not_break_out() {
+    let (files, _) = hostile();
+    let page = files.read("page.html");
+    assert_eq!(page.matches("<script").count(), 1, "the page's own, and no other");
+    assert_eq!(page.matches("</script").count(), 1);
+    assert!(!page.contains("<img") && !page.contains("<b "), "{page}");
+    assert!(page.contains("&lt;script&gt;hostile"));
+}
+
+#[test]
+fn a_page_asks_nothing_of_the_network() {
+    let files = experiment();
+    files.run("compare --config exp.toml --html page.html");
+    let page = files.read("page.html");
+    for loading in [" src=", " href=", "url(", "@import", "<link", "<iframe", "://", "fetch(", "XMLHttp"] {
+        assert!(!page.contains(loading), "{loading:?} stands in the page");
+    }
+}
+
+fn chromium() -> Option<PathBuf> {
+    let folders: Vec<PathBuf> =
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let mut places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let found = places.find(|place| place.is_file());
+    if found.is_none() {
+        eprintln!("SKIPPED: no Chromium is installed, so no browser has seen the page");
+    }
+    found
+}
+
+/// What a browser found on a page.
+struct Visit {
+    /// The document when all was run.
+    dom: String,
+    /// What was written to the console, errors of scripts among it.
+    console: Vec<String>,
+}
+
+fn visit(chromium: &Path, page: &Path) -> Visit {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(chromium)
+        .args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        ])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg("--window-size=1300,1000")
+        .arg(page)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let console = stderr.lines().filter(|line| line.contains(":CONSOLE")).map(str::to_owned).collect();
+    Visit { dom: String::from_utf8(output.stdout).unwrap(), console }
+}
+
+/// What the test's own script finds on a page.
+#[derive(Debug, Deserialize)]
+struct Findings {
+    title: String,
+    charts: usize,
+    labelled: bool,
+    /// Of each series, how many of its points have a box that is not empty.
+    points: Vec<usize>,
+    /// Of each header, the column after one click and after two.
+    sorted: Vec<Sorted>,
+    legend: usize,
+    scripts: usize,
+    requests: usize,
+    hostile: bool,
+    window: f64,
+    document: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Sorted {
+    head: String,
+    states: Vec<String>,
+    columns: Vec<Vec<String>>,
+}
+
+const SCRIPT: &str = r#"<script>
+addEventListener("load", () => {
+  const table = document.querySelector("table.sortable");
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const sorted = all("thead th", table).map((head, at) => {
+    const states = [], columns = [];
+    for (const click of [1, 2]) {
+      head.querySelector("button").click();
+      states.push(all("thead th", table).map((other) => other.ariaSort).join(" "));
+      columns.push([...table.tBodies[0].rows].map((row) => row.cells[at].dataset.value ?? row.cells[at].textContent));
+    }
+    return { head: head.textContent, states, columns };
+  });
+  const findings = {
+    title: document.title,
+    charts: all("svg.chart").length,
+    labelled: all("svg.chart").every((chart) => chart.getAttribute("role") === "img" && chart.querySelector("title").textContent),
+    points: all("svg.chart .series").map((series) => all(".point", series).filter((point) => {
+      const box = point.getBoundingClientRect();
+      return box.width > 0 && box.height > 0;
+    }).length),
+    sorted,
+    legend: all(".legend li").length,
+    scripts: document.scripts.length,
+    requests: performance.getEntriesByType("resource").length,
+    hostile: "hostile" in window,
+    window: innerWidth,
+    document: document.documentElement.scrollWidth,
+  };
+  parent.postMessage(JSON.stringify(findings), "*");
+});
+</script>"#;
+
+/// A window of any width, which no browser's own is: it writes down what the script says.
+fn frame(width: u32) -> String {
+    format!(
+        r#"<!DOCTYPE html><pre id="findings"></pre><script>
+        addEventListener("message", (said) => {{ document.getElementById("findings").textContent = said.data; }});
+        </script><iframe src="copy.html" width="{width}" height="900" style="border: 0"></iframe>"#
+    )
+}
+
+/// What the script finds on a copy of the page, in a window of this width.
+fn findings(chromium: &Path, page: &Path, width: u32) -> Findings {
+    let [copy, framed] = ["copy.html", "frame.html"].map(|name| page.with_file_name(name));
+    std::fs::write(&copy, std::fs::read_to_string(page).unwrap() + SCRIPT).unwrap();
+    std::fs::write(&framed, frame(width)).unwrap();
+    let Visit { dom, console } = visit(chromium, &framed);
+    assert_eq!(console, [""; 0], "something was written to the console");
+    let found =
+        dom.split("<pre id=\"findings\">").nth(1).unwrap_or_else(|| panic!("the script did not end: {dom}"));
+    let found = found.split("</pre>").next().unwrap();
+    let found =
+        found.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&");
+    serde_json::from_str(&found).unwrap()
+}
+
+/// Whether a column is sorted upward, numbers as numbers.
+fn is_sorted(column: &[String]) -> bool {
+    match column.iter().map(|text| text.parse().ok()).collect::<Option<Vec<f64>>>() {
+        Some(numbers) => numbers.is_sorted(),
+        None => column.is_sorted_by_key(|text| text.to_lowercase()),
+    }
+}
+
+#[test]
+fn a_browser_shows_the_charts_and_sorts_the_table() {
+    let Some(chromium) = chromium() else { return };
+    let files = experiment();
+    files.run("compare --config exp.toml --html page.html");
+    let found = findings(&chromium, &files.path("page.html"), 1100);
+    assert_eq!(found.title, "What privacy costs: “price” learned from data.csv");
+    assert_eq!((found.charts, found.legend, found.labelled), (4, 4 * 3, true));
+    assert_eq!(found.points, [3; 12], "three budgets of every series, identity's too");
+    assert_eq!((found.scripts, found.requests), (2, 0));
+    let heads: Vec<&str> = found.sorted.iter().map(|sorted| sorted.head.as_str()).collect();
+    assert_eq!(heads, ["mechanism", "protects", "ε", "model", "metric", "mean", "± sd", "trials", "seconds"]);
+    for (at, Sorted { head, states, columns }) in found.sorted.iter().enumerate() {
+        let state = |now: &str| {
+            let states: Vec<&str> = (0..9).map(|other| if other == at { now } else { "none" }).collect();
+            states.join(" ")
+        };
+        assert_eq!(states, &[state("ascending"), state("descending")], "{head}");
+        for (column, is_upward) in columns.iter().zip([true, false]) {
+            // What is none is last either way.
+            let some = column.iter().take_while(|text| !text.is_empty());
+            let mut some: Vec<String> = some.cloned().collect();
+            assert!(column[some.len()..].iter().all(String::is_empty), "{head}: {column:?}");
+            if !is_upward {
+                some.reverse();
+            }
+            assert!(is_sorted(&some), "{head}: {column:?}");
+        }
+    }
+    let epsilons = &found.sorted[2].columns[0];
+    assert_eq!((epsilons[0].as_str(), epsilons[23].as_str(), epsilons[24].as_str()), ("1", "Infinity", ""));
+}
+
+#[test]
+fn a_phone_shows_the_page_no_wider_than_it_is() {
+    let Some(chromium) = chromium() else { return };
+    let files = experiment();
+    files.run("compare --config exp.toml --html page.html");
+    let found = findings(&chromium, &files.path("page.html"), 390);
+    assert_eq!(found.window, 390.0);
+    assert!(found.document <= found.window, "the document is {} wide", found.document);
+    assert_eq!(found.points, [3; 12]);
+    let wide = files.read("page.html").replace("overflow-x: auto", "overflow-x: visible");
+    let spoilt = findings(&chromium, &files.write("spoilt.html", wide), 390);
+    assert!(spoilt.document > spoilt.window, "a table without a box of its own was not seen");
+}
+
+#[test]
+fn a_browser_runs_nothing_that_hostile_names_say() {
+    let Some(chromium) = chromium() else { return };
+    let (_files, page) = hostile();
+    let found = findings(&chromium, &page, 1100);
+    assert_eq!((found.hostile, found.scripts, found.requests, found.charts), (false, 2, 0, 1));
+    assert!(found.title.contains("</script><script>hostile = 1</script>"), "{}", found.title);
+}
+
+/// The check above can fail: the same eyes see what is wrong with pages that were spoilt on purpose.
+#[test]
+fn a_browser_that_meets_a_mistake_says_so() {
+    let Some(chromium) = chromium() else { return };
+    let files = Files::new();
+    files.run("compare --trials 1 --epsilon 1 --mechanism identity --html page.html");
+    let page = files.read("page.html");
+    let console = |page: String| visit(&chromium, &files.write("spoilt.html", page)).console;
+    assert_eq!(console(page.clone()), [""; 0]);
+    for (spoilt, expected) in [
+        (page.clone() + "<script>console.error('deliberate')</script>", "deliberate"),
+        (page.clone() + "<script>const = 1</script>", "SyntaxError"),
+        (page.clone() + "<script>nothing.there()</script>", "ReferenceError"),
+        (page.clone() + "<img src='http://localhost:9/picture.png'>", "Content Security Policy"),
+        (page.replace("table.tHead.rows[0]", "table.tHead.rows[1]"), "TypeError"),
+    ] {
+        let lines = console(spoilt).join("\n");
+        assert!(lines.contains(expected), "{expected} was not seen: {lines:?}");
+    }
+}
