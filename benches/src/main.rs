@@ -1,8 +1,10 @@
-//! The performance page: exact noise and whole releases beside named peers, in turns within one run, on one thread.
+//! The performance page: exact noise, whole releases and linear machines beside named peers, in turns within one run, on one
+//! thread.
 
 mod noise;
-mod numpy;
+mod python;
 mod release;
+mod svm;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,13 +13,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Time exact noise and releases beside named peers, and write the page.
+/// Time exact noise, releases and linear machines beside named peers, and write the page.
 #[derive(Parser)]
 struct Arguments {
     /// How often each contestant is timed.
     #[arg(long, value_name = "N", default_value_t = 15)]
     rounds: usize,
-    /// A Python with numpy.
+    /// A Python with numpy and scikit-learn.
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
     /// Where to write the page; by default it is printed.
@@ -29,9 +31,9 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Contestants that are compared with the first of them.
 struct Section {
-    title: &'static str,
+    title: String,
     /// What one value is.
-    what: &'static str,
+    what: String,
     contestants: Vec<Contestant>,
 }
 
@@ -82,18 +84,35 @@ fn main() -> ExitCode {
 
 fn page(arguments: &Arguments) -> Result<()> {
     let mut missing = vec![];
-    let mut sections = vec![noise::laplace()?, noise::gaussian()?, release::release()?];
     if cfg!(not(feature = "peers")) {
         missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
     }
-    match numpy::Numpy::start(&arguments.python) {
-        Ok(numpy) => {
-            for (section, contestant) in sections.iter_mut().zip(numpy.contestants()) {
-                section.contestants.push(contestant);
-            }
-        }
-        Err(problem) => missing.push(format!("numpy did not take part: {problem}")),
+    let scratch = tempfile::tempdir()?;
+    let machines = svm::Task::all(&scratch).unwrap_or_else(|problem| {
+        missing.push(format!("linear machines did not take part: {problem}"));
+        vec![]
+    });
+    // Each with the name and the task of what takes part in Python.
+    let mut sections = vec![
+        (noise::laplace()?, "numpy, `laplace`, floating point", "laplace".to_owned()),
+        (noise::gaussian()?, "numpy, `normal`, floating point", "gaussian".to_owned()),
+        (release::release()?, "numpy, `clip` and `laplace`, floating point", "release".to_owned()),
+    ];
+    for machine in machines {
+        let told = machine.told();
+        sections.push((machine.section(), "scikit-learn, `LinearSVC(loss=\"hinge\")`", told));
     }
+    let python = python::Python::start(&arguments.python);
+    if let Err(problem) = &python {
+        missing.push(format!("numpy and scikit-learn did not take part: {problem}"));
+    }
+    let mut sections: Vec<Section> = sections
+        .into_iter()
+        .map(|(mut section, name, task)| {
+            section.contestants.extend(python.iter().map(|python| python.contestant(name, task.clone())));
+            section
+        })
+        .collect();
     // One thread for all.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let rounds = arguments.rounds.max(1);

@@ -34,7 +34,7 @@ pub(crate) fn laplace() -> Result<Section> {
     ];
     #[cfg(feature = "peers")]
     contestants.push(opendp::laplace()?);
-    Ok(Section { title: "Laplace noise", what: WHAT, contestants })
+    Ok(Section { title: "Laplace noise".into(), what: WHAT.into(), contestants })
 }
 
 pub(crate) fn gaussian() -> Result<Section> {
@@ -46,7 +46,7 @@ pub(crate) fn gaussian() -> Result<Section> {
     ];
     #[cfg(feature = "peers")]
     contestants.push(opendp::gaussian()?);
-    Ok(Section { title: "Gaussian noise", what: WHAT, contestants })
+    Ok(Section { title: "Gaussian noise".into(), what: WHAT.into(), contestants })
 }
 
 const WHAT: &str =

@@ -31,5 +31,5 @@ pub(crate) fn release() -> Result<Section> {
     contestants
         .push(Contestant::timed("a plain copy of the memory", VALUES, move || Ok(table.records().clone())));
     let what = "A value of 5,000 records of 30 numbers: checked, clipped, rounded, noised, and put into a new table.";
-    Ok(Section { title: "A release", what, contestants })
+    Ok(Section { title: "A release".into(), what: what.into(), contestants })
 }

@@ -40,7 +40,8 @@ impl Task {
         let Target::Class(classes) = table.target() else {
             return Err(format!("{name}: its target is no class").into());
         };
-        let bytes = |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
+        let bytes =
+            |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
         let files = ["records", "signs"].map(|part| scratch.path().join(format!("{name}-{part}")));
         fs::write(&files[0], bytes(&mut table.records().iter().copied()))?;
         fs::write(&files[1], bytes(&mut classes.iter().map(|class| 2.0 * *class as f64 - 1.0)))?;

@@ -1,7 +1,8 @@
 //! The comparison's facts on the embedded wines.
 
 use linfa::traits::{Fit, Predict};
-use scumble::compare::{Comparison, DataSet, Entrant, Metric, Outcome, Row, SplitKind, Splitting};
+use scumble::compare::{Comparison, Entrant, Metric, Outcome, Row, SplitKind, Splitting};
+use scumble::datasets::DataSet;
 use scumble::linear::LogisticParams;
 use scumble::registry::{Brief, Budget, Randomness, Registry, Target};
 

@@ -5,7 +5,7 @@
 //! $ cargo run --release --example compose
 //! ```
 
-use scumble::compare::DataSet;
+use scumble::datasets::DataSet;
 use scumble::registry::{Brief, Budget, Design, Error, Randomness, Registry};
 
 fn main() -> Result<(), Error> {

@@ -6,7 +6,7 @@
 
 use linfa::Dataset;
 use linfa::traits::{Fit, Predict};
-use scumble::compare::DataSet;
+use scumble::datasets::DataSet;
 use scumble::linear::LogisticParams;
 use scumble::registry::{Brief, Budget, Randomness, Registry, Table, Target};
 use std::error::Error;

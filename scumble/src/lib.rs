@@ -11,13 +11,14 @@
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
 //! | [`sampling`] | exact integer samplers |
 //! | [`accounting`] | what mechanisms cost together, and how much noise meets a target |
+//! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
 //! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
 //! | [`page`] | a comparison as one HTML page |
 //! | [`command`] | the command line |
 //!
 //! ```
 //! use scumble::registry::{Brief, Budget, Randomness, Registry};
-//! use scumble::compare::DataSet;
+//! use scumble::datasets::DataSet;
 //!
 //! let wine = DataSet::wine()?;
 //! let brief = Brief::new(wine.domain.clone(), Budget::pure(8.0)?);
@@ -35,6 +36,7 @@ pub mod page;
 pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
+pub use scumble_datasets as datasets;
 pub use scumble_kkt as kkt;
 pub use scumble_linear as linear;
 pub use scumble_registry as registry;

@@ -2,9 +2,8 @@
 
 use super::setting::Setting;
 use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
-use crate::compare::{
-    self, Comparison, DataSet, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Store,
-};
+use crate::compare::{self, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Store};
+use crate::datasets::DataSet;
 use crate::page::Page;
 use crate::registry::{Error, Existing, NewFile, Readable, Registry};
 use clap::Args;

@@ -1,7 +1,9 @@
 //! Experiments: a comparison written down in a file.
 
-use super::{Comparison, DataSet, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
+use super::data::misfit;
+use super::{Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
 use super::{check_epsilons, check_trials, split::check_share};
+use crate::datasets::{self, DataSet};
 use crate::registry::{self, Registry, number};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -133,12 +135,14 @@ impl Experiment {
     /// The data.
     ///
     /// # Errors
-    /// [`Error::File`] for a name that no data set has, or for half a file; whatever is wrong with the file itself.
+    /// [`Error::File`] for a name that no data set has, a set that is not where `SCUMBLE_DATA` says, or half a file; whatever is wrong
+    /// with the file itself.
     pub fn data(&self) -> Result<DataSet> {
         match &self.data {
             Data { name: None, input: None, schema: None, target: None } => Ok(DataSet::wine()?),
             Data { name: Some(name), input: None, schema: None, target: None } => {
-                self.named("[data]", DataSet::by_name(name))
+                let loaded = datasets::source(name).and_then(|source| source.load(&datasets::folder()));
+                self.named("[data]", loaded.map_err(Error::from))
             }
             Data { name: None, input: Some(input), schema: Some(schema), target: Some(target) } => {
                 Ok(DataSet::read(&self.beside(input), &self.beside(schema), target)?)
@@ -181,7 +185,7 @@ impl Experiment {
         let metrics = self.metrics.clone().unwrap_or(default.metrics);
         if let Some(metric) = metrics.iter().find(|metric| !metric.fits(default.data.domain.target())) {
             return self
-                .named("metrics", Err(default.data.misfit(&format!("the metric {:?}", metric.name()))));
+                .named("metrics", Err(misfit(&default.data, &format!("the metric {:?}", metric.name()))));
         }
         let splitting = match &self.split {
             None => default.splitting,
@@ -219,7 +223,7 @@ impl Experiment {
                 let model = self.named(&place, Model::new(&section.name, &settings))?;
                 if !model.fits(data.domain.target()) {
                     let what = format!("the model {:?}", model.name());
-                    return self.named(&place, Err(data.misfit(&what)));
+                    return self.named(&place, Err(misfit(data, &what)));
                 }
                 models.push(model);
             }

@@ -9,7 +9,6 @@ mod outcome;
 mod split;
 mod store;
 
-pub use data::DataSet;
 pub use experiment::Experiment;
 pub use metric::Metric;
 pub use model::{Model, Settings};
@@ -18,12 +17,14 @@ pub use split::{SplitKind, Splitting};
 pub use store::Store;
 
 use crate::classic::RandomizedResponse;
+use crate::datasets::{self, DataSet};
 use crate::linear;
 use crate::registry::{
     self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, Target, TargetDomain, Unit,
     number,
 };
-use data::blind_guesses;
+use crate::svm;
+use data::{blind_guesses, check_learnable, misfit};
 use outcome::LABEL_SHARE;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -43,9 +44,15 @@ pub enum Error {
     /// Data, schema, design or release.
     #[error(transparent)]
     Registry(#[from] registry::Error),
-    /// A model that could not be fitted.
+    /// A data set that cannot be loaded.
     #[error(transparent)]
-    Model(#[from] linear::Error),
+    DataSet(#[from] datasets::Error),
+    /// A linear model that could not be fitted.
+    #[error(transparent)]
+    Linear(#[from] linear::Error),
+    /// A support vector machine that could not be fitted.
+    #[error(transparent)]
+    Machine(#[from] svm::Error),
     /// Data on which nothing can be compared.
     #[error("{0}")]
     Data(String),
@@ -178,7 +185,7 @@ impl Comparison {
         on_start: impl FnOnce(u64),
         on_trial: impl Fn() + Sync,
     ) -> Result<Outcome> {
-        self.data.check_learnable()?;
+        check_learnable(&self.data)?;
         self.check_settings()?;
         let (cells, skipped) = self.cells()?;
         on_start((cells.len() * self.trials) as u64);
@@ -219,7 +226,8 @@ impl Comparison {
         for trial in 0..self.trials {
             let split = self.split(trial);
             let (train, test) = (split.train(&targets)?, split.test(&targets)?);
-            for (metric, score) in self.data.score(&blind_guesses(train.target(), test.len()), test.target())
+            for (metric, score) in
+                data::score(&self.data, &blind_guesses(train.target(), test.len()), test.target())
             {
                 scores.entry(metric).and_modify(|scores| scores.push(score));
             }
@@ -245,7 +253,7 @@ impl Comparison {
         }
         for (at, model) in self.models.iter().enumerate() {
             if !model.fits(self.data.domain.target()) {
-                return Err(self.data.misfit(&format!("the model {:?}", model.name())));
+                return Err(misfit(&self.data, &format!("the model {:?}", model.name())));
             }
             if self.models[..at].contains(model) {
                 return refuse(format!("the model {model} stands there twice"));
@@ -253,7 +261,7 @@ impl Comparison {
         }
         for (at, metric) in self.metrics.iter().enumerate() {
             if !metric.fits(self.data.domain.target()) {
-                return Err(self.data.misfit(&format!("the metric {:?}", metric.name())));
+                return Err(misfit(&self.data, &format!("the metric {:?}", metric.name())));
             }
             if self.metrics[..at].contains(metric) {
                 return refuse(format!("the metric {metric} stands there twice"));
@@ -366,7 +374,7 @@ impl Comparison {
                     )));
                 }
             };
-            let scores = self.data.score(&predicted, test.target());
+            let scores = data::score(&self.data, &predicted, test.target());
             let scores = scores.map(|(metric, score)| (metric, Score(score))).collect();
             let scored = Scored { scores, seconds: (releasing + start.elapsed()).as_secs_f64() };
             on_scored(at, &scored)?;
@@ -427,7 +435,7 @@ struct Everything<'a> {
 
 impl<'a> Stored<'a> {
     fn new(store: &'a Store, comparison: &'a Comparison, cells: &[Cell]) -> Result<Self> {
-        let data = comparison.data.digest()?;
+        let data = data::digest(&comparison.data)?;
         let key = |cell: &Cell| {
             Key::of(&Everything {
                 scumble: env!("CARGO_PKG_VERSION"),

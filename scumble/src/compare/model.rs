@@ -3,11 +3,12 @@
 //! A new one is one more [`Learner`] in [`LEARNERS`].
 
 use super::{Error, Result};
-use crate::linear::{self, LogisticParams, RidgeParams, ValidLogisticParams, ValidRidgeParams};
+use crate::linear::{LogisticParams, RidgeParams};
 use crate::registry::{Release, Table, Target, TargetDomain, nearest_name, number};
+use crate::svm::{KernelSvmParams, SvmParams};
 use linfa::ParamGuard;
-use linfa::traits::{Fit, Predict};
-use ndarray::Array1;
+use linfa::traits::{Fit, Predict, PredictInplace};
+use ndarray::{Array1, Array2};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -30,80 +31,164 @@ struct Learner {
     learns: Learns,
     settings: &'static [&'static str],
     /// Whether the settings are in their ranges.
-    check: fn(&Settings) -> Result<(), linear::Error>,
+    check: fn(&Settings) -> Result<()>,
     /// Fits the release, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d).
     predict: fn(&Settings, &Release, &Table) -> Result<Target>,
 }
 
 /// All of them; the first that learns a target is its default.
+///
+/// A noise-aware one is told of what [`Release::noise`] knows; where that is nothing that it could use, it is the plain one.
 const LEARNERS: &[Learner] = &[
     Learner {
         name: "logistic",
         title: "logistic regression",
         learns: Learns::Classes,
-        settings: &["l2_penalty", "max_iterations", "gradient_tolerance"],
-        check: |settings| logistic(settings).map(drop),
-        predict: predict_logistic,
+        settings: LOGISTIC,
+        check: |settings| Ok(logistic(settings)?.check().map(drop)?),
+        predict: |settings, release, test| classes(release, test, |seen| Ok(logistic(settings)?.fit(seen)?)),
+    },
+    Learner {
+        name: "noise-aware-logistic",
+        title: "noise-aware logistic regression",
+        learns: Learns::Classes,
+        settings: LOGISTIC,
+        check: |settings| Ok(logistic(settings)?.check().map(drop)?),
+        predict: |settings, release, test| {
+            let params = logistic(settings)?;
+            let params = release.noise.label_flip().map_or(params.clone(), |flip| params.label_flip(flip));
+            classes(release, test, |seen| Ok(params.fit(seen)?))
+        },
+    },
+    Learner {
+        name: "svm",
+        title: "linear support vector machine",
+        learns: Learns::Classes,
+        settings: MACHINE,
+        check: |settings| Ok(machine(settings)?.check().map(drop)?),
+        predict: |settings, release, test| classes(release, test, |seen| Ok(machine(settings)?.fit(seen)?)),
+    },
+    Learner {
+        name: "noise-aware-svm",
+        title: "noise-aware linear support vector machine",
+        learns: Learns::Classes,
+        settings: MACHINE,
+        check: |settings| Ok(machine(settings)?.check().map(drop)?),
+        predict: |settings, release, test| {
+            let params = machine(settings)?;
+            let params = release.noise.label_flip().map_or(params.clone(), |flip| params.label_flip(flip));
+            classes(release, test, |seen| Ok(params.fit(seen)?))
+        },
+    },
+    Learner {
+        name: "kernel-svm",
+        title: "support vector machine with a Gaussian kernel",
+        learns: Learns::Classes,
+        settings: KERNEL,
+        check: |settings| Ok(kernel(settings)?.check().map(drop)?),
+        predict: |settings, release, test| classes(release, test, |seen| Ok(kernel(settings)?.fit(seen)?)),
     },
     Learner {
         name: "ridge",
         title: "ridge regression",
         learns: Learns::Numbers,
-        settings: &["l2_penalty", "max_iterations", "tolerance"],
-        check: |settings| ridge(settings).map(drop),
-        predict: predict_ridge,
+        settings: RIDGE,
+        check: |settings| Ok(ridge(settings)?.check().map(drop)?),
+        predict: |settings, release, test| numbers(ridge(settings)?, release, test),
+    },
+    Learner {
+        name: "noise-aware-ridge",
+        title: "noise-aware ridge regression",
+        learns: Learns::Numbers,
+        settings: RIDGE,
+        check: |settings| Ok(ridge(settings)?.check().map(drop)?),
+        predict: |settings, release, test| {
+            let params = ridge(settings)?;
+            let noise = release.noise.covariance(&release.table);
+            numbers(noise.map_or(params.clone(), |noise| params.noise_covariance(noise)), release, test)
+        },
     },
 ];
 
-fn logistic(settings: &Settings) -> Result<ValidLogisticParams, linear::Error> {
-    let mut params = LogisticParams::default();
-    for (name, &value) in settings {
-        params = match name.as_str() {
-            "l2_penalty" => params.l2_penalty(value),
-            "max_iterations" => params.max_iterations(whole("max_iterations", value)?.into()),
-            _ => params.gradient_tolerance(value),
-        };
-    }
-    params.check()
-}
+type Classes = linfa::Dataset<f64, usize, ndarray::Ix1>;
 
-fn predict_logistic(settings: &Settings, release: &Release, test: &Table) -> Result<Target> {
-    let dataset: linfa::Dataset<f64, usize, ndarray::Ix1> = release.table.clone().try_into()?;
-    Ok(Target::Class(match logistic(settings)?.fit(&dataset) {
-        Ok(model) => model.predict(test.records()),
+/// The classes of test records by what `fit` makes of those that were seen.
+fn classes<M: PredictInplace<Array2<f64>, Array1<usize>>>(
+    release: &Release,
+    test: &Table,
+    fit: impl FnOnce(&Classes) -> Result<M>,
+) -> Result<Target> {
+    let seen: Classes = release.table.clone().try_into()?;
+    Ok(Target::Class(match seen.targets.first() {
         // Who sees one class predicts it.
-        Err(linear::Error::OneClass { .. }) => {
-            Array1::from_elem(test.len(), dataset.targets.first().copied().unwrap_or_default())
-        }
-        Err(error) => return Err(error.into()),
+        Some(&only) if seen.targets.iter().all(|class| *class == only) => Array1::from_elem(test.len(), only),
+        _ => fit(&seen)?.predict(test.records()),
     }))
 }
 
-fn ridge(settings: &Settings) -> Result<ValidRidgeParams, linear::Error> {
-    let mut params = RidgeParams::default();
-    for (name, &value) in settings {
-        params = match name.as_str() {
-            "l2_penalty" => params.l2_penalty(value),
-            "max_iterations" => params.max_iterations(whole("max_iterations", value)?),
-            _ => params.tolerance(value),
-        };
-    }
-    params.check()
+fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Target> {
+    let seen: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.clone().try_into()?;
+    Ok(Target::Real(params.fit(&seen)?.predict(test.records())))
 }
 
-fn predict_ridge(settings: &Settings, release: &Release, test: &Table) -> Result<Target> {
-    let dataset: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.clone().try_into()?;
-    Ok(Target::Real(ridge(settings)?.fit(&dataset)?.predict(test.records())))
+const LOGISTIC: &[&str] = &["l2_penalty", "max_iterations", "gradient_tolerance"];
+
+fn logistic(settings: &Settings) -> Result<LogisticParams> {
+    settings.iter().try_fold(LogisticParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            "l2_penalty" => params.l2_penalty(value),
+            "max_iterations" => params.max_iterations(whole(name, value)?.into()),
+            _ => params.gradient_tolerance(value),
+        })
+    })
+}
+
+const MACHINE: &[&str] = &["penalty", "bias_penalty", "tolerance", "max_iterations"];
+
+fn machine(settings: &Settings) -> Result<SvmParams> {
+    settings.iter().try_fold(SvmParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            "penalty" => params.penalty(value),
+            "bias_penalty" => params.bias_penalty(value),
+            "max_iterations" => params.max_iterations(whole(name, value)?.into()),
+            _ => params.tolerance(value),
+        })
+    })
+}
+
+const KERNEL: &[&str] = &["penalty", "width", "tolerance", "max_iterations"];
+
+fn kernel(settings: &Settings) -> Result<KernelSvmParams> {
+    settings.iter().try_fold(KernelSvmParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            "penalty" => params.penalty(value),
+            "width" => params.width(value),
+            "max_iterations" => params.max_iterations(whole(name, value)? as usize),
+            _ => params.tolerance(value),
+        })
+    })
+}
+
+const RIDGE: &[&str] = &["l2_penalty", "max_iterations", "tolerance"];
+
+fn ridge(settings: &Settings) -> Result<RidgeParams> {
+    settings.iter().try_fold(RidgeParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            "l2_penalty" => params.l2_penalty(value),
+            "max_iterations" => params.max_iterations(whole(name, value)?),
+            _ => params.tolerance(value),
+        })
+    })
 }
 
 /// # Errors
-/// Unless `value` is a whole number, at least one, that fits.
-fn whole(name: &'static str, value: f64) -> Result<u32, linear::Error> {
+/// [`Error::Data`] unless `value` is a whole number, at least one, that fits.
+fn whole(name: &str, value: f64) -> Result<u32> {
     let range = 1.0..=f64::from(u32::MAX);
     if range.contains(&value) && value.fract() == 0.0 {
         return Ok(value as u32);
     }
-    Err(linear::Error::Parameter { name, range: "a whole number, one or more", value })
+    Err(Error::Data(format!("{name} must be a whole number, one or more, and {value} is not")))
 }
 
 /// A model with its hyper-parameters.
@@ -146,7 +231,7 @@ impl Model {
     ///
     /// # Errors
     /// [`Error::Data`], which lists what there is, for an unknown name or hyper-parameter, or one that is no number;
-    /// [`Error::Model`] for a number out of its range.
+    /// [`Error::Linear`] or [`Error::Machine`] for a number out of its range.
     pub fn new(name: &str, settings: &Map<String, Value>) -> Result<Self> {
         let learner = LEARNERS.iter().find(|learner| learner.name == name).ok_or_else(|| {
             let names = LEARNERS.iter().map(|learner| learner.name);
@@ -226,9 +311,14 @@ mod tests {
     fn what_there_is_not_is_refused_with_a_list_of_what_there_is() {
         assert_eq!(
             refused("logisitc", json!({})),
-            "there is no model \"logisitc\"; did you mean \"logistic\"? There are logistic, ridge"
+            "there is no model \"logisitc\"; did you mean \"logistic\"? There are logistic, noise-aware-logistic, \
+             svm, noise-aware-svm, kernel-svm, ridge, noise-aware-ridge"
         );
-        assert_eq!(refused("forest", json!({})), "there is no model \"forest\"; there are logistic, ridge");
+        assert_eq!(
+            refused("forest", json!({})),
+            "there is no model \"forest\"; there are logistic, noise-aware-logistic, svm, noise-aware-svm, kernel-svm, ridge, \
+             noise-aware-ridge"
+        );
         assert_eq!(
             refused("ridge", json!({"depth": 3})),
             "the model \"ridge\" has no parameter \"depth\"; there are l2_penalty, max_iterations, tolerance"
@@ -244,13 +334,35 @@ mod tests {
     fn each_model_takes_the_settings_that_it_lists() {
         for learner in LEARNERS {
             for &name in learner.settings {
-                let settings = Map::from_iter([(name.to_owned(), json!(2))]);
+                let settings =
+                    Map::from_iter([(name.to_owned(), json!(if name == "tolerance" { 0.5 } else { 2.0 }))]);
                 let model = Model::new(learner.name, &settings).unwrap();
-                assert_eq!(model.settings()[name], 2.0);
+                assert_eq!(
+                    model.settings(),
+                    &Settings::from([(name.to_owned(), settings[name].as_f64().unwrap())])
+                );
+                assert!(
+                    Model::new(learner.name, &Map::from_iter([(name.to_owned(), json!(-1))])).is_err(),
+                    "{name}"
+                );
             }
         }
         // A setting reaches the model.
-        let with = |value: f64| ridge(&Settings::from([("l2_penalty".into(), value)])).unwrap();
-        assert_ne!(with(1.0), with(2.0));
+        for name in LOGISTIC {
+            let with = |value: f64| logistic(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+        for name in MACHINE {
+            let with = |value: f64| machine(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+        for name in KERNEL {
+            let with = |value: f64| kernel(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+        for name in RIDGE {
+            let with = |value: f64| ridge(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! How records are split into those that are released to learn from and those that are kept for tests.
 
-use super::{DataSet, Error, Result};
+use super::{Error, Result};
+use crate::datasets::DataSet;
 use crate::registry::Table;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;

@@ -1,0 +1,110 @@
+//! What people run in Python: numpy's floating-point noise, which gives records away in its low bits, and scikit-learn's machines.
+
+use crate::{Contestant, Result};
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::rc::Rc;
+
+/// Waits for a task, and answers with nanoseconds a value. A machine's tolerance is the loosest that is within the share of the
+/// optimum, found out when the task is first heard of.
+const PROGRAM: &str = "
+import sys, time, warnings
+import numpy
+generator = numpy.random.default_rng(1)
+records = generator.random((5000, 30))
+values = {
+    'laplace': lambda: generator.laplace(size=200_000),
+    'gaussian': lambda: generator.normal(size=200_000),
+    'release': lambda: numpy.clip(records, 0.0, 1.0) + generator.laplace(scale=30.0, size=records.shape),
+}
+
+def machine(records, signs, width, rho, optimum, share):
+    from sklearn.svm import LinearSVC
+    warnings.simplefilter('ignore')
+    x, y = numpy.fromfile(records).reshape(-1, int(width)), numpy.fromfile(signs)
+    rho, optimum, share = float(rho), float(optimum), float(share)
+    def fit(tolerance):
+        scale = rho ** -0.5
+        return LinearSVC(loss='hinge', C=1.0, intercept_scaling=scale, tol=tolerance, max_iter=10**6, random_state=0).fit(x, y)
+    def objective(fitted):
+        w, b = fitted.coef_[0], fitted.intercept_[0]
+        return (w @ w + rho * b * b) / 2 + numpy.maximum(0, 1 - y * (x @ w + b)).sum()
+    for tolerance in 10.0 ** -numpy.arange(1, 7, 0.5):
+        if objective(fit(tolerance)) <= optimum * (1 + share):
+            return lambda: (fit(tolerance), y)[1]
+    raise SystemExit('no tolerance of LinearSVC is small enough')
+
+def task(line):
+    name, *arguments = line.split()
+    if line not in values:
+        values[line] = machine(*arguments)
+    return values[line]
+
+print('ready', flush=True)
+for line in sys.stdin:
+    run = task(line.strip())
+    start = time.perf_counter_ns()
+    made = run()
+    print((time.perf_counter_ns() - start) / made.size, flush=True)
+";
+
+/// A running Python.
+#[derive(Clone)]
+pub(crate) struct Python(Rc<RefCell<Process>>);
+
+struct Process {
+    child: Child,
+    tasks: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Python {
+    /// # Errors
+    /// Where there is none, or it has no numpy or no scikit-learn.
+    pub(crate) fn start(python: &Path) -> Result<Self> {
+        let missing = |problem: &dyn std::fmt::Display| format!("{}: {problem}", python.display());
+        let mut child = Command::new(python)
+            .args(["-c", &format!("import sklearn\n{PROGRAM}")])
+            .envs([("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|problem| missing(&problem))?;
+        let (Some(tasks), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(missing(&"it has no pipes").into());
+        };
+        let mut process = Process { child, tasks, answers: BufReader::new(answers) };
+        if process.line()? != "ready" {
+            return Err(missing(&"it has no numpy, or no scikit-learn").into());
+        }
+        Ok(Self(Rc::new(RefCell::new(process))))
+    }
+
+    /// A contestant that runs `task` in it.
+    pub(crate) fn contestant(&self, name: &str, task: String) -> Contestant {
+        let process = self.0.clone();
+        Contestant::new(name, move || {
+            let mut process = process.borrow_mut();
+            writeln!(process.tasks, "{task}")?;
+            Ok(process.line()?.parse()?)
+        })
+    }
+}
+
+impl Process {
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        Ok(line.trim().to_owned())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
