@@ -195,7 +195,7 @@ impl Page<'_> {
                             @if models { th scope="col" { "model" } }
                             @if metrics { th scope="col" { "metric" } }
                             th.number scope="col" {
-                                @if metrics { "mean" } @else { (self.comparison.metrics[0].title()) }
+                                @if metrics { "mean" } @else { (scores[0].metric.title()) }
                             }
                             th.number scope="col" { "± sd" }
                             th.number scope="col" { "trials" }
