@@ -121,7 +121,7 @@ impl Page<'_> {
                         @for (place, series) in scores.series.iter().enumerate() {
                             li data-series=(place) {
                                 (sample(series, place))
-                                span { (series.title) " " span.what { (protected(&series.rows[0].guarantee)) } }
+                                span { (series.title) " " span.what { (protected(&self.promising(series).guarantee)) } }
                             }
                         }
                     }
@@ -143,7 +143,7 @@ impl Page<'_> {
         let wanted = self.comparison.promised_at();
         let mut best: Vec<(String, &Series, &Row)> = vec![];
         for series in &scores.series {
-            let row = wanted.and_then(|epsilon| series.at(epsilon)).unwrap_or(&series.rows[0]);
+            let row = self.promising(series);
             let promise = row.guarantee.summary();
             match best.iter_mut().find(|(other, ..)| *other == promise) {
                 Some((_, _, other)) if metric.best_first(other.mean, row.mean).is_le() => {}
@@ -195,7 +195,7 @@ impl Page<'_> {
                             @if models { th scope="col" { "model" } }
                             @if metrics { th scope="col" { "metric" } }
                             th.number scope="col" {
-                                @if metrics { "mean" } @else { (self.comparison.metrics[0].title()) }
+                                @if metrics { "mean" } @else { (scores[0].metric.title()) }
                             }
                             th.number scope="col" { "± sd" }
                             th.number scope="col" { "trials" }
@@ -303,6 +303,13 @@ impl Page<'_> {
                 }
             }
         }
+    }
+
+    /// The row at the budget at which promises are spelled out.
+    fn promising<'a>(&self, series: &Series<'a>) -> &'a Row {
+        let wanted = self.comparison.promised_at();
+        let at = |epsilon| series.rows.iter().find(|row| row.epsilon == Some(epsilon));
+        wanted.and_then(at).unwrap_or(&series.rows[0])
     }
 
     fn blind_guess(&self, metric: Metric) -> f64 {
