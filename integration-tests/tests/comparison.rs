@@ -1,7 +1,7 @@
 //! The comparison's facts on the embedded wines.
 
 use linfa::traits::{Fit, Predict};
-use scumble::compare::{Comparison, Entrant, Metric, Outcome, Row, SplitKind, Splitting};
+use scumble::compare::{Comparison, Entrant, Experiment, Metric, Outcome, Row, SplitKind, Splitting};
 use scumble::datasets::DataSet;
 use scumble::linear::LogisticParams;
 use scumble::registry::{Brief, Budget, Randomness, Registry, Target};
@@ -118,4 +118,25 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
     let limited = own(Some(200));
     assert_eq!((limited.train_records, limited.test_records), (200, 599));
     assert!(row(&limited, "identity", 100.0).sd > 0.0, "the records are drawn anew");
+}
+
+/// Whatever stands in the files: they are read, and name mechanisms and data sets that there are. (Models are checked with the data.)
+#[test]
+fn the_experiments_of_the_repository_can_be_run() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/experiments");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "toml")).collect();
+    assert!(files.len() >= 6, "{files:?}");
+    let registry = Registry::installed().unwrap();
+    for file in files {
+        let experiment = Experiment::read(&file).unwrap();
+        assert!(!experiment.entrants(&registry).unwrap().is_empty(), "{}", file.display());
+        match experiment.data() {
+            Ok(data) => drop(experiment.comparison(data, vec![]).unwrap()),
+            Err(missing) => {
+                assert!(missing.to_string().contains("SCUMBLE_DATA"), "{missing}");
+                eprintln!("skipped in part: {missing}");
+            }
+        }
+    }
 }

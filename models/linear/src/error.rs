@@ -32,9 +32,6 @@ pub enum Error {
     /// The optimiser of logistic regression failed.
     #[error("logistic regression: {0}")]
     Logistic(#[from] linfa_logistic::error::Error),
-    /// Coordinate descent failed.
-    #[error("ridge regression: {0}")]
-    Ridge(#[from] linfa_elasticnet::ElasticNetError),
     /// The features could not be standardised.
     #[error("standardisation: {0}")]
     Standardize(#[from] linfa_preprocessing::PreprocessingError),

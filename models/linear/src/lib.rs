@@ -1,4 +1,4 @@
-//! Logistic and ridge regression on standardised features, through linfa.
+//! Logistic and ridge regression on standardised features.
 //!
 //! Both standardise the features by what they are fitted on, so that one penalty suits columns of any scale: a released
 //! column may be a hundred times wider than the clean one. Predictions standardise alike.

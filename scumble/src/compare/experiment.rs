@@ -353,7 +353,7 @@ mod tests {
             ("metrics = [\"rmse\"]", "exp.toml: metrics: wine quality: the metric \"rmse\" is for numbers"),
             (
                 "[data]\nname = \"whine\"",
-                "exp.toml: [data]: there is no data set \"whine\"; did you mean \"wine\"?",
+                "exp.toml: [data]: there is no data set \"whine\" (did you mean \"wine\"?); there are adult,",
             ),
             ("[data]\nname = \"wine\"\ntarget = \"x\"", "exp.toml: [data]: either name is needed, or"),
             ("[data]\ninput = \"a.csv\"", "exp.toml: [data]: either name is needed, or"),

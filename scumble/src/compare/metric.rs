@@ -89,7 +89,7 @@ impl Metric {
         match self {
             _ if self.is_share() => format!("{:.1}", 100.0 * value),
             Self::R2 if value.abs() < 1e3 => format!("{value:.3}"),
-            _ if (1e-3..1e9).contains(&value.abs()) => format!("{value:.4}"),
+            _ if value == 0.0 || (1e-3..1e9).contains(&value.abs()) => format!("{value:.4}"),
             _ => format!("{value:.3e}"),
         }
     }

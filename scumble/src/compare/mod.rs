@@ -503,6 +503,12 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 fn mean_and_sd(values: &[f64]) -> (f64, f64) {
+    // Their sum would be rounded.
+    if let Some((first, rest)) = values.split_first()
+        && rest.iter().all(|value| value == first)
+    {
+        return (*first, 0.0);
+    }
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -93,17 +93,17 @@ const LEARNERS: &[Learner] = &[
         title: "ridge regression",
         learns: Learns::Numbers,
         settings: RIDGE,
-        check: |settings| Ok(ridge(settings)?.check().map(drop)?),
-        predict: |settings, release, test| numbers(ridge(settings)?, release, test),
+        check: |settings| Ok(ridge(settings).check().map(drop)?),
+        predict: |settings, release, test| numbers(ridge(settings), release, test),
     },
     Learner {
         name: "noise-aware-ridge",
         title: "noise-aware ridge regression",
         learns: Learns::Numbers,
         settings: RIDGE,
-        check: |settings| Ok(ridge(settings)?.check().map(drop)?),
+        check: |settings| Ok(ridge(settings).check().map(drop)?),
         predict: |settings, release, test| {
-            let params = ridge(settings)?;
+            let params = ridge(settings);
             let noise = release.noise.covariance(&release.table);
             numbers(noise.map_or(params.clone(), |noise| params.noise_covariance(noise)), release, test)
         },
@@ -169,16 +169,10 @@ fn kernel(settings: &Settings) -> Result<KernelSvmParams> {
     })
 }
 
-const RIDGE: &[&str] = &["l2_penalty", "max_iterations", "tolerance"];
+const RIDGE: &[&str] = &["l2_penalty"];
 
-fn ridge(settings: &Settings) -> Result<RidgeParams> {
-    settings.iter().try_fold(RidgeParams::default(), |params, (name, &value)| {
-        Ok(match name.as_str() {
-            "l2_penalty" => params.l2_penalty(value),
-            "max_iterations" => params.max_iterations(whole(name, value)?),
-            _ => params.tolerance(value),
-        })
-    })
+fn ridge(settings: &Settings) -> RidgeParams {
+    settings.values().fold(RidgeParams::default(), |params, &value| params.l2_penalty(value))
 }
 
 /// # Errors
@@ -321,7 +315,7 @@ mod tests {
         );
         assert_eq!(
             refused("ridge", json!({"depth": 3})),
-            "the model \"ridge\" has no parameter \"depth\"; there are l2_penalty, max_iterations, tolerance"
+            "the model \"ridge\" has no parameter \"depth\"; there are l2_penalty"
         );
         assert!(refused("ridge", json!({"l2_penalty": "much"})).contains("must be a finite number"));
         assert!(refused("ridge", json!({"l2_penalty": -1})).contains("l2_penalty must be"));
@@ -361,7 +355,7 @@ mod tests {
             assert_ne!(with(1.0), with(2.0), "{name}");
         }
         for name in RIDGE {
-            let with = |value: f64| ridge(&Settings::from([(name.to_string(), value)])).unwrap();
+            let with = |value: f64| ridge(&Settings::from([(name.to_string(), value)]));
             assert_ne!(with(1.0), with(2.0), "{name}");
         }
     }

@@ -77,10 +77,15 @@ struct Line<'a> {
     scored: Scored,
 }
 
+/// How a line begins.
+const BEGINNING: &[u8] = b"{\"key\":\"";
+
 /// A file of finished trials. While it is open nobody else opens it.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
+    /// Whether there was no such file before.
+    is_new: bool,
     finished: HashMap<Key, Scored>,
     file: Mutex<Appended>,
 }
@@ -102,6 +107,7 @@ impl Store {
         let failed = |source| registry::Error::Io { file: path.into(), source };
         let refuse = |problem: String| Error::File { file: path.display().to_string(), problem };
         let found = std::fs::metadata(path);
+        let is_new = found.is_err();
         if found.is_ok_and(|found| !found.is_file()) {
             return Err(refuse("it is no plain file, and no trial is stored there".into()));
         }
@@ -112,8 +118,11 @@ impl Store {
         })?;
         let mut bytes = vec![];
         file.read_to_end(&mut bytes).map_err(failed)?;
-        // Whoever was killed while writing leaves a line without an end.
-        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        // Whoever was killed while writing leaves a line without an end. What else has none is somebody's, and stays.
+        let torn = bytes.split_off(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        if bytes.is_empty() && !torn.iter().zip(BEGINNING).all(|(found, ours)| found == ours) {
+            return Err(refuse("it is no file of finished trials".into()));
+        }
         let mut finished = HashMap::new();
         for (at, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let line: Line = serde_json::from_slice(line).map_err(|problem| {
@@ -123,7 +132,7 @@ impl Store {
         }
         let length = bytes.len() as u64;
         file.set_len(length).map_err(failed)?;
-        Ok(Self { path: path.into(), finished, file: Mutex::new(Appended { file, length }) })
+        Ok(Self { path: path.into(), is_new, finished, file: Mutex::new(Appended { file, length }) })
     }
 
     /// What was scored under this key before, if that has all of these metrics.
@@ -152,11 +161,11 @@ impl Store {
     }
 }
 
-/// A store in which nothing stands is no file: what was refused before its first trial leaves nothing behind.
+/// A new store in which nothing stands is no file: what was refused before its first trial leaves nothing behind.
 impl Drop for Store {
     fn drop(&mut self) {
         let appended = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if appended.length == 0 {
+        if self.is_new && appended.length == 0 {
             // Its lock is held until after this, so it is nobody else's.
             let _ = std::fs::remove_file(&self.path);
         }
@@ -245,6 +254,15 @@ mod tests {
         let empty = folder.path().join("empty");
         drop(Store::open(&empty).unwrap());
         assert!(!empty.exists(), "a store without a trial is no file");
+        // What is somebody else's stays, whether it has lines or not.
+        for other in ["", "{}", "size\n1", "{\"key\""] {
+            std::fs::write(&empty, other).unwrap();
+            let opened = Store::open(&empty);
+            assert_eq!(opened.is_ok(), other.is_empty() || other.starts_with("{\"k"), "{other:?}");
+            drop(opened);
+            let left = if other.starts_with("{\"k") { "" } else { other };
+            assert_eq!(std::fs::read_to_string(&empty).unwrap(), left);
+        }
         assert!(Store::open(folder.path()).is_err() && Store::open(&folder.path().join("no/a")).is_err());
     }
 }

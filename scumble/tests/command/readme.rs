@@ -7,8 +7,10 @@ const README: &str = include_str!("../../../README.md");
 /// The wines in two columns, and the README's own schema of them.
 fn wines() -> Files {
     let files = Files::new();
-    let schema = README.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
-    files.write("wines.toml", schema);
+    for (at, file) in [(1, "wines.toml"), (2, "experiment.toml")] {
+        let text = README.split("```toml\n").nth(at).unwrap().split("```").next().unwrap();
+        files.write(file, text);
+    }
     let wines = linfa_datasets::winequality();
     let rows = wines.records.outer_iter().zip(&wines.targets);
     let rows: String = rows
@@ -24,14 +26,17 @@ fn its_commands_run_in_their_order() {
     let commands: Vec<&str> = README.lines().filter_map(|line| line.strip_prefix("$ scumble ")).collect();
     let names: Vec<&str> = commands.iter().map(|line| line.split(' ').next().unwrap()).collect();
     let expected = [
-        "compare", "compare", "design", "release", "describe", "design", "ledger", "release", "ledger",
-        "design", "account", "account", "account", "describe", "audit", "audit",
+        "compare", "compare", "compare", "design", "release", "describe", "design", "ledger", "release",
+        "ledger", "design", "account", "account", "account", "describe", "audit", "audit",
     ];
     assert_eq!(names, expected);
     for command in commands {
         // Two trials say whether a comparison runs.
         files.run(&command.replacen("compare ", "compare --trials 2 ", 1));
     }
+    assert!(files.read("experiment.html").contains("noise-aware logistic regression, l2_penalty = 10"));
+    // One line a mechanism, budget, model and trial.
+    assert_eq!(files.read("experiment.cells.jsonl").lines().count(), 5 * 3 * 2);
     assert_eq!(files.read("released.csv").lines().next(), Some("alcohol,quality"));
     assert_eq!(files.read("second.csv").lines().count(), 1600);
     assert!(
