@@ -2,10 +2,10 @@
 
 use super::setting::Setting;
 use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
-use crate::compare::{self, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Store};
+use crate::compare::{self, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind};
 use crate::datasets::DataSet;
 use crate::page::Page;
-use crate::registry::{Error, Existing, NewFile, Readable, Registry};
+use crate::registry::{Error, Existing, NewFile, Readable, Registry, number};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::ProgressBar;
@@ -75,8 +75,8 @@ pub(super) fn compare(
     let experiment = arguments.config.as_ref().map(|file| Experiment::read(file)).transpose()?;
     check_places(arguments, experiment.as_ref())?;
     let comparison = comparison(registry, arguments, experiment.as_ref())?;
-    let store = cells(arguments, experiment.as_ref()).map(|file| Store::open(&file)).transpose()?;
-    let outcome = run(&comparison, store.as_ref()).map_err(|error| in_file(error, arguments))?;
+    let store = cells(arguments, experiment.as_ref());
+    let outcome = run(&comparison, store.as_deref()).map_err(|error| in_file(error, arguments))?;
     for skipped in &outcome.skipped {
         let line = format!("{} is left out: {}", skipped.mechanism, skipped.reason);
         if !arguments.mechanism.is_empty() {
@@ -180,7 +180,7 @@ fn comparison(
 }
 
 /// Runs it behind a progress bar, where what was taken from the store counts as done.
-fn run(comparison: &Comparison, store: Option<&Store>) -> compare::Result<Outcome> {
+fn run(comparison: &Comparison, store: Option<&Path>) -> compare::Result<Outcome> {
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let on_start = |trials| {
         bar.get_or_init(|| progress_bar(trials, "comparing {bar:40} {pos}/{len} trials, {eta} left"));
@@ -246,10 +246,13 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         return "no mechanism applies to such data".into();
     };
     let (name, target) = (&comparison.data.name, &comparison.data.target);
+    let trials = match comparison.trials {
+        1 => "one trial".to_owned(),
+        trials => format!("mean ± standard deviation of {trials} trials"),
+    };
     let records = format!(
-        "learned from {} released records, on {} clean test records;\n\
-         mean ± standard deviation of {} trials, seed {}",
-        outcome.train_records, outcome.test_records, comparison.trials, comparison.seed,
+        "learned from {} released records, on {} clean test records;\n{trials}, seed {}",
+        outcome.train_records, outcome.test_records, comparison.seed,
     );
     let less = |table: &Scores| if table.metric.is_error() { " (less is better)" } else { "" };
     let guess = |table: &Scores| {
@@ -288,16 +291,13 @@ fn scores(comparison: &Comparison, scores: &Scores) -> String {
     let mut table = Table::new();
     let budgets = comparison.epsilons.iter().map(|epsilon| match *epsilon {
         f64::INFINITY => "ε = ∞".to_owned(),
-        epsilon => format!("ε = {epsilon}"),
+        epsilon => format!("ε = {}", number::short(epsilon)),
     });
     let header = std::iter::once("mechanism".to_owned()).chain(budgets);
     table.load_style(presets::NOTHING).set_header(header);
-    let shown = |value| scores.metric.shown(value);
     for series in &scores.series {
-        let cells = comparison.epsilons.iter().map(|&epsilon| {
-            let shown = |row: &Row| format!("{} ± {}", shown(row.mean), shown(row.sd));
-            series.at(epsilon).map_or(String::new(), shown)
-        });
+        let cells =
+            comparison.epsilons.iter().map(|&epsilon| series.at(epsilon).map_or(String::new(), Row::shown));
         table.add_row(std::iter::once(series.title.clone()).chain(cells));
     }
     for column in table.column_iter_mut().skip(1) {

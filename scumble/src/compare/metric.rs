@@ -87,6 +87,7 @@ impl Metric {
     /// For people: in per cent, or in the target's unit.
     pub(crate) fn shown(self, value: f64) -> String {
         match self {
+            _ if value.is_nan() => "–".into(),
             _ if self.is_share() => format!("{:.1}", 100.0 * value),
             Self::R2 if value.abs() < 1e3 => format!("{value:.3}"),
             _ if value == 0.0 || (1e-3..1e9).contains(&value.abs()) => format!("{value:.4}"),

@@ -14,7 +14,6 @@ pub use metric::Metric;
 pub use model::{Model, Settings};
 pub use outcome::{Outcome, Row, Scores, Series, Skipped};
 pub use split::{SplitKind, Splitting};
-pub use store::Store;
 
 use crate::classic::RandomizedResponse;
 use crate::datasets::{self, DataSet};
@@ -31,8 +30,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use split::{Split, check_share};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
 use std::time::Instant;
-use store::{Key, Score, Scored};
+use store::{Key, Score, Scored, Store};
 
 /// More trials than this nobody waits for.
 const MOST_TRIALS: usize = 100_000;
@@ -56,6 +57,18 @@ pub enum Error {
     /// Data on which nothing can be compared.
     #[error("{0}")]
     Data(String),
+    /// A model that could not learn from a release.
+    #[error("{model} on {mechanism}, trial {trial}: {source}")]
+    Trial {
+        /// The model.
+        model: String,
+        /// The mechanism and its budget.
+        mechanism: String,
+        /// Which trial, counted from 1.
+        trial: usize,
+        /// Why.
+        source: Box<Error>,
+    },
     /// An experiment's file, or a store of finished trials, that cannot be used.
     #[error("{file}: {problem}")]
     File {
@@ -130,6 +143,14 @@ struct Cell {
 /// A budget that a plain `compare` shows.
 const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 
+/// For people: the mechanism and its budget.
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.plugin.name)?;
+        self.epsilon.map_or(Ok(()), |epsilon| write!(formatter, " at ε = {}", number::short(epsilon)))
+    }
+}
+
 impl Comparison {
     /// These entrants on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
     /// trials on splits at random with a fifth of the records for tests, half of ε for labels, seed 1, and the first model
@@ -166,13 +187,14 @@ impl Comparison {
         self.run_with(None, on_start, on_trial)
     }
 
-    /// The same, where trials that stand in the store are taken from it, and the others are added to it.
+    /// The same, where trials that stand in the file `store` are taken from it, and the others are added to it.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and where the store cannot be written: then it holds all that was finished before.
+    /// As [`run`](Self::run), and where the store cannot be read or written, or another comparison is at work on it: it holds all that
+    /// was finished before.
     pub fn resume(
         &self,
-        store: &Store,
+        store: &Path,
         on_start: impl FnOnce(u64),
         on_trial: impl Fn() + Sync,
     ) -> Result<Outcome> {
@@ -181,15 +203,21 @@ impl Comparison {
 
     fn run_with(
         &self,
-        store: Option<&Store>,
+        store: Option<&Path>,
         on_start: impl FnOnce(u64),
         on_trial: impl Fn() + Sync,
     ) -> Result<Outcome> {
         check_learnable(&self.data)?;
         self.check_settings()?;
         let (cells, skipped) = self.cells()?;
+        if let (true, Some(Skipped { mechanism, reason, .. })) = (cells.is_empty(), skipped.first()) {
+            return Err(Error::Data(format!(
+                "nothing is left to compare: {mechanism} is left out: {reason}"
+            )));
+        }
         on_start((cells.len() * self.trials) as u64);
-        let stored = store.map(|store| Stored::new(store, self, &cells)).transpose()?;
+        // Whatever is refused leaves no file behind.
+        let stored = store.map(|file| Stored::new(Store::open(file)?, self, &cells)).transpose()?;
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
         // Each job draws its split again: to hold them all would take the data times the trials.
@@ -365,7 +393,15 @@ impl Comparison {
         let score = |at: usize| {
             let start = Instant::now();
             let predicted = match release.table.target() {
-                Target::Class(_) | Target::Real(_) => self.models[at].predict(&release, &viewed)?,
+                Target::Class(_) | Target::Real(_) => {
+                    let predicted = self.models[at].predict(&release, &viewed);
+                    predicted.map_err(|error| Error::Trial {
+                        model: self.models[at].to_string(),
+                        mechanism: cell.to_string(),
+                        trial: trial + 1,
+                        source: error.into(),
+                    })?
+                }
                 released => {
                     return Err(Error::Data(format!(
                         "{}: a model of a released target that is {} cannot be scored",
@@ -413,7 +449,7 @@ impl Comparison {
 
 /// A store, with the keys of a comparison's trials in it.
 struct Stored<'a> {
-    store: &'a Store,
+    store: Store,
     comparison: &'a Comparison,
     metrics: Vec<Metric>,
     /// The key of each cell; those of its trials follow from it.
@@ -434,7 +470,7 @@ struct Everything<'a> {
 }
 
 impl<'a> Stored<'a> {
-    fn new(store: &'a Store, comparison: &'a Comparison, cells: &[Cell]) -> Result<Self> {
+    fn new(store: Store, comparison: &'a Comparison, cells: &[Cell]) -> Result<Self> {
         let data = data::digest(&comparison.data)?;
         let key = |cell: &Cell| {
             Key::of(&Everything {
@@ -502,15 +538,17 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The mean, and the sample standard deviation, which one value does not have.
 fn mean_and_sd(values: &[f64]) -> (f64, f64) {
-    // Their sum would be rounded.
-    if let Some((first, rest)) = values.split_first()
-        && rest.iter().all(|value| value == first)
-    {
-        return (*first, 0.0);
-    }
     let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (n - 1.0).max(1.0)).sqrt())
+    match values {
+        [only] => (*only, f64::NAN),
+        // Their sum would be rounded.
+        [first, rest @ ..] if rest.iter().all(|value| value == first) => (*first, 0.0),
+        _ => {
+            let mean = values.iter().sum::<f64>() / n;
+            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            (mean, (squares / (n - 1.0)).sqrt())
+        }
+    }
 }

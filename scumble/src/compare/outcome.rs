@@ -47,7 +47,7 @@ pub struct Row {
     /// The mean over trials.
     #[serde(serialize_with = "score")]
     pub mean: f64,
-    /// The sample standard deviation over trials.
+    /// The sample standard deviation over trials; NaN for one trial.
     #[serde(serialize_with = "score")]
     pub sd: f64,
     /// How many trials.
@@ -58,6 +58,14 @@ pub struct Row {
     /// The time of all trials, release and model, summed, in seconds. They run side by side, so it is more than the wall
     /// shows; models that learn from one release each count its time.
     pub seconds: f64,
+}
+
+impl Row {
+    /// For people: the mean, and the spread where it is known.
+    pub(crate) fn shown(&self) -> String {
+        let (mean, sd) = (self.metric.shown(self.mean), self.metric.shown(self.sd));
+        if self.trials > 1 { format!("{mean} ± {sd}") } else { mean }
+    }
 }
 
 /// The rows of one model and metric: a table, or a chart.

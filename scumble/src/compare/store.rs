@@ -82,10 +82,8 @@ const BEGINNING: &[u8] = b"{\"key\":\"";
 
 /// A file of finished trials. While it is open nobody else opens it.
 #[derive(Debug)]
-pub struct Store {
+pub(super) struct Store {
     path: PathBuf,
-    /// Whether there was no such file before.
-    is_new: bool,
     finished: HashMap<Key, Scored>,
     file: Mutex<Appended>,
 }
@@ -103,11 +101,10 @@ impl Store {
     /// # Errors
     /// [`Error::File`] for a file that another comparison has open, or with the line that is none of ours;
     /// [`registry::Error::Io`].
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let failed = |source| registry::Error::Io { file: path.into(), source };
         let refuse = |problem: String| Error::File { file: path.display().to_string(), problem };
         let found = std::fs::metadata(path);
-        let is_new = found.is_err();
         if found.is_ok_and(|found| !found.is_file()) {
             return Err(refuse("it is no plain file, and no trial is stored there".into()));
         }
@@ -132,7 +129,7 @@ impl Store {
         }
         let length = bytes.len() as u64;
         file.set_len(length).map_err(failed)?;
-        Ok(Self { path: path.into(), is_new, finished, file: Mutex::new(Appended { file, length }) })
+        Ok(Self { path: path.into(), finished, file: Mutex::new(Appended { file, length }) })
     }
 
     /// What was scored under this key before, if that has all of these metrics.
@@ -158,17 +155,6 @@ impl Store {
         }
         appended.length += text.len() as u64;
         Ok(())
-    }
-}
-
-/// A new store in which nothing stands is no file: what was refused before its first trial leaves nothing behind.
-impl Drop for Store {
-    fn drop(&mut self) {
-        let appended = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if self.is_new && appended.length == 0 {
-            // Its lock is held until after this, so it is nobody else's.
-            let _ = std::fs::remove_file(&self.path);
-        }
     }
 }
 
@@ -246,14 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn two_comparisons_do_not_share_a_store_and_an_empty_one_is_no_file() {
+    fn two_comparisons_do_not_share_a_store_and_what_is_none_stays() {
         let (folder, path) = three();
         let _one = Store::open(&path).unwrap();
         let refused = Store::open(&path).unwrap_err().to_string();
         assert!(refused.ends_with("cells.jsonl: another comparison is at work on it"), "{refused}");
         let empty = folder.path().join("empty");
-        drop(Store::open(&empty).unwrap());
-        assert!(!empty.exists(), "a store without a trial is no file");
         // What is somebody else's stays, whether it has lines or not.
         for other in ["", "{}", "size\n1", "{\"key\""] {
             std::fs::write(&empty, other).unwrap();

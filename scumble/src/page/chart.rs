@@ -101,27 +101,35 @@ fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &U
     };
     let finite = points.iter().take_while(|point| point.epsilon.is_finite()).count();
     let Look { marker, dashes } = Look::of(place);
-    let shown = |value| scores.metric.shown(value);
     html! {
         g class={ "series " (ink(series, place)) } data-series=(place) {
             @if finite > 1 { path.line d=(joined(&points[..finite])) stroke-dasharray=(dashes) {} }
             @if finite > 0 && finite < points.len() { path.leap d=(joined(&points[finite - 1..])) {} }
-            @for Point { x, row, .. } in points.iter().filter(|point| point.row.sd > 0.0 && point.row.sd.is_finite()) {
-                @let (low, high) = (up.y(row.mean - row.sd), up.y(row.mean + row.sd));
-                path.spread-bar d={
-                    "M" (at(*x)) " " (at(low)) "V" (at(high))
-                    "M" (at(x - 3.0)) " " (at(low)) "h6M" (at(x - 3.0)) " " (at(high)) "h6"
-                } {}
+            @for Point { x, row, .. } in points.iter().filter(|point| has_bar(point.row, up)) {
+                path.spread-bar d=(bar(*x, [row.mean - row.sd, row.mean + row.sd], up)) {}
             }
             @for Point { x, row, epsilon } in &points {
                 path.marker.point d=(marker) transform={ "translate(" (at(*x)) " " (at(up.y(row.mean))) ")" } {
                     title {
-                        (series.title) ", ε = " (in_words(*epsilon)) ": " (shown(row.mean)) " ± " (shown(row.sd))
+                        (series.title) ", ε = " (in_words(*epsilon)) ": " (row.shown())
                     }
                 }
             }
         }
     }
+}
+
+/// Whether its spread is shown: where it has one, and its mean lies on the chart.
+fn has_bar(row: &Row, up: &Up) -> bool {
+    row.sd > 0.0 && row.sd.is_finite() && up.holds(row.mean)
+}
+
+/// A bar between two scores, with a cap at each end that lies on the chart.
+fn bar(x: f64, ends: [f64; 2], up: &Up) -> String {
+    let [low, high] = ends.map(|end| at(up.y(end)));
+    let caps = ends.into_iter().filter(|end| up.holds(*end));
+    let caps = caps.map(|end| format!("M{} {}h6", at(x - 3.0), at(up.y(end)))).collect::<String>();
+    format!("M{} {low}V{high}{caps}", at(x))
 }
 
 /// What a series looks like, for the legend.
@@ -133,6 +141,11 @@ pub(super) fn sample(series: &Series, place: usize) -> Markup {
             path.marker d=(marker) transform="translate(22 7)" {}
         }
     }
+}
+
+/// Whether scores stand on a logarithmic scale.
+pub(super) fn is_logarithmic(scores: &Scores, blind_guess: f64) -> bool {
+    Up::of(scores, blind_guess).is_logarithmic
 }
 
 /// Whether some mean lies outside the chart, and is drawn at its edge.
@@ -246,10 +259,19 @@ impl Up {
 
     /// Where a score stands; at the edge if it lies beyond.
     fn y(&self, score: f64) -> f64 {
+        BOTTOM - self.share(score).clamp(0.0, 1.0) * (BOTTOM - TOP)
+    }
+
+    /// Whether a score lies on the chart.
+    fn holds(&self, score: f64) -> bool {
+        (0.0..=1.0).contains(&self.share(score))
+    }
+
+    /// How far up it stands: 0 at the bottom, 1 at the top.
+    fn share(&self, score: f64) -> f64 {
         let value = score * scale(self.metric);
         let value = if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
-        let share = ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
-        BOTTOM - share * (BOTTOM - TOP)
+        (value - self.from) / (self.to - self.from)
     }
 
     /// Scores with their labels.

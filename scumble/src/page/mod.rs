@@ -6,7 +6,7 @@ mod chart;
 
 use crate::compare::{Comparison, Metric, Outcome, Row, Scores, Series, SplitKind};
 use crate::registry::{Guarantee, Plugin, Unit};
-use chart::{chart, in_words, is_cut, sample};
+use chart::{chart, in_words, is_cut, is_logarithmic, sample};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::time::Duration;
@@ -94,7 +94,9 @@ impl Page<'_> {
                 (grouped(data.table.len())) " records of " (data.name) ", at "
                 (counted(epsilons.len(), "privacy budget")) ". From each release " (models)
                 " learned " q { (data.target) } ", scored on " (grouped(*test_records))
-                " clean test records: mean ± standard deviation of " (counted(*trials, "trial")) ", " (again) "."
+                " clean test records: "
+                @if *trials > 1 { "mean ± standard deviation of " (counted(*trials, "trial")) ", " (again) "." }
+                @else { "one trial, so that its spread is not known." }
             }
             p.muted {
                 "ε is the budget: less is more private, ∞ is none. What is promised at it differs from mechanism to mechanism and \
@@ -127,9 +129,10 @@ impl Page<'_> {
                     }
                 }
                 p.muted {
-                    "Bars are ± one standard deviation over trials"
-                    @if is_cut(scores) { "; points on the lower edge lie below it" }
-                    ". Always guessing the training records' "
+                    @if scores.series[0].rows[0].trials > 1 { "Bars are ± one standard deviation over trials. " }
+                    @if is_cut(scores) { "Points on the lower edge lie below it. " }
+                    @if is_logarithmic(scores, blind) { "The scale of scores is logarithmic. " }
+                    "Always guessing the training records' "
                     @if metric.is_share() { "commonest class" } @else { "mean" }
                     " gets " (metric.shown(blind)) "."
                 }
@@ -137,13 +140,13 @@ impl Page<'_> {
         }
     }
 
-    /// The best mechanism of each promise, at the budget at which promises are spelled out.
+    /// Of each promise the mechanism with the best mean, at the budget at which promises are spelled out.
     fn glance(&self, scores: &Scores, blind: f64) -> Markup {
         let metric = scores.metric;
         let wanted = self.comparison.promised_at();
         let mut best: Vec<(String, &Series, &Row)> = vec![];
-        for series in &scores.series {
-            let row = self.promising(series);
+        let ranked = scores.series.iter().map(|series| (series, self.promising(series)));
+        for (series, row) in ranked.clone().filter(|(_, row)| row.mean.is_finite()) {
             let promise = row.guarantee.summary();
             match best.iter_mut().find(|(other, ..)| *other == promise) {
                 Some((_, _, other)) if metric.best_first(other.mean, row.mean).is_le() => {}
@@ -152,19 +155,32 @@ impl Page<'_> {
             }
         }
         best.sort_by(|a, b| metric.best_first(a.2.mean, b.2.mean));
+        // What is picked by these very scores may owe it to chance.
+        let remark = |promise: &str, row: &Row| {
+            let near =
+                |other: &Row| (other.mean - row.mean).abs() <= row.sd && other.guarantee.summary() == promise;
+            match ranked.clone().filter(|(_, other)| near(other)).count() {
+                _ if metric.best_first(row.mean, blind).is_ge() => ", no better than guessing".into(),
+                0 | 1 => String::new(),
+                near => format!(", and {} within one deviation", near - 1),
+            }
+        };
         html! {
             div.box {
                 table.glance {
                     thead { tr {
                         th.number { (metric.title()) }
-                        th { "best mechanism" }
+                        th { (if metric.is_error() { "lowest" } else { "highest" }) " mean" }
                         th { "what is promised" @if let Some(epsilon) = wanted { " at ε = " (in_words(epsilon)) } }
                     } }
                     tbody {
                         @for (promise, series, row) in best {
                             tr {
-                                td.number { (metric.shown(row.mean)) span.spread { " ± " (metric.shown(row.sd)) } }
-                                td { (series.title) }
+                                td.number {
+                                    (metric.shown(row.mean))
+                                    @if row.trials > 1 { span.spread { " ± " (metric.shown(row.sd)) } }
+                                }
+                                td { (series.title) span.spread { (remark(&promise, row)) } }
                                 td { (promise) }
                             }
                         }
@@ -236,7 +252,7 @@ impl Page<'_> {
                     article.card {
                         h3 { (title) }
                         @if let Some(plugin) = self.plugin(&rows[0].mechanism) {
-                            p.muted { (plugin.summary) ". " (plugin.paper) }
+                            p.muted { (plugin.summary) " (" (plugin.paper) ")" }
                         }
                         @for row in *rows {
                             details open[row.epsilon.is_none() || row.epsilon == wanted] {
@@ -280,7 +296,9 @@ impl Page<'_> {
     }
 
     fn how(&self) -> Markup {
-        let Comparison { seed, delta, label_share, entrants, .. } = self.comparison;
+        let Comparison { seed, delta, label_share, entrants, trials, models, metrics, epsilons, .. } =
+            self.comparison;
+        let listed = |words: &mut dyn Iterator<Item = String>| words.collect::<Vec<_>>().join("; ");
         let mut plugins: Vec<Plugin> = entrants.iter().map(|entrant| entrant.plugin).collect();
         plugins.dedup_by_key(|plugin| plugin.name);
         let plugins: Vec<String> =
@@ -289,14 +307,19 @@ impl Page<'_> {
             section {
                 h2 { "How it was made" }
                 pre.command { (self.command) }
+                p.muted { "Where this page stands already, it asks for --force. Public data sets lie where SCUMBLE_DATA says." }
                 @if let Some(text) = self.experiment {
-                    p { "The experiment:" }
+                    p { "The experiment; options of the command take the place of what stands there:" }
                     pre { (text) }
                 }
                 dl {
                     dt { "made" } dd { (self.made.strftime("%Y-%m-%d %H:%M UTC")) ", in " (format!("{:.1}", self.took.as_secs_f64())) " s" }
                     dt { "by" } dd { "scumble " (env!("CARGO_PKG_VERSION")) }
                     dt { "mechanisms" } dd { (plugins.join(", ")) }
+                    dt { "budgets" } dd { (listed(&mut epsilons.iter().map(|epsilon| in_words(*epsilon)))) }
+                    dt { "models" } dd { (listed(&mut models.iter().map(ToString::to_string))) }
+                    dt { "metrics" } dd { (listed(&mut metrics.iter().map(ToString::to_string))) }
+                    dt { "trials" } dd { (trials) }
                     dt { "seed" } dd { (seed) }
                     dt { "δ" } dd { (crate::registry::number::short(*delta)) }
                     dt { "label share" } dd { (label_share) " of ε, where a mechanism leaves the label to randomised response" }
