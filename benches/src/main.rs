@@ -83,6 +83,8 @@ fn main() -> ExitCode {
 }
 
 fn page(arguments: &Arguments) -> Result<()> {
+    // One thread for all.
+    rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let mut missing = vec![];
     if cfg!(not(feature = "peers")) {
         missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
@@ -113,8 +115,6 @@ fn page(arguments: &Arguments) -> Result<()> {
             section
         })
         .collect();
-    // One thread for all.
-    rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let rounds = arguments.rounds.max(1);
     let bar = ProgressBar::new(rounds as u64);
     bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} rounds, {eta} left")?);

@@ -31,7 +31,7 @@ def machine(records, signs, width, rho, optimum, share):
     def objective(fitted):
         w, b = fitted.coef_[0], fitted.intercept_[0]
         return (w @ w + rho * b * b) / 2 + numpy.maximum(0, 1 - y * (x @ w + b)).sum()
-    for tolerance in 10.0 ** -numpy.arange(1, 7, 0.5):
+    for tolerance in 10.0 ** -numpy.arange(0.5, 7, 0.5):
         if objective(fit(tolerance)) <= optimum * (1 + share):
             return lambda: (fit(tolerance), y)[1]
     raise SystemExit('no tolerance of LinearSVC is small enough')

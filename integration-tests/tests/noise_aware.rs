@@ -6,7 +6,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::linear::{LogisticParams, RidgeParams};
 use scumble::registry::{
-    Brief, Budget, Domain, Randomness, RecordDomain, Registry, Release, Table, Target, TargetDomain,
+    Brief, Budget, Composed, Domain, Mechanism, Randomness, RecordDomain, Registry, Release, Table, Target,
+    TargetDomain,
 };
 use scumble::svm::SvmParams;
 use serde_json::{Value, json};
@@ -95,6 +96,58 @@ fn the_noise_taken_away_leaves_the_clean_covariance() {
     }
 }
 
+/// Parts of a composition draw their lots by themselves: what goes together within one does not across them.
+#[test]
+fn parts_of_a_composition_have_lots_of_their_own() {
+    let table = drawn(200_000, 4, &real());
+    let whole = RecordDomain::new(table.columns().to_vec(), Domain::unit_box(COLUMNS), real()).unwrap();
+    let part = |domain: RecordDomain, parameters: Value| {
+        let brief = Brief::new(domain, Budget::new(4.0, 0.0).unwrap());
+        let plugin =
+            Registry::installed().unwrap().get("piecewise").unwrap().design(&parameters, &brief).unwrap();
+        plugin.into_mechanism()
+    };
+    let features = part(whole.without_target(), json!({"k": 2}));
+    let both = Composed::features_with_labels(features, part(whole.without_features(), json!({}))).unwrap();
+    let release = both.release(&table, &mut Randomness::seeded(5)).unwrap();
+    let noise = release.noise.covariance(&release.table).unwrap();
+    assert_eq!(noise, noise.t());
+    assert!((0..COLUMNS).all(|column| noise[[column, COLUMNS]] == 0.0), "{noise}");
+    let seen = covariance(&release.table);
+    for ((i, j), off) in (&seen - &noise - covariance(&table)).indexed_iter() {
+        let error = (10.0 * seen[[i, i]] * seen[[j, j]] / 200_000.0).sqrt();
+        assert!(off.abs() < 6.0 * error, "entry {i}, {j}: {off} where ± {error} is usual");
+    }
+}
+
+/// Few records and much noise, in the target too: what is known of the noise must not make a worse model. The mean loss over forty data
+/// sets is less than three of its standard errors, or of no account.
+#[test]
+fn to_know_the_noise_does_no_harm_where_little_can_be_learned() {
+    for (plugin, epsilon) in [("laplace", 1.0), ("laplace", 4.0), ("laplace", 16.0), ("gaussian", 4.0)] {
+        let gains: Vec<f64> =
+            (0..40).map(|seed| ridge_gain(plugin, epsilon, [400, 400], 300 + seed)).collect();
+        let (mean, error) =
+            gain(&format!("ridge on 400 records by {plugin} at ε = {epsilon}, in RMSE"), &gains);
+        assert!(mean > -3.0 * error, "{plugin} at ε = {epsilon}: a gain of {mean} ± {error}");
+    }
+}
+
+/// By how much less a ridge regression errs that knows the noise, in RMSE on clean records, with so many records to learn from and to
+/// test.
+fn ridge_gain(plugin: &str, epsilon: f64, [train, test]: [usize; 2], seed: u64) -> f64 {
+    let (train, test) = (drawn(train, seed, &real()), drawn(test, 1_000 + seed, &real()));
+    let release = released(&train, real(), plugin, json!({}), epsilon, seed);
+    let noise = release.noise.covariance(&release.table).unwrap();
+    let dataset: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.try_into().unwrap();
+    let Target::Real(truth) = test.target() else { panic!("a real target") };
+    let rmse = |params: RidgeParams| {
+        let errors: Array1<f64> = params.fit(&dataset).unwrap().predict(test.records()) - truth;
+        errors.mapv(|error| error * error).mean().unwrap().sqrt()
+    };
+    rmse(RidgeParams::default()) - rmse(RidgeParams::default().noise_covariance(noise))
+}
+
 /// Of paired gains over so many data sets: their mean, and its standard error.
 fn gain(name: &str, gains: &[f64]) -> (f64, f64) {
     let n = gains.len() as f64;
@@ -108,20 +161,8 @@ fn gain(name: &str, gains: &[f64]) -> (f64, f64) {
 #[test]
 fn ridge_regression_that_knows_the_noise_errs_less_on_clean_records() {
     for (plugin, epsilon) in [("laplace", 4.0), ("gaussian", 8.0)] {
-        let gains: Vec<f64> = (0..20)
-            .map(|seed| {
-                let (train, test) = (drawn(20_000, 10 + seed, &real()), drawn(2_000, 50 + seed, &real()));
-                let release = released(&train, real(), plugin, json!({}), epsilon, seed);
-                let noise = release.noise.covariance(&release.table).unwrap();
-                let dataset: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.try_into().unwrap();
-                let Target::Real(truth) = test.target() else { panic!("a real target") };
-                let rmse = |params: RidgeParams| {
-                    let errors: Array1<f64> = params.fit(&dataset).unwrap().predict(test.records()) - truth;
-                    errors.mapv(|error| error * error).mean().unwrap().sqrt()
-                };
-                rmse(RidgeParams::default()) - rmse(RidgeParams::default().noise_covariance(noise))
-            })
-            .collect();
+        let gains: Vec<f64> =
+            (0..20).map(|seed| ridge_gain(plugin, epsilon, [100_000, 2_000], 10 + seed)).collect();
         let (mean, error) = gain(&format!("ridge on {plugin} at ε = {epsilon}, in RMSE"), &gains);
         assert!(mean > 5.0 * error, "{plugin}: a gain of {mean} ± {error}");
     }

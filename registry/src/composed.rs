@@ -164,13 +164,14 @@ fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> 
     names
 }
 
-/// The parts' laws side by side, each part's with whether it releases the target.
-fn join_noise(parts: impl IntoIterator<Item = (Noise, bool)>) -> Noise {
+/// The parts' laws side by side, each part's with whether it releases the target. Each draws its own lots.
+fn join_noise(parts: Vec<(Noise, bool)>) -> Noise {
     let mut whole = Noise { features: vec![], target: Law::Exact { width: 0 } };
-    for (noise, has_target) in parts {
-        whole.features.extend(noise.features);
+    let count = parts.len();
+    for (part, (noise, has_target)) in parts.into_iter().enumerate() {
+        whole.features.extend(noise.features.into_iter().map(|law| law.of_part(part, count)));
         if has_target {
-            whole.target = noise.target;
+            whole.target = noise.target.of_part(part, count);
         }
     }
     whole
@@ -301,9 +302,9 @@ impl LocalMechanism for Composed {
     }
 
     fn noise(&self) -> Noise {
-        join_noise(
-            self.locals().map(|(_, local)| (local.noise(), local.layout().target != TargetLayout::None)),
-        )
+        let laws =
+            self.locals().map(|(_, local)| (local.noise(), local.layout().target != TargetLayout::None));
+        join_noise(laws.collect())
     }
 }
 

@@ -24,8 +24,11 @@ pub enum Law {
         /// Each coordinate's moments.
         moments: Vec<Moments>,
         /// How much of a product of two coordinates of one record remains: E\[w·w′ | u, u′\] = `pairs`·u·u′, also with those
-        /// of another `Unbiased` block. 1 where they are independent, 0 where no two are ever answered together.
+        /// of another `Unbiased` block of the same lot. 1 where they are independent, 0 where no two are ever answered together.
         pairs: f64,
+        /// Which lot: blocks that one mechanism answers have one in common, those of different parts of a composition none.
+        #[serde(default)]
+        lot: usize,
     },
     /// One that is not described: so many coordinates.
     Unknown {
@@ -54,14 +57,24 @@ pub struct Moments {
 }
 
 impl Law {
+    /// The same, with another lot than those of other parts.
+    pub(crate) fn of_part(self, part: usize, parts: usize) -> Self {
+        match self {
+            Self::Unbiased { moments, pairs, lot } => {
+                Self::Unbiased { moments, pairs, lot: lot * parts + part }
+            }
+            law => law,
+        }
+    }
+
     /// The law of some of its coordinates; a flipped group is not taken apart.
     pub(crate) fn part(&self, coordinates: std::ops::Range<usize>) -> Self {
         match self {
             Self::Exact { .. } => Self::Exact { width: coordinates.len() },
             Self::Unknown { .. } => Self::Unknown { width: coordinates.len() },
             Self::Additive { variance } => Self::Additive { variance: variance[coordinates].to_vec() },
-            Self::Unbiased { moments, pairs } => {
-                Self::Unbiased { moments: moments[coordinates].to_vec(), pairs: *pairs }
+            Self::Unbiased { moments, pairs, lot } => {
+                Self::Unbiased { moments: moments[coordinates].to_vec(), pairs: *pairs, lot: *lot }
             }
             Self::Flip { .. } => self.clone(),
         }
@@ -78,25 +91,25 @@ impl Law {
     }
 }
 
-/// The first two moments of a coordinate as distances from a center, with what remains of a product with another one where that
-/// is not all of it.
+/// The first two moments of a coordinate as distances from a center, and the lot by which it is answered, with what remains of a
+/// product with another one of it.
 #[derive(Clone)]
 struct Coordinate {
     center: f64,
     constant: f64,
     slope: f64,
-    pairs: Option<f64>,
+    lot: Option<(usize, f64)>,
 }
 
 impl Coordinate {
     fn added(variance: f64) -> Self {
-        Self { center: 0.0, constant: variance, slope: 1.0, pairs: None }
+        Self { center: 0.0, constant: variance, slope: 1.0, lot: None }
     }
 
     /// None where squares or products say nothing of the value.
-    fn unbiased(moments: &Moments, pairs: f64) -> Option<Self> {
+    fn unbiased(moments: &Moments, pairs: f64, lot: usize) -> Option<Self> {
         let Moments { center, constant, slope } = *moments;
-        (slope > 0.0 && pairs > 0.0).then_some(Self { center, constant, slope, pairs: Some(pairs) })
+        (slope > 0.0 && pairs > 0.0).then_some(Self { center, constant, slope, lot: Some((lot, pairs)) })
     }
 }
 
@@ -137,8 +150,8 @@ impl Noise {
         let blocks = laws.iter().map(|law| match law {
             Law::Exact { width } => Some(vec![Coordinate::added(0.0); *width]),
             Law::Additive { variance } => Some(variance.iter().map(|v| Coordinate::added(*v)).collect()),
-            Law::Unbiased { moments, pairs } => {
-                moments.iter().map(|moments| Coordinate::unbiased(moments, *pairs)).collect()
+            Law::Unbiased { moments, pairs, lot } => {
+                moments.iter().map(|moments| Coordinate::unbiased(moments, *pairs, *lot)).collect()
             }
             Law::Flip { .. } | Law::Unknown { .. } => None,
         });
@@ -150,8 +163,10 @@ impl Noise {
         let products = from_center.t().dot(&from_center) / released.len() as f64;
         Some(Array2::from_shape_fn((width, width), |(i, j)| match (&coordinates[i], &coordinates[j]) {
             (of, _) if i == j => products[[i, i]] - (products[[i, i]] - of.constant) / of.slope,
-            (Coordinate { pairs: Some(of), .. }, Coordinate { pairs: Some(_), .. }) => {
-                products[[i, j]] * (1.0 - 1.0 / of)
+            (Coordinate { lot: Some((lot, pairs)), .. }, Coordinate { lot: Some((other, _)), .. })
+                if lot == other =>
+            {
+                products[[i, j]] * (1.0 - 1.0 / pairs)
             }
             _ => 0.0,
         }))

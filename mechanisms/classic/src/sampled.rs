@@ -196,7 +196,7 @@ impl SampledNumbers {
         // Two of d numbers are both among k with probability k(k − 1)/d(d − 1), and each of them weighs d/k then.
         let (k, d) = (self.saved.k as f64, self.intervals.len() as f64);
         let pairs = if d > 1.0 { (k - 1.0) * d / (k * (d - 1.0)) } else { 1.0 };
-        Law::Unbiased { moments: moments.collect(), pairs }
+        Law::Unbiased { moments: moments.collect(), pairs, lot: 0 }
     }
 }
 

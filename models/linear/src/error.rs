@@ -1,5 +1,7 @@
 //! What can go wrong when a linear model is fitted.
 
+use ndarray::Array2;
+
 /// The result of a fit.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -22,6 +24,20 @@ pub enum Error {
     OneClass {
         /// How many there are.
         records: usize,
+    },
+    /// Records and targets of which there are not as many.
+    #[error("there are {targets} targets for {records} records")]
+    Lengths {
+        /// How many targets.
+        targets: usize,
+        /// How many records.
+        records: usize,
+    },
+    /// A record or its target that is no finite number.
+    #[error("record {record}, counted from 0, holds a value that is no finite number")]
+    NonFinite {
+        /// Which.
+        record: usize,
     },
     /// What is known of the noise does not fit the records, or is no such thing.
     #[error("{0}")]
@@ -56,4 +72,17 @@ pub(crate) fn check_tolerance(name: &'static str, value: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Parameter { name, range: "finite and positive", value })
+}
+
+/// # Errors
+/// [`Error::Lengths`] unless there is a target a record, [`Error::NonFinite`] unless all of them (n × d and n) are finite.
+pub fn check_records(records: &Array2<f64>, targets: impl ExactSizeIterator<Item = f64>) -> Result<()> {
+    if records.nrows() != targets.len() {
+        return Err(Error::Lengths { targets: targets.len(), records: records.nrows() });
+    }
+    let mut rows = records.outer_iter().zip(targets);
+    match rows.position(|(row, target)| !target.is_finite() || row.iter().any(|x| !x.is_finite())) {
+        Some(record) => Err(Error::NonFinite { record }),
+        None => Ok(()),
+    }
 }

@@ -1,6 +1,6 @@
 //! Logistic regression for any number of classes.
 
-use crate::error::{check_penalty, check_tolerance};
+use crate::error::{check_penalty, check_records, check_tolerance};
 use crate::flip::{self, FlippedLikelihood};
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
@@ -88,6 +88,7 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
 
     /// Fits records (n × d) and their classes (n).
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<LogisticModel> {
+        check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let (standardizer, standardized) = Standardizer::fit(dataset)?;
         let Some(label_flip) = &self.label_flip else {
             return Ok(LogisticModel { standardizer, layer: self.plain_layer(&standardized)? });

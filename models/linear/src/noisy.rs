@@ -1,7 +1,10 @@
 //! The weights of ridge regression, on features as they are or with noise of known covariance: errors in variables.
 
 use crate::{Error, Result};
-use faer::{MatRef, Side};
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd;
+use faer::{Mat, MatRef, Par};
 use ndarray::{Array1, Array2, s};
 
 /// # Errors
@@ -31,7 +34,8 @@ pub(crate) fn check(noise: &Array2<f64>, width: usize) -> Result<()> {
 ///
 /// Taking the noise away leaves less than nothing of a direction now and then: nothing is known of it, and its variance is zero.
 /// And the noise's own covariance over n records is off from its mean by up to 2·√(d/n) of it, which with small variances left over
-/// would blow weights up: so much is added to each column's penalty, √(its noise × its variance) wide.
+/// would blow weights up: so much is added to each column's penalty, √(its noise × its variance) wide. And where the products with the
+/// target are hardly more than what noise makes of none, the weights shrink toward zero together.
 ///
 /// # Errors
 /// [`Error::Noise`] for sums that are not finite.
@@ -42,15 +46,20 @@ pub(crate) fn weights(
     l2_penalty: f64,
 ) -> Result<Array1<f64>> {
     let (n, d) = (records.nrows() as f64, records.ncols());
-    let mut quadratic = records.t().dot(records) / n;
+    let seen = records.t().dot(records) / n;
+    let mut quadratic = seen.clone();
     let mut products = records.t().dot(targets) / n;
     let mut penalties = Array1::from_elem(d, l2_penalty);
+    let mut trust = 1.0;
     if let Some(noise) = noise {
+        let added = noise.slice(s![..d, ..d]);
         let spread = 2.0 * (d as f64 / n).sqrt();
-        let widths = (0..d).map(|at| (noise[[at, at]].max(0.0) * quadratic[[at, at]]).sqrt());
+        let widths = (0..d).map(|at| (added[[at, at]].max(0.0) * seen[[at, at]]).sqrt());
         penalties += &(spread * widths.collect::<Array1<f64>>());
-        quadratic = positive_part(&(quadratic - noise.slice(s![..d, ..d])))?;
+        quadratic = positive_part(&(&seen - &added))?;
         products -= &noise.slice(s![..d, d]);
+        let of_targets = [targets.dot(targets) / n, noise[[d, d]]];
+        trust = trust_in(&products, [&seen, &added.to_owned()], of_targets, n)?;
     }
     quadratic.diag_mut().scaled_add(1.0, &penalties);
     // Not a Cholesky factor: with no penalty a column that does not vary leaves a zero.
@@ -58,7 +67,29 @@ pub(crate) fn weights(
     let least = f64::EPSILON * d as f64 * values.iter().copied().fold(0.0, f64::max);
     let along = directions.t().dot(&products);
     let along = Array1::from_shape_fn(d, |at| if values[at] > least { along[at] / values[at] } else { 0.0 });
-    Ok(directions.dot(&along))
+    Ok(trust * directions.dot(&along))
+}
+
+/// How much of the products with the target is more than noise: 1 − d/Σ sⱼ²/vⱼ over the d directions of what was seen, and no less
+/// than 0 (James and Stein 1961), where vⱼ is the variance of sⱼ as far as it comes from the noise.
+fn trust_in(
+    products: &Array1<f64>,
+    [seen, added]: [&Array2<f64>; 2],
+    [of_targets, added_to_targets]: [f64; 2],
+    n: f64,
+) -> Result<f64> {
+    let Eigen { directions, values } = Eigen::of(seen)?;
+    let along = directions.t().dot(products);
+    let clean_targets = (of_targets - added_to_targets).max(0.0);
+    let ratios = (0..values.len()).filter_map(|at| {
+        let direction = directions.column(at);
+        let clean = (values[at] - direction.dot(&added.dot(&direction))).max(0.0);
+        let variance = (values[at] * of_targets - clean * clean_targets) / n;
+        (variance > 0.0).then(|| along[at] * along[at] / variance)
+    });
+    let ratios: Vec<f64> = ratios.collect();
+    let sum: f64 = ratios.iter().sum();
+    Ok(if ratios.is_empty() { 1.0 } else { (1.0 - ratios.len() as f64 / sum).max(0.0) })
 }
 
 struct Eigen {
@@ -77,12 +108,27 @@ impl Eigen {
         }
         let d = symmetric.nrows();
         let flat: Vec<f64> = symmetric.iter().copied().collect();
-        let eigen = MatRef::from_row_major_slice(&flat, d, d)
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|_| failed())?;
+        let (mut directions, mut values) = (Mat::zeros(d, d), Diag::zeros(d));
+        // On one thread, so that it is the same for any number of them.
+        let scratch = evd::self_adjoint_evd_scratch::<f64>(
+            d,
+            evd::ComputeEigenvectors::Yes,
+            Par::Seq,
+            Default::default(),
+        );
+        let mut memory = MemBuffer::new(scratch);
+        evd::self_adjoint_evd(
+            MatRef::from_row_major_slice(&flat, d, d),
+            values.as_mut(),
+            Some(directions.as_mut()),
+            Par::Seq,
+            MemStack::new(&mut memory),
+            Default::default(),
+        )
+        .map_err(|_| failed())?;
         Ok(Self {
-            directions: Array2::from_shape_fn((d, d), |(row, column)| eigen.U()[(row, column)]),
-            values: Array1::from_shape_fn(d, |at| eigen.S()[at]),
+            directions: Array2::from_shape_fn((d, d), |(row, column)| directions[(row, column)]),
+            values: Array1::from_shape_fn(d, |at| values[at]),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Ridge regression.
 
-use crate::error::check_penalty;
+use crate::error::{check_penalty, check_records};
 use crate::noisy;
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
@@ -66,6 +66,7 @@ impl Fit<Array2<f64>, Array1<f64>, Error> for ValidRidgeParams {
 
     /// Fits records (n × d) and their targets (n).
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<f64>>) -> Result<RidgeModel> {
+        check_records(&dataset.records, dataset.targets.iter().copied())?;
         if let Some(noise) = &self.noise_covariance {
             noisy::check(noise, dataset.records.ncols())?;
         }
@@ -146,6 +147,22 @@ mod tests {
         let line = Dataset::new(x.clone(), array![0.0, 2.0, 4.0]);
         let model = RidgeParams::default().l2_penalty(0.0).fit(&line).unwrap();
         assert!((model.predict(&x)[2] - 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn records_and_targets_that_are_none_are_errors() {
+        let message = |records: Array2<f64>, targets: Array1<f64>| {
+            let dataset = DatasetBase::new(records, targets);
+            RidgeParams::default().fit(&dataset).unwrap_err().to_string()
+        };
+        let (records, targets) = (drawn(10).records, drawn(10).targets);
+        assert_eq!(message(records.clone(), array![1.0]), "there are 1 targets for 10 records");
+        let mut holed = records.clone();
+        holed[[3, 1]] = f64::NAN;
+        assert!(message(holed, targets.clone()).starts_with("record 3, counted from 0, holds"));
+        let mut holed = targets;
+        holed[7] = f64::INFINITY;
+        assert!(message(records, holed).starts_with("record 7"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use linfa::traits::{Fit, PredictInplace};
 use linfa::{Dataset, DatasetBase, ParamGuard};
 use linfa_svm::Svm;
 use ndarray::{Array1, Array2};
-use scumble_linear::Standardizer;
+use scumble_linear::{Standardizer, check_records};
 
 /// Hyper-parameters of a machine with a Gaussian kernel that were checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,10 +91,7 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidKernelSvmParams {
         if records > most {
             return Err(Error::TooManyRecords { records, most });
         }
-        if let Some(record) = dataset.records.outer_iter().position(|row| row.iter().any(|x| !x.is_finite()))
-        {
-            return Err(scumble_kkt::Error::NonFinite { record }.into());
-        }
+        check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let sides = Sides::of(&dataset.targets)?;
         let (standardizer, standardized) = Standardizer::fit(dataset)?;
         let machines = sides.positive().iter().map(|class| {

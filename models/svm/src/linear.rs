@@ -7,7 +7,7 @@ use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
 use ndarray::{Array1, Array2, Axis};
 use scumble_kkt::{Machine, Records, SoftMargin};
-use scumble_linear::{LogisticParams, Standardizer};
+use scumble_linear::{LogisticParams, Standardizer, check_records};
 
 /// Hyper-parameters of a linear machine that were checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,6 +114,7 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidSvmParams {
 
     /// Fits records (n × d) and their classes (n).
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<SvmModel> {
+        check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let sides = Sides::of(&dataset.targets)?;
         let (rows, weights) = self.weighed(dataset)?;
         let (standardizer, records) = match self.standardize {
@@ -285,6 +286,12 @@ mod tests {
         assert!(message(SvmParams::default().tolerance(0.0)).starts_with("tolerance must be"));
         assert!(message(SvmParams::default().max_iterations(1)).starts_with("after 1 iterations"));
         assert!(message(SvmParams::default().label_flip(array![[1.0]])).contains("matrix of flipped labels"));
+        let short = DatasetBase::new(dataset.records.clone(), array![0, 1]);
+        let refused = SvmParams::default().fit(&short).unwrap_err().to_string();
+        assert_eq!(refused, "there are 2 targets for 50 records");
+        let mut holed = dataset.clone();
+        holed.records[[3, 1]] = f64::NAN;
+        assert!(SvmParams::default().fit(&holed).unwrap_err().to_string().starts_with("record 3"));
         let one = Dataset::new(array![[0.0], [1.0]], array![3, 3]);
         assert!(matches!(SvmParams::default().fit(&one), Err(Error::OneClass { records: 2 })));
     }

@@ -250,8 +250,12 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         1 => "one trial".to_owned(),
         trials => format!("mean ± standard deviation of {trials} trials"),
     };
+    let split = match comparison.splitting.kind {
+        SplitKind::Own => " of the data set's own split",
+        _ => "",
+    };
     let records = format!(
-        "learned from {} released records, on {} clean test records;\n{trials}, seed {}",
+        "learned from {} released records, on {} clean test records{split};\n{trials}, seed {}",
         outcome.train_records, outcome.test_records, comparison.seed,
     );
     let less = |table: &Scores| if table.metric.is_error() { " (less is better)" } else { "" };

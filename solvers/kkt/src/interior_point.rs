@@ -2,8 +2,9 @@
 
 use crate::SoftMargin;
 use argmin::core::{Error, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Mat, Side};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::{self, factor};
+use faer::{Conj, Mat, MatMut, Par};
 
 /// A point strictly inside all inequalities.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,19 +155,33 @@ impl InteriorPoint {
     }
 }
 
-/// R + Σ vᵢ(xᵢ, 1)(xᵢ, 1)ᵀ, as the product of a triangle with itself; none where rounding leaves no such one.
-fn factored(machine: &SoftMargin, v: &[f64]) -> Option<Llt<f64>> {
+/// The triangle L with LLᵀ = R + Σ vᵢ(xᵢ, 1)(xᵢ, 1)ᵀ; none where rounding leaves no such one. On one thread, so that it is the same
+/// for any number of them.
+fn factored(machine: &SoftMargin, v: &[f64]) -> Option<Mat<f64>> {
     let mut matrix = machine.records.gram(v);
-    for at in 0..matrix.nrows() {
+    let size = matrix.nrows();
+    for at in 0..size {
         matrix[(at, at)] += machine.curvature(at);
     }
-    Llt::new(matrix.as_ref(), Side::Lower).ok()
+    let mut memory =
+        MemBuffer::new(factor::cholesky_in_place_scratch::<f64>(size, Par::Seq, Default::default()));
+    let stack = MemStack::new(&mut memory);
+    factor::cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Default::default())
+        .ok()?;
+    Some(matrix)
 }
 
-fn solve(factor: &Llt<f64>, right: &mut [f64]) {
-    let length = right.len();
-    let solved: Mat<f64> = factor.solve(faer::MatRef::from_column_major_slice(right, length, 1));
-    right.iter_mut().enumerate().for_each(|(at, x)| *x = solved[(at, 0)]);
+fn solve(triangle: &Mat<f64>, right: &mut [f64]) {
+    let size = right.len();
+    let right = MatMut::from_column_major_slice_mut(right, size, 1);
+    let mut memory = MemBuffer::new(llt::solve::solve_in_place_scratch::<f64>(size, 1, Par::Seq));
+    llt::solve::solve_in_place_with_conj(
+        triangle.as_ref(),
+        Conj::No,
+        right,
+        Par::Seq,
+        MemStack::new(&mut memory),
+    );
 }
 
 /// The mean of ωz and uξ: zero at the optimum.

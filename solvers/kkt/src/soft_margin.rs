@@ -27,7 +27,7 @@ pub struct Machine {
     pub multipliers: Vec<f64>,
     /// ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) with the least slacks, ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
     pub objective: f64,
-    /// No machine has an objective smaller than this one's by more than this share of it.
+    /// No machine has an objective smaller than this one's by more than this share of it; with ρ = 0 a sharp estimate of that.
     pub duality_gap: f64,
     /// How many Newton steps it took.
     pub iterations: u64,
