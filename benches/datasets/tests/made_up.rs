@@ -109,7 +109,7 @@ fn houses_keep_their_order_and_the_first_seven_in_ten_are_for_training() {
     let data = load("valuation");
     assert_eq!((data.table.len(), data.train_records), (4, Some(2)));
     let records = data.table.records();
-    for (column, expected) in [0.25, 0.5, 0.25, 0.5, 0.25, 0.5].into_iter().enumerate() {
+    for (column, expected) in [0.25, 0.5, 0.25, 0.25, 0.25, 0.5].into_iter().enumerate() {
         assert_near(records[[0, column]], expected);
     }
     assert_eq!(numbers(&data), [0.4, 1.0, 0.075, 0.25]);

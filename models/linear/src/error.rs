@@ -58,16 +58,16 @@ pub enum Error {
 
 /// # Errors
 /// [`Error::Parameter`] unless `value` is finite and not negative.
-pub(crate) fn check_penalty(value: f64) -> Result<()> {
+pub fn check_not_negative(name: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
     }
-    Err(Error::Parameter { name: "l2_penalty", range: "finite and not negative", value })
+    Err(Error::Parameter { name, range: "finite and not negative", value })
 }
 
 /// # Errors
 /// [`Error::Parameter`] unless `value` is finite and positive.
-pub(crate) fn check_tolerance(name: &'static str, value: f64) -> Result<()> {
+pub fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }

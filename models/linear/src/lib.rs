@@ -32,7 +32,7 @@ mod noisy;
 mod ridge;
 mod standardize;
 
-pub use error::{Error, Result, check_records};
+pub use error::{Error, Result, check_not_negative, check_positive, check_records};
 pub use logistic::{LogisticModel, LogisticParams, ValidLogisticParams};
 pub use ridge::{RidgeModel, RidgeParams, ValidRidgeParams};
 pub use standardize::Standardizer;

@@ -1,6 +1,6 @@
 //! Logistic regression for any number of classes.
 
-use crate::error::{check_penalty, check_records, check_tolerance};
+use crate::error::{check_not_negative, check_positive, check_records};
 use crate::flip::{self, FlippedLikelihood};
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
@@ -71,8 +71,8 @@ impl ParamGuard for LogisticParams {
     type Error = Error;
 
     fn check_ref(&self) -> Result<&Self::Checked> {
-        check_penalty(self.0.l2_penalty)?;
-        check_tolerance("gradient_tolerance", self.0.gradient_tolerance)?;
+        check_not_negative("l2_penalty", self.0.l2_penalty)?;
+        check_positive("gradient_tolerance", self.0.gradient_tolerance)?;
         self.0.label_flip.iter().try_for_each(flip::check)?;
         Ok(&self.0)
     }

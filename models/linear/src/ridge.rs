@@ -1,6 +1,6 @@
 //! Ridge regression.
 
-use crate::error::{check_penalty, check_records};
+use crate::error::{check_not_negative, check_records};
 use crate::noisy;
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
@@ -51,7 +51,7 @@ impl ParamGuard for RidgeParams {
     type Error = Error;
 
     fn check_ref(&self) -> Result<&Self::Checked> {
-        check_penalty(self.0.l2_penalty)?;
+        check_not_negative("l2_penalty", self.0.l2_penalty)?;
         Ok(&self.0)
     }
 

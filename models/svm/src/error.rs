@@ -7,22 +7,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A hyper-parameter outside its range.
-    #[error("{name} must be {range}, and {value} is not")]
-    Parameter {
-        /// Its name.
-        name: &'static str,
-        /// What it must be.
-        range: &'static str,
-        /// What it was.
-        value: f64,
-    },
-    /// Labels of one class only.
-    #[error("all {records} records are of one class, and a classifier needs two")]
-    OneClass {
-        /// How many there are.
-        records: usize,
-    },
     /// Too many records for a kernel.
     #[error(
         "a kernel machine holds a matrix of {records} × {records}, and {most} records are the most that it takes; a linear one takes any number"
@@ -48,7 +32,7 @@ pub enum Error {
     /// Records, or what is solved, that are no programme.
     #[error(transparent)]
     Solver(#[from] scumble_kkt::Error),
-    /// Standardisation, or what flipped labels say.
+    /// Hyper-parameters out of their range, records or labels that are none, one class only; standardisation, flipped labels.
     #[error(transparent)]
     Linear(#[from] scumble_linear::Error),
     /// What linfa's machines may say.
@@ -57,13 +41,4 @@ pub enum Error {
     /// What linfa's traits may say.
     #[error(transparent)]
     Linfa(#[from] linfa::Error),
-}
-
-/// # Errors
-/// [`Error::Parameter`] unless `value` is finite and positive.
-pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
-    if value.is_finite() && value > 0.0 {
-        return Ok(());
-    }
-    Err(Error::Parameter { name, range: "finite and positive", value })
 }

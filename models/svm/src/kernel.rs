@@ -1,13 +1,12 @@
 //! Machines with a Gaussian kernel, through linfa-svm: for small data.
 
-use crate::error::check_positive;
 use crate::sides::Sides;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{Dataset, DatasetBase, ParamGuard};
 use linfa_svm::Svm;
 use ndarray::{Array1, Array2};
-use scumble_linear::{Standardizer, check_records};
+use scumble_linear::{Standardizer, check_positive, check_records};
 
 /// Hyper-parameters of a machine with a Gaussian kernel that were checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,7 +119,7 @@ impl ValidKernelSvmParams {
             reached = if penalty == self.penalty { tolerance } else { f64::INFINITY };
             machine = Some(stage);
         }
-        machine.ok_or(Error::OneClass { records: dataset.records.nrows() }) // there is a stage at least
+        machine.ok_or(Error::Guarded { reached, tolerance: self.tolerance, iterations: 0 }) // there is a stage at least
     }
 
     /// Penalties and tolerances: tenfold penalties up to the one asked for, at a coarse tolerance; then finer ones.
@@ -259,7 +258,13 @@ mod tests {
         dataset.records[[3, 1]] = f64::NAN;
         assert!(KernelSvmParams::default().fit(&dataset).unwrap_err().to_string().starts_with("record 3"));
         for params in [KernelSvmParams::default().penalty(0.0), KernelSvmParams::default().width(f64::NAN)] {
-            assert!(matches!(params.fit(&drawn(50, 2, true)), Err(Error::Parameter { .. })));
+            assert!(
+                params
+                    .fit(&drawn(50, 2, true))
+                    .unwrap_err()
+                    .to_string()
+                    .contains("must be finite and positive")
+            );
         }
     }
 }

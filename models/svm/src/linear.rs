@@ -1,13 +1,12 @@
 //! The linear soft-margin machine.
 
-use crate::error::check_positive;
 use crate::sides::Sides;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
 use ndarray::{Array1, Array2, Axis};
 use scumble_kkt::{Machine, Records, SoftMargin};
-use scumble_linear::{LogisticParams, Standardizer, check_records};
+use scumble_linear::{LogisticParams, Standardizer, check_not_negative, check_positive, check_records};
 
 /// Hyper-parameters of a linear machine that were checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,17 +85,8 @@ impl ParamGuard for SvmParams {
 
     fn check_ref(&self) -> Result<&Self::Checked> {
         check_positive("penalty", self.0.penalty)?;
-        let (bias_penalty, tolerance) = (self.0.bias_penalty, self.0.tolerance);
-        if !(bias_penalty >= 0.0 && bias_penalty.is_finite()) {
-            return Err(Error::Parameter {
-                name: "bias_penalty",
-                range: "finite and not negative",
-                value: bias_penalty,
-            });
-        }
-        if !(tolerance > 0.0 && tolerance < 1.0) {
-            return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
-        }
+        check_not_negative("bias_penalty", self.0.bias_penalty)?;
+        check_positive("tolerance", self.0.tolerance)?;
         if let Some(flip) = &self.0.label_flip {
             LogisticParams::default().label_flip(flip.clone()).check()?;
         }
@@ -293,6 +283,9 @@ mod tests {
         holed.records[[3, 1]] = f64::NAN;
         assert!(SvmParams::default().fit(&holed).unwrap_err().to_string().starts_with("record 3"));
         let one = Dataset::new(array![[0.0], [1.0]], array![3, 3]);
-        assert!(matches!(SvmParams::default().fit(&one), Err(Error::OneClass { records: 2 })));
+        assert!(matches!(
+            SvmParams::default().fit(&one),
+            Err(Error::Linear(scumble_linear::Error::OneClass { records: 2 }))
+        ));
     }
 }

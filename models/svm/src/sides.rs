@@ -1,7 +1,8 @@
 //! Classes as sides of machines: one machine for two, else one a class, against the rest.
 
-use crate::{Error, Result};
+use crate::Result;
 use ndarray::{Array1, Array2, Axis};
+use scumble_linear::Error;
 use std::collections::BTreeSet;
 
 /// The classes that occur, two or more, ascending.
@@ -10,11 +11,11 @@ pub(crate) struct Sides(Vec<usize>);
 
 impl Sides {
     /// # Errors
-    /// [`Error::OneClass`] for fewer than two.
+    /// [`Error::OneClass`](scumble_linear::Error::OneClass) for fewer than two.
     pub(crate) fn of(classes: &Array1<usize>) -> Result<Self> {
         let distinct: Vec<usize> = classes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         match distinct.len() {
-            0 | 1 => Err(Error::OneClass { records: classes.len() }),
+            0 | 1 => Err(Error::OneClass { records: classes.len() }.into()),
             _ => Ok(Self(distinct)),
         }
     }
