@@ -45,6 +45,10 @@ pub(crate) fn weights(
     noise: Option<&Array2<f64>>,
     l2_penalty: f64,
 ) -> Result<Array1<f64>> {
+    // Fewer records than features tell nothing of noise.
+    if records.nrows() < records.ncols() {
+        return weights_of_few(records, targets, l2_penalty);
+    }
     let (n, d) = (records.nrows() as f64, records.ncols());
     let seen = records.t().dot(records) / n;
     let mut quadratic = seen.clone();
@@ -62,12 +66,15 @@ pub(crate) fn weights(
         trust = trust_in(&products, [&seen, &added.to_owned()], of_targets, n)?;
     }
     quadratic.diag_mut().scaled_add(1.0, &penalties);
-    // Not a Cholesky factor: with no penalty a column that does not vary leaves a zero.
-    let Eigen { directions, values } = Eigen::of(&quadratic)?;
-    let least = f64::EPSILON * d as f64 * values.iter().copied().fold(0.0, f64::max);
-    let along = directions.t().dot(&products);
-    let along = Array1::from_shape_fn(d, |at| if values[at] > least { along[at] / values[at] } else { 0.0 });
-    Ok(trust * directions.dot(&along))
+    Ok(trust * Eigen::of(&quadratic)?.solve(&products))
+}
+
+/// The same without noise, by a matrix of n × n: the weights lie in the span of the records.
+fn weights_of_few(records: &Array2<f64>, targets: &Array1<f64>, l2_penalty: f64) -> Result<Array1<f64>> {
+    let n = records.nrows() as f64;
+    let mut gram = records.dot(&records.t()) / n;
+    gram.diag_mut().map_inplace(|x| *x += l2_penalty);
+    Ok(records.t().dot(&Eigen::of(&gram)?.solve(&(targets / n))))
 }
 
 /// How much of the products with the target is more than noise: 1 − d/Σ sⱼ²/vⱼ over the d directions of what was seen, and no less
@@ -130,6 +137,18 @@ impl Eigen {
             directions: Array2::from_shape_fn((d, d), |(row, column)| directions[(row, column)]),
             values: Array1::from_shape_fn(d, |at| values[at]),
         })
+    }
+}
+
+impl Eigen {
+    /// The least solution of the equations of this matrix. Not by a Cholesky factor: with no penalty a column that does not vary
+    /// leaves a zero.
+    fn solve(&self, right: &Array1<f64>) -> Array1<f64> {
+        let Self { directions, values } = self;
+        let least = f64::EPSILON * values.len() as f64 * values.iter().copied().fold(0.0, f64::max);
+        let along = directions.t().dot(right);
+        let along = along.iter().zip(values).map(|(x, value)| if *value > least { x / value } else { 0.0 });
+        directions.dot(&along.collect::<Array1<f64>>())
     }
 }
 
@@ -243,6 +262,21 @@ mod tests {
         let nearly = RidgeParams::default().noise_covariance(1e-14 * Array2::eye(3)).fit(&clean).unwrap();
         let difference = plain - nearly.predict(&clean.records);
         assert!(difference.iter().all(|d| d.abs() < 1e-5), "{difference}");
+    }
+
+    /// Ten records of twelve features and of two: (X'X/n + λ)⁻¹X'y/n either way.
+    #[test]
+    fn fewer_records_than_features_give_the_same_weights_by_another_way() {
+        let mut rng = ChaCha20Rng::seed_from_u64(9);
+        let records = Array2::from_shape_fn((10, 12), |_| normal(&mut rng));
+        let targets = Array1::from_shape_fn(10, |_| normal(&mut rng));
+        let few = super::weights_of_few(&records, &targets, 0.1).unwrap();
+        let gradient = records.t().dot(&(records.dot(&few) - &targets)) / 10.0 + 0.1 * &few;
+        assert!(gradient.iter().all(|g| g.abs() < 1e-12), "{gradient}");
+        let narrow = records.slice(ndarray::s![.., ..2]).to_owned();
+        let difference = super::weights_of_few(&narrow, &targets, 0.1).unwrap()
+            - super::weights(&narrow, &targets, None, 0.1).unwrap();
+        assert!(difference.iter().all(|d| d.abs() < 1e-12), "{difference}");
     }
 
     #[test]

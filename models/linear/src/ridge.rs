@@ -39,7 +39,8 @@ impl RidgeParams {
     }
 
     /// The mean covariance of the noise in features and target ((d + 1) × (d + 1), the target last), in their own units. The model
-    /// is then that of records without noise. The penalty grows by what n records cannot tell of the noise, up to 2·√(d/n) of it.
+    /// is then that of records without noise. The penalty grows by what n records cannot tell of the noise, up to 2·√(d/n) of it;
+    /// of fewer records than features it is taken as if there were no noise.
     pub fn noise_covariance(mut self, noise_covariance: Array2<f64>) -> Self {
         self.0.noise_covariance = Some(noise_covariance);
         self
