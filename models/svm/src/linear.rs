@@ -86,7 +86,10 @@ impl ParamGuard for SvmParams {
     fn check_ref(&self) -> Result<&Self::Checked> {
         check_positive("penalty", self.0.penalty)?;
         check_not_negative("bias_penalty", self.0.bias_penalty)?;
-        check_positive("tolerance", self.0.tolerance)?;
+        if !(self.0.tolerance > 0.0 && self.0.tolerance < 1.0) {
+            let (name, value) = ("tolerance", self.0.tolerance);
+            return Err(scumble_linear::Error::Parameter { name, range: "between 0 and 1", value }.into());
+        }
         if let Some(flip) = &self.0.label_flip {
             LogisticParams::default().label_flip(flip.clone()).check()?;
         }
@@ -273,7 +276,10 @@ mod tests {
             "penalty must be finite and positive, and 0 is not"
         );
         assert!(message(SvmParams::default().bias_penalty(-1.0)).starts_with("bias_penalty must be"));
-        assert!(message(SvmParams::default().tolerance(0.0)).starts_with("tolerance must be"));
+        for tolerance in [0.0, 1.0, f64::NAN] {
+            let refused = SvmParams::default().tolerance(tolerance).check().unwrap_err().to_string();
+            assert!(refused.starts_with("tolerance must be between 0 and 1"), "{refused}");
+        }
         assert!(message(SvmParams::default().max_iterations(1)).starts_with("after 1 iterations"));
         assert!(message(SvmParams::default().label_flip(array![[1.0]])).contains("matrix of flipped labels"));
         let short = DatasetBase::new(dataset.records.clone(), array![0, 1]);

@@ -55,8 +55,7 @@ const LEARNERS: &[Learner] = &[
         settings: LOGISTIC,
         check: |settings| Ok(logistic(settings)?.check().map(drop)?),
         predict: |settings, release, test| {
-            let params = logistic(settings)?;
-            let params = release.noise.label_flip().map_or(params.clone(), |flip| params.label_flip(flip));
+            let params = told(logistic(settings)?, release.noise.label_flip(), LogisticParams::label_flip);
             classes(release, test, |seen| Ok(params.fit(seen)?))
         },
     },
@@ -75,8 +74,7 @@ const LEARNERS: &[Learner] = &[
         settings: MACHINE,
         check: |settings| Ok(machine(settings)?.check().map(drop)?),
         predict: |settings, release, test| {
-            let params = machine(settings)?;
-            let params = release.noise.label_flip().map_or(params.clone(), |flip| params.label_flip(flip));
+            let params = told(machine(settings)?, release.noise.label_flip(), SvmParams::label_flip);
             classes(release, test, |seen| Ok(params.fit(seen)?))
         },
     },
@@ -103,12 +101,19 @@ const LEARNERS: &[Learner] = &[
         settings: RIDGE,
         check: |settings| Ok(ridge(settings).check().map(drop)?),
         predict: |settings, release, test| {
-            let params = ridge(settings);
             let noise = release.noise.covariance(&release.table);
-            numbers(noise.map_or(params.clone(), |noise| params.noise_covariance(noise)), release, test)
+            numbers(told(ridge(settings), noise, RidgeParams::noise_covariance), release, test)
         },
     },
 ];
+
+/// The parameters, told of what is known.
+fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
+    match known {
+        Some(known) => tell(params, known),
+        None => params,
+    }
+}
 
 type Classes = linfa::Dataset<f64, usize, ndarray::Ix1>;
 

@@ -86,7 +86,6 @@ impl<'a> SoftMargin<'a> {
         if self.bias_penalty == 0.0 && self.signs.iter().all(|sign| Some(sign) == self.signs.first()) {
             return Ok(self.constant(self.signs.first().copied().unwrap_or(0.0)));
         }
-
         let start = Point::start(self);
         let run = Executor::new(self.clone(), InteriorPoint::new(tolerance))
             .configure(|state| state.param(start).max_iters(max_iterations))
@@ -111,12 +110,13 @@ impl<'a> SoftMargin<'a> {
 
     fn machine(&self, point: &Point, iterations: u64) -> Machine {
         let d = self.records.width();
+        let margins = self.margins(&point.primal);
         Machine {
             weights: point.primal[..d].to_vec(),
             bias: point.primal[d],
             multipliers: point.multipliers.clone(),
-            objective: self.objective(&point.primal),
-            duality_gap: self.duality_gap(point),
+            objective: self.objective(&point.primal, &margins),
+            duality_gap: self.gap_of(point, &margins, &self.pull(&point.multipliers)),
             iterations,
         }
     }
@@ -146,11 +146,7 @@ impl<'a> SoftMargin<'a> {
             .collect()
     }
 
-    fn objective(&self, primal: &[f64]) -> f64 {
-        self.objective_of(primal, &self.margins(primal))
-    }
-
-    fn objective_of(&self, primal: &[f64], margins: &[f64]) -> f64 {
+    fn objective(&self, primal: &[f64], margins: &[f64]) -> f64 {
         let d = self.records.width();
         let missed = margins.iter().zip(self.penalties).map(|(margin, theta)| {
             let slack = (1.0 - margin).max(0.0);
@@ -162,13 +158,9 @@ impl<'a> SoftMargin<'a> {
 
     /// By how much of its objective the machine may be too large: the dual's value at its multipliers is a bound. With ρ = 0
     /// the dual asks for Σ ωᵢyᵢ = 0, and what is missing is counted at the size of the bias.
-    pub(crate) fn duality_gap(&self, point: &Point) -> f64 {
-        self.gap_of(point, &self.margins(&point.primal), &self.pull(&point.multipliers))
-    }
-
     pub(crate) fn gap_of(&self, point: &Point, margins: &[f64], pull: &[f64]) -> f64 {
         let d = self.records.width();
-        let objective = self.objective_of(&point.primal, margins);
+        let objective = self.objective(&point.primal, margins);
         let of_bias = match self.bias_penalty {
             0.0 => pull[d].abs() * (1.0 + point.primal[d].abs()),
             rho => pull[d] * pull[d] / (2.0 * rho),
