@@ -1,7 +1,8 @@
 //! What a mechanism is designed from.
 
+use crate::number::short;
 use crate::table::Places;
-use crate::{Budget, RecordDomain, Result, ShapedBy, Table};
+use crate::{Budget, Error, Guarantee, RecordDomain, Result, ShapedBy, Table, Unit};
 use ndarray::{Array2, Axis};
 
 /// What a mechanism is designed from: where the records lie, whose data may shape the design, what the release is
@@ -38,6 +39,26 @@ impl Brief {
             Task::Unknown => Task::Unknown,
         };
         Ok(Self { domain, volunteers, task, budget: self.budget })
+    }
+
+    /// That what a design promises costs no more than the budget, where the noise was not made from the budget but from something
+    /// else: its ε, for the part of the record that it protects.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with both.
+    pub fn check_ceiling(&self, plugin: &str, guarantee: &Guarantee) -> Result<()> {
+        let units = [Unit::Record, Unit::Features, Unit::Label];
+        let epsilon = units.map(|unit| guarantee.cost(unit).0).into_iter().fold(f64::INFINITY, f64::min);
+        if epsilon <= self.budget.epsilon() {
+            return Ok(());
+        }
+        let problem = format!(
+            "such noise has ε = {} at δ = {:e}, and the budget is ε = {}; an infinite budget takes whatever follows",
+            short(epsilon),
+            self.budget.delta(),
+            self.budget.epsilon()
+        );
+        Err(Error::Parameter { plugin: plugin.into(), problem })
     }
 
     /// The same brief with another budget.

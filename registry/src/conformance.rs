@@ -446,8 +446,8 @@ fn publishes_its_law(subject: &Subject) -> Verdict {
             Law::Exact { .. } => {
                 require(pairs().all(|(r, c)| r == c), || "coordinates that it calls exact are not".into())?;
             }
-            Law::Additive { variance } => {
-                for (column, variance) in variance.iter().enumerate() {
+            Law::Additive { .. } | Law::Correlated { .. } => {
+                for (column, variance) in law.added_variance().unwrap_or_default().into_iter().enumerate() {
                     let squares: f64 = pairs().map(|(r, c)| (r[column] - c[column]).powi(2)).sum();
                     let seen = squares / table.len() as f64;
                     require((seen - variance).abs() <= LAW_TOLERANCE * variance, || {

@@ -1,7 +1,7 @@
 //! Exact Laplace noise.
 
 use crate::budget::quotient_up;
-use crate::lattice::IntegerDomain;
+use crate::lattice::{IntegerDomain, information};
 use crate::{Domain, Error, Lattice, Result, Stream, budget};
 use scumble_sampling::{DiscreteLaplace, Rational};
 
@@ -85,6 +85,16 @@ impl LaplaceNoise {
         self.law.scale() * self.lattice().step()
     }
 
+    /// What a released coordinate tells of the true one, per squared unit of the domain, rounded up: 1/b², but for the lattice. No
+    /// unbiased estimate has a smaller variance than the inverse (Hammersley 1950; Chapman and Robbins 1951), which is half of
+    /// the noise's.
+    ///
+    /// It is the χ² divergence of the laws for two neighbouring lattice points over their squared distance. With r = e^(−1/t) for
+    /// a scale of t steps their odds are r on one side and 1/r on the other, so that χ² = (1 − r)²/r = 4 sinh²(1/2t).
+    pub fn information(&self) -> f64 {
+        information(4.0 * (0.5 / self.law.scale()).sinh().powi(2), self.lattice().step())
+    }
+
     /// The variance of the noise in squared units of the domain, about 2b².
     pub fn variance(&self) -> f64 {
         self.law.variance() * self.lattice().step().powi(2)
@@ -96,6 +106,23 @@ mod tests {
     use super::*;
     use crate::Randomness;
     use proptest::prelude::*;
+
+    /// The bound of Hammersley, Chapman and Robbins, by summing over all integers.
+    #[test]
+    fn the_information_is_the_divergence_of_neighbours() {
+        for epsilon in [0.25, 1.0, 4.0] {
+            let noise =
+                LaplaceNoise::on_lattice(&Domain::unit_box(1), epsilon, Lattice::new(-2).unwrap()).unwrap();
+            let t = noise.law.scale();
+            let weight = |k: i64| (-(k as f64).abs() / t).exp();
+            let reach = (30.0 * t) as i64;
+            let total: f64 = (-reach..=reach).map(weight).sum();
+            let mean_square: f64 = (-reach..=reach).map(|k| weight(k - 1).powi(2) / weight(k)).sum();
+            let exact = (mean_square / total - 1.0) * 16.0;
+            assert!((noise.information() / exact - 1.0).abs() < 1e-6, "t = {t}: {exact}");
+            assert!((noise.information() * noise.variance() / 2.0 - 1.0).abs() < 1e-9);
+        }
+    }
 
     #[test]
     fn laplace_scale_is_sensitivity_over_epsilon() {

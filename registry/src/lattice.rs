@@ -68,9 +68,7 @@ impl Lattice {
                 IntegerBounds::Interval(lower.min(upper), upper)
             }
             Factor::OneHot { .. } => IntegerBounds::OneHot(whole(self.units(1.0))?),
-            Factor::L1Ball { dim, radius } => {
-                IntegerBounds::L1Ball(dim, whole(self.units(radius).floor())? as u64)
-            }
+            Factor::L1Ball { radius, .. } => IntegerBounds::L1Ball(whole(self.units(radius).floor())? as u64),
             Factor::L2Ball { dim, radius } => {
                 IntegerBounds::L2Ball(dim, whole(self.units(radius).floor())? as u64)
             }
@@ -83,7 +81,7 @@ impl Lattice {
 enum IntegerBounds {
     Interval(i64, i64),
     OneHot(i64),
-    L1Ball(usize, u64),
+    L1Ball(u64),
     L2Ball(usize, u64),
 }
 
@@ -93,7 +91,7 @@ impl IntegerBounds {
         match self {
             Self::Interval(lower, upper) => upper.abs_diff(lower).into(),
             Self::OneHot(one) => 2 * one.unsigned_abs() as u128,
-            Self::L1Ball(_, radius) => 2 * u128::from(radius),
+            Self::L1Ball(radius) => 2 * u128::from(radius),
             Self::L2Ball(dim, radius) => {
                 // ‖·‖₁ ≤ √dim·‖·‖₂, with √dim rounded up at its 20th binary digit.
                 let root = ((dim as u128) << 40).isqrt() + 1;
@@ -102,21 +100,31 @@ impl IntegerBounds {
         }
     }
 
-    /// At least max ‖k − k′‖₂² over these points.
-    fn l2_diameter_squared(self) -> u128 {
+    /// At least the largest spread of two such points, with these weights of the coordinates.
+    fn spread(self, weights: &[f64]) -> Spread {
+        let largest = |but: Option<usize>| {
+            let others = weights.iter().enumerate().filter(|(at, _)| Some(*at) != but);
+            others.fold((0, 0.0), |best, (at, &weight)| if weight > best.1 { (at, weight) } else { best })
+        };
+        let (first, heaviest) = largest(None);
+        // Of `length` at most in all, and in so many coordinates.
+        let of = |length: f64, l1: f64, differing: f64| Spread {
+            squared_distance: length * length * heaviest,
+            distance: l1 * heaviest,
+            differing,
+        };
         match self {
-            Self::Interval(lower, upper) => u128::from(upper.abs_diff(lower)).pow(2),
-            Self::OneHot(one) => 2 * u128::from(one.unsigned_abs()).pow(2),
-            Self::L1Ball(_, radius) | Self::L2Ball(_, radius) => (2 * u128::from(radius)).pow(2),
-        }
-    }
-
-    /// How many coordinates of two such points may differ.
-    fn differing(self) -> usize {
-        match self {
-            Self::Interval(lower, upper) => usize::from(lower < upper),
-            Self::OneHot(_) => 2,
-            Self::L1Ball(dim, _) | Self::L2Ball(dim, _) => dim,
+            Self::Interval(lower, upper) => {
+                let width = upper.abs_diff(lower) as f64;
+                of(width, width, if lower < upper { heaviest } else { 0.0 })
+            }
+            Self::OneHot(one) => {
+                let (one, both) = (one.unsigned_abs() as f64, heaviest + largest(Some(first)).1);
+                Spread { squared_distance: one * one * both, distance: one * both, differing: both }
+            }
+            Self::L1Ball(radius) | Self::L2Ball(_, radius) => {
+                of(2.0 * radius as f64, self.l1_diameter() as f64, weights.iter().sum())
+            }
         }
     }
 
@@ -130,7 +138,7 @@ impl IntegerBounds {
                 let level = largest(units);
                 rounded.extend((0..units.len()).map(|at| if at == level { one } else { 0 }));
             }
-            Self::L1Ball(_, radius) => {
+            Self::L1Ball(radius) => {
                 let mut left = radius;
                 for x in units {
                     // Toward zero, and never more than what is left of the radius.
@@ -149,6 +157,18 @@ impl IntegerBounds {
             }
         }
     }
+}
+
+/// How far two points k and k′ of a set may lie apart where coordinate j counts wⱼ, in lattice steps: the largest of each sum
+/// over the coordinates that differ.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spread {
+    /// Σ wⱼ(kⱼ − kⱼ′)².
+    pub(crate) squared_distance: f64,
+    /// Σ wⱼ|kⱼ − kⱼ′|.
+    pub(crate) distance: f64,
+    /// Σ wⱼ.
+    pub(crate) differing: f64,
 }
 
 /// A domain on a lattice: the integer points to which its points are rounded.
@@ -177,14 +197,20 @@ impl IntegerDomain {
         self.bounds.iter().map(|(_, bounds)| bounds.l1_diameter()).sum()
     }
 
-    /// max ‖k − k′‖₂², in squared lattice steps; none where it does not fit.
-    pub(crate) fn l2_diameter_squared(&self) -> Option<u128> {
-        self.bounds.iter().try_fold(0u128, |sum, (_, bounds)| sum.checked_add(bounds.l2_diameter_squared()))
-    }
-
-    /// How many coordinates of two points may differ.
-    pub(crate) fn differing(&self) -> usize {
-        self.bounds.iter().map(|(_, bounds)| bounds.differing()).sum()
+    /// The largest spread of two points, with these weights of the coordinates (d values), to rounding; none where it does not
+    /// fit the floats. A set of one point counts as one of two neighbours: a claim of nothing at all is never made.
+    pub(crate) fn spread(&self, weights: &[f64]) -> Option<Spread> {
+        let whole = self.bounds.iter().fold(Spread::default(), |sum, (at, bounds)| {
+            let own = bounds.spread(&weights[at.clone()]);
+            Spread {
+                squared_distance: sum.squared_distance + own.squared_distance,
+                distance: sum.distance + own.distance,
+                differing: sum.differing + own.differing,
+            }
+        });
+        let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        let squared_distance = if whole.squared_distance > 0.0 { whole.squared_distance } else { least };
+        squared_distance.is_finite().then_some(Spread { squared_distance, ..whole })
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
@@ -224,6 +250,16 @@ impl IntegerDomain {
     }
 }
 
+/// The χ² divergence of a law from itself one lattice step on, as information per squared unit: with a margin that covers what
+/// lattices add when information is summed up.
+///
+/// Of independent parts 1 + χ² multiplies, so that a sum lacks step²·I₁·I₂, some 2⁻⁶⁰ of it where the lattice is 2³⁰ times finer
+/// than the noise. Two lattices share the coarser one's steps; where that one is so coarse that the finer part's divergence is
+/// no longer quadratic there, neighbours on the finer one are as a rule the same point on the coarser, which says nothing of them.
+pub(crate) fn information(chi_squared: f64, step: f64) -> f64 {
+    chi_squared / (step * step) * (1.0 + 2f64.powi(-40))
+}
+
 /// ⌊log₂ x⌋ of a positive float, −1000 for zero.
 fn binary_exponent(x: f64) -> i32 {
     (x.log2().floor() as i32).clamp(-1000, 1000)
@@ -249,8 +285,9 @@ mod tests {
         let domain =
             Domain::product([Domain::interval(0.5, 0.5).unwrap(), Domain::one_hot(40).unwrap()]).unwrap();
         let points = IntegerDomain::new(&domain, Lattice::new(-4).unwrap()).unwrap();
-        assert_eq!((points.differing(), points.l1_diameter()), (2, 32));
-        assert_eq!(points.l2_diameter_squared(), Some(2 * 16 * 16));
+        assert_eq!(points.l1_diameter(), 32);
+        let spread = points.spread(&[1.0; 41]).unwrap();
+        assert_eq!((spread.squared_distance, spread.distance, spread.differing), (512.0, 32.0, 2.0));
     }
 
     proptest! {
@@ -260,14 +297,21 @@ mod tests {
             one in prop::collection::vec(prop_oneof![-2.0..2.0_f64, -1e12..1e12_f64], 11),
             two in prop::collection::vec(prop_oneof![-2.0..2.0_f64, -1e12..1e12_f64], 11),
             exponent in -24..=-1_i32,
+            weights in prop::collection::vec(0.1..2.0_f64, 11),
         ) {
             let points = IntegerDomain::new(&everything(), Lattice::new(exponent).unwrap()).unwrap();
             let (a, b) = (points.round(&one).unwrap(), points.round(&two).unwrap());
             let distances: Vec<u128> = a.iter().zip(&b).map(|(x, y)| x.abs_diff(*y).into()).collect();
             prop_assert!(distances.iter().sum::<u128>() <= points.l1_diameter(), "{a:?} and {b:?}");
-            let squares: u128 = distances.iter().map(|distance| distance * distance).sum();
-            prop_assert!(squares <= points.l2_diameter_squared().unwrap(), "{a:?} and {b:?}");
-            prop_assert!(distances.iter().filter(|distance| **distance > 0).count() <= points.differing());
+            let spread = points.spread(&weights).unwrap();
+            let weighted = |power: i32| -> f64 {
+                distances.iter().zip(&weights).map(|(x, weight)| (*x as f64).powi(power) * weight).sum()
+            };
+            let differing: f64 =
+                distances.iter().zip(&weights).filter(|(x, _)| **x > 0).map(|(_, weight)| weight).sum();
+            prop_assert!(weighted(2) <= spread.squared_distance * (1.0 + 1e-12), "{a:?} and {b:?}");
+            prop_assert!(weighted(1) <= spread.distance * (1.0 + 1e-12), "{a:?} and {b:?}");
+            prop_assert!(differing <= spread.differing * (1.0 + 1e-12), "{a:?} and {b:?}");
         }
 
         /// Accuracy: a point of the domain moves by less than two lattice steps a coordinate before noise.

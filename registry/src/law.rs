@@ -1,7 +1,7 @@
 //! The law of a release given its noise-free view: public, and part of every release.
 
 use crate::{Table, Target};
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
 
 /// How a block of released coordinates comes from the noise-free ones.
@@ -18,6 +18,11 @@ pub enum Law {
     Additive {
         /// Each coordinate's variance.
         variance: Vec<f64>,
+    },
+    /// Noise of mean zero whose coordinates go together.
+    Correlated {
+        /// Its covariance: as many rows as coordinates, and as many values in each.
+        covariance: Vec<Vec<f64>>,
     },
     /// Unbiased noise whose size depends on the value.
     Unbiased {
@@ -73,10 +78,26 @@ impl Law {
             Self::Exact { .. } => Self::Exact { width: coordinates.len() },
             Self::Unknown { .. } => Self::Unknown { width: coordinates.len() },
             Self::Additive { variance } => Self::Additive { variance: variance[coordinates].to_vec() },
+            Self::Correlated { covariance } => {
+                let rows = covariance[coordinates.clone()].iter();
+                Self::Correlated { covariance: rows.map(|row| row[coordinates.clone()].to_vec()).collect() }
+            }
             Self::Unbiased { moments, pairs, lot } => {
                 Self::Unbiased { moments: moments[coordinates].to_vec(), pairs: *pairs, lot: *lot }
             }
             Self::Flip { .. } => self.clone(),
+        }
+    }
+
+    /// The variance of the noise that is added to each coordinate; none where it depends on the value, or is not known.
+    pub fn added_variance(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Exact { width } => Some(vec![0.0; *width]),
+            Self::Additive { variance } => Some(variance.clone()),
+            Self::Correlated { covariance } => {
+                covariance.iter().enumerate().map(|(at, row)| row.get(at).copied()).collect()
+            }
+            Self::Unbiased { .. } | Self::Unknown { .. } | Self::Flip { .. } => None,
         }
     }
 
@@ -85,6 +106,7 @@ impl Law {
         match self {
             Self::Exact { width } | Self::Unknown { width } => *width,
             Self::Additive { variance } => variance.len(),
+            Self::Correlated { covariance } => covariance.len(),
             Self::Unbiased { moments, .. } => moments.len(),
             Self::Flip { levels, .. } => *levels,
         }
@@ -126,11 +148,7 @@ pub struct Noise {
 impl Noise {
     /// The variance of each feature's noise (d values), where it is the same for every value.
     pub fn feature_variance(&self) -> Option<Vec<f64>> {
-        let blocks = self.features.iter().map(|law| match law {
-            Law::Exact { width } => Some(vec![0.0; *width]),
-            Law::Additive { variance } => Some(variance.clone()),
-            Law::Unbiased { .. } | Law::Unknown { .. } | Law::Flip { .. } => None,
-        });
+        let blocks = self.features.iter().map(Law::added_variance);
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
     }
 
@@ -150,6 +168,7 @@ impl Noise {
         let blocks = laws.iter().map(|law| match law {
             Law::Exact { width } => Some(vec![Coordinate::added(0.0); *width]),
             Law::Additive { variance } => Some(variance.iter().map(|v| Coordinate::added(*v)).collect()),
+            Law::Correlated { covariance } => Some(vec![Coordinate::added(0.0); covariance.len()]),
             Law::Unbiased { moments, pairs, lot } => {
                 moments.iter().map(|moments| Coordinate::unbiased(moments, *pairs, *lot)).collect()
             }
@@ -161,15 +180,27 @@ impl Noise {
             value - coordinates[at].center
         });
         let products = from_center.t().dot(&from_center) / released.len() as f64;
-        Some(Array2::from_shape_fn((width, width), |(i, j)| match (&coordinates[i], &coordinates[j]) {
-            (of, _) if i == j => products[[i, i]] - (products[[i, i]] - of.constant) / of.slope,
-            (Coordinate { lot: Some((lot, pairs)), .. }, Coordinate { lot: Some((other, _)), .. })
-                if lot == other =>
-            {
-                products[[i, j]] * (1.0 - 1.0 / pairs)
+        let mut whole =
+            Array2::from_shape_fn((width, width), |(i, j)| match (&coordinates[i], &coordinates[j]) {
+                (of, _) if i == j => products[[i, i]] - (products[[i, i]] - of.constant) / of.slope,
+                (Coordinate { lot: Some((lot, pairs)), .. }, Coordinate { lot: Some((other, _)), .. })
+                    if lot == other =>
+                {
+                    products[[i, j]] * (1.0 - 1.0 / pairs)
+                }
+                _ => 0.0,
+            });
+        let mut start = 0;
+        for law in laws {
+            if let Law::Correlated { covariance } = law {
+                for (i, row) in covariance.iter().enumerate() {
+                    let mut of_row = whole.slice_mut(s![start + i, start..start + covariance.len()]);
+                    of_row.iter_mut().zip(row).for_each(|(entry, value)| *entry = *value);
+                }
             }
-            _ => 0.0,
-        }))
+            start += law.width();
+        }
+        Some(whole)
     }
 
     /// The label-flip matrix (K × K), where labels are flipped: entry \[i, j\] is the probability that class i is released

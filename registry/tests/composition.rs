@@ -404,7 +404,7 @@ proptest! {
             let noise = GaussianNoise::calibrated(&Domain::interval(0.0, 1.0).unwrap(), budget).unwrap();
             let claim = LocalDp::new(epsilon, budget.delta()).along(noise.curve());
             parts.push(claiming(Notion::LocalDp(claim), Unit::Record, 0));
-            mu_squared += noise.scale().powi(-2);
+            mu_squared += noise.scales()[0].powi(-2);
             delta += budget.delta();
         }
         parts.extend(pure.iter().map(|&epsilon| claiming(local(epsilon, 0.0), Unit::Record, 0)));

@@ -37,6 +37,7 @@ pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
 pub use scumble_datasets as datasets;
+pub use scumble_fisher_svm as fisher_svm;
 pub use scumble_kkt as kkt;
 pub use scumble_linear as linear;
 pub use scumble_registry as registry;
@@ -45,6 +46,7 @@ pub use scumble_svm as svm;
 
 // A crate that nothing names is dropped by the linker, with the plugins in it.
 use scumble_classic as _;
+use scumble_fisher_svm as _;
 
 /// The README's examples run.
 #[cfg(doctest)]

@@ -242,8 +242,10 @@ fn coordinate(law: &Law, at: usize) -> Result<Coordinate> {
     let about_zero = |variance| Coordinate::Moments(Moments { center: 0.0, constant: variance, slope: 1.0 });
     let missing = || Error::shape("the noise describes fewer coordinates than there are");
     match law {
-        Law::Exact { .. } => Ok(about_zero(0.0)),
-        Law::Additive { variance } => Ok(about_zero(*variance.get(at).ok_or_else(missing)?)),
+        Law::Exact { .. } | Law::Additive { .. } | Law::Correlated { .. } => {
+            let variance = law.added_variance().unwrap_or_default();
+            Ok(about_zero(*variance.get(at).ok_or_else(missing)?))
+        }
         Law::Unbiased { moments, .. } => Ok(Coordinate::Moments(*moments.get(at).ok_or_else(missing)?)),
         Law::Flip { levels, keep } => {
             let (p, q) = (*keep, (1.0 - keep) / levels.saturating_sub(1).max(1) as f64);

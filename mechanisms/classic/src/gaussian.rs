@@ -91,7 +91,7 @@ impl Gaussian {
 
     /// The standard deviation σ of the noise, in units of the encoded record; 0 at ε = ∞.
     pub fn scale(&self) -> f64 {
-        self.noise.as_ref().map_or(0.0, GaussianNoise::scale)
+        self.noise.as_ref().and_then(|noise| noise.scales().first().copied()).unwrap_or(0.0)
     }
 }
 
@@ -139,7 +139,8 @@ impl LocalMechanism for Gaussian {
     }
 
     fn noise(&self) -> Noise {
-        self.saved.portion.additive(self.noise.as_ref().map(GaussianNoise::variance))
+        let variance = self.noise.as_ref().and_then(|noise| noise.variances().first().copied());
+        self.saved.portion.additive(variance)
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {

@@ -1,9 +1,10 @@
 //! The Laplace mechanism on the integers of a lattice.
 
-use crate::portion::{Portion, Protect, TakesNoise};
+use crate::portion::{Portion, Protect};
+use schemars::JsonSchema;
 use scumble_registry::{
-    Brief, Domain, Error, Example, Guarantee, LaplaceNoise, LocalMechanism, Mechanism, Noise, Randomness,
-    RecordDomain, Release, Result, Stream, Table, Unit, local, register,
+    Brief, Claim, CramerRao, Domain, Error, Example, Guarantee, LaplaceNoise, LocalMechanism, Mechanism,
+    Noise, Notion, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,11 +27,40 @@ const NAME: &str = "laplace";
 /// # Ok::<(), scumble_registry::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Portion", into = "Portion")]
+#[serde(try_from = "Saved", into = "Saved")]
 pub struct Laplace {
     portion: Portion,
+    /// Whether it was designed from the information that a released number has, and says so.
+    by_information: bool,
     /// None at ε = ∞.
     noise: Option<LaplaceNoise>,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    protect: Protect,
+    #[serde(with = "scumble_registry::number")]
+    epsilon: f64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    by_information: bool,
+}
+
+impl From<Laplace> for Saved {
+    fn from(laplace: Laplace) -> Self {
+        let Laplace { portion: Portion { domain, protect, epsilon }, by_information, .. } = laplace;
+        Self { domain, protect, epsilon, by_information }
+    }
+}
+
+impl TryFrom<Saved> for Laplace {
+    type Error = Error;
+
+    fn try_from(Saved { domain, protect, epsilon, by_information }: Saved) -> Result<Self> {
+        Ok(Self { by_information, ..Portion { domain, protect, epsilon }.try_into()? })
+    }
 }
 
 impl TryFrom<Portion> for Laplace {
@@ -43,13 +73,7 @@ impl TryFrom<Portion> for Laplace {
             f64::INFINITY => None,
             epsilon => Some(LaplaceNoise::calibrated(&set, epsilon)?),
         };
-        Ok(Self { portion, noise })
-    }
-}
-
-impl From<Laplace> for Portion {
-    fn from(laplace: Laplace) -> Self {
-        laplace.portion
+        Ok(Self { portion, by_information: false, noise })
     }
 }
 
@@ -71,6 +95,30 @@ impl Laplace {
         Portion { domain, protect, epsilon }.try_into()
     }
 
+    /// Noise of which a released number has `information` about the true one, per squared unit of the encoded record: b² is
+    /// 1/`information`, and ε is what follows, Δ₁/b. It claims the Cramér–Rao error beside ε, so that it stands beside noise that is
+    /// designed by its Fisher information at equal terms (Farokhi, Section 3.2).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `information` is finite and above zero, [`Error::NotApplicable`] where no feature takes noise; else as
+    /// [`protecting`](Self::protecting).
+    pub fn of_information(protect: Protect, domain: RecordDomain, information: f64) -> Result<Self> {
+        if !(information > 0.0 && information.is_finite()) {
+            let problem = format!("information must be finite and above zero, and {information} is not");
+            return Err(Error::Parameter { plugin: NAME.into(), problem });
+        }
+        let portion = Portion { domain, protect, epsilon: 1.0 };
+        if portion.coordinates().start > 0 || portion.domain.columns().is_empty() {
+            return Err(Error::not_applicable(NAME, "information is that of features, and none takes noise"));
+        }
+        let epsilon = portion.set(NAME)?.l1_diameter() * information.sqrt();
+        if epsilon == 0.0 {
+            let nothing = "all records of the domain are one: there is nothing to hide";
+            return Err(Error::not_applicable(NAME, nothing));
+        }
+        Ok(Self { by_information: true, ..Portion { epsilon, ..portion }.try_into()? })
+    }
+
     /// The scale b = Δ₁/ε of the noise, in units of the encoded record; 0 at ε = ∞.
     pub fn scale(&self) -> f64 {
         self.noise.as_ref().map_or(0.0, LaplaceNoise::scale)
@@ -86,7 +134,20 @@ impl Mechanism for Laplace {
     fn guarantee(&self) -> Guarantee {
         let theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
                        with the domain's ℓ₁ diameter as sensitivity";
-        self.portion.guarantee(theorem)
+        let mut guarantee = self.portion.guarantee(theorem);
+        if let (true, Some(noise), Some(claim)) = (self.by_information, &self.noise, guarantee.claims.first())
+        {
+            let columns = self.portion.domain.columns().iter();
+            let information = columns.map(|column| (column.clone(), noise.information())).collect();
+            let bound = Claim {
+                notion: Notion::CramerRao(CramerRao { information }),
+                protects: claim.protects,
+                theorem: "the bound of Hammersley (1950) and Chapman and Robbins (1951) for lattice noise"
+                    .into(),
+            };
+            guarantee.claims.push(bound);
+        }
+        guarantee
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
@@ -129,12 +190,27 @@ impl LocalMechanism for Laplace {
     }
 }
 
-fn design(parameters: TakesNoise, brief: &Brief) -> Result<Laplace> {
-    let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
-    match parameters.protect {
-        Some(protect) => Laplace::protecting(protect, domain, epsilon),
-        None => Laplace::new(domain, epsilon),
-    }
+/// Parameters of `laplace`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// What takes noise: "record", "features" or "label". By default all that can: a class label cannot.
+    protect: Option<Protect>,
+    /// The Fisher information that a released number has of the true one, per squared unit of the encoded record: 1/b² for noise of
+    /// scale b. By default b is that of the budget; with this the budget is a ceiling for the ε that follows.
+    information: Option<f64>,
+}
+
+fn design(Parameters { protect, information }: Parameters, brief: &Brief) -> Result<Laplace> {
+    let epsilon = brief.budget.epsilon();
+    let by_default = Portion::of_numbers(brief.domain.clone(), epsilon);
+    let portion = Portion { protect: protect.unwrap_or(by_default.protect), ..by_default };
+    let Some(information) = information else {
+        return portion.try_into();
+    };
+    let mechanism = Laplace::of_information(portion.protect, portion.domain, information)?;
+    brief.check_ceiling(NAME, &mechanism.guarantee())?;
+    Ok(mechanism)
 }
 
 register! {
@@ -145,7 +221,7 @@ register! {
         paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
         side: Local,
         pace: Quick,
-        parameters: TakesNoise,
+        parameters: Parameters,
         design: design,
         example: Example::mixed,
     };
@@ -187,6 +263,35 @@ mod tests {
         assert!(guarantee.discloses[0].contains("label"), "{guarantee}");
         let whole = Laplace::new(domain(numeric()), 1.0).unwrap().guarantee();
         assert!(whole.discloses.is_empty() && whole.local_dp(Unit::Record).is_some(), "{whole}");
+    }
+
+    #[test]
+    fn equal_information_is_twice_the_variance_of_gaussian_noise() {
+        let information = 1e-2; // √λ for λ = 10⁻⁴
+        let mechanism = Laplace::of_information(Protect::Features, domain(class()), information).unwrap();
+        assert!((mechanism.scale() - 10.0).abs() < 1e-6);
+        let variance = mechanism.noise().feature_variance().unwrap()[0];
+        assert!((variance / 200.0 - 1.0).abs() < 1e-6, "{variance}");
+        let guarantee = mechanism.guarantee();
+        assert!((guarantee.local_dp(Unit::Features).unwrap().epsilon - 0.4).abs() < 1e-9); // Δ₁ = 4
+        let Notion::CramerRao(bound) = &guarantee.claims[1].notion else { panic!("{guarantee}") };
+        assert!((bound.error() / 500.0 - 1.0).abs() < 1e-9, "{}", bound.error());
+        let saved = serde_json::to_string(&mechanism).unwrap();
+        assert_eq!(serde_json::from_str::<Laplace>(&saved).unwrap().guarantee(), guarantee);
+    }
+
+    #[test]
+    fn the_budget_is_a_ceiling_for_what_information_costs() {
+        let brief = |epsilon| Brief::new(domain(class()), scumble_registry::Budget::pure(epsilon).unwrap());
+        let parameters = serde_json::json!({ "information": 1e-2 });
+        assert!(LAPLACE.design(&parameters, &brief(0.5)).is_ok());
+        assert!(LAPLACE.design(&parameters, &brief(f64::INFINITY)).is_ok());
+        let refused = LAPLACE.design(&parameters, &brief(0.3)).unwrap_err().to_string();
+        assert!(refused.contains("ε = 0.4 ") && refused.contains("0.3"), "{refused}");
+        for (information, protect) in [(0.0, "features"), (f64::MAX, "label"), (-1.0, "features")] {
+            let parameters = serde_json::json!({ "information": information, "protect": protect });
+            assert!(LAPLACE.design(&parameters, &brief(f64::INFINITY)).is_err());
+        }
     }
 
     #[test]

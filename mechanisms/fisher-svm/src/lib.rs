@@ -1,2 +1,15 @@
 //! Noise that is best by Fisher information, after Farokhi, *Privacy-preserving public release of datasets for support vector
 //! machine classification*.
+//!
+//! | plugin | what it does |
+//! |---|---|
+//! | `fisher-gaussian` | Gaussian noise on every feature, of least Fisher information for its size (Theorem 2.4) |
+//!
+//! The paper's Laplace noise, of equal Fisher information, is `laplace` with its parameter `information`.
+
+mod gaussian;
+mod promise;
+mod weights;
+
+pub use gaussian::{FISHER_GAUSSIAN, FisherGaussian};
+pub use weights::Weights;

@@ -34,7 +34,7 @@ impl Files {
 fn comparing_the_wines_gives_rows_with_these_keys() {
     let outcome = json(&["compare", "--json", "--trials", "2", "--epsilon", "1,inf"]);
     let rows = outcome["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 13, "identity once, six others at two budgets");
+    assert_eq!(rows.len(), 15, "identity once, seven others at two budgets");
     let keys = [
         "epsilon",
         "guarantee",

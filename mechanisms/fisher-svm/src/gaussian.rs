@@ -1,0 +1,643 @@
+//! The noise of least Fisher information for its size: Theorem 2.4.
+
+use crate::promise::{cramer_rao, local_dp, of_features, protected};
+use crate::weights::{Bound, Powers, Weighting, Weights, center};
+use ndarray::{Array1, Array2, ArrayView1};
+use schemars::JsonSchema;
+use scumble_accounting::gaussian;
+use scumble_registry::{
+    Brief, Budget, CramerRao, Domain, Error, Example, Factor, GaussianNoise, Guarantee, Law, LocalDp,
+    LocalMechanism, Mechanism, Noise, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local,
+    register,
+};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+pub(crate) const NAME: &str = "fisher-gaussian";
+
+/// Gaussian noise of covariance Π^{−1/2}/√λ on the features of each record: of all noise it has the least Tr(Π⁻¹I) + λ·Tr(V),
+/// with I its Fisher information and V its covariance (Farokhi, Theorem 2.4). The label leaves as it is.
+///
+/// For a diagonal Π each coordinate has a lattice Gaussian of σ = (λϑ)^{−1/4} of its own. For a full one the record is taken to
+/// Π^{1/4}(x − c), with c the centre of the domain, and gets its noise there, where all coordinates have σ = λ^{−1/4}; the way
+/// back is post-processing. Two records are then as far apart as the ball around the image of the domain is wide, which for a box
+/// is as far as two of them are.
+///
+/// It claims the whole curve δ(ε) on the domain's own bounds, and a Cramér–Rao error. The paper's Theorem 2.5 is weaker where it
+/// holds, and does not hold everywhere (errata F2): [`papers_epsilon`](Self::papers_epsilon).
+///
+/// ```
+/// use scumble_fisher_svm::FisherGaussian;
+/// use scumble_registry::{Domain, Mechanism, RecordDomain, TargetDomain, Unit};
+///
+/// let columns = vec!["height".into(), "weight".into()];
+/// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::None)?;
+/// let mechanism = FisherGaussian::of_lambda(people, None, 1e-4, 1e-6)?;
+/// assert!((mechanism.scales()[0] - 10.0).abs() < 1e-6); // λ^{−1/4}
+/// assert!((mechanism.weighted_error() - 200.0).abs() < 1e-4); // Tr(Π^{1/2})/√λ
+/// let dp = mechanism.guarantee().local_dp(Unit::Record).cloned().unwrap();
+/// assert!(dp.epsilon < mechanism.papers_epsilon(1e-6).unwrap());
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct FisherGaussian {
+    saved: Saved,
+    weighting: Weighting,
+    /// Where the noise is added, if not to the features as they are: for a full Π.
+    image: Option<Image>,
+    /// None at λ = ∞.
+    noise: Option<GaussianNoise>,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<Weights>,
+    #[serde(with = "scumble_registry::number")]
+    lambda: f64,
+    /// At which ε is claimed.
+    delta: f64,
+}
+
+/// The features' image Π^{1/4}(x − c), and the way there and back.
+#[derive(Debug, Clone)]
+struct Image {
+    /// Which holds it.
+    ball: Domain,
+    center: Array1<f64>,
+    there: Array2<f64>,
+    back: Array2<f64>,
+}
+
+impl Image {
+    fn of(powers: &Powers, features: &Domain) -> Result<Self> {
+        // The map's own rounding is some 10⁻¹⁵ of a record's size.
+        let radius = powers.radius(features).value * (1.0 + 1e-9);
+        Ok(Self {
+            ball: Domain::l2_ball(features.dim(), radius)?,
+            center: center(features).into(),
+            there: powers.quarter.clone(),
+            back: powers.minus_quarter.clone(),
+        })
+    }
+}
+
+impl TryFrom<Saved> for FisherGaussian {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let features = saved.domain.features();
+        if features.dim() == 0 {
+            return Err(Error::not_applicable(NAME, "there is no feature to protect"));
+        }
+        if saved.lambda.is_nan() || saved.lambda <= 0.0 {
+            return Err(Error::Parameter {
+                plugin: NAME.into(),
+                problem: format!("lambda must be above zero, and {} is not", saved.lambda),
+            });
+        }
+        if Budget::new(1.0, saved.delta)?.delta() == 0.0 {
+            return Err(Error::not_applicable(NAME, "Gaussian noise promises nothing where δ is zero"));
+        }
+        let weighting = Weighting::new(NAME, saved.weights.as_ref(), saved.domain.columns())?;
+        let image = match &weighting {
+            Weighting::Diagonal(_) => None,
+            Weighting::Full(powers) => Some(Image::of(powers, features)?),
+        };
+        let sigma = saved.lambda.powf(-0.25);
+        let scales = match &weighting {
+            Weighting::Diagonal(weights) => weights.iter().map(|weight| sigma * weight.powf(-0.25)).collect(),
+            Weighting::Full(_) => vec![sigma; features.dim()],
+        };
+        let set = image.as_ref().map_or(features, |image| &image.ball);
+        let noise = match saved.lambda {
+            f64::INFINITY => None,
+            _ => Some(GaussianNoise::with_scales(set, &scales)?),
+        };
+        Ok(Self { saved, weighting, image, noise })
+    }
+}
+
+impl From<FisherGaussian> for Saved {
+    fn from(mechanism: FisherGaussian) -> Self {
+        mechanism.saved
+    }
+}
+
+impl FisherGaussian {
+    /// Designed from λ, the weight of the noise's size against what it tells: the larger, the less noise; none at λ = ∞. ε is
+    /// claimed at `delta`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless λ > 0, or for weights that are no positive definite Π; [`Error::NotApplicable`] where there is no
+    /// feature, or δ is zero; [`Error::Budget`] for noise that does not fit the lattice.
+    pub fn of_lambda(
+        domain: RecordDomain,
+        weights: Option<Weights>,
+        lambda: f64,
+        delta: f64,
+    ) -> Result<Self> {
+        Saved { domain, weights, lambda, delta }.try_into()
+    }
+
+    /// Designed from the error that every unbiased reconstruction shall have, E‖Π^{1/2}(x̂ − x)‖² ≥ `error` (Proposition 2.2 with
+    /// errata F11): √λ = Tr(Π^{1/2})/`error`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `error` is finite and above zero; else as [`of_lambda`](Self::of_lambda).
+    pub fn of_error(domain: RecordDomain, weights: Option<Weights>, error: f64, delta: f64) -> Result<Self> {
+        if !(error > 0.0 && error.is_finite()) {
+            let problem = format!("error must be finite and above zero, and {error} is not");
+            return Err(Error::Parameter { plugin: NAME.into(), problem });
+        }
+        let half_trace = Weighting::new(NAME, weights.as_ref(), domain.columns())?.half_trace();
+        let lambda = (half_trace / error).powi(2);
+        Self::nearest(domain, weights, lambda, delta, |mechanism| mechanism.weighted_error() >= error)
+    }
+
+    /// Designed from (ε, δ): the largest λ, to some billionths, whose noise has them on this domain.
+    ///
+    /// # Errors
+    /// As [`of_lambda`](Self::of_lambda); and [`Error::NotApplicable`] where all records are one.
+    pub fn of_budget(domain: RecordDomain, weights: Option<Weights>, budget: Budget) -> Result<Self> {
+        if budget.epsilon() == f64::INFINITY {
+            return Self::of_lambda(domain, weights, f64::INFINITY, budget.delta());
+        }
+        let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
+        let spread = weighting.spread(domain.features()).value;
+        if spread == 0.0 {
+            return Err(Error::not_applicable(
+                NAME,
+                "all records of the domain are one: there is nothing to hide",
+            ));
+        }
+        let (epsilon, delta) = (budget.epsilon(), budget.delta());
+        let lambda = gaussian::mu(epsilon, delta).map_or(0.0, |mu| (mu / spread).powi(4));
+        Self::nearest(domain, weights, lambda, delta, |mechanism| {
+            mechanism.noise.as_ref().is_some_and(|noise| noise.curve().epsilon(delta) <= epsilon)
+        })
+    }
+
+    /// The mechanism of the first λ from `lambda` down that is enough: the lattice takes some billionths of it.
+    fn nearest(
+        domain: RecordDomain,
+        weights: Option<Weights>,
+        lambda: f64,
+        delta: f64,
+        is_enough: impl Fn(&Self) -> bool,
+    ) -> Result<Self> {
+        let mut mechanism = Self::of_lambda(domain.clone(), weights.clone(), lambda, delta)?;
+        let mut less = 1e-10;
+        while !is_enough(&mechanism) && less < 0.5 {
+            mechanism = Self::of_lambda(domain.clone(), weights.clone(), lambda * (1.0 - less), delta)?;
+            less *= 2.0;
+        }
+        if is_enough(&mechanism) {
+            return Ok(mechanism);
+        }
+        Err(Error::not_applicable(NAME, "the lattice is too coarse for noise that would be enough"))
+    }
+
+    /// λ.
+    pub fn lambda(&self) -> f64 {
+        self.saved.lambda
+    }
+
+    /// The standard deviation of each released feature (d values), in units of the encoded record; 0 at λ = ∞.
+    pub fn scales(&self) -> Vec<f64> {
+        let covariance = self.law().added_variance().unwrap_or_default();
+        covariance.into_iter().map(f64::sqrt).collect()
+    }
+
+    /// A bound on E‖Π^{1/2}(x̂ − x)‖² of every unbiased estimate of a record: Tr(Π^{1/2})/√λ, but for what the lattice takes from it
+    /// (Farokhi, Proposition 2.2, with errata F11 and F14). 0 at λ = ∞.
+    pub fn weighted_error(&self) -> f64 {
+        let Some(noise) = &self.noise else {
+            return 0.0;
+        };
+        let information = noise.information();
+        match &self.weighting {
+            Weighting::Diagonal(weights) => weights.iter().zip(information).map(|(w, i)| w / i).sum(),
+            Weighting::Full(_) => {
+                self.weighting.half_trace() * information.first().map_or(0.0, |of_each| 1.0 / of_each)
+            }
+        }
+    }
+
+    /// The ε of the paper's Theorem 2.5 at `delta`, s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times the largest width of a
+    /// feature; none where s > 2, for there the theorem is false (errata F2). It is shown beside the claim and never claimed.
+    pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
+        let s = self.papers_scale().value;
+        (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))
+    }
+
+    /// The s of [`papers_epsilon`](Self::papers_epsilon).
+    fn papers_scale(&self) -> Bound {
+        let width = |factor: &Factor| match factor {
+            Factor::OneHot { .. } => 1.0,
+            _ => factor.l2_diameter(),
+        };
+        let widest = self.features().factors().map(|(_, factor)| width(factor)).fold(0.0, f64::max);
+        let Bound { value, is_exact } = self.weighting.infinity_to_two();
+        Bound { value: self.saved.lambda.powf(0.25) * value * widest, is_exact }
+    }
+
+    fn features(&self) -> &Domain {
+        self.saved.domain.features()
+    }
+
+    /// The features' coordinates in a flat record.
+    fn coordinates(&self) -> Range<usize> {
+        0..self.features().dim()
+    }
+
+    /// The law of the features' noise.
+    fn law(&self) -> Law {
+        match (&self.noise, &self.weighting) {
+            (None, _) => Law::Exact { width: self.features().dim() },
+            (Some(noise), Weighting::Diagonal(_)) => Law::Additive { variance: noise.variances() },
+            (Some(noise), Weighting::Full(powers)) => {
+                let variance = noise.variances().first().copied().unwrap_or(0.0);
+                let rows = powers.minus_half.rows().into_iter().map(|row| (&row * variance).to_vec());
+                Law::Correlated { covariance: rows.collect() }
+            }
+        }
+    }
+
+    /// What a release tells of each feature, I_jj = √λ·(Π^{1/2})_jj.
+    fn information(&self, noise: &GaussianNoise) -> CramerRao {
+        let of_noise = noise.information();
+        let information: Vec<f64> = match &self.weighting {
+            Weighting::Diagonal(_) => of_noise,
+            Weighting::Full(_) => {
+                let halves = self.weighting.half_diagonal();
+                halves.into_iter().zip(of_noise).map(|(half, of_each)| half * of_each).collect()
+            }
+        };
+        let columns = self.saved.domain.columns().iter().cloned();
+        CramerRao { information: columns.zip(information).collect() }
+    }
+
+    /// What the paper's Theorem 2.5 says, in words.
+    fn papers_word(&self) -> String {
+        let Bound { value, is_exact } = self.papers_scale();
+        let s = if is_exact { format!("s = {value:.4}") } else { format!("s ≤ {value:.4}, a bound") };
+        match self.papers_epsilon(self.saved.delta) {
+            Some(epsilon) => format!(
+                "; Theorem 2.5 of the paper, which follows from it, has ε = {epsilon:.4} at this δ ({s})"
+            ),
+            None => format!("; Theorem 2.5 of the paper says nothing here ({s}, and it holds for s ≤ 2)"),
+        }
+    }
+}
+
+#[typetag::serde(name = "fisher-gaussian")]
+impl Mechanism for FisherGaussian {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let Some(noise) = &self.noise else {
+            return Guarantee::nothing(&self.saved.domain);
+        };
+        let (curve, delta) = (noise.curve(), self.saved.delta);
+        let theorem = format!(
+            "the analytic Gaussian mechanism (Balle and Wang 2018, Theorem 8) for the noise of Farokhi's Theorem 2.4, with the \
+             domain's own bounds, and a proven bound on what discrete noise (Canonne, Kamath and Steinke 2020) adds to it{}",
+            self.papers_word()
+        );
+        let mut weighted = String::new();
+        if self.saved.weights.is_some() {
+            weighted =
+                format!("; E‖Π^{{1/2}}(x̂ − x)‖² is at least {:.4} (errata F11)", self.weighted_error());
+        }
+        let bound = format!(
+            "Proposition 2.2 of Farokhi, for lattice noise by Hammersley (1950) and Chapman and Robbins (1951){weighted}"
+        );
+        let claims = vec![
+            local_dp(LocalDp::new(curve.epsilon(delta), delta).along(curve), theorem),
+            cramer_rao(self.information(noise), &bound, self.features()),
+        ];
+        of_features(&self.saved.domain, claims)
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        local::release(self, table, randomness)
+    }
+
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        Some(self)
+    }
+}
+
+/// Replaces `features` by `map` of them.
+fn replace(features: &mut [f64], map: impl FnOnce(ArrayView1<f64>) -> Array1<f64>) {
+    let mapped = map(ArrayView1::from(&*features));
+    features.iter_mut().zip(mapped).for_each(|(x, y)| *x = y);
+}
+
+impl LocalMechanism for FisherGaussian {
+    fn range(&self) -> Domain {
+        let flat = self.saved.domain.flat();
+        let Some(Image { ball, .. }) = &self.image else {
+            return flat.clone();
+        };
+        let factors = flat.factors().filter(|(at, _)| at.start >= self.coordinates().end);
+        let rest = factors.map(|(_, factor)| Domain::try_from(vec![factor.clone()]));
+        let all = rest.collect::<Result<Vec<_>>>().map(|rest| [vec![ball.clone()], rest].concat());
+        // A part of a domain, beside a ball, is one.
+        all.and_then(Domain::product).unwrap_or_else(|_| flat.clone())
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let mut point = self.saved.domain.projected(record)?;
+        if let Some(Image { center, there, .. }) = &self.image {
+            replace(&mut point[self.coordinates()], |x| there.dot(&(&x - center)));
+        }
+        Ok(point)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let (found, width) = (point.len(), self.saved.domain.flat().dim());
+        match (&self.noise, point.get_mut(self.coordinates())) {
+            (Some(noise), Some(features)) if found == width => noise.add(features, stream),
+            (None, _) if found == width => Ok(()),
+            _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
+        }
+    }
+
+    fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
+        let (found, width) = (point.len(), self.saved.domain.flat().dim());
+        if found != width {
+            return Err(Error::shape(format!("a point has {found} values where the range has {width}")));
+        }
+        if let Some(Image { center, back, .. }) = &self.image {
+            replace(&mut point[self.coordinates()], |y| back.dot(&y) + center);
+        }
+        Ok(point)
+    }
+
+    fn noise(&self) -> Noise {
+        let width = self.saved.domain.layout().target.width();
+        Noise { features: vec![self.law()], target: Law::Exact { width } }
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let (point, released) = (point.get(self.coordinates())?, released.get(self.coordinates())?);
+        self.noise.as_ref()?.log_likelihood(point, released).ok()
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        if !protected(&self.saved.domain).covers(unit) {
+            return vec![];
+        }
+        let [one, other] = self.range().l2_farthest();
+        let mut beside = other;
+        beside[self.coordinates().end..].copy_from_slice(&one[self.coordinates().end..]);
+        vec![[one, beside]]
+    }
+}
+
+/// Parameters of `fisher-gaussian`: λ, or the error that every unbiased reconstruction shall have; without either the noise is that of
+/// the budget. The budget is a ceiling: an ε that follows from the others and exceeds it is refused.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// λ > 0, the weight of the noise's size against what it tells. Its variance is 1/√λ per column.
+    lambda: Option<f64>,
+    /// The squared error, weighted by Π, that every unbiased reconstruction of a record shall have.
+    error: Option<f64>,
+    /// Π: an object of encoded columns and their ϑ > 0 (others have 1), or d rows of d values. By default all columns count alike.
+    weights: Option<Weights>,
+}
+
+fn design(parameters: Parameters, brief: &Brief) -> Result<FisherGaussian> {
+    let Parameters { lambda, error, weights } = parameters;
+    let (domain, budget) = (brief.domain.clone(), brief.budget);
+    let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
+    let mechanism = match (lambda, error) {
+        (Some(_), Some(_)) => return refuse("lambda and error say the same thing: give one of them".into()),
+        (Some(lambda), None) => FisherGaussian::of_lambda(domain, weights, lambda, budget.delta())?,
+        (None, Some(error)) => FisherGaussian::of_error(domain, weights, error, budget.delta())?,
+        (None, None) => return FisherGaussian::of_budget(domain, weights, budget),
+    };
+    brief.check_ceiling(NAME, &mechanism.guarantee())?;
+    Ok(mechanism)
+}
+
+register! {
+    /// The plugin `fisher-gaussian`.
+    pub const FISHER_GAUSSIAN = {
+        name: NAME,
+        summary: "Gaussian noise on every feature, of least Fisher information for its size",
+        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2019)",
+        side: Local,
+        pace: Quick,
+        parameters: Parameters,
+        design: design,
+        example: Example::mixed,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use proptest::prelude::*;
+    use scumble_registry::{Notion, Target, TargetDomain};
+    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    fn columns(d: usize) -> Vec<String> {
+        (1..=d).map(|at| format!("x{at}")).collect()
+    }
+
+    fn numbers(d: usize) -> RecordDomain {
+        RecordDomain::new(columns(d), Domain::unit_box(d), TargetDomain::None).unwrap()
+    }
+
+    fn classes() -> RecordDomain {
+        let levels = vec!["no".into(), "yes".into()];
+        let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();
+        RecordDomain::new(columns(5), features, TargetDomain::Class { levels }).unwrap()
+    }
+
+    fn matrix() -> Weights {
+        Weights::Matrix(vec![vec![2.0, 1.0], vec![1.0, 2.0]])
+    }
+
+    fn error_of(guarantee: &Guarantee) -> f64 {
+        let mut bounds = guarantee.claims.iter().filter_map(|claim| match &claim.notion {
+            Notion::CramerRao(bound) => Some(bound.error()),
+            _ => None,
+        });
+        bounds.next().unwrap()
+    }
+
+    /// Figure 3: bounds of 200, 20 and 2 for two columns.
+    #[test]
+    fn the_bounds_are_those_of_the_papers_example() {
+        for (lambda, bound) in [(1e-4, 200.0), (1e-2, 20.0), (1.0, 2.0)] {
+            let mechanism = FisherGaussian::of_lambda(numbers(2), None, lambda, 1e-6).unwrap();
+            for error in [mechanism.weighted_error(), error_of(&mechanism.guarantee())] {
+                assert!((error / bound - 1.0).abs() < 1e-8 && error <= bound * (1.0 + 1e-8), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wanted_error_is_had_and_no_more() {
+        let weights = Weights::Columns(BTreeMap::from([("x1".into(), 9.0), ("x4".into(), 0.25)]));
+        for weights in [None, Some(weights)] {
+            let mechanism = FisherGaussian::of_error(classes(), weights, 12.5, 1e-6).unwrap();
+            let error = mechanism.weighted_error();
+            assert!((1.0..1.0 + 1e-7).contains(&(error / 12.5)), "{error}");
+        }
+        let mechanism = FisherGaussian::of_error(numbers(2), Some(matrix()), 12.5, 1e-6).unwrap();
+        assert!((1.0..1.0 + 1e-7).contains(&(mechanism.weighted_error() / 12.5)));
+    }
+
+    /// Privacy: the claim is the budget's, whatever the weights, and the noise no larger than need be.
+    #[test]
+    fn a_budget_is_met_and_used_up() {
+        let weights = Weights::Columns(BTreeMap::from([("x1".into(), 9.0), ("x4".into(), 0.25)]));
+        let budget = Budget::new(1.0, 1e-5).unwrap();
+        for (domain, weights) in [(classes(), None), (classes(), Some(weights)), (numbers(2), Some(matrix()))]
+        {
+            let unit = protected(&domain);
+            let mechanism = FisherGaussian::of_budget(domain, weights, budget).unwrap();
+            let guarantee = mechanism.guarantee();
+            let dp = guarantee.local_dp(unit).unwrap();
+            assert_eq!(dp.delta, 1e-5);
+            assert!(dp.epsilon <= 1.0 && dp.epsilon > 1.0 - 1e-6, "{}", dp.epsilon);
+        }
+        // With Π = I it is the Gaussian mechanism: σ from an independent solver, and an ℓ₂ diameter of √2.
+        let mechanism = FisherGaussian::of_budget(numbers(2), None, budget).unwrap();
+        assert!((mechanism.scales()[0] / (2f64.sqrt() * 3.7306316348159463) - 1.0).abs() < 1e-7);
+    }
+
+    /// Errata F2: λ such that s = 10; the paper prints ε = 58 at δ = 10⁻⁵, where the true δ is 0.19.
+    #[test]
+    fn the_papers_theorem_is_shown_where_it_holds_and_nowhere_else() {
+        let of_scale = |s: f64| FisherGaussian::of_lambda(numbers(1), None, s.powi(4), 1e-5).unwrap();
+        let beyond = of_scale(10.0);
+        assert_eq!(beyond.papers_epsilon(1e-5), None);
+        let curve = beyond.guarantee().local_dp(Unit::Record).unwrap().curve.unwrap();
+        assert!((curve.delta(58.0) - 0.19).abs() < 0.01, "{}", curve.delta(58.0));
+        assert!(beyond.guarantee().claims[0].theorem.contains("says nothing here"));
+        for s in [0.1, 1.0, 1.99] {
+            let mechanism = of_scale(s);
+            for delta in [0.1, 1e-3, 1e-5, 1e-9] {
+                let papers = mechanism.papers_epsilon(delta).unwrap();
+                assert!((papers - s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt())).abs() < 1e-9);
+                let curve = mechanism.guarantee().local_dp(Unit::Record).unwrap().curve.unwrap();
+                assert!(curve.delta(papers) <= delta, "s = {s}: the theorem would be false at δ = {delta}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bound_beyond_the_domain_calls_itself_vacuous() {
+        let theorem = |lambda| {
+            let guarantee = FisherGaussian::of_lambda(numbers(2), None, lambda, 1e-6).unwrap().guarantee();
+            guarantee.claims[1].theorem.clone()
+        };
+        assert!(theorem(1e-4).contains("vacuous"), "{}", theorem(1e-4));
+        assert!(!theorem(1e4).contains("vacuous") && theorem(1e4).contains("centre of the domain"));
+    }
+
+    /// The law of a full Π: covariance Π^{−1/2}/√λ, as published, and as drawn.
+    #[test]
+    fn a_full_weighting_has_the_covariance_of_the_theorem() {
+        const ROWS: usize = 40_000;
+        let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
+        // Π = [[2, 1], [1, 2]] has eigenvalues 3 and 1 along (1, 1) and (1, −1).
+        let (sum, difference) = (3f64.powf(-0.5), 1.0);
+        let by_hand = [[(sum + difference) / 2.0, (sum - difference) / 2.0], [0.0, 0.0]];
+        let Law::Correlated { covariance } = mechanism.law() else { panic!("it is correlated") };
+        assert!(
+            (covariance[0][0] - by_hand[0][0]).abs() < 1e-6
+                && (covariance[0][1] - by_hand[0][1]).abs() < 1e-6
+        );
+        let records = ndarray::Array2::from_elem((ROWS, 2), 0.25);
+        let table = Table::new(columns(2), records, Target::None).unwrap();
+        let released = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap().table;
+        let noise = released.records() - 0.25;
+        let seen = noise.t().dot(&noise) / ROWS as f64;
+        for (i, j) in [(0, 0), (0, 1), (1, 1)] {
+            // A standard error of √2·0.79/√n = 0.0056 at most.
+            let expected = covariance[i][j];
+            assert!((seen[[i, j]] - expected).abs() < 0.028, "({i}, {j}): {} for {expected}", seen[[i, j]]);
+        }
+    }
+
+    #[test]
+    fn without_noise_a_full_weighting_gives_the_record_back() {
+        let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
+        let table = Table::new(columns(2), array![[0.1, 0.9], [1.0, 0.0]], Target::None).unwrap();
+        let view = local::view(&mechanism, &table).unwrap();
+        assert!((view.records() - table.records()).iter().all(|x| x.abs() < 1e-14));
+    }
+
+    #[test]
+    fn weighted_columns_get_less_noise() {
+        let weights = Weights::Columns(BTreeMap::from([("x2".into(), 16.0)]));
+        let mechanism = FisherGaussian::of_lambda(classes(), Some(weights), 1.0, 1e-6).unwrap();
+        let scales = mechanism.scales();
+        assert!((scales[0] - 1.0).abs() < 1e-6 && (scales[1] - 0.5).abs() < 1e-6, "{scales:?}");
+        // Tr(Π^{1/2}) = 1 + 4 + 1 + 1 + 1.
+        assert!((mechanism.weighted_error() - 8.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_cannot_be_designed_is_refused_in_words() {
+        let brief = |epsilon, delta| Brief::new(numbers(2), Budget::new(epsilon, delta).unwrap());
+        let free = brief(f64::INFINITY, 1e-6);
+        for (parameters, brief, word) in [
+            (json!({"lambda": -1.0}), &free, "above zero"),
+            (json!({"lambda": 0.0}), &free, "above zero"),
+            (json!({"error": -2.0}), &free, "above zero"),
+            (json!({"lambda": 1.0, "error": 1.0}), &free, "one of them"),
+            (json!({"lambda": 1.0, "weights": [[1.0, 2.0], [2.0, 1.0]]}), &free, "positive definite"),
+            (json!({"lambda": 1.0, "weights": {"x3": 1.0}}), &free, "x3"),
+            (json!({"lambda": 1.0}), &brief(0.5, 1e-6), "budget"),
+            (json!({"lambda": 1.0}), &brief(f64::INFINITY, 0.0), "δ is zero"),
+            (json!({"lamda": 1.0}), &free, "did you mean \"lambda\""),
+        ] {
+            let refused = FISHER_GAUSSIAN.design(&parameters, brief).unwrap_err().to_string();
+            assert!(refused.contains(word), "{parameters}: {refused}");
+        }
+        let empty = RecordDomain::new(vec![], Domain::empty(), TargetDomain::None).unwrap();
+        assert!(FisherGaussian::of_lambda(empty, None, 1.0, 1e-6).is_err());
+    }
+
+    #[test]
+    fn a_number_changed_by_hand_is_checked_when_it_is_read() {
+        let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 0.125, 1e-6).unwrap();
+        let saved = serde_json::to_string(&mechanism).unwrap();
+        let read: FisherGaussian = serde_json::from_str(&saved).unwrap();
+        assert_eq!(read.guarantee(), mechanism.guarantee());
+        for (from, to) in
+            [("0.125", "-0.125"), ("1e-6", "0.0"), ("[2.0,1.0]", "[2.0,3.0]"), ("lambda", "lamda")]
+        {
+            let changed = saved.replace(from, to);
+            assert_ne!(changed, saved);
+            assert!(serde_json::from_str::<FisherGaussian>(&changed).is_err(), "{changed} was accepted");
+        }
+    }
+
+    proptest! {
+        /// Privacy: `encode` never leaves the range on which the claim holds.
+        #[test]
+        fn the_image_stays_in_its_ball(record in prop::collection::vec(-1e6..1e6_f64, 2)) {
+            let mechanism = FisherGaussian::of_lambda(numbers(2), Some(matrix()), 1.0, 1e-6).unwrap();
+            let point = mechanism.encode(&record).unwrap();
+            prop_assert!(mechanism.range().contains(&point), "{point:?}");
+        }
+    }
+}

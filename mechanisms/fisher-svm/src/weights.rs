@@ -1,0 +1,374 @@
+//! Π: how much an error in each column counts.
+
+use faer::{Mat, Side};
+use ndarray::{Array1, Array2};
+use schemars::JsonSchema;
+use scumble_registry::{Domain, Error, Factor, Result, nearest_name};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The positive definite matrix Π of Farokhi, Proposition 2.2: an error e of a record counts ‖Π^{1/2}e‖².
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Weights {
+    /// A diagonal Π: ϑ > 0 of some encoded columns, by name; 1 of the others.
+    Columns(BTreeMap<String, f64>),
+    /// All of it: d rows of d values, in the order of the encoded columns.
+    Matrix(Vec<Vec<f64>>),
+}
+
+/// Π, checked, as what the noise needs of it.
+#[derive(Debug, Clone)]
+pub(crate) enum Weighting {
+    /// ϑ (d values).
+    Diagonal(Vec<f64>),
+    /// One with entries beside its diagonal.
+    Full(Box<Powers>),
+}
+
+/// Powers of Π (d × d each).
+#[derive(Debug, Clone)]
+pub(crate) struct Powers {
+    pub(crate) half: Array2<f64>,
+    pub(crate) minus_half: Array2<f64>,
+    pub(crate) quarter: Array2<f64>,
+    pub(crate) minus_quarter: Array2<f64>,
+}
+
+/// A number, and whether it is exactly that or an upper bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bound {
+    pub(crate) value: f64,
+    pub(crate) is_exact: bool,
+}
+
+/// Corners of a domain that are looked at one by one; of one with more, a bound is taken.
+const MOST_CORNERS: usize = 1 << 20;
+
+impl Weighting {
+    /// The weighting of records with these columns.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a column that is not there, a ϑ that is not finite and above zero, or a matrix that is not symmetric
+    /// and positive definite, d × d.
+    pub(crate) fn new(plugin: &str, weights: Option<&Weights>, columns: &[String]) -> Result<Self> {
+        let refuse = |problem: String| Err(Error::Parameter { plugin: plugin.into(), problem });
+        match weights {
+            None => Ok(Self::Diagonal(vec![1.0; columns.len()])),
+            Some(Weights::Columns(given)) => {
+                if let Some(name) = given.keys().find(|name| !columns.contains(name)) {
+                    let nearest = nearest_name(name, columns.iter().map(String::as_str));
+                    let nearest = nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
+                    return refuse(format!(
+                        "there is no encoded column {name:?} that weights could be of{nearest}"
+                    ));
+                }
+                if let Some((name, weight)) = given.iter().find(|(_, w)| !(**w > 0.0 && w.is_finite())) {
+                    return refuse(format!(
+                        "the weight of {name:?} must be finite and above zero, and {weight} is not"
+                    ));
+                }
+                Ok(Self::Diagonal(
+                    columns.iter().map(|name| given.get(name).copied().unwrap_or(1.0)).collect(),
+                ))
+            }
+            Some(Weights::Matrix(rows)) => {
+                let d = columns.len();
+                if rows.len() != d || rows.iter().any(|row| row.len() != d) {
+                    return refuse(format!(
+                        "weights must be {d} rows of {d} values, one for each encoded column"
+                    ));
+                }
+                let matrix = Array2::from_shape_fn((d, d), |(i, j)| rows[i][j]);
+                if let Some((i, j)) = asymmetric(&matrix) {
+                    return refuse(format!(
+                        "weights must be finite and symmetric, and at row {i} and column {j}, counted from 1, they are not"
+                    ));
+                }
+                if matrix.indexed_iter().all(|((i, j), value)| i == j || *value == 0.0) {
+                    let named = columns.iter().cloned().zip(matrix.diag().iter().copied()).collect();
+                    return Self::new(plugin, Some(&Weights::Columns(named)), columns);
+                }
+                match Powers::of(&matrix) {
+                    Ok(powers) => Ok(Self::Full(Box::new(powers))),
+                    Err(eigenvalue) => refuse(format!(
+                        "weights must be positive definite, and an eigenvalue of theirs is {eigenvalue}"
+                    )),
+                }
+            }
+        }
+    }
+
+    /// The diagonal of Π^{1/2} (d values).
+    pub(crate) fn half_diagonal(&self) -> Vec<f64> {
+        match self {
+            Self::Diagonal(weights) => weights.iter().map(|weight| weight.sqrt()).collect(),
+            Self::Full(powers) => powers.half.diag().to_vec(),
+        }
+    }
+
+    /// Tr(Π^{1/2}).
+    pub(crate) fn half_trace(&self) -> f64 {
+        self.half_diagonal().iter().sum()
+    }
+
+    /// max ‖Π^{1/4}(x − x′)‖₂ over the domain.
+    pub(crate) fn spread(&self, domain: &Domain) -> Bound {
+        match self {
+            Self::Diagonal(weights) => {
+                let halves: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+                let of = |(at, factor): (std::ops::Range<usize>, &Factor)| {
+                    let mut halves = halves[at].to_vec();
+                    halves.sort_by(|a, b| b.total_cmp(a));
+                    match factor {
+                        Factor::OneHot { .. } => halves.iter().take(2).sum(),
+                        _ => halves.first().map_or(0.0, |half| half * factor.l2_diameter().powi(2)),
+                    }
+                };
+                Bound { value: domain.factors().map(of).sum::<f64>().sqrt(), is_exact: true }
+            }
+            Self::Full(powers) => {
+                let Bound { value, is_exact } = powers.radius(domain);
+                let is_box = domain.factors().all(|(_, factor)| matches!(factor, Factor::Interval { .. }));
+                // The image of a box is symmetric about its centre, so that its diameter is twice its radius.
+                Bound { value: 2.0 * value, is_exact: is_exact && is_box }
+            }
+        }
+    }
+
+    /// ‖Π^{1/4}‖_{∞,2} = max ‖Π^{1/4}x‖₂ over ‖x‖_∞ ≤ 1, the maximum over 2^d sign vectors.
+    pub(crate) fn infinity_to_two(&self) -> Bound {
+        match self {
+            Self::Diagonal(_) => Bound { value: self.half_trace().sqrt(), is_exact: true },
+            Self::Full(powers) => {
+                let halves = (0..powers.quarter.ncols()).map(|at| vec![unit(at, 1.0), unit(at, -1.0)]);
+                powers.farthest(halves.collect())
+            }
+        }
+    }
+}
+
+/// A corner of a factor, from its centre: the coordinates that are not 0.
+type Corner = Vec<(usize, f64)>;
+
+fn unit(at: usize, value: f64) -> Corner {
+    vec![(at, value)]
+}
+
+/// The row and column, counted from 1, where a matrix is not finite or not symmetric.
+fn asymmetric(matrix: &Array2<f64>) -> Option<(usize, usize)> {
+    let size = matrix.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+    let fails = |((i, j), value): &((usize, usize), &f64)| {
+        !value.is_finite() || (**value - matrix[[*j, *i]]).abs() > 1e-12 * size
+    };
+    matrix.indexed_iter().find(fails).map(|((i, j), _)| (i + 1, j + 1))
+}
+
+impl Powers {
+    /// # Errors
+    /// The least eigenvalue, where it is not above zero.
+    fn of(matrix: &Array2<f64>) -> std::result::Result<Self, f64> {
+        let d = matrix.nrows();
+        let symmetric = Mat::from_fn(d, d, |i, j| (matrix[[i, j]] + matrix[[j, i]]) / 2.0);
+        let Ok(eigen) = symmetric.self_adjoint_eigen(Side::Lower) else {
+            return Err(f64::NAN);
+        };
+        let values: Vec<f64> = (0..d).map(|at| eigen.S().column_vector()[at]).collect();
+        let (least, largest) =
+            values.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), value| (a.min(*value), b.max(*value)));
+        if least.is_nan() || least <= 1e-13 * largest {
+            return Err(least);
+        }
+        let vectors = Array2::from_shape_fn((d, d), |(i, j)| eigen.U()[(i, j)]);
+        let power = |exponent: f64| {
+            let scaled: Array1<f64> = values.iter().map(|value| value.powf(exponent)).collect();
+            (&vectors * &scaled).dot(&vectors.t())
+        };
+        Ok(Self {
+            half: power(0.5),
+            minus_half: power(-0.5),
+            quarter: power(0.25),
+            minus_quarter: power(-0.25),
+        })
+    }
+
+    /// max ‖Π^{1/4}(x − c)‖₂ over the domain, with its [`center`].
+    pub(crate) fn radius(&self, domain: &Domain) -> Bound {
+        let corners = domain.factors().map(|(at, factor)| corners(at.start, factor)).collect();
+        self.farthest(corners)
+    }
+
+    /// The largest ‖Π^{1/4}v‖₂ where v is a sum of one corner of each factor.
+    fn farthest(&self, factors: Vec<Vec<Corner>>) -> Bound {
+        let image = |corner: &Corner| -> Array1<f64> {
+            let mut image = Array1::zeros(self.quarter.nrows());
+            corner.iter().for_each(|(at, value)| image.scaled_add(*value, &self.quarter.column(*at)));
+            image
+        };
+        let images: Vec<Vec<Array1<f64>>> =
+            factors.iter().map(|corners| corners.iter().map(image).collect()).collect();
+        let count = images.iter().try_fold(1usize, |count, own| count.checked_mul(own.len()));
+        if count.is_some_and(|count| count <= MOST_CORNERS) {
+            let value = largest_norm(&images, &Array1::zeros(self.quarter.nrows()));
+            return Bound { value, is_exact: true };
+        }
+        // No sum is longer than its parts are together.
+        let length = |image: &Array1<f64>| image.dot(image).sqrt();
+        let longest = images.iter().map(|own| own.iter().map(length).fold(0.0, f64::max));
+        Bound { value: longest.sum(), is_exact: false }
+    }
+}
+
+/// The largest ‖so far + Σ one of each‖₂.
+fn largest_norm(images: &[Vec<Array1<f64>>], so_far: &Array1<f64>) -> f64 {
+    match images.split_first() {
+        None => so_far.dot(so_far).sqrt(),
+        Some((first, rest)) => {
+            first.iter().map(|image| largest_norm(rest, &(so_far + image))).fold(0.0, f64::max)
+        }
+    }
+}
+
+/// The middle of a domain: of intervals, and of a group's levels.
+pub(crate) fn center(domain: &Domain) -> Vec<f64> {
+    let of = |factor: &Factor| match *factor {
+        Factor::Interval { lower, upper } => vec![lower + (upper - lower) / 2.0],
+        Factor::OneHot { levels } => vec![1.0 / levels as f64; levels],
+        _ => vec![0.0; factor.dim()],
+    };
+    domain.factors().flat_map(|(_, factor)| of(factor)).collect()
+}
+
+/// Points around the centre, among whose sums with other factors' are the farthest of the domain, or farther ones.
+fn corners(start: usize, factor: &Factor) -> Vec<Corner> {
+    match *factor {
+        Factor::Interval { lower, upper } => {
+            let half = (upper - lower) / 2.0;
+            vec![unit(start, half), unit(start, -half)]
+        }
+        Factor::OneHot { levels } => {
+            let share = 1.0 / levels as f64;
+            let of = |level: usize| {
+                (0..levels).map(|at| (start + at, if at == level { 1.0 - share } else { -share })).collect()
+            };
+            (0..levels).map(of).collect()
+        }
+        Factor::L1Ball { dim, radius } => {
+            (0..dim).flat_map(|at| [unit(start + at, radius), unit(start + at, -radius)]).collect()
+        }
+        // The ball lies within √dim times the cross of that radius.
+        _ => {
+            let (dim, reach) = (factor.dim(), factor.l2_diameter() / 2.0 * (factor.dim() as f64).sqrt());
+            (0..dim).flat_map(|at| [unit(start + at, reach), unit(start + at, -reach)]).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn columns(d: usize) -> Vec<String> {
+        (1..=d).map(|at| format!("x{at}")).collect()
+    }
+
+    fn full(rows: &[&[f64]]) -> Weighting {
+        let rows = rows.iter().map(|row| row.to_vec()).collect();
+        Weighting::new("p", Some(&Weights::Matrix(rows)), &columns(2)).unwrap()
+    }
+
+    #[test]
+    fn powers_are_powers() {
+        let Weighting::Full(powers) = full(&[&[4.0, 1.0], &[1.0, 2.0]]) else {
+            panic!("it has entries beside its diagonal")
+        };
+        let four: Array2<f64> = powers.quarter.dot(&powers.quarter).dot(&powers.half);
+        for (at, expected) in [([0, 0], 4.0), ([0, 1], 1.0), ([1, 1], 2.0)] {
+            assert!((four[at] - expected).abs() < 1e-12, "{four}");
+        }
+        let one = powers.half.dot(&powers.minus_quarter).dot(&powers.minus_quarter);
+        assert!((one - Array2::<f64>::eye(2)).iter().all(|x| x.abs() < 1e-12));
+    }
+
+    #[test]
+    fn a_diagonal_matrix_is_one_of_columns() {
+        let given = Weights::Matrix(vec![vec![4.0, 0.0], vec![0.0, 9.0]]);
+        match Weighting::new("p", Some(&given), &columns(2)).unwrap() {
+            Weighting::Diagonal(weights) => assert_eq!(weights, [4.0, 9.0]),
+            Weighting::Full(_) => panic!("it is diagonal"),
+        }
+    }
+
+    #[test]
+    fn what_is_no_positive_definite_matrix_is_refused_in_words() {
+        let matrix = |rows: Vec<Vec<f64>>| Weights::Matrix(rows);
+        let named = |name: &str, weight: f64| Weights::Columns(BTreeMap::from([(name.to_owned(), weight)]));
+        for (weights, word) in [
+            (matrix(vec![vec![1.0, 2.0], vec![2.0, 1.0]]), "positive definite"),
+            (matrix(vec![vec![1.0, 1.0], vec![1.0, 1.0]]), "positive definite"),
+            (matrix(vec![vec![1.0, 0.5], vec![0.4, 1.0]]), "symmetric"),
+            (matrix(vec![vec![1.0, f64::NAN], vec![f64::NAN, 1.0]]), "finite"),
+            (matrix(vec![vec![-1.0, 0.0], vec![0.0, 1.0]]), "above zero"),
+            (matrix(vec![vec![1.0]]), "2 rows of 2"),
+            (named("x1", 0.0), "above zero"),
+            (named("x1", f64::INFINITY), "finite"),
+            (named("x11", 1.0), "did you mean \"x1\""),
+        ] {
+            let refused = Weighting::new("p", Some(&weights), &columns(2)).unwrap_err().to_string();
+            assert!(refused.contains(word), "{weights:?}: {refused}");
+        }
+    }
+
+    #[test]
+    fn the_norm_is_the_largest_over_sign_vectors() {
+        // Π = I: √d, and the paper's (∞,2)-norm of a diagonal one is √(Σ√ϑ).
+        let unit = Weighting::new("p", None, &columns(2)).unwrap();
+        assert_eq!(unit.infinity_to_two(), Bound { value: 2f64.sqrt(), is_exact: true });
+        // By hand for a full one: ‖Π^{1/4}(1, 1)‖² = 1ᵀΠ^{1/2}1.
+        let Weighting::Full(powers) = full(&[&[2.0, 1.0], &[1.0, 2.0]]) else { panic!("it is full") };
+        let by_hand = powers.half.sum().sqrt();
+        let bound = Weighting::Full(powers).infinity_to_two();
+        assert!(bound.is_exact && (bound.value - by_hand).abs() < 1e-12, "{bound:?} and {by_hand}");
+    }
+
+    #[test]
+    fn of_many_columns_the_norm_is_bounded_and_says_so() {
+        let d = 40;
+        let rows = (0..d).map(|i| (0..d).map(|j| if i == j { 2.0 } else { 1.0 / d as f64 }).collect());
+        let given = Weights::Matrix(rows.collect());
+        let weighting = Weighting::new("p", Some(&given), &columns(d)).unwrap();
+        let bound = weighting.infinity_to_two();
+        assert!(!bound.is_exact);
+        let Weighting::Full(powers) = weighting else { panic!("it is full") };
+        assert!(bound.value >= powers.half.sum().sqrt());
+    }
+
+    proptest! {
+        /// No two records are further apart than the spread, and for a box two are as far.
+        #[test]
+        fn the_spread_bounds_every_pair(
+            a in 0.2..4.0_f64, b in 0.2..4.0_f64, tilt in -0.9..0.9_f64,
+            one in prop::collection::vec(-3.0..3.0_f64, 5), two in prop::collection::vec(-3.0..3.0_f64, 5),
+        ) {
+            let domain = Domain::product([
+                Domain::interval(-1.0, 2.0).unwrap(), Domain::interval(0.0, 0.5).unwrap(), Domain::one_hot(3).unwrap(),
+            ]).unwrap();
+            let mut rows = vec![vec![0.0; 5]; 5];
+            (0..5).for_each(|at| rows[at][at] = if at % 2 == 0 { a } else { b });
+            rows[0][1] = tilt * (a * b).sqrt();
+            rows[1][0] = rows[0][1];
+            let weighting = Weighting::new("p", Some(&Weights::Matrix(rows)), &columns(5)).unwrap();
+            let (mut one, mut two) = (one, two);
+            domain.project(&mut one).unwrap();
+            domain.project(&mut two).unwrap();
+            let apart: Array1<f64> = one.iter().zip(&two).map(|(x, y)| x - y).collect();
+            let length = match &weighting {
+                Weighting::Full(powers) => powers.quarter.dot(&apart).mapv(|x| x * x).sum().sqrt(),
+                Weighting::Diagonal(weights) =>
+                    apart.iter().zip(weights).map(|(x, w)| x * x * w.sqrt()).sum::<f64>().sqrt(),
+            };
+            prop_assert!(length <= weighting.spread(&domain).value * (1.0 + 1e-12));
+        }
+    }
+}
