@@ -27,6 +27,14 @@ pub enum Error {
         /// The upper bound.
         upper: f64,
     },
+    /// A potential that is no finite number somewhere.
+    #[error("the potential must be finite, and at {place} it is {value}")]
+    Potential {
+        /// Where.
+        place: f64,
+        /// What it is there.
+        value: f64,
+    },
     /// Parameters that are right each by itself, and whose ground state does not fit into floats.
     #[error("{quantity} of this ground state leaves the floats")]
     Range {

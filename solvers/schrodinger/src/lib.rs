@@ -17,6 +17,7 @@
 //! # Ok::<(), scumble_schrodinger::Error>(())
 //! ```
 
+pub mod airy;
 mod error;
 mod ground_state;
 mod quadrature;

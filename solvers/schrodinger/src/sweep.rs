@@ -23,7 +23,7 @@ impl Potential {
     ///
     /// Taylor's series converges everywhere; in a step of at most 1/(1 + √potential) its terms fall as those of an exponential
     /// function do, and none cancels another where w grows.
-    fn advanced(self, energy: f64, from: &Wave, x: f64, step: f64) -> Wave {
+    pub(crate) fn advanced(self, energy: f64, from: &Wave, x: f64, step: f64) -> Wave {
         let squared = step * step;
         let [q0, q1, q2] = [
             squared * (self.at(x) - energy),
