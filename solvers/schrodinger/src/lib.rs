@@ -1,0 +1,28 @@
+//! Ground states of stationary Schrödinger equations in a box: the density of least Fisher information.
+//!
+//! Of all densities γ on an interval, the one that minimises (Fisher information)/ϑ + λ·(second moment) is γ = w², where w is
+//! the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w, and the minimum is 4μ (Farokhi, Theorem 2.6 and Corollary 2.7; derived at
+//! [`GroundState`]).
+//!
+//! ```
+//! use scumble_schrodinger::GroundState;
+//!
+//! // Far from the bounds it is a Gaussian, of variance 1/√(λϑ).
+//! let wide = GroundState::new(1.0, 1.0, -40.0, 40.0)?;
+//! assert!((wide.mu() - 0.5).abs() < 1e-12 && (wide.variance() - 1.0).abs() < 1e-12);
+//! // Without a price on the second moment it is a squared cosine.
+//! let cosine = GroundState::new(0.0, 1.0, -1.0, 1.0)?;
+//! assert!((cosine.density(0.5) - 0.5).abs() < 1e-12);
+//! assert!((cosine.fisher_information() - std::f64::consts::PI.powi(2)).abs() < 1e-11);
+//! # Ok::<(), scumble_schrodinger::Error>(())
+//! ```
+
+pub mod airy;
+mod error;
+mod ground_state;
+mod quadrature;
+mod shooting;
+mod sweep;
+
+pub use error::{Error, Result};
+pub use ground_state::GroundState;

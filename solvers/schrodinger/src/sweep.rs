@@ -1,0 +1,153 @@
+//! From a wall inwards, by Taylor's series: w″ = (kx² + gx − F)·w.
+
+use crate::shooting::{Angle, Wave};
+
+/// The potential kx² + gx, in units in which k and |g| are at most 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Potential {
+    pub(crate) quadratic: f64,
+    pub(crate) linear: f64,
+}
+
+impl Potential {
+    pub(crate) fn at(self, x: f64) -> f64 {
+        (self.quadratic * x + self.linear) * x
+    }
+
+    /// As it looks to one who walks the other way.
+    pub(crate) fn mirrored(self) -> Self {
+        Self { linear: -self.linear, ..self }
+    }
+
+    /// The solution of w″ = (kx² + gx − F)·w a step after `from`, which it is at x.
+    ///
+    /// Taylor's series converges everywhere; in a step of at most 1/(1 + √potential) its terms fall as those of an exponential
+    /// function do, and none cancels another where w grows.
+    pub(crate) fn advanced(self, energy: f64, from: &Wave, x: f64, step: f64) -> Wave {
+        let squared = step * step;
+        let [q0, q1, q2] = [
+            squared * (self.at(x) - energy),
+            squared * step * (2.0 * self.quadratic * x + self.linear),
+            squared * squared * self.quadratic,
+        ];
+        // The last three terms, each with its power of the step.
+        let (mut t0, mut t1, mut t2) = (0.0, from.value, from.slope * step);
+        let mut value = t1 + t2;
+        let mut slope = t2;
+        let mut older = 0.0;
+        for at in 2..MOST_TERMS {
+            let n = f64::from(at);
+            let term = (q0 * t1 + q1 * t0 + q2 * older) / (n * (n - 1.0));
+            (older, t0, t1, t2) = (t0, t1, t2, term);
+            value += term;
+            slope += n * term;
+            if (t0.abs() + t1.abs() + t2.abs()) * n <= ENOUGH * (value.abs() + slope.abs()) {
+                break;
+            }
+        }
+        let slope = if step == 0.0 { from.slope } else { slope / step };
+        Wave { value, slope, log_scale: from.log_scale }
+    }
+}
+
+const MOST_TERMS: u32 = 60;
+const ENOUGH: f64 = 1e-18;
+
+/// No two zeros lie within a step: those of w are π/√F apart at least, and F is at most π² + 2.
+const LONGEST_STEP: f64 = 0.5;
+
+/// A solution from a wall to where it meets another.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sweep {
+    potential: Potential,
+    energy: f64,
+    /// Places, ascending from the wall, and the solution there.
+    mesh: Vec<(f64, Wave)>,
+}
+
+impl Sweep {
+    /// From `wall` up to `meeting`.
+    pub(crate) fn new(potential: Potential, energy: f64, wall: f64, meeting: f64) -> Self {
+        let mut mesh = vec![(wall, Wave::AT_A_WALL)];
+        let (mut x, mut wave) = (wall, Wave::AT_A_WALL);
+        while x < meeting {
+            let step = step_at(potential, x);
+            let next = if x + step < meeting { x + step } else { meeting };
+            wave = potential.advanced(energy, &wave, x, next - x).scaled();
+            x = next;
+            mesh.push((x, wave));
+        }
+        Self { potential, energy, mesh }
+    }
+
+    /// Prüfer's angle at the meeting point.
+    pub(crate) fn angle(&self) -> f64 {
+        let mut angle = Angle::AT_A_WALL;
+        self.mesh.iter().for_each(|(_, wave)| angle.pass(wave));
+        angle.at(&self.last())
+    }
+
+    /// The solution at the meeting point.
+    pub(crate) fn last(&self) -> Wave {
+        self.mesh.last().map_or(Wave::AT_A_WALL, |(_, wave)| *wave)
+    }
+
+    /// Where the meeting point is.
+    pub(crate) fn end(&self) -> f64 {
+        self.mesh.last().map_or(0.0, |(place, _)| *place)
+    }
+
+    /// The solution at x; zero outside.
+    pub(crate) fn at(&self, x: f64) -> Wave {
+        let after = self.mesh.partition_point(|(place, _)| *place <= x);
+        let inside = after < self.mesh.len() || self.mesh.last().is_some_and(|(place, _)| *place == x);
+        match after.checked_sub(1) {
+            Some(at) if inside => {
+                let (place, wave) = &self.mesh[at];
+                self.potential.advanced(self.energy, wave, *place, x - place)
+            }
+            _ => Wave { value: 0.0, slope: 0.0, log_scale: 0.0 },
+        }
+    }
+
+    /// Calls `visit` with parts of [from, to], in each of which the solution is one polynomial: the place and the solution
+    /// where the part's series starts, and its ends.
+    fn parts(&self, from: f64, to: f64, mut visit: impl FnMut(&(f64, Wave), f64, f64)) {
+        let first = self.mesh.partition_point(|(place, _)| *place <= from).saturating_sub(1);
+        for pair in self.mesh[first..].windows(2) {
+            let (start, end) = (pair[0].0.max(from), pair[1].0.min(to));
+            if start < end {
+                visit(&pair[0], start, end);
+            }
+            if pair[1].0 >= to {
+                break;
+            }
+        }
+    }
+
+    /// The sum of `f` at x and of the solution there, over [from, to], by the quadrature `rule` on each part.
+    pub(crate) fn integral<const N: usize>(
+        &self,
+        rule: &[(f64, f64)],
+        from: f64,
+        to: f64,
+        f: impl Fn(f64, &Wave) -> [f64; N],
+    ) -> [f64; N] {
+        let mut sums = [0.0; N];
+        self.parts(from, to, |(place, wave), start, end| {
+            let half = (end - start) / 2.0;
+            for (node, weight) in rule {
+                let x = start + half * (1.0 + node);
+                let there = self.potential.advanced(self.energy, wave, *place, x - place);
+                for (sum, value) in sums.iter_mut().zip(f(x, &there)) {
+                    *sum += half * weight * value;
+                }
+            }
+        });
+        sums
+    }
+}
+
+fn step_at(potential: Potential, x: f64) -> f64 {
+    (1.0 / (1.0 + potential.at(x).abs().sqrt())).min(LONGEST_STEP)
+}
