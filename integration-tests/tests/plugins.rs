@@ -12,6 +12,7 @@ fn the_built_in_plugins_are_these() {
         [
             "direct",
             "duchi",
+            "fisher-bounded",
             "fisher-gaussian",
             "gaussian",
             "identity",

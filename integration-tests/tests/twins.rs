@@ -5,8 +5,10 @@
 
 use scumble::adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
-use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherGaussian, Weights};
-use scumble::registry::{Brief, Budget, Domain, Mechanism, Plugin, RecordDomain, Registry, TargetDomain};
+use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherGaussian, Reach, Weights};
+use scumble::registry::{
+    Brief, Budget, Domain, LocalMechanism, Mechanism, Plugin, RecordDomain, Registry, TargetDomain,
+};
 use scumble_integration_tests::{Fault, Twin};
 use std::f64::consts::SQRT_2;
 
@@ -102,6 +104,7 @@ fn every_mechanism_has_its_twins() {
     let here = [
         "direct",
         "duchi",
+        "fisher-bounded",
         "fisher-gaussian",
         "gaussian",
         "identity",
@@ -256,6 +259,31 @@ fn twins_of_fisher_noise_are_caught() {
     // The noise of other weights than those that are claimed.
     let unweighted = of(numbers(2), None, 1.0);
     caught(&unweighted, Fault::By(boxed(of(numbers(2), Some(&columns), 1.6))));
+}
+
+#[test]
+fn twins_of_noise_with_bounds_are_caught() {
+    let wide = || Reach { beyond: 30.0, ..Reach::default() };
+    let at = |domain: RecordDomain, reach: Reach, epsilon| {
+        let budget = Budget::new(epsilon, 0.02).unwrap();
+        FisherBounded::of_budget(domain, None, reach, budget).unwrap()
+    };
+    let claimed = at(numbers(2), wide(), 1.0);
+    passes(&claimed);
+    for short in [SQRT_2, 1.2] {
+        let lambda = claimed.lambda() * f64::powi(short, 4);
+        let twin = FisherBounded::of_lambda(numbers(2), None, wide(), lambda, 0.02).unwrap();
+        caught(&claimed, Fault::By(boxed(twin)));
+    }
+    common_faults_are_caught(&claimed);
+    caught(&at(numbers(1), wide(), 1.0), Fault::Unclipped(boxed(at(as_in_the_sample(1), wide(), 1.0))));
+    // Tighter bounds than those that are claimed: what the one record may become the other may not.
+    let tight = Reach { beyond: 0.5, ..Reach::default() };
+    let twin = FisherBounded::of_lambda(numbers(1), None, tight, 0.0, 0.02).unwrap();
+    caught(&at(numbers(1), wide(), 1.0), Fault::By(boxed(twin)));
+    // The noise of Theorem 2.4 at the same λ, cut off where the paper's density ends.
+    let claimed = at(numbers(1), wide(), 1.0);
+    caught(&claimed, Fault::CutOff(2.5 * claimed.noise().feature_variance().unwrap()[0].sqrt()));
 }
 
 /// Cramér–Rao claims: noise that is short by √2 lets an unbiased guess come nearer than is claimed.

@@ -1,6 +1,6 @@
 //! The noise of least Fisher information for its size: Theorem 2.4.
 
-use crate::promise::{cramer_rao, local_dp, of_features, protected};
+use crate::promise::{cramer_rao, features_of, local_dp, of_features, protected};
 use crate::weights::{Bound, Powers, Weighting, Weights, center};
 use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
@@ -363,21 +363,17 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let (found, width) = (point.len(), self.saved.domain.flat().dim());
-        match (&self.noise, point.get_mut(self.coordinates())) {
-            (Some(noise), Some(features)) if found == width => noise.add(features, stream),
-            (None, _) if found == width => Ok(()),
-            _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
+        let features = features_of(&self.saved.domain, point)?;
+        match &self.noise {
+            Some(noise) => noise.add(features, stream),
+            None => Ok(()),
         }
     }
 
     fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
-        let (found, width) = (point.len(), self.saved.domain.flat().dim());
-        if found != width {
-            return Err(Error::shape(format!("a point has {found} values where the range has {width}")));
-        }
+        let features = features_of(&self.saved.domain, &mut point)?;
         if let Some(Image { center, back, .. }) = &self.image {
-            replace(&mut point[self.coordinates()], |y| back.dot(&y) + center);
+            replace(features, |y| back.dot(&y) + center);
         }
         Ok(point)
     }

@@ -2,7 +2,8 @@
 
 use crate::weights::center;
 use scumble_registry::{
-    Claim, CramerRao, Domain, Factor, Guarantee, LocalDp, Notion, RecordDomain, TargetDomain, Unit, in_clear,
+    Claim, CramerRao, Domain, Error, Factor, Guarantee, LocalDp, Notion, RecordDomain, Result, TargetDomain,
+    Unit, in_clear,
 };
 
 /// The unit that noise on the features protects: all there is, or all but the label.
@@ -10,6 +11,18 @@ pub(crate) fn protected(domain: &RecordDomain) -> Unit {
     match domain.target() {
         TargetDomain::None => Unit::Record,
         _ => Unit::Features,
+    }
+}
+
+/// The features of a point of the flat domain, d of its values.
+///
+/// # Errors
+/// [`Error::Shape`] for a point of another width.
+pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Result<&'p mut [f64]> {
+    let (found, width) = (point.len(), domain.flat().dim());
+    match point.get_mut(..domain.features().dim()) {
+        Some(features) if found == width => Ok(features),
+        _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
     }
 }
 

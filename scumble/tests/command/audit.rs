@@ -14,6 +14,7 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
     let installed = [
         "direct",
         "duchi",
+        "fisher-bounded",
         "fisher-gaussian",
         "gaussian",
         "identity",

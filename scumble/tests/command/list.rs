@@ -11,6 +11,7 @@ fn the_list_and_the_descriptions_agree() {
         [
             "direct",
             "duchi",
+            "fisher-bounded",
             "fisher-gaussian",
             "gaussian",
             "identity",

@@ -5,13 +5,14 @@
 //! | [`gaussian`] | δ(ε) of the Gaussian mechanism in closed form, and its inverses (Balle and Wang 2018) |
 //! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, fractional orders included |
 //! | [`loss`] | the same by privacy loss distributions: ε and δ from above and from below |
+//! | [`Shifted`], [`Together`] | δ(ε) of noise with bounds, given by tables of integers, alone and together |
 //! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
 //! | [`search`] | the least number at which something holds, which solves for all of these |
 //!
 //! [`Neighbours`] names which data sets are neighbours: a record more or less, or one replaced. ε differs by up to two for
 //! the same training; no function here has a default.
 //!
-//! Everything is said of continuous Gaussian noise on real numbers. What discrete noise on a lattice costs more is for
+//! All of it but tables is said of continuous Gaussian noise on real numbers. What discrete noise on a lattice costs more is for
 //! whoever draws it to add.
 
 pub mod calibrate;
@@ -21,6 +22,8 @@ pub mod loss;
 pub mod renyi;
 mod sampled;
 pub mod search;
+mod shifted;
 
 pub use error::{Error, Result};
 pub use sampled::{Neighbours, Run};
+pub use shifted::{Shifted, Together};

@@ -19,6 +19,12 @@ pub enum Error {
         /// The number that was given.
         value: f64,
     },
+    /// A table of weights that are all zero, or that has none.
+    #[error("a table of {length} weights gives nothing to draw: one of them must be above zero")]
+    NoWeight {
+        /// How many weights it has.
+        length: usize,
+    },
     /// A scale of zero, or one for which tables would not fit 63 bits.
     #[error("the scale {numerator}/{denominator} is not above zero and at most 2^59")]
     Scale {

@@ -13,6 +13,7 @@
 //! | [`Geometric`] | P(k) ∝ exp(−k/t) on the integers k ≥ 0, t rational |
 //! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, t rational |
 //! | [`DiscreteGaussian`] | P(k) ∝ exp(−k²/2σ²) on the integers, σ rational |
+//! | [`Weighted`] | P(k) = wₖ/Σw on {0, …, K − 1}, from a table of integers |
 //!
 //! Nothing here knows of privacy. Running times are not constant: all of it is rejection sampling.
 //!
@@ -36,6 +37,7 @@ mod error;
 mod geometric;
 mod rational;
 mod uniform;
+mod weighted;
 mod ziggurat;
 
 pub use bernoulli::{bernoulli, bernoulli_exp, randomized_response};
@@ -45,3 +47,4 @@ pub use error::{Error, Result};
 pub use geometric::Geometric;
 pub use rational::Rational;
 pub use uniform::uniform_below;
+pub use weighted::Weighted;

@@ -1,0 +1,553 @@
+//! Noise with bounds: Theorem 2.6 and Corollary 2.7, coordinate by coordinate.
+
+use crate::bounded_noise::{BoundedNoise, Column};
+use crate::promise::{cramer_rao, features_of, local_dp, of_features, protected};
+use crate::weights::{Weighting, Weights};
+use schemars::JsonSchema;
+use scumble_accounting::gaussian;
+use scumble_registry::{
+    Brief, Budget, CramerRao, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism,
+    Mechanism, Noise, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, nearest_name,
+    register,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const NAME: &str = "fisher-bounded";
+
+/// Noise of the least Fisher information for its size among those that leave every released value within stated bounds: of density
+/// w², where w is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and Corollary
+/// 2.7, with errata F3). The label leaves as it is.
+///
+/// The noise of a column is drawn from a table of integers on a lattice of its own, and what is claimed is δ(ε) of that table, at the
+/// domain's own diameter. There is no ε for δ = 0: noise with bounds moves its support with the record (errata F5). Often there is none
+/// at all: where the noise is not wider than the domain, records at its ends have no output in common, and the guarantee says how
+/// likely it is that they are told apart for certain.
+///
+/// A column's bounds need not lie as far below it as above; then its noise has a mean, which is public and part of the view.
+///
+/// ```
+/// use scumble_fisher_svm::{FisherBounded, Reach};
+/// use scumble_registry::{Domain, LocalMechanism, Mechanism, RecordDomain, TargetDomain};
+/// use scumble_registry::{Randomness, Stream};
+///
+/// let people = RecordDomain::new(vec!["age".into()], Domain::unit_box(1), TargetDomain::None)?;
+/// let mechanism = FisherBounded::of_lambda(people, None, Reach::default(), 0.0, 1e-6)?;
+/// let mut stream = Randomness::from_os()?.streams().stream(0);
+/// for _ in 0..100 {
+///     let mut point = mechanism.encode(&[1.0])?;
+///     mechanism.perturb(&mut point, &mut stream)?;
+///     assert!((-1.0..=2.0).contains(&point[0])); // one width beyond the domain on either side
+/// }
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct FisherBounded {
+    saved: Saved,
+    /// None at λ = ∞.
+    noise: Option<BoundedNoise>,
+}
+
+/// Where released values lie.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reach {
+    /// How far beyond its domain a released value may lie, on either side, in widths of its domain.
+    pub beyond: f64,
+    /// The lower and upper bound of released values of some columns, in units of the encoded record.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ranges: BTreeMap<String, (f64, f64)>,
+}
+
+impl Default for Reach {
+    /// One width beyond the domain on either side.
+    fn default() -> Self {
+        Self { beyond: 1.0, ranges: BTreeMap::new() }
+    }
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<Weights>,
+    reach: Reach,
+    #[serde(with = "scumble_registry::number")]
+    lambda: f64,
+    /// At which ε is claimed.
+    delta: f64,
+}
+
+fn refused(problem: String) -> Error {
+    Error::Parameter { plugin: NAME.into(), problem }
+}
+
+impl Saved {
+    /// The columns with their bounds and weights, one a coordinate.
+    fn columns(&self) -> Result<Vec<Column>> {
+        let Self { domain, reach, .. } = self;
+        let names = domain.columns();
+        if let Some(name) = reach.ranges.keys().find(|name| !names.contains(name)) {
+            let nearest = nearest_name(name, names.iter().map(String::as_str));
+            let nearest = nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
+            return Err(refused(format!(
+                "there is no encoded column {name:?} that could have a range{nearest}"
+            )));
+        }
+        let Weighting::Diagonal(weights) = Weighting::new(NAME, self.weights.as_ref(), names)? else {
+            return Err(Error::not_applicable(
+                NAME,
+                "noise with bounds takes a diagonal Π: weights of columns",
+            ));
+        };
+        let mut columns = vec![];
+        for (at, factor) in domain.features().factors() {
+            let bounds = match *factor {
+                Factor::Interval { lower, upper } => (lower, upper),
+                Factor::OneHot { .. } => (0.0, 1.0),
+                _ => return Err(Error::not_applicable(NAME, "it takes numbers between bounds, and levels")),
+            };
+            let width = bounds.1 - bounds.0;
+            for place in at.clone() {
+                let by_default = (bounds.0 - reach.beyond * width, bounds.1 + reach.beyond * width);
+                let range = reach.ranges.get(&names[place]).copied().unwrap_or(by_default);
+                let column = Column { bounds, range, weight: weights[place], is_level: at.len() > 1 };
+                column
+                    .check()
+                    .map_err(|problem| refused(format!("the column {:?}: {problem}", names[place])))?;
+                if columns.get(at.start).is_some_and(|first| *first != column) {
+                    let group = format!("the columns of the group of {:?}", names[place]);
+                    return Err(refused(format!("{group} must have one weight and one range")));
+                }
+                columns.push(column);
+            }
+        }
+        Ok(columns)
+    }
+}
+
+impl TryFrom<Saved> for FisherBounded {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        if saved.domain.features().dim() == 0 {
+            return Err(Error::not_applicable(NAME, "there is no feature to protect"));
+        }
+        let Saved { lambda, delta, .. } = saved;
+        if lambda.is_nan() || lambda < 0.0 {
+            return Err(refused(format!("lambda must be zero or more, and {lambda} is not")));
+        }
+        if Budget::new(1.0, delta)?.delta() == 0.0 {
+            return Err(Error::not_applicable(NAME, "noise with bounds promises nothing where δ is zero"));
+        }
+        let columns = saved.columns()?;
+        let noise = match lambda {
+            f64::INFINITY => None,
+            _ => Some(BoundedNoise::new(saved.domain.features(), &columns, lambda)?),
+        };
+        Ok(Self { saved, noise })
+    }
+}
+
+impl From<FisherBounded> for Saved {
+    fn from(mechanism: FisherBounded) -> Self {
+        mechanism.saved
+    }
+}
+
+/// How much λ changes from one candidate to the next where it is looked for: σ by a tenth, and then by a hundredth.
+const STRIDES: [f64; 2] = [1.4641, 1.04060401];
+
+impl FisherBounded {
+    /// Designed from λ, the weight of the noise's size against what it tells; 0 for the noise that tells least, whatever its size, and
+    /// none at λ = ∞. ε is claimed at `delta`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless λ ≥ 0, or for weights that are not positive, ranges that do not reach beyond the domain or are inverted;
+    /// [`Error::NotApplicable`] where there is no feature, a feature lies in a ball, or δ is zero.
+    pub fn of_lambda(
+        domain: RecordDomain,
+        weights: Option<Weights>,
+        reach: Reach,
+        lambda: f64,
+        delta: f64,
+    ) -> Result<Self> {
+        Saved { domain, weights, reach, lambda, delta }.try_into()
+    }
+
+    /// Designed from (ε, δ): the largest λ, to some percent, whose noise has them on this domain within these bounds.
+    ///
+    /// # Errors
+    /// As [`of_lambda`](Self::of_lambda); and [`Error::NotApplicable`] where no λ has them, with the least δ that was found at ε.
+    pub fn of_budget(
+        domain: RecordDomain,
+        weights: Option<Weights>,
+        reach: Reach,
+        budget: Budget,
+    ) -> Result<Self> {
+        let (epsilon, delta) = (budget.epsilon(), budget.delta());
+        let at = |lambda| Self::of_lambda(domain.clone(), weights.clone(), reach.clone(), lambda, delta);
+        if epsilon == f64::INFINITY {
+            return at(f64::INFINITY);
+        }
+        let spent = |mechanism: &Self| mechanism.noise.as_ref().map_or(1.0, |noise| noise.delta(epsilon));
+        // From noise that is narrow for the narrowest column to noise that fills the widest range.
+        let columns = at(0.0)?.saved.columns()?;
+        let scales = columns.iter().map(Column::natural_scales);
+        let (narrowest, widest) =
+            scales.fold((f64::INFINITY, 0.0_f64), |(a, b), (c, d)| (a.min(c), b.max(d)));
+        // Half as wide as Gaussian noise without bounds would have to be, to begin with.
+        let spread =
+            Weighting::new(NAME, weights.as_ref(), domain.columns())?.spread(domain.features()).value;
+        let gaussian = gaussian::mu(epsilon, delta).map_or(0.0, |mu| spread / mu);
+        let (mut lambda, least) = ((gaussian / 2.0).max(narrowest).powi(-4), widest.powi(-4));
+        let (mut best, mut found) = (1.0_f64, None);
+        while lambda > least && found.is_none() {
+            let mechanism = at(lambda)?;
+            let delta_there = spent(&mechanism);
+            best = best.min(delta_there);
+            if delta_there <= delta {
+                found = Some((lambda, mechanism));
+            }
+            lambda /= STRIDES[0];
+        }
+        let Some((mut lambda, mut mechanism)) = found else {
+            let flat = at(0.0)?;
+            if spent(&flat) <= delta {
+                return Ok(flat);
+            }
+            let reason = format!(
+                "within these bounds no noise has δ = {delta:e} at ε = {epsilon}; the least that was found is {:.3e}. Wider bounds \
+                 (beyond, ranges) have less",
+                best.min(spent(&flat))
+            );
+            return Err(Error::not_applicable(NAME, reason));
+        };
+        loop {
+            let tighter = at(lambda * STRIDES[1])?;
+            if spent(&tighter) > delta {
+                return Ok(mechanism);
+            }
+            (lambda, mechanism) = (lambda * STRIDES[1], tighter);
+        }
+    }
+
+    /// λ.
+    pub fn lambda(&self) -> f64 {
+        self.saved.lambda
+    }
+
+    /// The lower and upper bound of each released feature (d values), in units of the encoded record.
+    pub fn ranges(&self) -> Vec<(f64, f64)> {
+        let columns = self.saved.columns().unwrap_or_default(); // they were checked when it was made
+        columns.into_iter().map(|column| column.range).collect()
+    }
+
+    /// δ(ε) of the tables, on the domain: an upper bound to some 10⁻¹²; 1 at λ = ∞.
+    pub fn delta(&self, epsilon: f64) -> f64 {
+        self.noise.as_ref().map_or(1.0, |noise| noise.delta(epsilon))
+    }
+
+    fn law(&self) -> Law {
+        match &self.noise {
+            None => Law::Exact { width: self.saved.domain.features().dim() },
+            Some(noise) => Law::Additive { variance: noise.variances() },
+        }
+    }
+}
+
+#[typetag::serde(name = "fisher-bounded")]
+impl Mechanism for FisherBounded {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let Some(noise) = &self.noise else {
+            return Guarantee::nothing(&self.saved.domain);
+        };
+        let Saved { domain, delta, .. } = &self.saved;
+        let theorem = "δ(ε) of the very tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the domain's diameter; \
+                       of several columns by their losses' convolution (Doroshenko et al. 2022)";
+        let bound = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over any two \
+                     neighbouring values, at least one of which has it";
+        let columns = domain.columns().iter().cloned();
+        let information = CramerRao { information: columns.zip(noise.information()).collect() };
+        let error = cramer_rao(information, bound, domain.features());
+        let (epsilon, certain) = (noise.epsilon(*delta), noise.delta(f64::INFINITY));
+        if epsilon.is_finite() {
+            let dp = local_dp(LocalDp::new(epsilon, *delta), theorem.into());
+            return of_features(domain, vec![dp, error]);
+        }
+        let mut guarantee = of_features(domain, vec![error]);
+        guarantee.discloses.insert(
+            0,
+            format!(
+                "which of two records at opposite ends of the domain was released, for certain and with probability {certain:.4}: what \
+                 the one may become the other may not, so there is no differential privacy at δ = {delta:e}"
+            ),
+        );
+        guarantee
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        local::release(self, table, randomness)
+    }
+
+    fn as_local(&self) -> Option<&dyn LocalMechanism> {
+        Some(self)
+    }
+}
+
+impl LocalMechanism for FisherBounded {
+    fn range(&self) -> Domain {
+        let flat = self.saved.domain.flat();
+        let Some(noise) = &self.noise else {
+            return flat.clone();
+        };
+        let means = noise.means();
+        let moved = flat.factors().map(|(at, factor)| match (factor, means.get(at.start)) {
+            (Factor::Interval { lower, upper }, Some(mean)) => Domain::interval(lower + mean, upper + mean),
+            _ => Domain::try_from(vec![factor.clone()]),
+        });
+        // A domain that is moved by a finite mean is one.
+        moved.collect::<Result<Vec<_>>>().and_then(Domain::product).unwrap_or_else(|_| flat.clone())
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let mut point = self.saved.domain.projected(record)?;
+        if let Some(noise) = &self.noise {
+            point.iter_mut().zip(noise.means()).for_each(|(x, mean)| *x += mean);
+        }
+        Ok(point)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let features = features_of(&self.saved.domain, point)?;
+        match &self.noise {
+            Some(noise) => noise.add(features, stream),
+            None => Ok(()),
+        }
+    }
+
+    fn noise(&self) -> Noise {
+        let width = self.saved.domain.layout().target.width();
+        Noise { features: vec![self.law()], target: Law::Exact { width } }
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let d = self.saved.domain.features().dim();
+        self.noise.as_ref()?.log_likelihood(point.get(..d)?, released.get(..d)?).ok()
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        if !protected(&self.saved.domain).covers(unit) {
+            return vec![];
+        }
+        let d = self.saved.domain.features().dim();
+        let [one, mut other] = self.range().l2_farthest();
+        other[d..].copy_from_slice(&one[d..]);
+        vec![[one, other]]
+    }
+}
+
+/// Parameters of `fisher-bounded`: how far released values may lie, and λ; without λ the noise is the least that the budget allows. The
+/// budget is a ceiling: an ε that follows from λ and exceeds it is refused.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// How far beyond its domain a released value may lie, on either side, in widths of its domain: above zero, 1 by default. Below some
+    /// tens there is hardly a budget that noise with bounds can keep.
+    beyond: Option<f64>,
+    /// The lower and upper bound of released values, an object of encoded columns and pairs, in units of the encoded record.
+    ranges: Option<BTreeMap<String, (f64, f64)>>,
+    /// λ ≥ 0, the weight of the noise's size against what it tells.
+    lambda: Option<f64>,
+    /// The diagonal of Π: an object of encoded columns and their ϑ > 0; others have 1.
+    weights: Option<BTreeMap<String, f64>>,
+}
+
+fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
+    let Parameters { beyond, ranges, lambda, weights } = parameters;
+    let by_default = Reach::default();
+    let reach = Reach { beyond: beyond.unwrap_or(by_default.beyond), ranges: ranges.unwrap_or_default() };
+    let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
+    let Some(lambda) = lambda else {
+        return FisherBounded::of_budget(domain, weights, reach, brief.budget);
+    };
+    let mechanism = FisherBounded::of_lambda(domain, weights, reach, lambda, brief.budget.delta())?;
+    brief.check_ceiling(NAME, &mechanism.guarantee())?;
+    Ok(mechanism)
+}
+
+fn example() -> Result<Example> {
+    Ok(Example { parameters: serde_json::json!({ "beyond": 40.0 }), ..Example::mixed()? })
+}
+
+register! {
+    /// The plugin `fisher-bounded`.
+    pub const FISHER_BOUNDED = {
+        name: NAME,
+        summary: "noise of least Fisher information that leaves every released feature within bounds",
+        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2019)",
+        side: Local,
+        pace: Quick,
+        parameters: Parameters,
+        design: design,
+        example: example,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_registry::{Notion, TargetDomain};
+    use serde_json::json;
+
+    fn numbers(d: usize) -> RecordDomain {
+        let columns = (1..=d).map(|at| format!("x{at}")).collect();
+        RecordDomain::new(columns, Domain::unit_box(d), TargetDomain::None).unwrap()
+    }
+
+    fn wide() -> Reach {
+        Reach { beyond: 40.0, ranges: BTreeMap::new() }
+    }
+
+    fn budget(epsilon: f64, delta: f64) -> Budget {
+        Budget::new(epsilon, delta).unwrap()
+    }
+
+    #[test]
+    fn a_budget_is_met_by_noise_that_is_hardly_larger_than_need_be() {
+        for (d, epsilon, delta) in [(1, 1.0, 1e-5), (3, 1.0, 1e-6), (2, 4.0, 1e-3)] {
+            let mechanism =
+                FisherBounded::of_budget(numbers(d), None, wide(), budget(epsilon, delta)).unwrap();
+            assert!(mechanism.delta(epsilon) <= delta);
+            let dp = mechanism.guarantee().local_dp(Unit::Record).cloned().unwrap();
+            assert!(dp.delta == delta && dp.epsilon <= epsilon && dp.epsilon > 0.95 * epsilon, "{dp:?}");
+            let less = mechanism.lambda() * 1.05;
+            let tighter = FisherBounded::of_lambda(numbers(d), None, wide(), less, delta).unwrap();
+            assert!(tighter.delta(epsilon) > delta);
+        }
+    }
+
+    /// Errata F5: no wider than the domain's own width beyond it, records at its ends are told apart for certain half of the time.
+    #[test]
+    fn noise_without_room_claims_no_differential_privacy_and_says_why() {
+        let mechanism = FisherBounded::of_lambda(numbers(1), None, Reach::default(), 0.0, 1e-6).unwrap();
+        let certain = mechanism.delta(f64::INFINITY);
+        assert!((certain - 0.5).abs() < 1e-3, "{certain}");
+        let guarantee = mechanism.guarantee();
+        assert!(!guarantee.has_dp());
+        let card = guarantee.to_string();
+        assert!(card.contains("for certain and with probability 0.5"), "{card}");
+        let Notion::CramerRao(bound) = &guarantee.claims[0].notion else { panic!("{card}") };
+        // 4∫w′² of the cosine on [−1, 1] is π².
+        assert!((bound.error() * std::f64::consts::PI.powi(2) - 1.0).abs() < 1e-3, "{}", bound.error());
+        let refused = FisherBounded::of_budget(numbers(1), None, Reach::default(), budget(1.0, 1e-6));
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("no noise has δ = 1e-6") && refused.contains("Wider bounds"), "{refused}");
+    }
+
+    /// Far from its bounds it is the noise of Theorem 2.4 (errata F4).
+    #[test]
+    fn with_distant_bounds_it_is_gaussian_noise() {
+        let reach = Reach { beyond: 1000.0, ..Reach::default() };
+        let bounded = FisherBounded::of_lambda(numbers(2), None, reach, 1e-2, 1e-6).unwrap();
+        let gaussian = crate::FisherGaussian::of_lambda(numbers(2), None, 1e-2, 1e-6).unwrap();
+        let variance = bounded.noise().feature_variance().unwrap()[0];
+        assert!((variance / 10.0 - 1.0).abs() < 1e-5, "{variance}");
+        let error = |guarantee: Guarantee| match &guarantee.claims[1].notion {
+            Notion::CramerRao(bound) => bound.error(),
+            _ => panic!("{guarantee}"),
+        };
+        let ratio = error(bounded.guarantee()) / error(gaussian.guarantee());
+        assert!((ratio - 1.0).abs() < 1e-5, "{ratio}");
+    }
+
+    #[test]
+    fn noise_with_a_mean_is_unbiased_about_its_view() {
+        const ROWS: usize = 20_000;
+        let reach = Reach { beyond: 1.0, ranges: [("x1".to_owned(), (0.0, 3.0))].into() };
+        let mechanism = FisherBounded::of_lambda(numbers(1), None, reach, 2.0, 1e-6).unwrap();
+        let mean = mechanism.encode(&[0.25]).unwrap()[0] - 0.25;
+        assert!(mean > 0.5, "{mean}");
+        let table = Table::new(
+            vec!["x1".into()],
+            ndarray::Array2::from_elem((ROWS, 1), 0.25),
+            scumble_registry::Target::None,
+        );
+        let release = mechanism.release(&table.unwrap(), &mut Randomness::seeded(4)).unwrap();
+        let records = release.table.records();
+        assert!(records.iter().all(|x| (0.0..=3.0).contains(x)));
+        let variance = mechanism.noise().feature_variance().unwrap()[0];
+        let off = records.mean().unwrap() - 0.25 - mean;
+        assert!(off.abs() < 5.0 * (variance / ROWS as f64).sqrt(), "{off}");
+    }
+
+    #[test]
+    fn weights_and_groups_are_taken_by_column() {
+        let levels = Domain::product([Domain::unit_box(1), Domain::one_hot(2).unwrap()]).unwrap();
+        let columns = ["x1", "a", "b"].map(str::to_owned).to_vec();
+        let domain = RecordDomain::new(columns, levels, TargetDomain::None).unwrap();
+        let of = |weights: &[(&str, f64)], ranges: &[(&str, (f64, f64))]| {
+            let weights = weights.iter().map(|(name, weight)| (name.to_string(), *weight)).collect();
+            let ranges = ranges.iter().map(|(name, range)| (name.to_string(), *range)).collect();
+            let reach = Reach { beyond: 9.0, ranges };
+            FisherBounded::of_lambda(domain.clone(), Some(Weights::Columns(weights)), reach, 1.0, 1e-6)
+        };
+        let variances = of(&[("a", 16.0), ("b", 16.0)], &[]).unwrap().noise().feature_variance().unwrap();
+        assert!((variances[0] - 1.0).abs() < 1e-4 && (variances[1] - 0.25).abs() < 1e-4, "{variances:?}");
+        for (weights, ranges, word) in [
+            (vec![("a", 16.0)], vec![], "one weight"),
+            (vec![], vec![("b", (-2.0, 3.0))], "one weight and one range"),
+            (vec![], vec![("a", (-2.0, 4.0)), ("b", (-2.0, 4.0))], "as far below"),
+            (vec![], vec![("x1", (2.0, -2.0))], "inverted"),
+            (vec![], vec![("x2", (-2.0, 2.0))], "no encoded column \"x2\""),
+        ] {
+            let refused = of(&weights, &ranges).unwrap_err().to_string();
+            assert!(refused.contains(word), "{weights:?}, {ranges:?}: {refused}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_designed_is_refused_in_words() {
+        let brief = |epsilon, delta| Brief::new(numbers(2), budget(epsilon, delta));
+        let free = brief(f64::INFINITY, 1e-6);
+        for (parameters, brief, word) in [
+            (json!({"lambda": -1.0}), &free, "zero or more"),
+            (json!({"beyond": 0.0}), &free, "beyond"),
+            (json!({"beyond": -3.0}), &free, "inverted"),
+            (json!({"lambda": 1.0, "weights": {"x1": 0.0}}), &free, "above zero"),
+            (json!({"lambda": 0.0}), &brief(1.0, 1e-6), "ε = inf"),
+            (json!({"lambda": 1.0}), &brief(f64::INFINITY, 0.0), "δ is zero"),
+            (json!({"weights": [[1.0]]}), &free, "parameters"),
+        ] {
+            let refused = FISHER_BOUNDED.design(&parameters, brief).unwrap_err().to_string();
+            assert!(refused.contains(word), "{parameters}: {refused}");
+        }
+        let ball = RecordDomain::new(
+            vec!["x1".into(), "x2".into()],
+            Domain::l2_ball(2, 1.0).unwrap(),
+            TargetDomain::None,
+        );
+        let refused = FisherBounded::of_lambda(ball.unwrap(), None, wide(), 1.0, 1e-6);
+        assert!(matches!(refused, Err(Error::NotApplicable { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_number_changed_by_hand_is_checked_when_it_is_read() {
+        let mechanism = FisherBounded::of_lambda(numbers(1), None, wide(), 0.125, 1e-6).unwrap();
+        let saved = serde_json::to_string(&mechanism).unwrap();
+        let read: FisherBounded = serde_json::from_str(&saved).unwrap();
+        assert_eq!(read.guarantee(), mechanism.guarantee());
+        for (from, to) in [("0.125", "-0.125"), ("1e-6", "0.0"), ("40.0", "-40.0"), ("lambda", "lamda")] {
+            let changed = saved.replace(from, to);
+            assert_ne!(changed, saved);
+            assert!(serde_json::from_str::<FisherBounded>(&changed).is_err(), "{changed} was accepted");
+        }
+    }
+}

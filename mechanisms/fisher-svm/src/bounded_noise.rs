@@ -1,0 +1,476 @@
+//! Exact noise with bounds, from tables of integers.
+
+use scumble_accounting::{Shifted, Together};
+use scumble_registry::{Domain, Error, Factor, Result, Stream};
+use scumble_sampling::Weighted;
+use scumble_schrodinger::GroundState;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A column, and where its released values may lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Column {
+    /// Of the domain.
+    pub(crate) bounds: (f64, f64),
+    /// Of what is released.
+    pub(crate) range: (f64, f64),
+    /// ϑ.
+    pub(crate) weight: f64,
+    /// Whether it is one of a one-hot group.
+    pub(crate) is_level: bool,
+}
+
+impl Column {
+    /// The bounds of its noise.
+    fn reach(&self) -> (f64, f64) {
+        (self.range.0 - self.bounds.0, self.range.1 - self.bounds.1)
+    }
+
+    /// Whether its noise may be as large on either side, to rounding.
+    fn is_symmetric(&self) -> bool {
+        let (lower, upper) = self.reach();
+        (lower + upper).abs() <= 1e-12 * (upper - lower)
+    }
+
+    /// A σ next to which it is wide, and one next to which its noise has no room, each times ϑ^{1/4}: λ is its inverse fourth power.
+    pub(crate) fn natural_scales(&self) -> (f64, f64) {
+        let (lower, upper) = self.reach();
+        let width = self.bounds.1 - self.bounds.0;
+        let quarter = self.weight.powf(0.25);
+        (1e-3 * if width > 0.0 { width } else { upper - lower } * quarter, (upper - lower) * quarter)
+    }
+
+    /// # Errors
+    /// What is wrong with its range, in words.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        let ((lower, upper), (from, to)) = (self.bounds, self.range);
+        if !((to - from).is_finite() && from < to) {
+            return Err(format!("the range [{from}, {to}] is empty, inverted or not finite"));
+        }
+        if from > lower || to < upper || to - from <= upper - lower {
+            return Err(format!(
+                "its released values must reach beyond its domain [{lower}, {upper}], and [{from}, {to}] does not"
+            ));
+        }
+        if self.is_level && !self.is_symmetric() {
+            return Err(format!("the range [{from}, {to}] of a level must reach as far below 0 as above 1"));
+        }
+        Ok(())
+    }
+}
+
+/// Noise on every coordinate of a domain from tables of integers, and what the tables cost together.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundedNoise {
+    /// The factors' coordinates.
+    factors: Vec<Range<usize>>,
+    /// One a coordinate; columns that are alike share one.
+    tables: Vec<Arc<Table>>,
+    together: Arc<Together>,
+}
+
+impl BoundedNoise {
+    /// The noise of these columns, which were checked, for the coordinates of `domain`.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where the equation's solution leaves the floats.
+    pub(crate) fn new(domain: &Domain, columns: &[Column], lambda: f64) -> Result<Self> {
+        let mut distinct: Vec<(Column, Arc<Table>)> = vec![];
+        let mut tables = vec![];
+        for column in columns {
+            let known = distinct.iter().find(|(other, _)| other == column).map(|(_, table)| table.clone());
+            let table = match known {
+                Some(table) => table,
+                None => {
+                    let table = Arc::new(Table::new(column, lambda)?);
+                    distinct.push((*column, table.clone()));
+                    table
+                }
+            };
+            tables.push(table);
+        }
+        let factors: Vec<Range<usize>> = domain.factors().map(|(at, _)| at).collect();
+        // A number differs in its column; a level in two.
+        let differing = |column: &Column| -> usize {
+            let first_of = |at: &&Range<usize>| columns.get(at.start) == Some(column);
+            let per_factor = |factor: &Factor| if matches!(factor, Factor::OneHot { .. }) { 2 } else { 1 };
+            let own = factors.iter().zip(domain.factors()).filter(|(at, _)| first_of(at));
+            own.map(|(_, (_, factor))| per_factor(factor)).sum()
+        };
+        let mut laws = vec![];
+        for (column, table) in &distinct {
+            let law =
+                Shifted::new(table.weights.clone(), table.shift()).map_err(|problem| unfit(&problem))?;
+            laws.push((law, differing(column)));
+        }
+        // Were it Gaussian noise, losses would have the mean m/2 and the variance m.
+        let of_each =
+            distinct.iter().zip(&laws).map(|((_, table), (_, count))| *count as f64 * table.mu_squared());
+        let m: f64 = of_each.sum();
+        let widest = (m / 2.0 + 10.0 * m.sqrt() + 5.0).min(1e5);
+        let together = Together::of(laws.iter().map(|(law, count)| (law, *count)), widest);
+        let together = Arc::new(together.map_err(|problem| unfit(&problem))?);
+        Ok(Self { factors, tables, together })
+    }
+
+    /// δ(ε); the least there is for an infinite ε.
+    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
+        self.together.delta(epsilon.clamp(0.0, self.together.widest())).unwrap_or(1.0)
+    }
+
+    /// The ε at δ, infinite where there is none.
+    pub(crate) fn epsilon(&self, delta: f64) -> f64 {
+        self.together.epsilon(delta).unwrap_or(f64::INFINITY)
+    }
+
+    /// The mean of each coordinate's noise (d values).
+    pub(crate) fn means(&self) -> Vec<f64> {
+        self.tables.iter().map(|table| table.mean).collect()
+    }
+
+    /// The variance of each coordinate's noise (d values).
+    pub(crate) fn variances(&self) -> Vec<f64> {
+        self.tables.iter().map(|table| table.variance).collect()
+    }
+
+    /// What a released coordinate tells of the true one (d values): see [`Table::information`].
+    pub(crate) fn information(&self) -> Vec<f64> {
+        self.tables.iter().map(|table| table.information).collect()
+    }
+
+    /// Rounds a point (d values, each moved by its mean) to the lattices within the domain, and adds a draw to each coordinate.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    pub(crate) fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let rounded = self.round(point)?;
+        for ((x, k), table) in point.iter_mut().zip(rounded).zip(&self.tables) {
+            *x = (k + table.draw(stream)) as f64 * table.step;
+        }
+        Ok(())
+    }
+
+    /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub(crate) fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
+        let rounded = self.round(point)?;
+        let of = |((k, x), table): ((i64, &f64), &Arc<Table>)| {
+            let noise = (x / table.step).round() as i64 - k;
+            let weight = usize::try_from(noise - table.first).ok().and_then(|at| table.weights.get(at));
+            weight.map_or(f64::NEG_INFINITY, |weight| (*weight as f64).ln())
+        };
+        Ok(rounded.into_iter().zip(released).zip(&self.tables).map(of).sum())
+    }
+
+    fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
+        if point.len() != self.tables.len() {
+            let (found, width) = (point.len(), self.tables.len());
+            return Err(Error::shape(format!("a point has {found} values where the range has {width}")));
+        }
+        if let Some(at) = point.iter().position(|x| !x.is_finite()) {
+            return Err(Error::NonFinite { row: 1, column: (at + 1).to_string(), value: point[at] });
+        }
+        let mut rounded = vec![];
+        for at in &self.factors {
+            let largest =
+                at.clone().reduce(|best, other| if point[other] > point[best] { other } else { best });
+            rounded.extend(at.clone().map(|place| {
+                let (x, table) = (point[place], &self.tables[place]);
+                match (table.is_level, largest == Some(place)) {
+                    (true, true) => table.bounds.1,
+                    (true, false) => table.bounds.0,
+                    (false, _) => {
+                        (((x - table.mean) / table.step).round() as i64).clamp(table.bounds.0, table.bounds.1)
+                    }
+                }
+            }));
+        }
+        Ok(rounded)
+    }
+}
+
+fn unfit(problem: &dyn std::fmt::Display) -> Error {
+    Error::not_applicable("fisher-bounded", format!("its table cannot be made: {problem}"))
+}
+
+/// The noise of one column: P(first + i) = weightsᵢ/Σweights, in steps of a lattice of its own.
+#[derive(Debug)]
+struct Table {
+    step: f64,
+    first: i64,
+    weights: Vec<u64>,
+    law: Weighted,
+    /// The column's own bounds on the lattice.
+    bounds: (i64, i64),
+    is_level: bool,
+    mean: f64,
+    variance: f64,
+    information: f64,
+}
+
+/// The logarithm to base 2 of the largest weight, and of the least one that is kept: so that rounding a weight never changes it by more
+/// than a part in 2²⁴. What is left out has 10⁻¹¹ of the largest density.
+const LARGEST: f64 = 62.0;
+const LEAST: u64 = 1 << 24;
+
+/// Standard deviations across a table, and its cells: some thousandth of a standard deviation each.
+const DEVIATIONS: f64 = 16.0;
+const CELLS: f64 = 8192.0;
+const MOST_CELLS: usize = 1 << 20;
+
+impl Table {
+    /// # Errors
+    /// [`Error::NotApplicable`] where the equation's solution leaves the floats, or a group's lattice is too fine for its range.
+    fn new(column: &Column, lambda: f64) -> Result<Self> {
+        let (lower, upper) = column.reach();
+        let state =
+            GroundState::new(lambda, column.weight, lower, upper).map_err(|problem| unfit(&problem))?;
+        let natural = (lambda * column.weight).powf(-0.25); // infinite at λ = 0
+        let exponent = ((upper - lower).min(DEVIATIONS * natural) / CELLS).log2().floor();
+        let step = if column.is_level { exponent.min(0.0) } else { exponent }.exp2();
+        let whole = |x: f64| -> Result<i64> {
+            let fits = x.abs() < (1i64 << 52) as f64;
+            if fits { Ok(x as i64) } else { Err(unfit(&"its bounds do not fit 52 bits on the lattice")) }
+        };
+        let top = whole((column.bounds.1 / step).floor())?;
+        let bounds = (whole((column.bounds.0 / step).ceil())?.min(top), top);
+        // So that whatever the record, the sum lies within the range.
+        let mut ends = (
+            whole((column.range.0 / step).ceil())? - bounds.0,
+            whole((column.range.1 / step).floor())? - bounds.1,
+        );
+        if column.is_symmetric() {
+            let least = ends.1.min(-ends.0);
+            ends = (-least, least);
+        }
+        let (first, weights) = weights(&state, step, ends)?;
+        let law = Weighted::new(&weights)?;
+        let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
+        let moment = |power: i32, center: f64| -> f64 {
+            let terms = weights.iter().zip(first..).map(|(w, k)| *w as f64 * (k as f64 - center).powi(power));
+            terms.sum::<f64>() / total
+        };
+        let mean = if first == -(first + weights.len() as i64 - 1) { 0.0 } else { moment(1, 0.0) };
+        let (variance, information) = (moment(2, mean) * step * step, information(&weights, step));
+        let is_level = column.is_level;
+        Ok(Self { step, first, weights, law, bounds, is_level, mean: mean * step, variance, information })
+    }
+
+    fn draw(&self, stream: &mut Stream) -> i64 {
+        self.first + self.law.sample(stream) as i64
+    }
+
+    /// The squared distance of the farthest values of the column, in variances.
+    fn mu_squared(&self) -> f64 {
+        (self.shift() as f64 * self.step).powi(2) / self.variance
+    }
+
+    /// How far two values of the column may lie apart, in steps.
+    fn shift(&self) -> usize {
+        self.bounds.1.abs_diff(self.bounds.0) as usize
+    }
+}
+
+/// The density at the points of the lattice as integers, from the first that has weight, log-concave by construction.
+///
+/// # Errors
+/// [`Error::NotApplicable`] where there is no point between the ends, or more than are kept.
+fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec<u64>)> {
+    if ends.0 > ends.1 {
+        return Err(unfit(&"its range holds no point of the lattice"));
+    }
+    let log_density = |k: i64| state.log_density(k as f64 * step);
+    // The density has one maximum, and vanishes from the floats far from its mean.
+    let mean = (state.mean() / step).round() as i64;
+    let rises = |k: i64| {
+        let (here, next) = (log_density(k), log_density(k + 1));
+        here < next || (next == f64::NEG_INFINITY && k < mean)
+    };
+    let (mut from, mut to) = ends;
+    while from < to {
+        let middle = from + (to - from) / 2;
+        if rises(middle) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    let (mode, peak) = (from, log_density(from));
+    let weight = |k: i64| ((log_density(k) - peak).exp() * LARGEST.exp2()) as u64;
+    // From the mode outwards no weight is larger than the last two allow: what rounding may have bent is straight again.
+    let outwards = |keys: &mut dyn Iterator<Item = i64>| {
+        let (mut before, mut last) = (weight(mode), weight(mode));
+        let mut side = vec![];
+        for k in keys.take(MOST_CELLS) {
+            let most = u128::from(last).pow(2) / u128::from(before).max(1);
+            let next = weight(k).min(last).min(most.min(u128::from(u64::MAX)) as u64);
+            if next < LEAST {
+                break;
+            }
+            (before, last) = (last, next);
+            side.push(next);
+        }
+        side
+    };
+    let right = outwards(&mut (mode + 1..=ends.1));
+    let left = outwards(&mut (ends.0..mode).rev());
+    if left.len() + right.len() >= MOST_CELLS {
+        return Err(unfit(&"a group's levels lie too many steps of the lattice apart"));
+    }
+    if mode == 0 && ends.0 == -ends.1 {
+        // Either side may be rounded differently in its last bit.
+        let both: Vec<u64> = left.iter().zip(&right).map(|(a, b)| *a.min(b)).collect();
+        let whole = both.iter().rev().copied().chain([weight(0)]).chain(both.iter().copied());
+        return Ok((-(both.len() as i64), straightened(whole.collect())));
+    }
+    let whole = left.iter().rev().copied().chain([weight(mode)]).chain(right);
+    Ok((mode - left.len() as i64, whole.collect()))
+}
+
+/// A table with one maximum in the middle, made log-concave from there outwards.
+fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
+    let middle = weights.len() / 2;
+    for at in middle + 1..weights.len() {
+        let before = if at - 1 == middle { weights[middle] } else { weights[at - 2] };
+        let most = u128::from(weights[at - 1]).pow(2) / u128::from(before).max(1);
+        let value = u128::from(weights[at]).min(most) as u64;
+        weights[at] = value;
+        weights[2 * middle - at] = value;
+    }
+    weights
+}
+
+/// What a released value tells of the true one, per squared unit, such that no estimate that is unbiased at two neighbouring lattice
+/// values has a mean variance below its inverse there: the Hellinger distance H of the table from itself one step on, 4H²/step², with
+/// what the step takes from it.
+///
+/// The bound of Hammersley, Chapman and Robbins needs one support within the other, and those of noise with bounds move. With densities p
+/// and q, an estimate T of means t and t + h, and c in their middle, h = ∫(T − c)(√q − √p)(√q + √p), so that by Cauchy and Schwarz
+/// h² ≤ H²·∫(T − c)²(√q + √p)² ≤ 2H²·(Var_p T + Var_q T + h²/2): the mean of both variances is h²/4H² − h²/4 or more.
+/// H² of independent parts adds up or less, and H at a multiple of a step is no more than that multiple of it: so the information of
+/// several releases adds up too.
+fn information(weights: &[u64], step: f64) -> f64 {
+    let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
+    let roots = weights.iter().map(|weight| (*weight as f64 / total).sqrt());
+    let (ahead, behind) = (roots.clone().chain([0.0]), [0.0].into_iter().chain(roots));
+    let squared: f64 = ahead.zip(behind).map(|(a, b)| (a - b).powi(2)).sum();
+    let error = (step * step / 4.0) * (1.0 / squared - 1.0);
+    1.0 / error.max(f64::MIN_POSITIVE) * (1.0 + 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_registry::Randomness;
+
+    fn column(lower: f64, upper: f64) -> Column {
+        Column { bounds: (0.0, 1.0), range: (lower, upper), weight: 1.0, is_level: false }
+    }
+
+    fn tables() -> Vec<(Table, GroundState)> {
+        let of = |column: Column, lambda| {
+            let (lower, upper) = column.reach();
+            (Table::new(&column, lambda).unwrap(), GroundState::new(lambda, 1.0, lower, upper).unwrap())
+        };
+        vec![
+            of(column(-1.0, 2.0), 0.0),
+            of(column(-1.0, 2.0), 1.0),
+            of(column(-10.0, 11.0), 1.0),
+            of(column(-1.0, 4.0), 4.0),
+            of(column(0.0, 3.0), 30.0),
+            of(column(-1e3, 1e3), 1e4),
+        ]
+    }
+
+    #[test]
+    fn a_table_is_log_concave_whatever_the_rounding() {
+        for (table, _) in tables() {
+            assert!(Shifted::new(table.weights.clone(), 1).is_ok());
+            assert!(table.weights.len() > 4000, "{}", table.weights.len());
+        }
+    }
+
+    #[test]
+    fn a_table_has_the_moments_of_the_density() {
+        for (table, state) in tables() {
+            let size = state.variance().sqrt();
+            assert!((table.mean - state.mean()).abs() < 1e-5 * size, "{} and {}", table.mean, state.mean());
+            assert!((table.variance / state.variance() - 1.0).abs() < 1e-5, "{}", table.variance);
+        }
+    }
+
+    /// The information of the density itself, 4∫w′², is what that of the table tends to.
+    #[test]
+    fn a_table_tells_what_the_density_tells() {
+        for (table, state) in tables() {
+            let ratio = table.information / state.fisher_information();
+            assert!((ratio - 1.0).abs() < 2e-3, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn noise_between_equal_bounds_has_no_mean() {
+        for range in [(-1.0, 2.0), (-10.0, 11.0), (-0.1, 1.1)] {
+            for lambda in [0.0, 1.0, 1e6] {
+                assert_eq!(Table::new(&column(range.0, range.1), lambda).unwrap().mean, 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_released_stays_in_the_range() {
+        let mut stream = Randomness::seeded(1).streams().stream(0);
+        for (lower, upper) in [(-0.25, 1.25), (-0.1234, 1.7), (0.0, 1.3)] {
+            let domain = Domain::unit_box(1);
+            let noise = BoundedNoise::new(&domain, &[column(lower, upper)], 0.0).unwrap();
+            for x in [0.0, 0.3333, 1.0, -7.0, 9.0] {
+                for _ in 0..2000 {
+                    let mut point = [x + noise.means()[0]];
+                    noise.add(&mut point, &mut stream).unwrap();
+                    assert!((lower..=upper).contains(&point[0]), "{x} became {}", point[0]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_group_counts_two_columns() {
+        let group = Column { is_level: true, ..column(-20.0, 21.0) };
+        let noise = |domain: &Domain, columns: &[Column]| BoundedNoise::new(domain, columns, 1e-3).unwrap();
+        let of_group = noise(&Domain::one_hot(5).unwrap(), &[group; 5]);
+        let of_two = noise(&Domain::unit_box(2), &[column(-20.0, 21.0); 2]);
+        let of_five = noise(&Domain::unit_box(5), &[column(-20.0, 21.0); 5]);
+        assert!((of_group.delta(0.3) - of_two.delta(0.3)).abs() < 1e-9);
+        assert!(of_five.delta(0.3) > 1.5 * of_two.delta(0.3));
+    }
+
+    /// Far from the bounds it is the Gaussian mechanism.
+    #[test]
+    fn with_distant_bounds_the_curve_is_that_of_gaussian_noise() {
+        let noise = BoundedNoise::new(&Domain::unit_box(3), &[column(-300.0, 301.0); 3], 1.0 / 16.0).unwrap();
+        for epsilon in [0.1, 0.5, 1.0, 2.0] {
+            let gaussian = scumble_accounting::gaussian::delta(3f64.sqrt() / 2.0, epsilon);
+            let ratio = noise.delta(epsilon) / gaussian;
+            assert!((ratio - 1.0).abs() < 3e-3, "ε = {epsilon}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn ranges_that_are_none_are_refused_in_words() {
+        for (lower, upper, word) in [
+            (1.0, -1.0, "inverted"),
+            (0.5, 0.5, "empty"),
+            (f64::NEG_INFINITY, 2.0, "finite"),
+            (f64::NAN, 2.0, "finite"),
+            (0.0, 1.0, "beyond"),
+            (0.2, 3.0, "beyond"),
+        ] {
+            let refused = column(lower, upper).check().unwrap_err();
+            assert!(refused.contains(word), "[{lower}, {upper}]: {refused}");
+        }
+        let level = Column { is_level: true, ..column(-1.0, 3.0) };
+        assert!(level.check().unwrap_err().contains("as far below"));
+    }
+}

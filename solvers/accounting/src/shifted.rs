@@ -1,0 +1,354 @@
+//! Laws on a finite table of integers, told apart from themselves some steps on: noise with bounds.
+
+use crate::Result;
+use crate::error::{check, check_delta, check_epsilon};
+
+/// A log-concave law P(k) ∝ wₖ on {0, …, K − 1}, added to integers that lie up to `shift` apart.
+///
+/// Noise with bounds has no finite ε at δ = 0: beyond the end of one support only the other law can have been. Its δ(ε) is
+/// Σ max(P(k) − e^ε·P(k − Δ), 0), for the one order of the two integers or the other. For a log-concave table it is the largest at
+/// Δ = `shift`: P(k)/P(k − Δ) falls with k, so that the sum is F(t) − e^ε·F(t − Δ) for the best threshold t, which grows with Δ.
+///
+/// ```
+/// use scumble_accounting::Shifted;
+///
+/// // Uniform on ten integers: two that are one step apart differ in one place of ten, whatever ε.
+/// let law = Shifted::new(vec![1; 10], 1)?;
+/// assert!((law.delta(0.0)? - 0.1).abs() < 1e-15 && (law.delta(8.0)? - 0.1).abs() < 1e-15);
+/// # Ok::<(), scumble_accounting::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Shifted {
+    /// The table, and the table from right to left: for the two orders.
+    tables: [Table; 2],
+    shift: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Table {
+    weights: Vec<u64>,
+    /// 0, w₀, w₀ + w₁, …, Σw.
+    sums: Vec<u128>,
+}
+
+impl Table {
+    fn of(weights: Vec<u64>) -> Self {
+        let mut sums = vec![0];
+        let mut sum = 0u128;
+        for &weight in &weights {
+            sum += u128::from(weight);
+            sums.push(sum);
+        }
+        Self { weights, sums }
+    }
+
+    /// Σ max(P(k) − `odds`·P(k − `shift`), 0).
+    fn excess(&self, shift: usize, odds: f64) -> f64 {
+        let count = self.weights.len();
+        let exceeds = |k: usize| self.weights[k] as f64 > odds * self.weights[k - shift] as f64;
+        // The first k that does not, where nothing is taken off before `shift`.
+        let (mut threshold, mut beyond) = (shift.min(count), count);
+        while threshold < beyond {
+            let middle = threshold.midpoint(beyond);
+            if exceeds(middle) {
+                threshold = middle + 1;
+            } else {
+                beyond = middle;
+            }
+        }
+        let taken_off = self.sums[threshold.saturating_sub(shift)] as f64;
+        ((self.sums[threshold] as f64 - odds * taken_off) / self.sums[count] as f64).max(0.0)
+    }
+}
+
+impl Shifted {
+    /// The law with these weights (K values), and the largest distance of the integers to which it is added.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless there are weights, all are above zero, and wₖ² ≥ wₖ₋₁wₖ₊₁ for all k.
+    pub fn new(weights: Vec<u64>, shift: usize) -> Result<Self> {
+        check("the number of weights", weights.len() as f64, "one or more", !weights.is_empty())?;
+        let zero = weights.iter().position(|weight| *weight == 0);
+        check("a weight", 0.0, "above zero", zero.is_none())?;
+        let [before, at, after] = [0, 1, 2].map(|from| weights.iter().skip(from).map(|w| u128::from(*w)));
+        let bulge = before.zip(at).zip(after).position(|((a, b), c)| b * b < a * c);
+        let place = bulge.map_or(0, |at| at + 1) as f64;
+        check("the place of a weight", place, "one where the table is log-concave", bulge.is_none())?;
+        let reversed = weights.iter().rev().copied().collect();
+        Ok(Self { tables: [Table::of(weights), Table::of(reversed)], shift })
+    }
+
+    /// δ(ε).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
+    pub fn delta(&self, epsilon: f64) -> Result<f64> {
+        check_epsilon(epsilon)?;
+        Ok(self.at(epsilon))
+    }
+
+    /// δ(ε) at any ε, also below zero.
+    fn at(&self, epsilon: f64) -> f64 {
+        let excess = |table: &Table| table.excess(self.shift, epsilon.exp());
+        self.tables.iter().map(excess).fold(0.0, f64::max)
+    }
+}
+
+/// Several such laws together, each independent of the others: an upper bound on their δ(ε).
+///
+/// Each law's curve, the larger one of its two orders, is joined at the points of a grid by lines in e^ε, which lie above it
+/// because it is convex there; the masses of losses that have such a curve are convolved (Doroshenko, Ghazi, Kamath, Kumar and
+/// Manurangsi 2022). A loss below the window is counted at its lower end, and one above it as infinite.
+///
+/// ```
+/// use scumble_accounting::{Shifted, Together};
+///
+/// let law = Shifted::new((0..101).map(|k: i64| 1_000_000 - (k - 50).pow(2) as u64).collect(), 1)?;
+/// let both = Together::of([(&law, 2)], 1.0)?;
+/// assert!(both.delta(0.1)? < 2.0 * law.delta(0.05)?);
+/// assert!(both.delta(0.1)? > law.delta(0.1)?);
+/// # Ok::<(), scumble_accounting::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Together {
+    /// h: how far losses lie apart.
+    step: f64,
+    /// P-mass of the losses −N·h, …, N·h.
+    mass: Vec<f64>,
+    infinite: f64,
+}
+
+/// N: losses on either side of zero.
+const REACH: usize = 1000;
+/// What float sums may be off by.
+const ROUNDING: f64 = 1e-12;
+
+impl Together {
+    /// So many of each law, looked at in a window of losses from −`widest` to `widest`: the narrower it is the sharper, as long as most
+    /// losses lie in it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `widest` is above zero and at most 10⁵.
+    pub fn of<'l>(laws: impl IntoIterator<Item = (&'l Shifted, usize)>, widest: f64) -> Result<Self> {
+        check("the widest loss", widest, "above zero and at most 10^5", widest > 0.0 && widest <= 1e5)?;
+        let step = widest / REACH as f64;
+        let mut nothing = Self { step, mass: vec![0.0; 2 * REACH + 1], infinite: 0.0 };
+        nothing.mass[REACH] = 1.0;
+        let parts = laws.into_iter().map(|(law, count)| nothing.alike(law).times(count, &nothing));
+        Ok(parts.fold(nothing.clone(), |whole, part| whole.with(&part)))
+    }
+
+    /// The losses −N·h, …, N·h.
+    fn losses(&self) -> impl Iterator<Item = f64> {
+        let step = self.step;
+        (0..=2 * REACH).map(move |at| (at as f64 - REACH as f64) * step)
+    }
+
+    /// One law on the same losses.
+    fn alike(&self, law: &Shifted) -> Self {
+        let deltas: Vec<f64> = self.losses().map(|loss| law.at(loss)).collect();
+        // In x = e^ε the slope falls by Q-mass at each point, and P-mass is x times that.
+        let (ahead, behind) = (self.step.exp_m1(), -(-self.step).exp_m1());
+        let last = deltas.len() - 1;
+        let mass = (0..=last).map(|at| {
+            let after = if at < last { (deltas[at + 1] - deltas[at]) / ahead } else { 0.0 };
+            let before = if at > 0 { (deltas[at] - deltas[at - 1]) / behind } else { deltas[0] - 1.0 };
+            (after - before).max(0.0)
+        });
+        Self { step: self.step, mass: mass.collect(), infinite: deltas[last] }
+    }
+
+    fn times(&self, count: usize, nothing: &Self) -> Self {
+        let (mut whole, mut power, mut left) = (nothing.clone(), self.clone(), count);
+        while left > 0 {
+            if left % 2 == 1 {
+                whole = whole.with(&power);
+            }
+            left /= 2;
+            if left > 0 {
+                power = power.with(&power);
+            }
+        }
+        whole
+    }
+
+    fn with(&self, other: &Self) -> Self {
+        let mut mass = vec![0.0; 2 * REACH + 1];
+        let mut beyond = 0.0;
+        for (i, p) in self.mass.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+            for (j, q) in other.mass.iter().enumerate() {
+                match mass.get_mut((i + j).saturating_sub(REACH)) {
+                    Some(sum) => *sum += p * q,
+                    None => beyond += p * q,
+                }
+            }
+        }
+        let either = self.infinite + other.infinite - self.infinite * other.infinite;
+        Self { step: self.step, mass, infinite: (either + beyond).min(1.0) }
+    }
+
+    /// The largest ε that is looked at: above it δ is no less than here.
+    pub fn widest(&self) -> f64 {
+        self.step * REACH as f64
+    }
+
+    /// δ(ε) or more.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
+    pub fn delta(&self, epsilon: f64) -> Result<f64> {
+        check_epsilon(epsilon)?;
+        Ok(self.at(epsilon))
+    }
+
+    fn at(&self, epsilon: f64) -> f64 {
+        let excess = self
+            .losses()
+            .zip(&self.mass)
+            .filter(|(loss, _)| *loss > epsilon)
+            .map(|(loss, p)| -(epsilon - loss).exp_m1() * p);
+        (excess.sum::<f64>() * (1.0 + ROUNDING) + self.infinite + ROUNDING).min(1.0)
+    }
+
+    /// An ε with δ(ε) ≤ δ, nearly the least; infinite where there is none up to [`widest`](Self::widest).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 0 < δ < 1.
+    pub fn epsilon(&self, delta: f64) -> Result<f64> {
+        check_delta(delta)?;
+        let (mut short, mut enough) = (0.0, self.widest());
+        if self.at(enough) > delta {
+            return Ok(f64::INFINITY);
+        }
+        for _ in 0..60 {
+            let middle = f64::midpoint(short, enough);
+            if self.at(middle) <= delta {
+                enough = middle;
+            } else {
+                short = middle;
+            }
+        }
+        Ok(enough)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Σ max(P − e^ε·Q, 0) by its definition.
+    fn by_definition(p: &[f64], q: &[f64], epsilon: f64) -> f64 {
+        p.iter().zip(q).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
+    }
+
+    /// P and the same `shift` steps on, on common ground.
+    fn pair(weights: &[u64], shift: usize) -> [Vec<f64>; 2] {
+        let total: f64 = weights.iter().map(|w| *w as f64).sum();
+        let own: Vec<f64> = weights.iter().map(|w| *w as f64 / total).collect();
+        [[own.clone(), vec![0.0; shift]].concat(), [vec![0.0; shift], own].concat()]
+    }
+
+    /// A truncated Gaussian, and a cosine's square: as integers.
+    fn tables() -> Vec<Vec<u64>> {
+        let of = |density: fn(f64) -> f64| {
+            (1..200).map(|k| (density(f64::from(k) / 100.0 - 1.0) * 2f64.powi(40)).round() as u64).collect()
+        };
+        vec![
+            of(|x| (-8.0 * x * x).exp()),
+            of(|x| (std::f64::consts::FRAC_PI_2 * x).cos().powi(2)),
+            of(|x| (-3.0 * x - 2.0 * x * x).exp() / 32.0), // not symmetric
+        ]
+    }
+
+    #[test]
+    fn the_curve_is_that_of_the_definition_at_every_distance_up_to_the_shift() {
+        for weights in tables() {
+            let law = Shifted::new(weights.clone(), 40).unwrap();
+            for epsilon in [0.0, 0.3, 1.0, 3.0] {
+                let claimed = law.delta(epsilon).unwrap();
+                let mut largest = 0.0_f64;
+                for shift in 0..=40 {
+                    let [p, q] = pair(&weights, shift);
+                    let both = by_definition(&p, &q, epsilon).max(by_definition(&q, &p, epsilon));
+                    assert!(both <= claimed + 1e-12, "shift {shift}, ε = {epsilon}: {both} and {claimed}");
+                    largest = largest.max(both);
+                }
+                assert!((largest - claimed).abs() < 1e-12, "{largest} and {claimed}");
+            }
+        }
+        assert_eq!(Shifted::new(vec![1, 2, 1], 3).unwrap().delta(9.0).unwrap(), 1.0);
+    }
+
+    /// Two tables together, against the definition over all pairs of integers, in all four orders.
+    #[test]
+    fn together_they_have_no_more_than_the_bound_and_nearly_as_much() {
+        let tables = tables();
+        for (one, two) in [(0, 0), (0, 1), (1, 2), (2, 2)] {
+            let (first, second) = (&tables[one], &tables[two]);
+            let laws = [Shifted::new(first.clone(), 7).unwrap(), Shifted::new(second.clone(), 12).unwrap()];
+            let both = Together::of([(&laws[0], 1), (&laws[1], 1)], 8.0).unwrap();
+            for epsilon in [0.0, 0.5, 1.0, 2.0] {
+                let mut largest = 0.0_f64;
+                for order in 0..4 {
+                    let ([mut p, mut q], [mut r, mut s]) = (pair(first, 7), pair(second, 12));
+                    if order % 2 == 1 {
+                        std::mem::swap(&mut p, &mut q);
+                    }
+                    if order / 2 == 1 {
+                        std::mem::swap(&mut r, &mut s);
+                    }
+                    let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
+                        a.iter().flat_map(|x| b.iter().map(move |y| x * y)).collect()
+                    };
+                    largest = largest.max(by_definition(&product(&p, &r), &product(&q, &s), epsilon));
+                }
+                let bound = both.delta(epsilon).unwrap();
+                assert!(largest <= bound, "({one}, {two}), ε = {epsilon}: {largest} beyond {bound}");
+                // The larger of two orders' curves is no law's own: of one that is not symmetric the bound is not sharp.
+                let most = if (one, two) == (0, 0) || (one, two) == (0, 1) { 1.01 } else { 1.2 };
+                assert!(
+                    bound < most * largest + 1e-9,
+                    "({one}, {two}), ε = {epsilon}: {bound} for {largest}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn many_are_fewer_composed_in_any_grouping() {
+        let law = Shifted::new(tables()[0].clone(), 2).unwrap();
+        let five = Together::of([(&law, 5)], 5.0).unwrap();
+        let apart = Together::of([(&law, 2), (&law, 3)], 5.0).unwrap();
+        for epsilon in [0.0, 0.4, 1.5] {
+            let (one, other) = (five.delta(epsilon).unwrap(), apart.delta(epsilon).unwrap());
+            assert!((one - other).abs() < 1e-9, "{one} and {other}");
+        }
+        let epsilon = five.epsilon(1e-4).unwrap();
+        assert!(five.delta(epsilon).unwrap() <= 1e-4 && five.delta(epsilon - 1e-3).unwrap() > 1e-4);
+        assert_eq!(five.epsilon(1e-30).unwrap(), f64::INFINITY);
+        let nothing = Together::of([], 1.0).unwrap();
+        assert!(nothing.delta(0.0).unwrap() < 1e-11 && nothing.epsilon(1e-6).unwrap() < 1e-9);
+    }
+
+    #[test]
+    fn tables_that_are_none_are_refused() {
+        for weights in [vec![], vec![1, 0, 1], vec![2, 1, 2], vec![1, 3, 10]] {
+            assert!(Shifted::new(weights.clone(), 1).is_err(), "{weights:?}");
+        }
+        assert!(Shifted::new(vec![1], 1).unwrap().delta(-1.0).is_err());
+        assert!(Together::of([], 1.0).unwrap().epsilon(0.0).is_err());
+        assert!(Together::of([], 0.0).is_err() && Together::of([], f64::NAN).is_err());
+    }
+
+    proptest! {
+        /// A bound on δ falls with ε, and lies in [0, 1].
+        #[test]
+        fn curves_fall(at in 0usize..3, shift in 0usize..300, count in 0usize..9, epsilon in 0.0..40.0_f64) {
+            let law = Shifted::new(tables()[at].clone(), shift).unwrap();
+            let whole = Together::of([(&law, count)], 45.0).unwrap();
+            let (here, later) = (whole.delta(epsilon).unwrap(), whole.delta(epsilon + 0.7).unwrap());
+            prop_assert!((0.0..=1.0).contains(&here) && later <= here + 1e-15);
+        }
+    }
+}
