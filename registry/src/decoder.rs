@@ -103,7 +103,9 @@ impl Decoder {
             let places: Vec<usize> = places.collect();
             let runs = places.chunk_by(|one, other| levels.contains(one) == levels.contains(other));
             let runs = runs.map(|run| match law {
-                Law::Additive { .. } | Law::Unbiased { .. } if levels.contains(&run[0]) => {
+                Law::Additive { .. } | Law::Unbiased { .. } | Law::Correlated { .. }
+                    if levels.contains(&run[0]) =>
+                {
                     Law::Unknown { width: run.len() }
                 }
                 law => law.part(run[0] - places[0]..run[run.len() - 1] + 1 - places[0]),

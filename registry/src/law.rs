@@ -30,6 +30,12 @@ pub enum Law {
         #[serde(default)]
         lot: usize,
     },
+    /// Noise of mean zero that is added, and on which the records of a release depend together: what one record's noise says of
+    /// itself does not correct what is learned of all.
+    Correlated {
+        /// How many coordinates.
+        width: usize,
+    },
     /// One that is not described: so many coordinates.
     Unknown {
         /// How many.
@@ -71,6 +77,7 @@ impl Law {
     pub(crate) fn part(&self, coordinates: std::ops::Range<usize>) -> Self {
         match self {
             Self::Exact { .. } => Self::Exact { width: coordinates.len() },
+            Self::Correlated { .. } => Self::Correlated { width: coordinates.len() },
             Self::Unknown { .. } => Self::Unknown { width: coordinates.len() },
             Self::Additive { variance } => Self::Additive { variance: variance[coordinates].to_vec() },
             Self::Unbiased { moments, pairs, lot } => {
@@ -83,7 +90,7 @@ impl Law {
     /// The number of coordinates.
     pub fn width(&self) -> usize {
         match self {
-            Self::Exact { width } | Self::Unknown { width } => *width,
+            Self::Exact { width } | Self::Correlated { width } | Self::Unknown { width } => *width,
             Self::Additive { variance } => variance.len(),
             Self::Unbiased { moments, .. } => moments.len(),
             Self::Flip { levels, .. } => *levels,
@@ -129,7 +136,7 @@ impl Noise {
         let blocks = self.features.iter().map(|law| match law {
             Law::Exact { width } => Some(vec![0.0; *width]),
             Law::Additive { variance } => Some(variance.clone()),
-            Law::Unbiased { .. } | Law::Unknown { .. } | Law::Flip { .. } => None,
+            Law::Unbiased { .. } | Law::Correlated { .. } | Law::Unknown { .. } | Law::Flip { .. } => None,
         });
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
     }
@@ -153,7 +160,7 @@ impl Noise {
             Law::Unbiased { moments, pairs, lot } => {
                 moments.iter().map(|moments| Coordinate::unbiased(moments, *pairs, *lot)).collect()
             }
-            Law::Flip { .. } | Law::Unknown { .. } => None,
+            Law::Flip { .. } | Law::Correlated { .. } | Law::Unknown { .. } => None,
         });
         let coordinates = blocks.collect::<Option<Vec<Vec<Coordinate>>>>()?.concat();
         let from_center = Array2::from_shape_fn((released.len(), width), |(row, at)| {

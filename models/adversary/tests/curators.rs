@@ -123,7 +123,7 @@ impl Mechanism for SharedNoise {
         let information = [("x".to_owned(), 1.0 / self.claimed)].into();
         Guarantee {
             claims: vec![Claim {
-                notion: Notion::CramerRao(CramerRao { information }),
+                notion: Notion::CramerRao(CramerRao { information, joint: None }),
                 protects: Unit::Record,
                 theorem: "Cramér and Rao".into(),
             }],
