@@ -9,7 +9,16 @@ fn the_built_in_plugins_are_these() {
     let names: Vec<&str> = registry.iter().map(|plugin| plugin.name).collect();
     assert_eq!(
         names,
-        ["direct", "duchi", "gaussian", "identity", "laplace", "piecewise", "randomized-response"]
+        [
+            "direct",
+            "duchi",
+            "fisher-correlated",
+            "gaussian",
+            "identity",
+            "laplace",
+            "piecewise",
+            "randomized-response"
+        ]
     );
 }
 

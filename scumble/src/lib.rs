@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
 //! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi |
+//! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
 //! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
@@ -37,6 +38,7 @@ pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
 pub use scumble_datasets as datasets;
+pub use scumble_fisher_svm as fisher_svm;
 pub use scumble_kkt as kkt;
 pub use scumble_linear as linear;
 pub use scumble_registry as registry;
@@ -45,6 +47,7 @@ pub use scumble_svm as svm;
 
 // A crate that nothing names is dropped by the linker, with the plugins in it.
 use scumble_classic as _;
+use scumble_fisher_svm as _;
 
 /// The README's examples run.
 #[cfg(doctest)]

@@ -25,6 +25,7 @@ fn the_comparison_shows_it() {
         [
             "direct",
             "duchi",
+            "fisher-correlated",
             "gaussian",
             "identity",
             "laplace",
@@ -33,7 +34,7 @@ fn the_comparison_shows_it() {
             "staircase"
         ]
     );
-    let staircase = &outcome["rows"][7];
+    let staircase = &outcome["rows"][8];
     // It protects the features; the comparison completes it with randomised response for the label.
     assert_eq!(staircase["guarantee"]["claims"][0]["protects"], "record");
     assert_eq!(staircase["guarantee"]["epsilon"], 1.0);

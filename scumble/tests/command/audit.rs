@@ -11,8 +11,16 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
     let mut mechanisms: Vec<&str> =
         findings.iter().map(|finding| finding["mechanism"].as_str().unwrap()).collect();
     mechanisms.dedup();
-    let installed =
-        ["direct", "duchi", "gaussian", "identity", "laplace", "piecewise", "randomized-response"];
+    let installed = [
+        "direct",
+        "duchi",
+        "fisher-correlated",
+        "gaussian",
+        "identity",
+        "laplace",
+        "piecewise",
+        "randomized-response",
+    ];
     assert_eq!(mechanisms, installed);
     for finding in findings {
         assert!(KEYS.iter().all(|key| finding.get(key).is_some()), "{finding}");

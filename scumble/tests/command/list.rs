@@ -8,7 +8,16 @@ fn the_list_and_the_descriptions_agree() {
     let names: Vec<&str> = list.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["direct", "duchi", "gaussian", "identity", "laplace", "piecewise", "randomized-response"]
+        [
+            "direct",
+            "duchi",
+            "fisher-correlated",
+            "gaussian",
+            "identity",
+            "laplace",
+            "piecewise",
+            "randomized-response"
+        ]
     );
     let text = String::from_utf8(scumble(&["list"]).stdout).unwrap();
     for name in names {
