@@ -164,12 +164,10 @@ impl FisherCorrelated {
         let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
         let mut discloses = in_clear(&self.saved.domain, Unit::Label);
         discloses.extend([
-            "of every record x exactly α*·x, which tells how far it lies from the classifier".into(),
-            "the classifier itself, α* and β*, the multiplier ω of every record, and so Σ ωyx = α*".into(),
-            format!(
-                "the largest share of a record in the classifier, max ω²/Σω²{share}: a number computed from the records"
-            ),
-            "to one who knows all other records, every support vector exactly: its noise is that of the others, weighted by ωy".into(),
+            "exactly α*·x of every record x: how far it lies from the classifier".into(),
+            "the classifier itself, with every record's multiplier ω, and so Σ ωyx = α*".into(),
+            format!("the largest share of one record in it, max ω²/Σω²{share}, computed from the records"),
+            "every support vector, exactly, to one who knows all other records".into(),
             "the number of records".into(),
         ]);
         Guarantee {
@@ -179,8 +177,8 @@ impl FisherCorrelated {
                 "each person contributes one record".into(),
                 "the order of the records says nothing of them: they are released in the order in which they come".into(),
                 "the adversary knows no other record, and her guess is without bias wherever noise may lead, beyond the domain too".into(),
-                "the noise may be taken for continuous: it is drawn on a lattice 2^40 times finer than its standard deviation, and \
-                 projected in double precision"
+                "the noise may be taken for continuous and the classifier for exact: the one is drawn on a lattice 2^40 times finer \
+                 than its standard deviation, the other solved in double precision"
                     .into(),
             ],
             ..Guarantee::default()
@@ -246,10 +244,11 @@ impl Mechanism for FisherCorrelated {
     }
 
     fn guarantee(&self) -> Guarantee {
+        let most = Notion::CramerRao(CramerRao { joint: Some(self.bound(0.0)), ..CramerRao::default() });
         let promise = format!(
-            "of each release, a squared error of at least {}·(1 − s) for every unbiased reconstruction of the features by one who knows \
-             no record, where s is the largest share of a record in the classifier: the release's own card has the number",
-            self.bound(0.0)
+            "{most}, times 1 − s, for {}, by one who knows no record; s, the largest share of one record in the classifier, is computed \
+             from the records, and stands in each release's own card",
+            Unit::Features
         );
         Guarantee { each_release: vec![promise], ..self.card(None) }
     }
