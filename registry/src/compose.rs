@@ -547,7 +547,7 @@ mod tests {
     #[test]
     fn what_each_release_promises_is_not_known_of_several() {
         let part = Guarantee { each_release: vec!["so much".into()], ..Guarantee::default() };
-        assert_eq!(in_sequence(&[part.clone()]).each_release, part.each_release);
+        assert_eq!(in_sequence(std::slice::from_ref(&part)).each_release, part.each_release);
         assert!(in_sequence(&[part.clone(), part]).each_release.is_empty());
     }
 

@@ -93,24 +93,24 @@ fn coefficients(table: &Table) -> Vec<f64> {
         .collect();
     let scaled = |i: usize, j: usize| if j < p { table.records()[[i, j]] / units[j] } else { 1.0 };
     let size = p + 1 + on_margin.len();
-    let mut system = vec![vec![0.0; size + 1]; size];
+    let mut system = Array2::<f64>::zeros((size, size + 1));
     for j in 0..=p {
-        system[j][j] = if j < p { units[j].powi(-2) } else { rho };
+        system[[j, j]] = if j < p { units[j].powi(-2) } else { rho };
     }
     for i in beyond {
         for j in 0..=p {
-            (0..=p).for_each(|k| system[j][k] += rho * scaled(i, j) * scaled(i, k));
-            system[j][size] += (theta + rho) * signs[i] * scaled(i, j);
+            (0..=p).for_each(|k| system[[j, k]] += rho * scaled(i, j) * scaled(i, k));
+            system[[j, size]] += (theta + rho) * signs[i] * scaled(i, j);
         }
     }
     for (m, &i) in on_margin.iter().enumerate() {
         for j in 0..=p {
-            system[j][p + 1 + m] = -signs[i] * scaled(i, j);
-            system[p + 1 + m][j] = signs[i] * scaled(i, j);
+            system[[j, p + 1 + m]] = -signs[i] * scaled(i, j);
+            system[[p + 1 + m, j]] = signs[i] * scaled(i, j);
         }
-        system[p + 1 + m][size] = 1.0;
+        system[[p + 1 + m, size]] = 1.0;
     }
-    let solution = eliminated(system);
+    let solution = eliminated(system.outer_iter().map(|row| row.to_vec()).collect());
     (0..=p).map(|j| if j < p { solution[j] / units[j] } else { solution[j] }).collect()
 }
 
