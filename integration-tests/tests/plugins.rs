@@ -13,6 +13,7 @@ fn the_built_in_plugins_are_these() {
             "direct",
             "duchi",
             "fisher-bounded",
+            "fisher-correlated",
             "fisher-gaussian",
             "gaussian",
             "identity",

@@ -3,13 +3,14 @@
 //! The audit's false-alarm rate is 10⁻⁶ a claim, and its draws are seeded. At the effort of these tests the smallest error that it
 //! sees in one column at ε = 1 is a fifth of ε, and of a σ, a fifth.
 
-use scumble::adversary::{Effort, Finding, Verdict, audit, audit_plugin};
+use scumble::adversary::{Effort, Finding, Measure, Verdict, audit, audit_plugin};
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
-use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherGaussian, Reach, Weights};
+use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
 use scumble::registry::{
-    Brief, Budget, Domain, LocalMechanism, Mechanism, Plugin, RecordDomain, Registry, TargetDomain,
+    Brief, Budget, Domain, LocalMechanism, Mechanism, Plugin, Randomness, RecordDomain, Registry, Table,
+    Target, TargetDomain,
 };
-use scumble_integration_tests::{Fault, Twin};
+use scumble_integration_tests::{CuratorFault, CuratorTwin, Fault, Twin, classifier};
 use std::f64::consts::SQRT_2;
 
 /// What can be copied into a twin.
@@ -105,6 +106,7 @@ fn every_mechanism_has_its_twins() {
         "direct",
         "duchi",
         "fisher-bounded",
+        "fisher-correlated",
         "fisher-gaussian",
         "gaussian",
         "identity",
@@ -360,6 +362,78 @@ fn twins_of_direct_are_caught() {
     caught(&*honest, Fault::By(of(DIRECT, 2.0)));
     caught(&*honest, Fault::By(of(DIRECT, SQRT_2)));
     common_faults_are_caught(&*honest);
+}
+
+/// Six people of three numbers, with a label.
+fn few() -> (RecordDomain, Table) {
+    let domain =
+        records(Domain::unit_box(3), TargetDomain::Class { levels: vec!["no".into(), "yes".into()] });
+    let records = ndarray::array![
+        [0.1, 0.9, 0.4],
+        [0.8, 0.2, 0.3],
+        [0.5, 0.6, 0.9],
+        [0.9, 0.1, 0.7],
+        [0.2, 0.8, 0.1],
+        [0.6, 0.4, 0.2],
+    ];
+    let table =
+        Table::new(domain.columns().to_vec(), records, Target::Class(ndarray::array![0, 1, 0, 1, 1, 0]));
+    (domain, table.unwrap())
+}
+
+/// Whether a model that is trained on a release is that of the records, or a sentence that says by how much it is not.
+fn keeps_the_classifier(mechanism: &dyn Mechanism, table: &Table) -> Result<(), String> {
+    let released = mechanism.release(table, &mut Randomness::seeded(1)).unwrap().table;
+    let (was, is) = (classifier(table).unwrap(), classifier(&released).unwrap());
+    let weights = was.weights.iter().zip(&is.weights).map(|(x, y)| (x - y).abs());
+    let moved = weights.fold((was.bias - is.bias).abs(), f64::max);
+    if moved < 1e-5 {
+        return Ok(());
+    }
+    Err(format!("utility: the classifier that is trained on a release is off by {moved:.3} in a coefficient"))
+}
+
+#[test]
+fn twins_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose() {
+    let (domain, table) = few();
+    let honest = FisherCorrelated::new(domain, 1.0, 0.01, 0.5).unwrap();
+    let twin = |fault| CuratorTwin::of(honest.clone(), fault);
+    let attack = |mechanism: &dyn Mechanism| {
+        let [finding] = &audit("the mechanism", mechanism, Some(&table), effort()).unwrap()[..] else {
+            panic!("a claim more or less")
+        };
+        finding.clone()
+    };
+    for mechanism in [&honest as &dyn Mechanism, &twin(CuratorFault::None)] {
+        let finding = attack(mechanism);
+        assert_eq!((finding.verdict, finding.measure), (Verdict::Holds, Measure::Precision), "{finding}");
+        let (claimed, seen) = (finding.claimed.unwrap(), finding.lower_bound.unwrap());
+        assert!(seen > 0.8 * claimed, "the audit only sees {seen} of {claimed}: {finding}");
+        // What is disclosed, and what somebody who knows the other records knows, the audit finds.
+        assert!(
+            finding.because.contains("a combination of the columns of a record leaves as it is"),
+            "{finding}"
+        );
+        assert!(finding.because.contains("who knows the other records to about 0.0000"), "{finding}");
+        keeps_the_classifier(mechanism, &table).unwrap();
+    }
+    for fault in [CuratorFault::Variance(0.25), CuratorFault::ShareForgotten, CuratorFault::AllColumns] {
+        let finding = attack(&twin(fault.clone()));
+        assert_eq!(finding.verdict, Verdict::Broken, "{fault:?}: {finding}");
+        let sentence = finding.to_string();
+        assert!(sentence.contains("claims squared error of at least"), "{sentence}");
+        assert!(
+            sentence.contains("that is broken: The mean squared error of an unbiased reconstruction"),
+            "{sentence}"
+        );
+    }
+    for fault in [CuratorFault::SumOpen, CuratorFault::ScoresOpen, CuratorFault::SignsForgotten] {
+        let lost = keeps_the_classifier(&twin(fault.clone()), &table).unwrap_err();
+        assert!(lost.starts_with("utility: the classifier"), "{fault:?}: {lost}");
+    }
+    // Without records there is nothing to attack, and it does not claim nothing.
+    let finding = &audit("the mechanism", &honest, None, effort()).unwrap()[0];
+    assert_eq!(finding.verdict, Verdict::NotAttacked, "{finding}");
 }
 
 #[test]

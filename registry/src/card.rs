@@ -247,7 +247,8 @@ impl Guarantee {
     /// rests, what is given away, and what is assumed. A heading may stand several times.
     pub fn card(&self) -> Vec<(&'static str, String)> {
         let mut card = vec![];
-        if self.claims.is_empty() {
+        card.extend(self.each_release.iter().map(|promise| ("promises", promise.clone())));
+        if card.is_empty() && self.claims.is_empty() {
             card.push(("promises", "nothing".into()));
             card.push(("may learn", "All that is disclosed below.".into()));
         }

@@ -153,6 +153,9 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
         // Errata D11: the theorem counts samples of fresh records.
         whole.assumes.push("no private record went into the samples of more than one part".into());
     }
+    if let [(_, only)] = parts {
+        whole.each_release = only.each_release.clone(); // of several, what will be claimed of all is not known
+    }
     for (_, part) in parts {
         unite(&mut whole.discloses, &part.discloses);
         unite(&mut whole.assumes, &part.assumes);
@@ -276,17 +279,21 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
             Some((Notion::CentralDp(together), addition))
         }
         Notion::CramerRao(_) => {
-            let mut information = BTreeMap::new();
-            for bound in select(parts, |notion| match notion {
+            let bounds = select(parts, |notion| match notion {
                 Notion::CramerRao(bound) => Some(bound),
                 _ => None,
-            }) {
-                for (column, more) in &bound.information {
-                    let sum: &mut f64 = information.entry(column.clone()).or_default();
-                    *sum = sum_up([*sum, *more]); // more information is less protection
-                }
+            });
+            let mut information = BTreeMap::new();
+            for (column, more) in bounds.iter().flat_map(|bound| &bound.information) {
+                let sum: &mut f64 = information.entry(column.clone()).or_default();
+                *sum = sum_up([*sum, *more]); // more information is less protection
             }
-            let together = Notion::CramerRao(CramerRao { information });
+            // A column that two parts know may be told by both together, though neither tells it: joint bounds are lost, but for
+            // parts that have no column in common, whose errors add up.
+            let known: usize = bounds.iter().map(|bound| bound.information.len()).sum();
+            let is_apart = known == information.len() && bounds.iter().any(|bound| bound.joint.is_some());
+            let joint = is_apart.then(|| bounds.iter().map(|bound| bound.error()).sum());
+            let together = Notion::CramerRao(CramerRao { information, joint });
             Some((together, "Fisher information of independent releases adds up"))
         }
         Notion::PacResistance(_) => {
@@ -507,12 +514,41 @@ mod tests {
     fn fisher_information_adds_up_column_by_column() {
         let bound = |columns: &[(&str, f64)]| {
             let information = columns.iter().map(|&(name, i)| (name.to_owned(), i)).collect();
-            guarantee(Notion::CramerRao(CramerRao { information }), Unit::Record)
+            guarantee(Notion::CramerRao(CramerRao { information, joint: None }), Unit::Record)
         };
         let whole = in_sequence(&[bound(&[("a", 1.0), ("b", 2.0)]), bound(&[("a", 3.0)])]);
         let Notion::CramerRao(bound) = only_notion(&whole) else { panic!("{whole}") };
         assert_eq!(bound.information, BTreeMap::from([("a".into(), 4.0), ("b".into(), 2.0)]));
         assert_eq!(bound.error(), 0.75);
+    }
+
+    #[test]
+    fn a_joint_bound_is_lost_where_two_parts_know_a_column_and_adds_up_where_none_do() {
+        let bound = |columns: &[&str], information: f64, joint| {
+            let information = columns.iter().map(|&name| (name.to_owned(), information)).collect();
+            guarantee(Notion::CramerRao(CramerRao { information, joint }), Unit::Record)
+        };
+        let of = |parts: &[Guarantee]| match only_notion(&in_sequence(parts)) {
+            Notion::CramerRao(bound) => bound.clone(),
+            other => panic!("{other}"),
+        };
+        let hides = || bound(&["a", "b"], f64::INFINITY, Some(5.0));
+        assert_eq!(of(&[hides()]).error(), 5.0);
+        // Together they may tell what neither tells, and a column that one has opened stays open.
+        let twice = of(&[hides(), bound(&["a", "b"], 0.5, Some(4.0))]);
+        assert_eq!((twice.error(), twice.joint), (0.0, None));
+        assert!(twice.information.values().all(|information| *information == f64::INFINITY));
+        assert_eq!(of(&[hides(), bound(&["b"], 0.5, None)]).error(), 0.0);
+        let apart = of(&[hides(), bound(&["c"], 0.5, None)]);
+        assert_eq!(apart.error(), 7.0);
+        assert_eq!(of(&[hides(), bound(&["c"], 0.5, None), bound(&["a"], 0.5, None)]).error(), 2.0);
+    }
+
+    #[test]
+    fn what_each_release_promises_is_not_known_of_several() {
+        let part = Guarantee { each_release: vec!["so much".into()], ..Guarantee::default() };
+        assert_eq!(in_sequence(std::slice::from_ref(&part)).each_release, part.each_release);
+        assert!(in_sequence(&[part.clone(), part]).each_release.is_empty());
     }
 
     #[test]

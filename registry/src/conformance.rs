@@ -443,6 +443,9 @@ fn publishes_its_law(subject: &Subject) -> Verdict {
         let pairs = || released.iter().zip(&clean).map(|(r, c)| (&r[block.clone()], &c[block.clone()]));
         match law {
             Law::Unknown { .. } => return Err("it describes some coordinates as unknown".into()),
+            Law::Shared { .. } => {
+                return Err("it calls noise correlated that no other record has a part in".into());
+            }
             Law::Exact { .. } => {
                 require(pairs().all(|(r, c)| r == c), || "coordinates that it calls exact are not".into())?;
             }

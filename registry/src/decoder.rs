@@ -103,7 +103,7 @@ impl Decoder {
             let places: Vec<usize> = places.collect();
             let runs = places.chunk_by(|one, other| levels.contains(one) == levels.contains(other));
             let runs = runs.map(|run| match law {
-                Law::Additive { .. } | Law::Correlated { .. } | Law::Unbiased { .. }
+                Law::Additive { .. } | Law::Correlated { .. } | Law::Shared { .. } | Law::Unbiased { .. }
                     if levels.contains(&run[0]) =>
                 {
                     Law::Unknown { width: run.len() }

@@ -102,6 +102,22 @@ impl Factor {
         }
     }
 
+    fn center(&self) -> Vec<f64> {
+        match *self {
+            Self::Interval { lower, upper } => vec![lower + (upper - lower) / 2.0],
+            Self::OneHot { levels } => vec![1.0 / levels as f64; levels],
+            Self::L1Ball { dim, .. } | Self::L2Ball { dim, .. } => vec![0.0; dim],
+        }
+    }
+
+    fn squared_radius(&self) -> f64 {
+        match *self {
+            Self::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
+            Self::OneHot { levels } => 1.0 - 1.0 / levels as f64,
+            Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => radius * radius,
+        }
+    }
+
     fn check(&self) -> Result<()> {
         let (needs, fine) = match *self {
             Self::Interval { lower, upper } => (
@@ -279,6 +295,16 @@ impl Domain {
         join(self.factors.iter().map(Factor::l2_farthest))
     }
 
+    /// The middle of the domain (d values): of intervals, of a group's vertices, of balls.
+    pub fn center(&self) -> Vec<f64> {
+        self.factors.iter().flat_map(Factor::center).collect()
+    }
+
+    /// max ‖x − c‖₂² over the domain, where c is its [`center`](Self::center): no guess of c is further off.
+    pub fn squared_radius(&self) -> f64 {
+        self.factors.iter().map(Factor::squared_radius).sum()
+    }
+
     /// Whether `point` (d values) lies in the domain.
     pub fn contains(&self, point: &[f64]) -> bool {
         point.len() == self.dim()
@@ -434,6 +460,18 @@ mod tests {
         let l2: f64 = distances(domain.l2_farthest()).iter().map(|x| x * x).sum();
         assert!((l1 - domain.l1_diameter()).abs() < 1e-12, "{l1}");
         assert!((l2.sqrt() - domain.l2_diameter()).abs() < 1e-12, "{l2}");
+    }
+
+    #[test]
+    fn no_point_is_further_from_the_center_than_the_radius() {
+        let domain = everything();
+        let center = domain.center();
+        assert_eq!(center[..4], [0.5, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]);
+        assert_eq!(domain.squared_radius(), 6.25 + (1.0 - 1.0 / 3.0) + 2.25 + 0.25);
+        for farthest in [domain.l1_farthest(), domain.l2_farthest()].concat() {
+            let squared: f64 = farthest.iter().zip(&center).map(|(x, c)| (x - c).powi(2)).sum();
+            assert!(squared <= domain.squared_radius() + 1e-12, "{farthest:?}");
+        }
     }
 
     #[test]

@@ -15,6 +15,10 @@ use std::collections::BTreeMap;
 pub struct Guarantee {
     /// What is promised; nothing where it is empty.
     pub claims: Vec<Claim>,
+    /// What each release of a design promises, in words, where its numbers come from the records: a design is public, and
+    /// has none of them. The release's own guarantee has the claims.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub each_release: Vec<String>,
     /// What an adversary learns exactly.
     pub discloses: Vec<String>,
     /// What must be true for the claims to hold.
@@ -137,17 +141,25 @@ impl CentralDp {
 /// Stored as the Fisher information of the released record about each of the record's columns: the diagonal of the
 /// information matrix I. Since (I⁻¹)ᵢᵢ ≥ 1/Iᵢᵢ the bound below holds for correlated noise too. A biased estimate may do
 /// better.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+///
+/// Noise that leaves some directions open has an infinite diagonal wherever a column leans on one of them, and still hides the rest:
+/// where the whole matrix is known, Tr(I⁻¹) is, and stands in `joint`. The diagonals of releases add up, and their joint bounds do
+/// not: one release may open what another hides.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CramerRao {
-    /// Information about each column, per squared unit of it; infinite where it is released exactly.
+    /// Information about each column, per squared unit of it; infinite where it is released exactly, or follows from what is.
     #[serde(with = "information")]
     pub information: BTreeMap<String, f64>,
+    /// A bound on E‖x̂ − x‖² over all these columns, in squared units of the encoded record, where more is known than the diagonal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joint: Option<f64>,
 }
 
 impl CramerRao {
-    /// Σ 1/Iᵢᵢ, in squared units of the encoded record.
+    /// The larger of Σ 1/Iᵢᵢ and the joint bound, in squared units of the encoded record.
     pub fn error(&self) -> f64 {
-        self.information.values().map(|i| 1.0 / i).sum()
+        let by_column: f64 = self.information.values().map(|i| 1.0 / i).sum();
+        self.joint.map_or(by_column, |joint| joint.max(by_column))
     }
 }
 
@@ -274,6 +286,7 @@ impl Guarantee {
     pub fn under(mut self, provenance: Provenance) -> Self {
         if let Provenance::Seed(_) = provenance {
             self.claims.clear();
+            self.each_release.clear();
             let line = "whatever the noise hides, to anyone who knows or can guess the seed: a seeded release promises nothing";
             self.discloses.insert(0, line.into());
         }
@@ -282,8 +295,10 @@ impl Guarantee {
 
     /// The claims in one line: those for whole records, or, where there are none, all.
     pub fn summary(&self) -> String {
-        if self.claims.is_empty() {
-            return "no claim".into();
+        match (self.claims.is_empty(), self.each_release.is_empty()) {
+            (true, true) => return "no claim".into(),
+            (true, false) => return "no claim before the records are seen".into(),
+            (false, _) => {}
         }
         let whole: Vec<&Claim> = self.claims.iter().filter(|claim| claim.protects == Unit::Record).collect();
         let shown = if whole.is_empty() { self.claims.iter().collect() } else { whole };
@@ -342,6 +357,7 @@ mod tests {
             claims: vec![Claim {
                 notion: Notion::CramerRao(CramerRao {
                     information: BTreeMap::from([("a".into(), 4.0), ("b".into(), f64::INFINITY)]),
+                    joint: None,
                 }),
                 protects: Unit::Record,
                 theorem: "Cramér and Rao".into(),
@@ -395,10 +411,35 @@ mod tests {
     fn infinite_information_survives_json() {
         let notion = Notion::CramerRao(CramerRao {
             information: BTreeMap::from([("a".into(), 1.0), ("b".into(), f64::INFINITY)]),
+            joint: None,
         });
         let text = serde_json::to_string(&notion).unwrap();
-        assert!(text.contains("\"inf\""), "{text}");
+        assert!(text.contains("\"inf\"") && !text.contains("joint"), "{text}");
         assert_eq!(serde_json::from_str::<Notion>(&text).unwrap(), notion);
+    }
+
+    #[test]
+    fn a_joint_bound_counts_where_it_says_more_than_the_columns() {
+        let bound = |information: f64, joint| CramerRao {
+            information: BTreeMap::from([("a".into(), information), ("b".into(), f64::INFINITY)]),
+            joint,
+        };
+        assert_eq!(bound(4.0, None).error(), 0.25);
+        assert_eq!(bound(4.0, Some(3.0)).error(), 3.0);
+        assert_eq!(bound(4.0, Some(0.1)).error(), 0.25);
+        let text = serde_json::to_string(&bound(f64::INFINITY, Some(3.0))).unwrap();
+        assert_eq!(serde_json::from_str::<CramerRao>(&text).unwrap().error(), 3.0);
+    }
+
+    #[test]
+    fn a_design_says_what_its_releases_promise_and_a_seeded_release_does_not() {
+        let design =
+            Guarantee { each_release: vec!["as much as its records allow".into()], ..Guarantee::default() };
+        let card = design.to_string();
+        assert!(card.starts_with("promises   as much") && !card.contains("nothing"), "{card}");
+        assert_eq!(design.summary(), "no claim before the records are seen");
+        let seeded = design.under(Provenance::Seed(1));
+        assert!(seeded.to_string().starts_with("promises   nothing"), "{seeded}");
     }
 
     #[test]

@@ -35,6 +35,12 @@ pub enum Law {
         #[serde(default)]
         lot: usize,
     },
+    /// Noise of mean zero that is added, and on which the records of a release depend together: what one record's noise says of
+    /// itself does not correct what is learned of all.
+    Shared {
+        /// How many coordinates.
+        width: usize,
+    },
     /// One that is not described: so many coordinates.
     Unknown {
         /// How many.
@@ -76,6 +82,7 @@ impl Law {
     pub(crate) fn part(&self, coordinates: std::ops::Range<usize>) -> Self {
         match self {
             Self::Exact { .. } => Self::Exact { width: coordinates.len() },
+            Self::Shared { .. } => Self::Shared { width: coordinates.len() },
             Self::Unknown { .. } => Self::Unknown { width: coordinates.len() },
             Self::Additive { variance } => Self::Additive { variance: variance[coordinates].to_vec() },
             Self::Correlated { covariance } => {
@@ -97,14 +104,14 @@ impl Law {
             Self::Correlated { covariance } => {
                 covariance.iter().enumerate().map(|(at, row)| row.get(at).copied()).collect()
             }
-            Self::Unbiased { .. } | Self::Unknown { .. } | Self::Flip { .. } => None,
+            Self::Unbiased { .. } | Self::Shared { .. } | Self::Unknown { .. } | Self::Flip { .. } => None,
         }
     }
 
     /// The number of coordinates.
     pub fn width(&self) -> usize {
         match self {
-            Self::Exact { width } | Self::Unknown { width } => *width,
+            Self::Exact { width } | Self::Shared { width } | Self::Unknown { width } => *width,
             Self::Additive { variance } => variance.len(),
             Self::Correlated { covariance } => covariance.len(),
             Self::Unbiased { moments, .. } => moments.len(),
@@ -172,7 +179,7 @@ impl Noise {
             Law::Unbiased { moments, pairs, lot } => {
                 moments.iter().map(|moments| Coordinate::unbiased(moments, *pairs, *lot)).collect()
             }
-            Law::Flip { .. } | Law::Unknown { .. } => None,
+            Law::Flip { .. } | Law::Shared { .. } | Law::Unknown { .. } => None,
         });
         let coordinates = blocks.collect::<Option<Vec<Vec<Coordinate>>>>()?.concat();
         let from_center = Array2::from_shape_fn((released.len(), width), |(row, at)| {

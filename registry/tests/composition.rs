@@ -343,7 +343,7 @@ proptest! {
     ) {
         let claimed: Vec<Guarantee> = parts
             .iter()
-            .map(|part| claiming(Notion::CramerRao(CramerRao { information: part.clone() }), Unit::Record, 0))
+            .map(|part| claiming(Notion::CramerRao(CramerRao { information: part.clone(), joint: None }), Unit::Record, 0))
             .collect();
         let of = |whole: &Guarantee| -> BTreeMap<String, f64> {
             match &only(whole).notion {
@@ -461,7 +461,9 @@ fn reported(guarantee: &Guarantee) -> (f64, f64) {
 fn notions() -> impl Strategy<Value = Notion> {
     (0usize..5, epsilons(), deltas()).prop_map(|(kind, epsilon, delta)| match kind {
         0 => local(epsilon, delta),
-        1 => Notion::CramerRao(CramerRao { information: BTreeMap::from([("a".into(), epsilon)]) }),
+        1 => {
+            Notion::CramerRao(CramerRao { information: BTreeMap::from([("a".into(), epsilon)]), joint: None })
+        }
         2 => {
             let pac = PacResistance { error: 0.1, confidence_gap: 0.05, budget: 10.0, spent: epsilon };
             Notion::PacResistance(pac)

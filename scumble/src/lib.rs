@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
 //! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi |
+//! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
 //! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |

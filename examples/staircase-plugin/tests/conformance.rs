@@ -26,6 +26,7 @@ fn the_comparison_shows_it() {
             "direct",
             "duchi",
             "fisher-bounded",
+            "fisher-correlated",
             "fisher-gaussian",
             "gaussian",
             "identity",
@@ -35,7 +36,7 @@ fn the_comparison_shows_it() {
             "staircase"
         ]
     );
-    let staircase = &outcome["rows"][9];
+    let staircase = &outcome["rows"][10];
     // It protects the features; the comparison completes it with randomised response for the label.
     assert_eq!(staircase["guarantee"]["claims"][0]["protects"], "record");
     assert_eq!(staircase["guarantee"]["epsilon"], 1.0);

@@ -140,7 +140,7 @@ impl Mechanism for Laplace {
             let columns = self.portion.domain.columns().iter();
             let information = columns.map(|column| (column.clone(), noise.information())).collect();
             let bound = Claim {
-                notion: Notion::CramerRao(CramerRao { information }),
+                notion: Notion::CramerRao(CramerRao { information, joint: None }),
                 protects: claim.protects,
                 theorem: "the bound of Hammersley (1950) and Chapman and Robbins (1951) for lattice noise"
                     .into(),

@@ -1,14 +1,14 @@
 //! Noise with bounds: Theorem 2.6 and Corollary 2.7, coordinate by coordinate.
 
 use crate::bounded_noise::{BoundedNoise, Column};
-use crate::promise::{cramer_rao, features_of, local_dp, of_features, protected};
+use crate::promise::{features_of, of_features, protected};
 use crate::weights::{Weighting, Weights};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_registry::{
     Brief, Budget, CramerRao, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism,
-    Mechanism, Noise, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, nearest_name,
-    register,
+    Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local,
+    nearest_name, register,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -272,14 +272,14 @@ impl Mechanism for FisherBounded {
         let Saved { domain, delta, .. } = &self.saved;
         let theorem = "δ(ε) of the very tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the domain's diameter; \
                        of several columns by their losses' convolution (Doroshenko et al. 2022)";
-        let bound = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over any two \
+        let by = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over any two \
                      neighbouring values, at least one of which has it";
         let columns = domain.columns().iter().cloned();
-        let information = CramerRao { information: columns.zip(noise.information()).collect() };
-        let error = cramer_rao(information, bound, domain.features());
+        let information = CramerRao { information: columns.zip(noise.information()).collect(), joint: None };
+        let error = (Notion::CramerRao(information), by.to_owned());
         let (epsilon, certain) = (noise.epsilon(*delta), noise.delta(f64::INFINITY));
         if epsilon.is_finite() {
-            let dp = local_dp(LocalDp::new(epsilon, *delta), theorem.into());
+            let dp = (Notion::LocalDp(LocalDp::new(epsilon, *delta)), theorem.to_owned());
             return of_features(domain, vec![dp, error]);
         }
         let mut guarantee = of_features(domain, vec![error]);
@@ -359,8 +359,8 @@ impl LocalMechanism for FisherBounded {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// How far beyond its domain a released value may lie, on either side, in widths of its domain: above zero, 1 by default. Below some
-    /// tens there is hardly a budget that noise with bounds can keep.
+    /// How far beyond its domain a released value may lie, on either side, in widths of its domain: above zero. By default 1 with λ, and
+    /// without it the least power of two within which the budget can be kept.
     beyond: Option<f64>,
     /// The lower and upper bound of released values, an object of encoded columns and pairs, in units of the encoded record.
     ranges: Option<BTreeMap<String, (f64, f64)>>,
@@ -372,19 +372,27 @@ struct Parameters {
 
 fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let Parameters { beyond, ranges, lambda, weights } = parameters;
-    let by_default = Reach::default();
-    let reach = Reach { beyond: beyond.unwrap_or(by_default.beyond), ranges: ranges.unwrap_or_default() };
+    let ranges = ranges.unwrap_or_default();
+    let of = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
     let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
     let Some(lambda) = lambda else {
-        return FisherBounded::of_budget(domain, weights, reach, brief.budget);
+        let mut widths = match beyond {
+            Some(beyond) => vec![beyond],
+            None => (0..12).map(|power| f64::from(1 << power)).collect(),
+        }
+        .into_iter();
+        loop {
+            let reach = of(widths.next().unwrap_or(1.0));
+            match FisherBounded::of_budget(domain.clone(), weights.clone(), reach, brief.budget) {
+                Err(Error::NotApplicable { .. }) if widths.len() > 0 => {}
+                outcome => return outcome,
+            }
+        }
     };
+    let reach = of(beyond.unwrap_or(Reach::default().beyond));
     let mechanism = FisherBounded::of_lambda(domain, weights, reach, lambda, brief.budget.delta())?;
     brief.check_ceiling(NAME, &mechanism.guarantee())?;
     Ok(mechanism)
-}
-
-fn example() -> Result<Example> {
-    Ok(Example { parameters: serde_json::json!({ "beyond": 40.0 }), ..Example::mixed()? })
 }
 
 register! {
@@ -397,14 +405,14 @@ register! {
         pace: Quick,
         parameters: Parameters,
         design: design,
-        example: example,
+        example: Example::mixed,
     };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::{Notion, TargetDomain};
+    use scumble_registry::TargetDomain;
     use serde_json::json;
 
     fn numbers(d: usize) -> RecordDomain {

@@ -1,9 +1,7 @@
 //! What noise on the features promises.
 
-use crate::weights::center;
 use scumble_registry::{
-    Claim, CramerRao, Domain, Error, Factor, Guarantee, LocalDp, Notion, RecordDomain, Result, TargetDomain,
-    Unit, in_clear,
+    Claim, Domain, Error, Guarantee, Notion, RecordDomain, Result, TargetDomain, Unit, in_clear,
 };
 
 /// The unit that noise on the features protects: all there is, or all but the label.
@@ -26,61 +24,36 @@ pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Re
     }
 }
 
-/// The guarantee of noise on the features alone: these claims, and the label in clear.
+/// The guarantee of noise on the features alone: these claims with their theorems, and the label in clear.
 pub(crate) fn of_features(domain: &RecordDomain, notions: Vec<(Notion, String)>) -> Guarantee {
+    let mut assumes: Vec<String> = ASSUMED.map(str::to_owned).to_vec();
+    assumes.extend(notions.iter().filter_map(|(notion, _)| match notion {
+        Notion::CramerRao(bound) => Some(without_bias(domain.features(), bound.error())),
+        _ => None,
+    }));
     let claim = |(notion, theorem)| Claim { notion, protects: protected(domain), theorem };
     Guarantee {
         claims: notions.into_iter().map(claim).collect(),
         discloses: in_clear(domain, Unit::Label),
-        assumes: vec![
-            "the bounds and levels are public, and were not taken from the data".into(),
-            "each person contributes one record".into(),
-            "the order of the records says nothing of them: they are released in the order in which they come".into(),
-        ],
+        assumes,
         ..Guarantee::default()
     }
 }
 
-/// The claim of a Cramér–Rao error by `theorem`, with what it does not say: a guess with a bias may do better, and a bound that is
-/// beyond the domain's own size says nothing (errata F13).
-pub(crate) fn cramer_rao(bound: CramerRao, theorem: &str, features: &Domain) -> (Notion, String) {
-    let (error, farthest) = (bound.error(), squared_radius(features));
-    let vacuous = if error > farthest {
-        format!(
-            "; it binds unbiased guesses alone and is vacuous here, for whoever guesses the centre of the domain errs by \
-             {farthest:.4} at most"
-        )
-    } else {
-        format!(
-            "; it binds unbiased guesses alone, and whoever guesses the centre of the domain errs by {farthest:.4} at most"
-        )
-    };
-    (Notion::CramerRao(bound), format!("{theorem}{vacuous}"))
-}
+/// What every promise about records rests on.
+pub(crate) const ASSUMED: [&str; 3] = [
+    "the bounds and levels are public, and were not taken from the data",
+    "each person contributes one record",
+    "the order of the records says nothing of them: they are released in the order in which they come",
+];
 
-/// A claim of (ε, δ).
-pub(crate) fn local_dp(claim: LocalDp, theorem: String) -> (Notion, String) {
-    (Notion::LocalDp(claim), theorem)
-}
-
-/// The largest squared distance of a record from the centre of the domain.
-pub(crate) fn squared_radius(domain: &Domain) -> f64 {
-    let middle = center(domain);
-    let of = |factor: &Factor, middle: &[f64]| match factor {
-        // From (1/K, …, 1/K) to a level.
-        Factor::OneHot { .. } => 1.0 - middle.first().copied().unwrap_or(0.0),
-        _ => (factor.l2_diameter() / 2.0).powi(2),
-    };
-    domain.factors().map(|(at, factor)| of(factor, &middle[at])).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_radius_is_that_of_the_farthest_record() {
-        let domain = Domain::product([Domain::interval(-1.0, 3.0).unwrap(), Domain::one_hot(4).unwrap()]);
-        assert_eq!(squared_radius(&domain.unwrap()), 4.0 + 0.75);
-    }
+/// What a Cramér–Rao bound over `domain` does not say: a guess with a bias may do better, and where the domain's centre is never so far
+/// off, the bound says nothing (errata F13).
+pub(crate) fn without_bias(domain: &Domain, bound: f64) -> String {
+    let farthest = domain.squared_radius();
+    let vacuous = if bound > farthest { ", less than is promised: the bound is vacuous" } else { "" };
+    format!(
+        "the guess has no bias; the centre of the domain, which has one, is never further off than a squared error of \
+         {farthest:.4}{vacuous}"
+    )
 }

@@ -192,7 +192,7 @@ impl Powers {
         })
     }
 
-    /// max ‖Π^{1/4}(x − c)‖₂ over the domain, with its [`center`].
+    /// max ‖Π^{1/4}(x − c)‖₂ over the domain, with its centre c.
     pub(crate) fn radius(&self, domain: &Domain) -> Bound {
         let corners = domain.factors().map(|(at, factor)| corners(at.start, factor)).collect();
         self.farthest(corners)
@@ -227,16 +227,6 @@ fn largest_norm(images: &[Vec<Array1<f64>>], so_far: &Array1<f64>) -> f64 {
             first.iter().map(|image| largest_norm(rest, &(so_far + image))).fold(0.0, f64::max)
         }
     }
-}
-
-/// The middle of a domain: of intervals, and of a group's levels.
-pub(crate) fn center(domain: &Domain) -> Vec<f64> {
-    let of = |factor: &Factor| match *factor {
-        Factor::Interval { lower, upper } => vec![lower + (upper - lower) / 2.0],
-        Factor::OneHot { levels } => vec![1.0 / levels as f64; levels],
-        _ => vec![0.0; factor.dim()],
-    };
-    domain.factors().flat_map(|(_, factor)| of(factor)).collect()
 }
 
 /// Points around the centre, among whose sums with other factors' are the farthest of the domain, or farther ones.

@@ -2,12 +2,13 @@
 
 use crate::finding::{Broken, Finding, Verdict};
 use crate::{Effort, Result, central, effort, local, reconstruction};
-use scumble_registry::{Brief, Budget, Claim, Design, Mechanism, Notion, Plugin, Table, Unit};
+use scumble_registry::{Brief, Budget, Claim, Design, Mechanism, Notion, Plugin, Randomness, Table, Unit};
 
 /// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
 ///
 /// Local claims are attacked by samples of `perturb`, and of whole releases; central ones of whole records by releases of neighbouring
-/// tables; Cramér–Rao claims by reconstruction. What only the mechanism's own crate can attack, such as a training
+/// tables; Cramér–Rao claims by reconstruction. Where a design claims nothing, for its numbers come from the records, what a release of
+/// the rows that are attacked claims is attacked. What only the mechanism's own crate can attack, such as a training
 /// ([`canary`](crate::canary)), an ambiguity set ([`same_law`](crate::same_law)) or resistance to recovery
 /// ([`recovery`](crate::recovery)), is listed as not attacked.
 ///
@@ -19,10 +20,22 @@ pub fn audit(
     table: Option<&Table>,
     effort: Effort,
 ) -> Result<Vec<Finding>> {
-    let claims = mechanism.guarantee().claims;
+    let design = mechanism.guarantee();
+    let claims = match (table, design.each_release.is_empty()) {
+        // A release from a seed would claim nothing.
+        (Some(table), false) => {
+            let attacked = reconstruction::rows(table)?;
+            mechanism.release(&attacked, &mut Randomness::from_os()?)?.guarantee.claims
+        }
+        _ => design.claims,
+    };
     if claims.is_empty() {
-        let nothing = Finding::about(name, "nothing", effort);
-        return Ok(vec![nothing.unattacked(Verdict::NothingClaimed, "it claims nothing")]);
+        let finding = Finding::about(name, "nothing", effort);
+        return Ok(vec![match design.each_release.is_empty() {
+            true => finding.unattacked(Verdict::NothingClaimed, "it claims nothing"),
+            false => finding
+                .unattacked(Verdict::NotAttacked, "its claims are its releases', and there are no records"),
+        }]);
     }
     claims.iter().map(|claim| attack(name, mechanism, table, claim, effort)).collect()
 }

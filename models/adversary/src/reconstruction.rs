@@ -8,7 +8,7 @@ use ndarray::{Array1, Array2};
 use rand::RngCore;
 use rayon::prelude::*;
 use scumble_linear::RidgeParams;
-use scumble_registry::{Claim, CramerRao, Law, Mechanism, Randomness, Table};
+use scumble_registry::{Claim, CramerRao, Domain, Factor, Law, Mechanism, Randomness, Table};
 
 /// Rows whose releases are studied, and how often they are released.
 const ROWS: usize = 20;
@@ -27,6 +27,11 @@ struct Errors {
     informed: f64,
 }
 
+/// The rows of `table` whose releases are studied. A claim that comes from the records is one of these.
+pub(crate) fn rows(table: &Table) -> Result<Table> {
+    table.select(&(0..table.len().min(ROWS)).collect::<Vec<_>>())
+}
+
 /// Attacks the claim `bound` by releases of some rows of `table`.
 pub(crate) fn attack(
     name: &str,
@@ -36,12 +41,11 @@ pub(crate) fn attack(
     effort: Effort,
 ) -> Result<Finding> {
     let about = Finding::about(name, claim, effort);
-    let rows: Vec<usize> = (0..table.len().min(ROWS)).collect();
-    let table = table.select(&rows)?;
+    let table = rows(table)?;
     let columns: Vec<usize> = (0..table.columns().len())
         .filter(|&at| bound.information.contains_key(&table.columns()[at]))
         .collect();
-    if columns.len() < bound.information.len() || columns.is_empty() || rows.is_empty() {
+    if columns.len() < bound.information.len() || columns.is_empty() || table.is_empty() {
         return Ok(
             about.unattacked(Verdict::NotAttacked, "it does not release the columns that it claims of")
         );
@@ -51,30 +55,35 @@ pub(crate) fn attack(
         let why = "what it releases is not the record with noise added, and no other unbiased guess is known";
         return Ok(about.unattacked(Verdict::NotAttacked, why));
     }
-    let [lower, upper] = mechanism.domain().features().l2_farthest();
-    let widths: Vec<f64> = columns.iter().map(|&at| (upper[at] - lower[at]).abs()).collect();
-    let centers: Vec<f64> = columns.iter().map(|&at| (upper[at] + lower[at]) / 2.0).collect();
-    let errors: Vec<Errors> = rows
-        .par_iter()
-        .map(|&row| {
+    let features = mechanism.domain().features();
+    let (spreads, centers) = (spreads(features), features.center());
+    let of_columns = |values: &[f64]| columns.iter().map(|&at| values[at]).collect::<Vec<f64>>();
+    let (spreads, centers) = (of_columns(&spreads), of_columns(&centers));
+    let errors: Vec<Errors> = (0..table.len())
+        .into_par_iter()
+        .map(|row| {
             let clean: Vec<f64> = columns.iter().map(|&at| table.records()[[row, at]]).collect();
-            of_record(row, &clean, &noise, (&widths, &centers))
+            of_record(row, &clean, &noise, (&spreads, &centers))
         })
         .collect();
     let least = |of: fn(&Errors) -> f64| errors.iter().map(of).fold(f64::INFINITY, f64::min);
     let (biased, informed) = (least(|errors| errors.biased), least(|errors| errors.informed));
     let error = bound.error();
     // A mean of n squares lies below the truth by a share t with probability exp(−n·t²/2κ) at most (Bernstein, one-sided).
-    let alarm = effort.false_alarm / rows.len() as f64;
+    let alarm = effort.false_alarm / table.len() as f64;
     let share = (2.0 * KURTOSIS * (1.0 / alarm).ln() / RELEASES as f64).sqrt();
     let reached = (least(|errors| errors.unbiased) / (1.0 - share)).max(f64::MIN_POSITIVE);
     let is_broken = reached < error;
-    let farthest: f64 = widths.iter().map(|width| (width / 2.0).powi(2)).sum();
+    // Where groups are taken apart, nothing is said.
+    let farthest = features.restrict(&columns).map_or(f64::INFINITY, |claimed| claimed.squared_radius());
     let mut because = format!(
         "The mean squared error of an unbiased reconstruction is at most {reached:.4}, and at least {error:.4} is claimed. A \
          biased one comes to about {biased:.4}, and somebody who knows the other records to about {informed:.4}; the claim says \
          nothing of these"
     );
+    if leaves_a_combination(&noise) {
+        because += "; a combination of the columns of a record leaves as it is";
+    }
     if error > farthest {
         because +=
             &format!("; it is vacuous, for the centre of the domain is never further than {farthest:.4}");
@@ -83,7 +92,7 @@ pub(crate) fn attack(
         measure: Measure::Precision,
         claimed: Some(1.0 / error),
         lower_bound: Some(1.0 / reached),
-        pairs: rows.len(),
+        pairs: table.len(),
         samples: RELEASES,
         verdict: if is_broken { Verdict::Broken } else { Verdict::Holds },
         because,
@@ -103,8 +112,14 @@ fn noise_of(
     let released = seeds.into_par_iter().map(|seed| {
         let released = mechanism.release(table, &mut Randomness::seeded(seed))?;
         let laws = released.noise.features.iter();
-        let is_added: Vec<bool> =
-            laws.flat_map(|law| vec![matches!(law, Law::Additive { .. }); law.width()]).collect();
+        let is_added: Vec<bool> = laws
+            .flat_map(|law| {
+                vec![
+                    matches!(law, Law::Additive { .. } | Law::Correlated { .. } | Law::Shared { .. });
+                    law.width()
+                ]
+            })
+            .collect();
         let is_additive = columns.iter().all(|at| is_added.get(*at) == Some(&true));
         let has_all = released.table.records().dim() == table.records().dim();
         Ok((released.table.records().to_owned(), is_additive && has_all))
@@ -121,11 +136,35 @@ fn noise_of(
     Ok((columns.iter().map(of_column).collect(), is_additive))
 }
 
+/// The variance of each coordinate where records are spread evenly over the domain; of a ball, no more than that.
+fn spreads(features: &Domain) -> Vec<f64> {
+    let of_factor = |factor: &Factor| match *factor {
+        Factor::Interval { lower, upper } => (upper - lower).powi(2) / 12.0,
+        Factor::OneHot { levels } => (1.0 - 1.0 / levels as f64) / levels as f64,
+        Factor::L1Ball { dim, radius } | Factor::L2Ball { dim, radius } => radius * radius / dim as f64,
+        _ => 0.0,
+    };
+    features.factors().flat_map(|(at, factor)| vec![of_factor(factor); at.len()]).collect()
+}
+
+/// Whether the noise in a column of the first row follows from that in its other columns: then whoever knows how, as from a model that is
+/// trained on the release, knows one combination of them exactly.
+fn leaves_a_combination(noise: &[Array2<f64>]) -> bool {
+    const NOTHING: f64 = 1e-6;
+    let releases = noise.first().map_or(0, |column| column.nrows());
+    let of_row =
+        Array2::from_shape_fn((releases, noise.len()), |(release, column)| noise[column][[release, 0]]);
+    (0..noise.len()).any(|column| {
+        let variance = of_row.column(column).mapv(|w| w * w).mean().unwrap_or(0.0);
+        variance > 0.0 && unexplained(&of_row, column).is_some_and(|rest| rest < NOTHING * variance)
+    })
+}
+
 fn of_record(
     row: usize,
     clean: &[f64],
     noise: &[Array2<f64>],
-    (widths, centers): (&[f64], &[f64]),
+    (spreads, centers): (&[f64], &[f64]),
 ) -> Errors {
     let mut errors = Errors { unbiased: 0.0, biased: 0.0, informed: 0.0 };
     for (at, noise) in noise.iter().enumerate() {
@@ -135,7 +174,7 @@ fn of_record(
         let variance = centred.mapv(|error| error * error).mean().unwrap_or(0.0);
         errors.unbiased += variance;
         // The best linear guess where records are spread evenly over the domain.
-        let spread = widths[at].powi(2) / 12.0;
+        let spread = spreads[at];
         let share = if spread + variance > 0.0 { spread / (spread + variance) } else { 1.0 };
         let guess = |error: f64| centers[at] + share * (clean[at] + error - centers[at]);
         errors.biased += centred.mapv(|error| (guess(error) - clean[at]).powi(2)).mean().unwrap_or(0.0);
@@ -144,7 +183,7 @@ fn of_record(
     errors
 }
 
-/// The mean square of what the noise of the other rows does not say of this one's: learned on half of the releases.
+/// The mean square of what the other columns of `noise` (releases × rows) do not say of the one at `row`: learned on half of the releases.
 fn unexplained(noise: &Array2<f64>, row: usize) -> Option<f64> {
     let others: Vec<usize> = (0..noise.ncols()).filter(|other| *other != row).collect();
     if others.is_empty() {

@@ -31,14 +31,12 @@ impl SecretKey for NoKey {
     }
 }
 
+/// As it is released, with noise that the records share.
 fn release(mechanism: &dyn Mechanism, records: Array2<f64>) -> Result<Release> {
     Ok(Release {
         table: Table::new(vec!["x".into()], records, Target::None)?,
         guarantee: mechanism.guarantee(),
-        noise: Noise {
-            features: vec![Law::Additive { variance: vec![1.0] }],
-            target: Law::Exact { width: 0 },
-        },
+        noise: Noise { features: vec![Law::Shared { width: 1 }], target: Law::Exact { width: 0 } },
         key: Key::Secret(Box::new(NoKey {})),
     })
 }
@@ -123,7 +121,7 @@ impl Mechanism for SharedNoise {
         let information = [("x".to_owned(), 1.0 / self.claimed)].into();
         Guarantee {
             claims: vec![Claim {
-                notion: Notion::CramerRao(CramerRao { information }),
+                notion: Notion::CramerRao(CramerRao { information, joint: None }),
                 protects: Unit::Record,
                 theorem: "Cramér and Rao".into(),
             }],

@@ -15,6 +15,7 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         "direct",
         "duchi",
         "fisher-bounded",
+        "fisher-correlated",
         "fisher-gaussian",
         "gaussian",
         "identity",

@@ -34,7 +34,11 @@ impl Files {
 fn comparing_the_wines_gives_rows_with_these_keys() {
     let outcome = json(&["compare", "--json", "--trials", "2", "--epsilon", "1,inf"]);
     let rows = outcome["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 15, "identity once, seven others at two budgets");
+    assert_eq!(
+        rows.len(),
+        18,
+        "what has no ε once, identity and fisher-correlated, eight others at two budgets"
+    );
     let keys = [
         "epsilon",
         "guarantee",
@@ -55,7 +59,11 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         assert!(row["mean"].as_f64().unwrap() > 0.3);
     }
     let of = |mechanism: &str| rows.iter().filter(|row| row["mechanism"] == mechanism).collect::<Vec<_>>();
-    assert_eq!(of("identity")[0]["epsilon"], serde_json::Value::Null);
+    for without in ["identity", "fisher-correlated"] {
+        assert_eq!(of(without).len(), 1);
+        assert_eq!(of(without)[0]["epsilon"], serde_json::Value::Null);
+        assert_eq!(of(without)[0]["guarantee"]["epsilon"], serde_json::Value::Null);
+    }
     assert_eq!(of("laplace")[0]["epsilon"], 1.0);
     assert_eq!(of("laplace")[1]["epsilon"], "inf");
     assert_eq!(of("laplace")[1]["guarantee"]["epsilon"], serde_json::Value::Null);
@@ -102,8 +110,8 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     let names: Vec<&str> = skipped.iter().map(|row| row["mechanism"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["duchi", "piecewise", "randomized-response"],
-        "a colour is no number, a price no level"
+        ["duchi", "fisher-correlated", "piecewise", "randomized-response"],
+        "a colour is no number, a price no level and no class"
     );
 }
 

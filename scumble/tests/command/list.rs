@@ -12,6 +12,7 @@ fn the_list_and_the_descriptions_agree() {
             "direct",
             "duchi",
             "fisher-bounded",
+            "fisher-correlated",
             "fisher-gaussian",
             "gaussian",
             "identity",

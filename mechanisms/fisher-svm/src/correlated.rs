@@ -1,0 +1,350 @@
+//! Noise that a linear support vector machine does not see.
+
+use crate::CorrelatedNoise;
+use crate::promise::{ASSUMED, without_bias};
+use ndarray::Array2;
+use schemars::JsonSchema;
+use scumble_kkt::{Machine, Records, SoftMargin};
+use scumble_registry::{
+    Brief, Claim, CramerRao, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Notion,
+    Randomness, RecordDomain, Release, Result, SecretKey, Table, Target, TargetDomain, Unit, in_clear,
+    register,
+};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "fisher-correlated";
+
+/// The relative duality gap to which the classifier is solved, and the one that is taken where rounding stops the solver before that.
+const TOLERANCE: f64 = 1e-12;
+const WORST_TOLERANCE: f64 = 1e-8;
+const MOST_ITERATIONS: u64 = 200;
+
+/// How far the variance may lie from the squared radius of the domain, as a factor: noise much larger leaves no digits for the records
+/// beside it, and the classifier would go with them.
+const WIDEST: f64 = 1e12;
+
+/// Gaussian noise that leaves the linear support vector machine of the records exactly as it is (Farokhi, Theorem 2.10).
+///
+/// Of q records x of p numbers with labels y of ±1 (the second level is +1) let α*, β* and ω* be the classifier of equation (2),
+///
+/// min ½‖α‖² + ½ρ(β² + ‖ξ‖²) + θ Σξᵢ, with yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0,
+///
+/// and its multipliers, a = α* and b = ω*∘y. What leaves is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa) and G ~ N(0, m)^{q×p}
+/// ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and Wᵀb = 0, whatever is trained on it by equation (2) has the same Karush-Kuhn-Tucker
+/// conditions (15), and so the same α*, β* and ω* (Proposition 2.9). The theorem's noise is the same for every Π; this is Π = I.
+///
+/// # What is claimed, and why it holds
+///
+/// An estimate x̂ᵢ of record i that is without bias has E‖x̂ᵢ − xᵢ‖² ≥ m(p − 1)(1 − bᵢ²/bᵀb). Take the data sets x + U with Ua = 0 and
+/// Uᵀb = 0: they all have the same classifier, hence the same a, b and law of W, which has a density m-Gaussian on that space. An estimate
+/// without bias is without bias on them, and there the bound of Cramér and Rao is the trace of record i's block of
+/// m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa). What is released attains it. Every record is promised the least of these, that of the largest share
+/// bᵢ²/bᵀb, a number from the records: it stands in the release's guarantee, and the design's says so in words.
+///
+/// It holds for one to whom all records are unknown. One who knows the others knows their noise wⱼ, and that of a support vector too:
+/// xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ, exactly (errata F12). So the information about each column of a record, with nothing else unknown, is
+/// infinite, and that is what the claim says of columns; the bound is a joint one. Beside another release of the same columns nothing is
+/// left of it, rightly: what the other one tells of the rest of the records, this one turns into the support vectors.
+///
+/// It is no differential privacy: the classifier, every αᵀxᵢ and the labels leave as they are. All is in units of the encoded record.
+///
+/// ```
+/// use scumble_fisher_svm::{FISHER_CORRELATED, FisherCorrelated};
+/// use scumble_registry::{Mechanism, Notion, Randomness};
+///
+/// let example = (FISHER_CORRELATED.example)()?;
+/// let mechanism = FisherCorrelated::new(example.brief.domain, 1.0, 0.01, 100.0)?;
+/// assert!(mechanism.guarantee().claims.is_empty()); // a design is public
+///
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// let Notion::CramerRao(bound) = &release.guarantee.claims[0].notion else { unreachable!() };
+/// assert!(bound.error() > 300.0 && bound.error() < 100.0 * 4.0); // m(p − 1)(1 − s) of five columns
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct FisherCorrelated {
+    saved: Saved,
+}
+
+/// All that a saved one holds: what is public.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    theta: f64,
+    rho: f64,
+    variance: f64,
+}
+
+impl TryFrom<Saved> for FisherCorrelated {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        check_domain(&saved.domain)?;
+        let radius = saved.domain.features().squared_radius();
+        let check = |name: &str, value: f64, range: std::ops::RangeInclusive<f64>, what: &str| {
+            if range.contains(&value) {
+                return Ok(());
+            }
+            Err(Error::Parameter {
+                plugin: NAME.into(),
+                problem: format!(
+                    "{name} must be between {:e} and {:e}{what}, and {value} is not",
+                    range.start(),
+                    range.end()
+                ),
+            })
+        };
+        check("theta", saved.theta, 1e-9..=1e9, "")?;
+        check("rho", saved.rho, 1e-9..=1e9, "")?;
+        let range = radius / WIDEST..=radius * WIDEST;
+        check("variance", saved.variance, range, " on such records, whose domain it must be beside")?;
+        Ok(Self { saved })
+    }
+}
+
+impl From<FisherCorrelated> for Saved {
+    fn from(mechanism: FisherCorrelated) -> Self {
+        mechanism.saved
+    }
+}
+
+/// # Errors
+/// [`Error::NotApplicable`] for records that have no such classifier, or no room for noise beside it.
+fn check_domain(domain: &RecordDomain) -> Result<()> {
+    let refuse = |reason: &str| Err(Error::not_applicable(NAME, reason));
+    match domain.target() {
+        TargetDomain::Class { levels } if levels.len() == 2 => {}
+        TargetDomain::Class { .. } => {
+            return refuse("its classifier tells two classes apart, and the label has more");
+        }
+        _ => return refuse("its classifier needs a label of two classes"),
+    }
+    let numbers_and_groups =
+        |factor: &Factor| matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. });
+    if !domain.features().factors().all(|(_, factor)| numbers_and_groups(factor)) {
+        return refuse("it takes features that are numbers and groups of levels, and a ball is neither");
+    }
+    if domain.columns().len() < 2 {
+        return refuse(
+            "with fewer than two columns of features the classifier tells all, and there is no room for noise",
+        );
+    }
+    if domain.features().squared_radius() == 0.0 {
+        return refuse("the domain of the features is a single point");
+    }
+    Ok(())
+}
+
+impl FisherCorrelated {
+    /// Noise of this variance m, in squared units of the encoded record, beside the classifier of equation (2) with θ = `theta` and
+    /// ρ = `rho`.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for records that have no such classifier: a label of other than two classes, fewer than two columns,
+    /// features that are neither numbers nor groups; [`Error::Parameter`] for θ, ρ or m out of range.
+    pub fn new(domain: RecordDomain, theta: f64, rho: f64, variance: f64) -> Result<Self> {
+        Saved { domain, theta, rho, variance }.try_into()
+    }
+
+    /// The variance m of the noise before it is projected, in squared units of the encoded record.
+    pub fn variance(&self) -> f64 {
+        self.saved.variance
+    }
+
+    /// The bound for a record whose share bᵢ²/bᵀb in the classifier is this: m(p − 1)(1 − share).
+    fn bound(&self, share: f64) -> f64 {
+        let open = (self.saved.domain.columns().len() - 1) as f64;
+        self.saved.variance * open * (1.0 - share)
+    }
+
+    /// What a release discloses, and on what a claim of it rests; the largest share stands in a release's alone.
+    fn card(&self, share: Option<f64>) -> Guarantee {
+        let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
+        let mut discloses = in_clear(&self.saved.domain, Unit::Label);
+        discloses.extend([
+            "exactly α*·x of every record x: how far it lies from the classifier".into(),
+            "the classifier itself, with every record's multiplier ω, and so Σ ωyx = α*".into(),
+            format!("the largest share of one record in it, max ω²/Σω²{share}, computed from the records"),
+            "every support vector, exactly, to one who knows all other records".into(),
+            "the number of records".into(),
+        ]);
+        Guarantee {
+            discloses,
+            assumes: ASSUMED.into_iter().chain([
+                "the adversary knows no other record, and her guess is without bias wherever noise may lead, beyond the domain too",
+                "the noise may be taken for continuous and the classifier for exact: the one is drawn on a lattice 2^40 times finer \
+                 than its standard deviation, the other solved in double precision",
+            ]).map(str::to_owned).collect(),
+            ..Guarantee::default()
+        }
+    }
+
+    /// The guarantee of a release of records of which the largest share in the classifier is this.
+    fn of_release(&self, share: f64) -> Guarantee {
+        let columns = self.saved.domain.columns();
+        let bound = self.bound(share);
+        let claim = Claim {
+            notion: Notion::CramerRao(CramerRao {
+                // Whoever knows the other records knows every column of a support vector.
+                information: columns.iter().map(|name| (name.clone(), f64::INFINITY)).collect(),
+                joint: Some(bound),
+            }),
+            protects: Unit::Features,
+            theorem: "the Cramér-Rao bound m(p − 1)(1 − max ω²/Σω²) of the noise of Theorem 2.10 (Farokhi, Privacy-preserving public \
+                      release of datasets for support vector machine classification), over all data sets with the same classifier"
+                .into(),
+        };
+        let mut guarantee = Guarantee { claims: vec![claim], ..self.card(Some(share)) };
+        guarantee.assumes.push(without_bias(self.saved.domain.features(), bound));
+        guarantee
+    }
+
+    /// The classifier of these records (q × p values) and signs (q).
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where it cannot be solved, or does not look at the records.
+    fn classifier(&self, records: &Array2<f64>, signs: &[f64]) -> Result<Machine> {
+        let unsolved = |error: scumble_kkt::Error| {
+            Error::not_applicable(NAME, format!("the classifier that it is to keep was not found: {error}"))
+        };
+        let penalties = vec![self.saved.theta; signs.len()];
+        let of = Records::new(records.view());
+        let programme = SoftMargin::new(&of, signs, &penalties).map_err(unsolved)?;
+        let programme = programme.bias_penalty(self.saved.rho).map_err(unsolved)?;
+        let programme = programme.squared_slack_penalty(self.saved.rho).map_err(unsolved)?;
+        let machine = match programme.solve(TOLERANCE, MOST_ITERATIONS) {
+            // As near as doubles come to it.
+            Err(scumble_kkt::Error::NotConverged { gap, .. }) if gap <= WORST_TOLERANCE => {
+                programme.solve(gap, MOST_ITERATIONS)
+            }
+            solved => solved,
+        };
+        let machine = machine.map_err(unsolved)?;
+        let largest =
+            |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0, |most: f64, x| most.max(x.abs()));
+        // Beside margins of 1 that is nothing, and a direction that rounding chose is none.
+        if largest(&mut machine.weights.iter()) * largest(&mut records.iter()) < 1e-9 {
+            let reason = "the classifier of these records looks at none of their features (α = 0), and keeping it says nothing";
+            return Err(Error::not_applicable(NAME, reason));
+        }
+        Ok(machine)
+    }
+}
+
+#[typetag::serde(name = "fisher-correlated")]
+impl Mechanism for FisherCorrelated {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let most = Notion::CramerRao(CramerRao { joint: Some(self.bound(0.0)), ..CramerRao::default() });
+        let promise = format!(
+            "{most}, times 1 − s, for {}, by one who knows no record; s, the largest share of one record in the classifier, is computed \
+             from the records, and stands in each release's own card",
+            Unit::Features
+        );
+        Guarantee { each_release: vec![promise], ..self.card(None) }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let mut records = projected(&self.saved.domain, table)?;
+        let signs = signs(table.target())?;
+        let machine = self.classifier(&records, &signs)?;
+        let b = machine.multipliers.iter().zip(&signs).map(|(omega, sign)| omega * sign).collect();
+        let noise = CorrelatedNoise::new(b, machine.weights, self.saved.variance)?;
+        let values =
+            records.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
+        noise.add(values, &randomness.streams())?;
+        Ok(Release {
+            table: Table::new(table.columns().to_vec(), records, table.target().clone())?,
+            guarantee: self.of_release(noise.largest_share()).under(randomness.provenance()),
+            noise: Noise {
+                features: vec![Law::Shared { width: table.columns().len() }],
+                target: Law::Exact { width: self.saved.domain.layout().target.width() },
+            },
+            key: Key::Secret(Box::new(Space { domain: self.saved.domain.clone() })),
+        })
+    }
+}
+
+/// The key: the space of the records is that of what is released, and clean ones are only moved into the domain.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Space {
+    domain: RecordDomain,
+}
+
+#[typetag::serde(name = "fisher-correlated")]
+impl SecretKey for Space {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        Table::new(clean.columns().to_vec(), projected(&self.domain, clean)?, clean.target().clone())
+    }
+}
+
+/// The records (q × p) of `table`, each moved into the domain.
+///
+/// # Errors
+/// Where the table is not of the domain's shape.
+fn projected(domain: &RecordDomain, table: &Table) -> Result<Array2<f64>> {
+    domain.layout().check(table)?;
+    let mut records = Vec::with_capacity(table.records().len());
+    for row in table.records().outer_iter() {
+        let start = records.len();
+        records.extend(row);
+        domain.features().project(&mut records[start..])?;
+    }
+    Array2::from_shape_vec(table.records().dim(), records)
+        .map_err(|problem| Error::shape(problem.to_string()))
+}
+
+/// −1 of the first level, 1 of the second (q values).
+///
+/// # Errors
+/// [`Error::Shape`] for a target that is no class.
+fn signs(target: &Target) -> Result<Vec<f64>> {
+    match target {
+        Target::Class(classes) => {
+            Ok(classes.iter().map(|class| if *class == 0 { -1.0 } else { 1.0 }).collect())
+        }
+        other => Err(Error::shape(format!("the target is {} where a class is needed", other.kind()))),
+    }
+}
+
+/// Parameters of the mechanism.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// θ of the classifier, the price of a missed margin; 1 by default.
+    theta: Option<f64>,
+    /// ρ of the classifier, the price of its bias and of squared slacks; 0.01 by default.
+    rho: Option<f64>,
+    /// The variance m of the noise, in squared units of the encoded record. By default R²/(p − 1), where R is the radius of the domain
+    /// and p the number of columns: the most that is not vacuous, for what is claimed is m(p − 1)(1 − s), and guessing the centre of
+    /// the domain is never off by more than R².
+    variance: Option<f64>,
+}
+
+fn design(parameters: Parameters, brief: &Brief) -> Result<FisherCorrelated> {
+    let domain = brief.domain.clone();
+    check_domain(&domain)?;
+    let most = domain.features().squared_radius() / (domain.columns().len() - 1) as f64;
+    let Parameters { theta, rho, variance } = parameters;
+    FisherCorrelated::new(domain, theta.unwrap_or(1.0), rho.unwrap_or(0.01), variance.unwrap_or(most))
+}
+
+register! {
+    /// The plugin `fisher-correlated`.
+    pub const FISHER_CORRELATED = {
+        name: NAME,
+        summary: "Gaussian noise on numbers and levels, such that the linear support vector machine stays exactly as it is",
+        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification, Theorem 2.10",
+        side: Curator,
+        pace: Quick,
+        parameters: Parameters,
+        design: design,
+        example: Example::mixed,
+    };
+}
