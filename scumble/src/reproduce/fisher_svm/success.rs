@@ -14,7 +14,7 @@ const QUICK_STRIDE: usize = 20;
 
 pub(super) fn figure_5(setting: &Setting, name: &'static str) -> Result<Found> {
     let exponents: Vec<i32> =
-        if setting.quick { vec![-16, -10, -6, -2, 4] } else { (-18..=6).step_by(2).collect() };
+        if setting.quick { vec![-14, -10, -6, -2, 4] } else { (-14..=8).step_by(2).collect() };
     let mut found = run(
         setting,
         name,
@@ -32,7 +32,7 @@ pub(super) fn figure_5(setting: &Setting, name: &'static str) -> Result<Found> {
 }
 
 pub(super) fn figure_6(setting: &Setting, name: &'static str) -> Result<Found> {
-    let exponents: Vec<i32> = if setting.quick { vec![-8, -4, 0, 4] } else { (-8..=6).step_by(2).collect() };
+    let exponents: Vec<i32> = if setting.quick { vec![1, 3, 5, 12] } else { vec![1, 2, 3, 4, 5, 6, 9, 12] };
     let people = data::people(setting)?;
     let rows: Vec<usize> =
         (0..people.signs.len()).step_by(if setting.quick { QUICK_STRIDE } else { 1 }).collect();

@@ -2,7 +2,7 @@
 
 use super::data::Data;
 use super::{design, least_error};
-use crate::registry::{Mechanism, Table, number::short};
+use crate::registry::{Mechanism, Table};
 use crate::reproduce::report::four;
 use crate::reproduce::trials::Mean;
 use crate::reproduce::{Finding, Grid, Layer, Marks, Panel, Point, Result, Scale, Setting, Verdict};
@@ -117,7 +117,7 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
         sweep.iter().map(|at| (at.lambda, at.gain(measure.better).in_errors())).collect();
     let better = gains.iter().filter(|(_, gain)| *gain > 3.0).count();
     let worse: Vec<String> =
-        gains.iter().filter(|(_, gain)| *gain < -3.0).map(|(lambda, _)| short(*lambda)).collect();
+        gains.iter().filter(|(_, gain)| *gain < -3.0).map(|(lambda, _)| format!("{lambda:e}")).collect();
     let (lambda, least) =
         gains.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((f64::NAN, f64::NAN));
     let all = gains.len();
@@ -125,9 +125,8 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
         what: format!("{}: Gaussian noise against Laplace noise", measure.name),
         paper: "Gaussian always better".into(),
         ours: format!(
-            "better by over three standard errors at {better} of {all} λ, worse by as much at {}; the least is {least:+.1} at λ = {}",
-            worse.len(),
-            short(lambda)
+            "better by over three standard errors at {better} of {all} λ, worse by as much at {}; the least is {least:+.1} at λ = {lambda:e}",
+            worse.len()
         ),
         value: Some(least),
         verdict: Verdict::of(worse.is_empty() && better > 0),
@@ -146,7 +145,7 @@ fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     let ends = sweep.first().map(mean).zip(sweep.last().map(mean));
     let (first, last) = ends.unwrap_or((Mean::of(&[]), Mean::of(&[])));
     let (off, way) = ((last.value - clean).abs(), (first.value - clean).abs());
-    let lambda = |at: Option<&AtLambda>| at.map_or(String::new(), |at| short(at.lambda));
+    let lambda = |at: Option<&AtLambda>| at.map_or(String::new(), |at| format!("{:e}", at.lambda));
     Finding {
         what: format!("{name} nears that without noise as λ grows"),
         paper: "it does".into(),
@@ -243,7 +242,7 @@ mod tests {
         let sweep = [tie, ahead];
         assert_eq!(gaussian_is_better(&sweep, &measure(Better::More)).verdict, Verdict::Reproduced);
         let finding = gaussian_is_better(&sweep, &measure(Better::Less));
-        assert_eq!((finding.verdict, &*finding.why), (Verdict::Differs, "worse at λ = 1"));
+        assert_eq!((finding.verdict, &*finding.why), (Verdict::Differs, "worse at λ = 1e0"));
         assert_eq!(gaussian_is_better(&sweep[..1], &measure(Better::More)).verdict, Verdict::Differs);
     }
 
