@@ -127,7 +127,11 @@ fn how_far_models_move_is_bounded_as_the_propositions_say() {
         return;
     }
     let report = quickly("fisher-svm/distance");
-    assert_eq!(report["grids"].as_array().unwrap().len(), 2);
+    // Machines and regressions, each by q and by Tr V; slopes are those of the noise, which is small here.
+    assert_eq!(report["grids"].as_array().unwrap().len(), 3);
+    for at in [1, 3, 5] {
+        assert!((value(&report, at) - 0.5).abs() < 0.1, "seed 1: {}", report["findings"][at]);
+    }
 }
 
 #[test]

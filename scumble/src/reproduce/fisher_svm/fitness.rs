@@ -17,7 +17,7 @@ const SIGMA: f64 = 1e-5;
 const QUICK_STRIDE: usize = 10;
 
 pub(super) fn figure_7(setting: &Setting, name: &'static str) -> Result<Found> {
-    let exponents: Vec<i32> = if setting.quick { vec![-8, -2, 2, 8] } else { (-8..=10).step_by(2).collect() };
+    let exponents: Vec<i32> = if setting.quick { vec![-6, -2, 2, 8] } else { (-6..=8).step_by(2).collect() };
     let lambdas: Vec<f64> = exponents.iter().map(|exponent| 10f64.powi(*exponent)).collect();
     let loans = data::loans(setting)?;
     let rows: Vec<usize> =
