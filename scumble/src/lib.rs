@@ -16,6 +16,7 @@
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
 //! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
 //! | [`page`] | a comparison as one HTML page |
+//! | [`reproduce`] | results of papers, found again |
 //! | [`command`] | the command line |
 //!
 //! ```
@@ -33,7 +34,9 @@
 
 pub mod command;
 pub mod compare;
+mod draw;
 pub mod page;
+pub mod reproduce;
 
 pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;

@@ -7,6 +7,7 @@ use scumble_registry::{Clips, Encoder, OutOfBounds, Schema, csv};
 pub(crate) struct Encoded<'s> {
     schema: &'s Schema,
     target: &'static str,
+    out_of_bounds: OutOfBounds,
     encoder: Encoder,
     flat: Vec<f64>,
     records: usize,
@@ -16,13 +17,23 @@ pub(crate) struct Encoded<'s> {
 impl<'s> Encoded<'s> {
     /// None yet; the first ones come from `file`.
     pub fn new(schema: &'s Schema, target: &'static str, file: &str) -> Result<Self> {
-        let encoder = encoder(schema, target, file)?;
-        Ok(Self { schema, target, encoder, flat: vec![], records: 0, clips: Clips::default() })
+        Self::with(schema, target, file, OutOfBounds::Clip)
+    }
+
+    /// None yet; the first ones come from `file`, and numbers outside their bounds become what `out_of_bounds` says.
+    pub fn with(
+        schema: &'s Schema,
+        target: &'static str,
+        file: &str,
+        out_of_bounds: OutOfBounds,
+    ) -> Result<Self> {
+        let encoder = encoder(schema, target, file, out_of_bounds)?;
+        Ok(Self { schema, target, out_of_bounds, encoder, flat: vec![], records: 0, clips: Clips::default() })
     }
 
     /// From here on rows come from `file`.
     pub fn next_file(&mut self, file: &str) -> Result<()> {
-        self.encoder = encoder(self.schema, self.target, file)?;
+        self.encoder = encoder(self.schema, self.target, file, self.out_of_bounds)?;
         Ok(())
     }
 
@@ -55,7 +66,7 @@ impl<'s> Encoded<'s> {
     }
 }
 
-fn encoder(schema: &Schema, target: &str, file: &str) -> Result<Encoder> {
+fn encoder(schema: &Schema, target: &str, file: &str, out_of_bounds: OutOfBounds) -> Result<Encoder> {
     let header: Vec<&str> = schema.columns().iter().map(|column| column.name.as_str()).collect();
-    Ok(schema.encoder(&header, Some(target), OutOfBounds::Clip, file)?)
+    Ok(schema.encoder(&header, Some(target), out_of_bounds, file)?)
 }

@@ -33,7 +33,7 @@ mod mnist;
 mod source;
 mod stored;
 mod valuation;
-mod wdbc;
+pub mod wdbc;
 
 pub use data_set::DataSet;
 pub use error::{Error, Result};

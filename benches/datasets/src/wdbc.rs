@@ -3,19 +3,44 @@
 use crate::csv_file::CsvFile;
 use crate::encoded::Encoded;
 use crate::{DataSet, Result, stored};
-use scumble_registry::Schema;
+use ndarray::Array1;
+use scumble_registry::{Kind, OutOfBounds, Schema, Table};
 use std::path::Path;
 
 const TARGET: &str = "Cancer";
 
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
+    read(folder, &schema()?, OutOfBounds::Clip)
+}
+
+/// The tumours that `folder` has (569 × 30), as they were measured: in the units of the schema (pixels, pixels², shares), and whatever
+/// lies outside its bounds as it is. The target is 0 for malignant and 1 for benign.
+///
+/// # Errors
+/// [`Error::Missing`](crate::Error::Missing), else whatever is wrong with the file, with the row, the column and the value.
+pub fn measurements(folder: &Path) -> Result<Table> {
+    let schema = schema()?;
+    let encoded = read(folder, &schema, OutOfBounds::Keep)?.table;
+    let bounds = schema.columns().iter().filter_map(|column| match column.kind {
+        Kind::Real { lower, upper, .. } => Some((lower, upper - lower)),
+        Kind::Category { .. } => None,
+    });
+    let (lower, width): (Vec<f64>, Vec<f64>) = bounds.unzip();
+    let measured = encoded.records() * &Array1::from(width) + &Array1::from(lower);
+    Ok(Table::new(encoded.columns().to_vec(), measured, encoded.target().clone())?)
+}
+
+fn schema() -> Result<Schema> {
+    Ok(Schema::from_toml(include_str!("../schemas/wdbc.toml"), "wdbc.toml")?)
+}
+
+fn read(folder: &Path, schema: &Schema, out_of_bounds: OutOfBounds) -> Result<DataSet> {
     let csv = CsvFile::read(&stored::read(&folder.join("wdbc/wdbc.csv"))?)?;
-    let schema = Schema::from_toml(include_str!("../schemas/wdbc.toml"), "wdbc.toml")?;
     let mut places = vec![csv.place(TARGET)?];
     for feature in 1..schema.columns().len() {
         places.push(csv.place(&format!("Feature {feature}"))?);
     }
-    let mut encoded = Encoded::new(&schema, TARGET, &csv.name)?;
+    let mut encoded = Encoded::with(schema, TARGET, &csv.name, out_of_bounds)?;
     for (number, row) in csv.rows() {
         let cells = places.iter().map(|&place| &row[place]).enumerate();
         encoded.push(number, cells.map(|(at, cell)| if at == 0 { diagnosis(cell) } else { cell }))?;

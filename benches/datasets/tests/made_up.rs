@@ -1,7 +1,7 @@
 //! Files of every format with a few made-up rows: `tests/made-up/` is laid out as the data are.
 
 use ndarray::{Array2, array};
-use scumble_datasets::{DataSet, Error, Source, household, source, sources};
+use scumble_datasets::{DataSet, Error, Source, household, source, sources, wdbc};
 use scumble_registry::{Clipped, Domain, Target, TargetDomain};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,6 +81,14 @@ fn tumours_are_scaled_by_definition_and_have_a_diagnosis() {
     assert_eq!(row(&data, 2).of("mean radius"), 1.0);
     assert_near(row(&data, 2).of("worst area"), 0.25);
     assert_eq!(data.clipped, [clipped("mean radius", 1, 0.0, 40.0)]);
+}
+
+#[test]
+fn tumours_as_measured_are_neither_scaled_nor_clipped() {
+    let table = wdbc::measurements(&folder()).unwrap();
+    assert_eq!(table.records().column(0).to_vec(), [20.0, 40.0, 41.5]);
+    assert_eq!(table.records().column(23).to_vec(), [2500.0, 5000.0, 1250.0]);
+    assert_eq!(table.target(), load("wdbc").table.target());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! Facts are from descriptions of the data that others wrote, not from these loaders.
 
 use ndarray::{Axis, s};
-use scumble_datasets::{DataSet, Error, Result, household, source};
+use scumble_datasets::{DataSet, Error, Result, household, source, wdbc};
 use scumble_registry::{Target, TargetDomain};
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
@@ -71,6 +71,22 @@ fn of_569_tumours_212_are_malignant() {
     assert_near(data.table.records()[[0, 29]], 0.1189 / 0.25, 1e-15);
     let cells: usize = clipped(&data).iter().map(|(_, cells)| cells).sum();
     assert_eq!(cells, 39, "{:?}", data.clipped);
+}
+
+#[test]
+fn tumours_as_measured_lie_where_the_file_has_them() {
+    let Some(table) = there(wdbc::measurements(&folder())) else { return };
+    assert_eq!(table.records().dim(), (569, 30));
+    // The extremes of mean radius, worst perimeter, worst area and worst concavity, of which the last lies outside its bounds.
+    for (place, smallest, largest) in
+        [(0, 6.981, 28.11), (22, 50.41, 251.2), (23, 185.2, 4254.0), (26, 0.0, 1.252)]
+    {
+        let column = table.records().column(place);
+        assert_near(column.fold(f64::INFINITY, |least, x| least.min(*x)), smallest, 1e-12);
+        assert_near(column.fold(0.0, |most, x| f64::max(most, *x)), largest, 1e-12);
+    }
+    let Target::Class(classes) = table.target() else { panic!("a diagnosis is a class") };
+    assert_eq!(classes.iter().filter(|class| **class == 0).count(), 212);
 }
 
 #[test]

@@ -12,13 +12,15 @@ use ndarray::{Array1, Array2};
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidRidgeParams {
     l2_penalty: f64,
+    through_origin: bool,
     noise_covariance: Option<Array2<f64>>,
 }
 
 /// Hyper-parameters of ridge regression.
 ///
 /// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² over the weights w (d) of standardised features and a free
-/// intercept c, by a direct solution of its normal equations.
+/// intercept c, by a direct solution of its normal equations. [Through the origin](Self::through_origin) there is no c, and features are
+/// taken as they are.
 ///
 /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖² with the covariances S of what
 /// is seen and s with the target, and those of the noise, N and m: errors in variables (Loh and Wainwright 2012).
@@ -27,7 +29,7 @@ pub struct RidgeParams(ValidRidgeParams);
 
 impl Default for RidgeParams {
     fn default() -> Self {
-        Self(ValidRidgeParams { l2_penalty: 1e-3, noise_covariance: None })
+        Self(ValidRidgeParams { l2_penalty: 1e-3, through_origin: false, noise_covariance: None })
     }
 }
 
@@ -35,6 +37,12 @@ impl RidgeParams {
     /// The weight of ½‖w‖² beside the mean loss, 10⁻³ by default.
     pub fn l2_penalty(mut self, l2_penalty: f64) -> Self {
         self.0.l2_penalty = l2_penalty;
+        self
+    }
+
+    /// Without an intercept, on features as they are: minimises ‖y − Xw‖²/2n + ½·`l2_penalty`·‖w‖².
+    pub fn through_origin(mut self) -> Self {
+        self.0.through_origin = true;
         self
     }
 
@@ -71,25 +79,36 @@ impl Fit<Array2<f64>, Array1<f64>, Error> for ValidRidgeParams {
         if let Some(noise) = &self.noise_covariance {
             noisy::check(noise, dataset.records.ncols())?;
         }
+        let noise = self.noise_covariance.as_ref().filter(|noise| noise.iter().any(|x| *x != 0.0));
+        if self.through_origin {
+            let weights = noisy::weights(&dataset.records, &dataset.targets, noise, self.l2_penalty)?;
+            return Ok(RidgeModel { standardizer: None, weights, intercept: 0.0 });
+        }
         let (standardizer, standardized) = Standardizer::fit(dataset)?;
         let scale = |at: usize| standardizer.scales().get(at).copied().unwrap_or(1.0); // the target is not scaled
-        let noise = self.noise_covariance.as_ref().filter(|noise| noise.iter().any(|x| *x != 0.0));
         let noise = noise
             .map(|noise| Array2::from_shape_fn(noise.dim(), |(i, j)| noise[[i, j]] * scale(i) * scale(j)));
         let intercept = standardized.targets.mean().unwrap_or(0.0);
         let targets = &standardized.targets - intercept;
         let weights = noisy::weights(&standardized.records, &targets, noise.as_ref(), self.l2_penalty)?;
-        Ok(RidgeModel { standardizer, weights, intercept })
+        Ok(RidgeModel { standardizer: Some(standardizer), weights, intercept })
     }
 }
 
 /// A fitted ridge regression.
 #[derive(Debug, Clone)]
 pub struct RidgeModel {
-    standardizer: Standardizer,
-    /// Of standardised features (d values).
+    /// None through the origin.
+    standardizer: Option<Standardizer>,
     weights: Array1<f64>,
     intercept: f64,
+}
+
+impl RidgeModel {
+    /// w (d values): of standardised features, or through the origin of features as they are.
+    pub fn weights(&self) -> &Array1<f64> {
+        &self.weights
+    }
 }
 
 impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
@@ -97,7 +116,8 @@ impl PredictInplace<Array2<f64>, Array1<f64>> for RidgeModel {
     ///
     /// As everywhere in linfa, records of another width than those of the fit panic.
     fn predict_inplace(&self, records: &Array2<f64>, targets: &mut Array1<f64>) {
-        *targets = self.standardizer.apply(records).dot(&self.weights) + self.intercept;
+        let standardized = self.standardizer.as_ref().map(|standardizer| standardizer.apply(records));
+        *targets = standardized.as_ref().unwrap_or(records).dot(&self.weights) + self.intercept;
     }
 
     fn default_target(&self, records: &Array2<f64>) -> Array1<f64> {
@@ -131,7 +151,7 @@ mod tests {
         let dataset = drawn(400);
         for penalty in [0.0, 0.5] {
             let model = RidgeParams::default().l2_penalty(penalty).fit(&dataset).unwrap();
-            let x = model.standardizer.apply(&dataset.records);
+            let x = model.standardizer.as_ref().unwrap().apply(&dataset.records);
             let residual = model.predict(&dataset.records) - &dataset.targets;
             let gradient = x.t().dot(&residual) / 400.0 + penalty * &model.weights;
             assert!(
@@ -140,6 +160,20 @@ mod tests {
             );
             assert!(residual.mean_axis(Axis(0)).unwrap().into_scalar().abs() < 1e-8);
         }
+    }
+
+    #[test]
+    fn through_the_origin_the_normal_equations_hold_for_features_as_they_are() {
+        let dataset = drawn(400);
+        let model = RidgeParams::default().l2_penalty(0.5).through_origin().fit(&dataset).unwrap();
+        let residual = model.predict(&dataset.records) - &dataset.targets;
+        let gradient = dataset.records.t().dot(&residual) / 400.0 + 0.5 * model.weights();
+        assert!(gradient.iter().all(|g| g.abs() < 1e-8), "the gradient is {gradient}");
+        assert_eq!(model.predict(&Array2::zeros((1, 3)))[0], 0.0);
+        // By hand: x = 1, 2 and y = 1, 3 give w = (1 + 6)/2 / ((1 + 4)/2 + 0.5).
+        let two = Dataset::new(array![[1.0], [2.0]], array![1.0, 3.0]);
+        let model = RidgeParams::default().l2_penalty(0.5).through_origin().fit(&two).unwrap();
+        assert!((model.weights()[0] - 7.0 / 6.0).abs() < 1e-12);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod design;
 mod ledger;
 mod list;
 mod release;
+mod reproduce;
 mod setting;
 
 use crate::adversary::Broken;
@@ -70,6 +71,8 @@ enum Command {
     Audit(audit::AuditArguments),
     /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
     Compare(compare::CompareArguments),
+    /// Find results of papers again, and set the paper's numbers beside ours. Without a name, list them.
+    Reproduce(reproduce::ReproduceArguments),
 }
 
 /// One line on stderr, and exit code 2.
@@ -118,6 +121,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Account { command } => account::account(&command, arguments.json),
         Command::Audit(arguments_of) => audit::audit(&registry, &arguments_of, arguments.json),
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
+        Command::Reproduce(arguments_of) => reproduce::reproduce(&registry, &arguments_of, arguments.json),
     }
 }
 

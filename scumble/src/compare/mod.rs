@@ -539,7 +539,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// The mean, and the sample standard deviation, which one value does not have.
-fn mean_and_sd(values: &[f64]) -> (f64, f64) {
+pub(crate) fn mean_and_sd(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     match values {
         [only] => (*only, f64::NAN),

@@ -5,45 +5,13 @@
 
 use super::ink;
 use crate::compare::{Metric, Row, Scores, Series};
+use crate::draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, TOP, WIDTH, at, ends};
 use maud::{Markup, html};
 
-/// In user units; the page scales them.
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 390.0;
-const LEFT: f64 = 60.0;
-const RIGHT: f64 = WIDTH - 66.0;
-const TOP: f64 = 14.0;
-const BOTTOM: f64 = HEIGHT - 60.0;
 /// Between the plot's sides and the outermost budgets.
 const PAD: f64 = 30.0;
 /// The width of a character of a label, at its largest.
 const CHARACTER: f64 = 12.0;
-
-/// Marks of series, around (0, 0).
-const MARKERS: [&str; 8] = [
-    "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z",
-    "M-4 -4h8v8h-8Z",
-    "M0 -5.4L5 3.6H-5Z",
-    "M0 -5.6L5.2 0L0 5.6L-5.2 0Z",
-    "M0 5.4L5 -3.6H-5Z",
-    "M-4.2 -4.2L4.2 4.2M4.2 -4.2L-4.2 4.2",
-    "M0 -5.2V5.2M-5.2 0H5.2",
-    "M0 -5.4L5.1 -1.7L3.2 4.4H-3.2L-5.1 -1.7Z",
-];
-const DASHES: [&str; 5] = ["none", "7 3", "2 3", "9 3 2 3", "14 4"];
-
-/// How the series at this place looks: no two of the first forty have marker and dashes in common.
-struct Look {
-    marker: &'static str,
-    dashes: &'static str,
-}
-
-impl Look {
-    fn of(at: usize) -> Self {
-        let round = at / MARKERS.len();
-        Self { marker: MARKERS[at % MARKERS.len()], dashes: DASHES[(at + round) % DASHES.len()] }
-    }
-}
 
 /// A row's place on the chart.
 struct Point<'a> {
@@ -145,7 +113,7 @@ pub(super) fn sample(series: &Series, place: usize) -> Markup {
 
 /// Whether scores stand on a logarithmic scale.
 pub(super) fn is_logarithmic(scores: &Scores, blind_guess: f64) -> bool {
-    Up::of(scores, blind_guess).is_logarithmic
+    Up::of(scores, blind_guess).axis.is_logarithmic()
 }
 
 /// Whether some mean lies outside the chart, and is drawn at its edge.
@@ -210,11 +178,7 @@ impl Across {
 
 /// Scores from the bottom up: linear, or logarithmic where errors are of many magnitudes.
 struct Up {
-    from: f64,
-    to: f64,
-    /// Where lines run across, in units of the axis.
-    ticks: Vec<f64>,
-    is_logarithmic: bool,
+    axis: Axis,
     metric: Metric,
 }
 
@@ -229,14 +193,7 @@ impl Up {
             rows().map(|row| row.mean).chain([blind_guess]).filter(|mean| mean.is_finite()).collect();
         let (low, high) = ends(&means);
         if metric.is_error() && low > 0.0 && high > MANY_MAGNITUDES * low {
-            let ends = [round(low, Rounding::Down), round(high, Rounding::Up)].map(f64::log10);
-            return Self {
-                from: ends[0],
-                to: ends[1],
-                ticks: magnitudes(ends),
-                is_logarithmic: true,
-                metric,
-            };
+            return Self { axis: Axis::logarithmic(low, high), metric };
         }
         let spread = |row: &Row| if row.sd.is_finite() { row.sd } else { 0.0 };
         let bars = rows().flat_map(|row| [row.mean - spread(row), row.mean + spread(row)]);
@@ -248,13 +205,7 @@ impl Up {
             _ => (0.0, f64::INFINITY),
         };
         let scale = scale(metric);
-        let (low, high) = (low.max(least) * scale, high.clamp(least, most) * scale);
-        let step = round((high - low).max(1e-3 * high.abs()).max(1e-9) / 5.0, Rounding::Up);
-        let from = (low / step).floor() * step;
-        let to = ((high / step).ceil() * step).max(from + step);
-        let count = ((to - from) / step).round() as i32;
-        let ticks = (0..=count).map(|at| from + f64::from(at) * step).collect();
-        Self { from, to, ticks, is_logarithmic: false, metric }
+        Self { axis: Axis::linear(low.max(least) * scale, high.clamp(least, most) * scale), metric }
     }
 
     /// Where a score stands; at the edge if it lies beyond.
@@ -269,24 +220,12 @@ impl Up {
 
     /// How far up it stands: 0 at the bottom, 1 at the top.
     fn share(&self, score: f64) -> f64 {
-        let value = score * scale(self.metric);
-        let value = if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
-        (value - self.from) / (self.to - self.from)
+        self.axis.share(score * scale(self.metric))
     }
 
     /// Scores with their labels.
-    fn ticks(&self) -> Vec<(f64, String)> {
-        let steps = self.ticks.windows(2).map(|pair| pair[1] - pair[0]);
-        let step = steps.fold(f64::INFINITY, f64::min);
-        // As many decimals as tell one from the next; on a logarithmic scale each has its own.
-        let label = |value: f64| match if self.is_logarithmic { value } else { step } {
-            finest @ 1e-4..1e6 => {
-                let decimals = (-(finest * (1.0 + 1e-9)).log10().floor()).max(0.0) as usize;
-                format!("{value:.decimals$}")
-            }
-            _ => format!("{value:.0e}"),
-        };
-        self.ticks.iter().map(|&value| (value / scale(self.metric), label(value))).collect()
+    fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
+        self.axis.ticks().into_iter().map(|(value, label)| (value / scale(self.metric), label))
     }
 }
 
@@ -300,57 +239,14 @@ fn scale(metric: Metric) -> f64 {
     if metric.is_share() { 100.0 } else { 1.0 }
 }
 
-/// The least and the greatest; 0 and 1 of none.
-fn ends(values: &[f64]) -> (f64, f64) {
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if low <= high { (low, high) } else { (0.0, 1.0) }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Rounding {
-    Down,
-    Up,
-}
-
-/// The nearest of 1, 2 and 5 times a power of ten that is no more, or no less.
-fn round(value: f64, rounding: Rounding) -> f64 {
-    let unit = 10f64.powf(value.log10().floor());
-    let fits = |times: &f64| match rounding {
-        Rounding::Down => times * unit <= value * (1.0 + 1e-9),
-        Rounding::Up => times * unit >= value * (1.0 - 1e-9),
-    };
-    let mut times = [1.0, 2.0, 5.0, 10.0].into_iter();
-    let found = if rounding == Rounding::Up { times.find(fits) } else { times.rfind(fits) };
-    found.unwrap_or(1.0) * unit
-}
-
-/// 1, 2 and 5 times powers of ten between the two logarithms, or powers of ten alone, if those are many.
-fn magnitudes(ends: [f64; 2]) -> Vec<f64> {
-    let times: &[f64] = if ends[1] - ends[0] > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-    let powers = ends[0].floor() as i32..=ends[1].ceil() as i32;
-    // So many decades that not every one has room.
-    let every = (powers.clone().count() as i32 / 8).max(1);
-    let values = powers.filter(|power| power % every == 0);
-    let values = values.flat_map(|power| times.iter().map(move |times| times * 10f64.powi(power)));
-    values.filter(|value| (ends[0] - 1e-9..=ends[1] + 1e-9).contains(&value.log10())).collect()
-}
-
 /// ε as people write it.
 pub(super) fn in_words(epsilon: f64) -> String {
     if epsilon.is_infinite() { "∞".into() } else { crate::registry::number::short(epsilon) }
 }
 
-/// A coordinate, to a tenth.
-fn at(coordinate: f64) -> String {
-    let text = format!("{coordinate:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     #[test]
     fn infinity_is_the_last_place_of_an_axis_that_is_logarithmic_before_it() {
@@ -373,31 +269,5 @@ mod tests {
             let width = |tick: &(f64, String)| tick.1.chars().count() as f64 * CHARACTER;
             assert!(pair[0].0 - pair[1].0 > (width(&pair[0]) + width(&pair[1])) / 2.0, "{pair:?}");
         }
-    }
-
-    #[test]
-    fn steps_are_round() {
-        for (step, up, down) in
-            [(0.9, 1.0, 0.5), (1.0, 1.0, 1.0), (1.1, 2.0, 1.0), (0.03, 0.05, 0.02), (60.0, 100.0, 50.0)]
-        {
-            for (rounding, expected) in [(Rounding::Up, up), (Rounding::Down, down)] {
-                let found = round(step, rounding);
-                assert!((found - expected).abs() < 1e-9 * expected, "{step} gives {found}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_logarithmic_axis_has_a_few_round_numbers() {
-        assert_eq!(magnitudes([0.5, 20.0].map(f64::log10)), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
-        assert_eq!(magnitudes([0.0, 4.0]), [1.0, 10.0, 100.0, 1000.0, 10000.0]);
-        assert!((2..12).contains(&magnitudes([-3.0, 90.0]).len()));
-    }
-
-    #[test]
-    fn forty_series_can_be_told_apart_without_colours() {
-        let looks: HashSet<(&str, &str)> =
-            (0..40).map(Look::of).map(|look| (look.marker, look.dashes)).collect();
-        assert_eq!(looks.len(), 40);
     }
 }

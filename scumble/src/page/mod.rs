@@ -5,6 +5,7 @@
 mod chart;
 
 use crate::compare::{Comparison, Metric, Outcome, Row, Scores, Series, SplitKind};
+use crate::draw::STYLE;
 use crate::registry::{Guarantee, Plugin, Unit};
 use chart::{chart, in_words, is_cut, is_logarithmic, sample};
 use jiff::Timestamp;
@@ -45,7 +46,7 @@ impl Page<'_> {
                     meta http-equiv="Content-Security-Policy" content=(POLICY);
                     meta name="generator" content={ "scumble " (env!("CARGO_PKG_VERSION")) };
                     title { (title) }
-                    style { (PreEscaped(include_str!("style.css"))) }
+                    style { (PreEscaped(STYLE)) (PreEscaped(include_str!("style.css"))) }
                 }
                 body {
                     main {

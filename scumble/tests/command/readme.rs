@@ -26,8 +26,25 @@ fn its_commands_run_in_their_order() {
     let commands: Vec<&str> = README.lines().filter_map(|line| line.strip_prefix("$ scumble ")).collect();
     let names: Vec<&str> = commands.iter().map(|line| line.split(' ').next().unwrap()).collect();
     let expected = [
-        "compare", "compare", "compare", "design", "release", "describe", "design", "ledger", "release",
-        "ledger", "design", "account", "account", "account", "describe", "audit", "audit",
+        "compare",
+        "compare",
+        "compare",
+        "design",
+        "release",
+        "describe",
+        "design",
+        "ledger",
+        "release",
+        "ledger",
+        "design",
+        "account",
+        "account",
+        "account",
+        "describe",
+        "audit",
+        "audit",
+        "reproduce",
+        "reproduce",
     ];
     assert_eq!(names, expected);
     for command in commands {
@@ -35,6 +52,7 @@ fn its_commands_run_in_their_order() {
         files.run(&command.replacen("compare ", "compare --trials 2 ", 1));
     }
     assert!(files.read("experiment.html").contains("noise-aware logistic regression, l2_penalty = 10"));
+    assert!(files.read("results/fisher-svm/figure-3.svg").starts_with("<svg"));
     // One line a mechanism, budget, model and trial.
     assert_eq!(files.read("experiment.cells.jsonl").lines().count(), 5 * 3 * 2);
     assert_eq!(files.read("released.csv").lines().next(), Some("alcohol,quality"));
@@ -63,4 +81,13 @@ fn its_card_is_the_one_that_is_printed() {
     let shown = shown.split("```").next().unwrap();
     let printed = Files::new().run("describe randomized-response");
     assert!(printed.contains(shown.trim_end()), "the README shows\n{shown}\nand printed is\n{printed}");
+}
+
+#[test]
+fn its_result_of_a_paper_is_the_one_that_is_printed() {
+    let shown =
+        README.split("$ scumble reproduce fisher-svm/figure-3 --output results\n...\n").nth(1).unwrap();
+    let shown = shown.split("\n...").next().unwrap();
+    let printed = Files::new().run("reproduce fisher-svm/figure-3 --quick");
+    assert!(printed.contains(shown), "the README shows\n{shown}\nand printed is\n{printed}");
 }

@@ -1,0 +1,191 @@
+//! `scumble reproduce`.
+
+use super::{Failure, print, print_json, progress_bar};
+use crate::datasets::folder;
+use crate::registry::{Existing, NewFile, Readable, Registry};
+use crate::reproduce::{self, Finding, Grid, Report, Reproduction, Setting};
+use clap::Args;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use indicatif::ProgressBar;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+#[derive(Args)]
+pub(super) struct ReproduceArguments {
+    /// A result, as the list without a name shows it.
+    #[arg(conflicts_with = "all")]
+    name: Option<String>,
+    /// All results, one after the other.
+    #[arg(long)]
+    all: bool,
+    /// A form of seconds: fewer trials and points, and of many records a part.
+    #[arg(long)]
+    quick: bool,
+    /// What all draws come from: the same seed gives the same numbers.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How often draws are repeated, where they are [default: 100, or 10 in the quick form].
+    #[arg(long, value_name = "N")]
+    trials: Option<usize>,
+    /// A folder for NAME.json, with all numbers, and NAME.svg, the chart.
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Replace files that stand there.
+    #[arg(long, requires = "output")]
+    force: bool,
+}
+
+pub(super) fn reproduce(
+    registry: &Registry,
+    arguments: &ReproduceArguments,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let wanted = match &arguments.name {
+        Some(name) => std::slice::from_ref(reproduce::get(name)?),
+        None if arguments.all => reproduce::all(),
+        None => return list(as_json),
+    };
+    // Before any work is done.
+    for result in wanted {
+        check_places(result, arguments)?;
+    }
+    let mut reports = vec![];
+    for result in wanted {
+        let report = run(registry, result, arguments)?;
+        let written = write(&report, arguments);
+        // Files that cannot be written after all take no result with them.
+        if !as_json {
+            print(&told(&report))?;
+        }
+        written?;
+        reports.push(report);
+    }
+    match &reports[..] {
+        [only] if as_json && !arguments.all => print_json(only),
+        reports if as_json => print_json(&json!({ "results": reports })),
+        _ => Ok(()),
+    }
+}
+
+fn list(as_json: bool) -> Result<(), Failure> {
+    let results = reproduce::all();
+    if as_json {
+        let results = results
+            .iter()
+            .map(|result| json!({ "name": result.name, "about": result.about, "paper": result.paper }));
+        return print_json(&results.collect::<Vec<_>>());
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    for Reproduction { name, about, .. } in results {
+        table.add_row([name, about]);
+    }
+    print(&format!(
+        "{}\n\nOne of them: scumble reproduce NAME --quick, or without --quick as in the paper",
+        table.trim_fmt()
+    ))
+}
+
+/// Runs it behind a progress bar.
+fn run(
+    registry: &Registry,
+    result: &Reproduction,
+    arguments: &ReproduceArguments,
+) -> Result<Report, reproduce::Error> {
+    let bar: OnceLock<ProgressBar> = OnceLock::new();
+    let on_start = |steps| {
+        let template = format!("{} {{bar:40}} {{pos}}/{{len}}, {{eta}} left", result.name);
+        bar.get_or_init(|| progress_bar(steps, &template));
+    };
+    let on_step = || {
+        if let Some(bar) = bar.get() {
+            bar.inc(1);
+        }
+    };
+    let ReproduceArguments { quick, seed, trials, .. } = *arguments;
+    let (on_start, on_step) = (&on_start, &on_step);
+    let report = result.run(&Setting { registry, folder: &folder(), quick, seed, trials, on_start, on_step });
+    if let Some(bar) = bar.get() {
+        bar.finish_and_clear();
+    }
+    report
+}
+
+/// Where a result's files go: its name is a path below the folder.
+fn places(name: &str, arguments: &ReproduceArguments) -> Option<[PathBuf; 2]> {
+    let folder = arguments.output.as_ref()?;
+    Some(["json", "svg"].map(|extension| folder.join(name).with_added_extension(extension)))
+}
+
+/// # Errors
+/// Where a file stands that must stay, or the folder that holds the first one cannot be written: tried, and taken away again, for a
+/// process that is killed meanwhile should leave nothing.
+fn check_places(result: &Reproduction, arguments: &ReproduceArguments) -> Result<(), Failure> {
+    for place in places(result.name, arguments).into_iter().flatten() {
+        let name = place.file_name().unwrap_or_default();
+        let there = place.ancestors().skip(1).find(|folder| folder.exists() || folder.as_os_str().is_empty());
+        let there = there.unwrap_or(Path::new(""));
+        let is_where_it_goes = place.parent() == Some(there);
+        // Above folders that are yet to be made any name that nobody has will do.
+        let tried = if is_where_it_goes {
+            place.clone()
+        } else {
+            there.join(".scumble-reproduce").with_added_extension(name)
+        };
+        NewFile::create(&tried, existing(arguments), Readable::AsUsual)?;
+    }
+    Ok(())
+}
+
+fn existing(arguments: &ReproduceArguments) -> Existing {
+    if arguments.force { Existing::Replace } else { Existing::Keep }
+}
+
+fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure> {
+    let Some([json, svg]) = places(report.name, arguments) else { return Ok(()) };
+    if let Some(folder) = json.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let create = |place: &Path| NewFile::create(place, existing(arguments), Readable::AsUsual);
+    // Both are aside before the first appears.
+    let (numbers, chart) = (create(&json)?, create(&svg)?);
+    chart.finish(report.picture.to_svg().as_bytes())?;
+    numbers.finish((serde_json::to_string_pretty(report)? + "\n").as_bytes())?;
+    Ok(())
+}
+
+/// The findings, the numbers behind them, and what was decided.
+fn told(report: &Report) -> String {
+    let Report { name, about, paper, quick, seed, trials, seconds, .. } = report;
+    let form = if *quick { "quick form, " } else { "" };
+    let repeated = match trials {
+        1 => "one draw".to_owned(),
+        trials => format!("{trials} trials"),
+    };
+    let mut text = format!("{name}: {about}\n{paper}\n{form}{repeated}, seed {seed}, {seconds:.1} s\n");
+    for Finding { what, paper, ours, verdict, why, .. } in &report.findings {
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        text += &format!("\n {what}\n   paper    {paper}\n   ours     {ours}\n   verdict  {verdict}{why}\n");
+    }
+    for grid in &report.grids {
+        text += &format!("\n{}\n\n{}\n", grid.title, numbers(grid));
+    }
+    for note in &report.notes {
+        text += &format!("\n{note}\n");
+    }
+    text
+}
+
+fn numbers(grid: &Grid) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(&grid.header);
+    for row in &grid.rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt()
+}

@@ -1,0 +1,203 @@
+//! What papers found, found again: each result runs by name, and sets the paper's numbers beside ours.
+//!
+//! A result is one [`Reproduction`] in a table: a name, a line, the paper, and a function that runs it. The same seed gives the same
+//! numbers whatever the number of threads.
+//!
+//! ```
+//! use scumble::reproduce::{self, Setting, Verdict};
+//! use std::path::Path;
+//!
+//! let figure = reproduce::get("fisher-svm/figure-3")?;
+//! let registry = scumble::registry::Registry::installed()?;
+//! let setting = Setting { quick: true, ..Setting::new(&registry, Path::new("no data are needed")) };
+//! let report = figure.run(&setting)?;
+//! assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Reproduced));
+//! # Ok::<(), reproduce::Error>(())
+//! ```
+
+mod fisher_svm;
+mod picture;
+mod report;
+mod trials;
+
+pub use picture::{Layer, Marks, Panel, Picture, Point, Scale};
+pub use report::{Finding, Grid, Report, Verdict};
+
+use crate::{datasets, kkt, linear, registry};
+use registry::{Randomness, Registry, nearest_name};
+use report::Found;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::time::Instant;
+
+/// More trials than this nobody waits for.
+const MOST_TRIALS: usize = 100_000;
+
+/// What can stop a reproduction.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A name that no result has.
+    #[error("there is no result {name:?}{}; there are {known}", nearest.as_ref().map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default())]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The nearest name that is there.
+        nearest: Option<String>,
+        /// All names, separated by commas.
+        known: String,
+    },
+    /// A number of trials that has no standard error, or that nobody waits for.
+    #[error("a result needs between 2 and {MOST_TRIALS} trials, and not {0}")]
+    Trials(usize),
+    /// Design or release.
+    #[error(transparent)]
+    Registry(#[from] registry::Error),
+    /// A data set that cannot be loaded.
+    #[error(transparent)]
+    DataSet(#[from] datasets::Error),
+    /// A machine that could not be solved.
+    #[error(transparent)]
+    Machine(#[from] kkt::Error),
+    /// A linear model that could not be fitted.
+    #[error(transparent)]
+    Linear(#[from] linear::Error),
+    /// A mechanism that is not what the result needs.
+    #[error("the mechanism {mechanism:?} {problem}")]
+    Mechanism {
+        /// Its name.
+        mechanism: String,
+        /// What is amiss.
+        problem: String,
+    },
+}
+
+/// The result of reproducing.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A result of a paper.
+#[derive(Debug, Clone, Copy)]
+pub struct Reproduction {
+    /// Its name: the paper's, and the result's.
+    pub name: &'static str,
+    /// What is shown, in one line.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    run: fn(&Setting, &'static str) -> Result<Found>,
+}
+
+/// All results, sorted by name.
+static RESULTS: [Reproduction; 7] = fisher_svm::RESULTS;
+
+/// All of them, sorted by name.
+pub fn all() -> &'static [Reproduction] {
+    &RESULTS
+}
+
+/// The one of this name.
+///
+/// # Errors
+/// [`Error::Unknown`] with the nearest name, and all of them.
+pub fn get(name: &str) -> Result<&'static Reproduction> {
+    let names = || all().iter().map(|result| result.name);
+    all().iter().find(|result| result.name == name).ok_or_else(|| Error::Unknown {
+        name: name.into(),
+        nearest: nearest_name(name, names()),
+        known: names().collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// How results are run.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// Where mechanisms are found by name.
+    pub registry: &'a Registry,
+    /// Where the data sets lie.
+    pub folder: &'a Path,
+    /// A form of seconds: fewer trials, fewer points of a curve, and of many records a part. The report says which.
+    pub quick: bool,
+    /// What all draws come from.
+    pub seed: u64,
+    /// How often draws are repeated where they are, two or more, in place of 100, or of 10 in the quick form.
+    pub trials: Option<usize>,
+    /// Hears how many steps a result has.
+    pub on_start: &'a (dyn Fn(u64) + Sync),
+    /// Hears of each step's end.
+    pub on_step: &'a (dyn Fn() + Sync),
+}
+
+impl<'a> Setting<'a> {
+    /// The full form with seed 1, heard by nobody.
+    pub fn new(registry: &'a Registry, folder: &'a Path) -> Self {
+        Self { registry, folder, quick: false, seed: 1, trials: None, on_start: &|_| (), on_step: &|| () }
+    }
+
+    fn trials(&self) -> usize {
+        self.trials.unwrap_or(if self.quick { 10 } else { 100 })
+    }
+
+    /// Randomness of its own for every draw: nothing depends on their order.
+    fn randomness(&self, result: &str, draw: &[u64]) -> Randomness {
+        let mut digest = Sha256::new();
+        digest.update(self.seed.to_le_bytes());
+        digest.update((result.len() as u64).to_le_bytes());
+        digest.update(result);
+        draw.iter().for_each(|at| digest.update(at.to_le_bytes()));
+        let digest = digest.finalize();
+        Randomness::seeded(digest.iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte)))
+    }
+}
+
+impl Reproduction {
+    /// Runs it on all cores.
+    ///
+    /// # Errors
+    /// [`Error`] for data that are not there, too few trials, and whatever stops a mechanism or a model.
+    pub fn run(&self, setting: &Setting) -> Result<Report> {
+        let start = Instant::now();
+        if let Some(trials) = setting.trials.filter(|trials| !(2..=MOST_TRIALS).contains(trials)) {
+            return Err(Error::Trials(trials));
+        }
+        let Found { trials, findings, grids, notes, picture } = (self.run)(setting, self.name)?;
+        Ok(Report {
+            name: self.name,
+            about: self.about,
+            paper: self.paper,
+            quick: setting.quick,
+            seed: setting.seed,
+            trials,
+            seconds: start.elapsed().as_secs_f64(),
+            findings,
+            grids,
+            notes,
+            picture,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_stand_once() {
+        let names: Vec<&str> = all().iter().map(|result| result.name).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+        assert!(all().iter().all(|result| !result.about.contains('\n')));
+    }
+
+    #[test]
+    fn every_draw_has_randomness_of_its_own() {
+        let registry = Registry::default();
+        let setting = Setting::new(&registry, Path::new(""));
+        let first = |seed: u64, result: &str, draw: &[u64]| {
+            let setting = Setting { seed, ..setting };
+            setting.randomness(result, draw).provenance()
+        };
+        assert_eq!(first(1, "a", &[1, 2]), first(1, "a", &[1, 2]));
+        for other in [first(2, "a", &[1, 2]), first(1, "b", &[1, 2]), first(1, "a", &[2, 1])] {
+            assert_ne!(other, first(1, "a", &[1, 2]));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! `scumble reproduce`: quick forms. Those that need data say so and pass where these are not there.
+
+use crate::Files;
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Where the data lie: beside the repository, or where `SCUMBLE_DATA` says.
+fn data() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    std::env::var_os("SCUMBLE_DATA").map_or_else(beside, PathBuf::from)
+}
+
+/// Whether a data set is there; if not, a line says so.
+fn is_there(folder: &str) -> bool {
+    let there = data().join(folder).exists();
+    if !there {
+        // The test harness keeps what `eprintln!` says of a test that passes.
+        let line = format!("skipped: {} is not there\n", data().join(folder).display());
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
+    }
+    there
+}
+
+impl Files {
+    fn reproduce(&self, line: &str) -> Command {
+        let mut command = self.command(&format!("reproduce {line}"));
+        command.env("SCUMBLE_DATA", data());
+        command
+    }
+
+    #[track_caller]
+    fn reproduced(&self, line: &str) -> Value {
+        let output = self.reproduce(&format!("{line} --json")).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+/// A report without the time that it took, which is never the same.
+fn timeless(mut report: Value) -> Value {
+    report["seconds"] = Value::Null;
+    report
+}
+
+#[track_caller]
+fn assert_all_reproduced(report: &Value) {
+    let findings = report["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        assert_eq!(finding["verdict"], "reproduced", "seed {}: {finding}", report["seed"]);
+    }
+}
+
+/// The number behind the finding at this place.
+fn value(report: &Value, at: usize) -> f64 {
+    report["findings"][at]["value"].as_f64().unwrap()
+}
+
+/// The quick form, which takes less than twenty seconds and finds all that it should.
+#[track_caller]
+fn quickly(name: &str) -> Value {
+    let start = Instant::now();
+    let report = Files::new().reproduced(&format!("{name} --quick"));
+    assert!(start.elapsed() < Duration::from_secs(20), "{name} took {:?}", start.elapsed());
+    assert_eq!((report["name"].as_str(), report["quick"].as_bool()), (Some(name), Some(true)));
+    assert_all_reproduced(&report);
+    report
+}
+
+#[test]
+fn without_a_name_it_lists_them() {
+    let files = Files::new();
+    let text = files.run("reproduce");
+    let listed: Vec<Value> = serde_json::from_str(&files.run("reproduce --json")).unwrap();
+    let names: Vec<&str> = listed.iter().map(|result| result["name"].as_str().unwrap()).collect();
+    let expected = ["distance", "figure-3", "figure-4", "figure-5", "figure-6", "figure-7", "wdbc"];
+    assert_eq!(names, expected.map(|name| format!("fisher-svm/{name}")));
+    assert!(names.iter().all(|name| text.contains(name)), "{text}");
+}
+
+#[test]
+fn the_bounds_of_figure_3_are_the_printed_ones() {
+    let report = quickly("fisher-svm/figure-3");
+    // 2/√λ; the lattice takes less than a share of 10⁻⁹ of it.
+    for (at, printed) in [200.0, 20.0, 2.0].into_iter().enumerate() {
+        assert!((value(&report, at) / printed - 1.0).abs() < 1e-9, "{report}");
+    }
+    assert_eq!(report["picture"]["panels"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn the_line_of_figure_4_stays_where_it_is() {
+    let report = quickly("fisher-svm/figure-4");
+    assert!(value(&report, 0) < 1e-6);
+    let why = report["findings"][1]["why"].as_str().unwrap();
+    assert!(why.starts_with("it depends on the draw"), "{why}");
+}
+
+#[test]
+fn correlated_noise_on_tumours_promises_28_41_m() {
+    if !is_there("wdbc") {
+        return;
+    }
+    let report = quickly("fisher-svm/wdbc");
+    // By an interior point solver of others, to a tolerance of 10⁻¹².
+    assert!((value(&report, 0) - 28.412720034188304).abs() < 1e-6, "{}", report["findings"][0]);
+    assert!(value(&report, 1) < 1e-6, "{}", report["findings"][1]);
+}
+
+/// Ten trials each. A gain that is none is below −3 standard errors of ten trials at one λ with probability 0.7 % (Student's t).
+#[test]
+fn gaussian_noise_is_as_good_as_laplace_noise_of_the_same_bound() {
+    for (folder, figure) in [("wdbc", 5), ("adult", 6), ("lending_club", 7)] {
+        if is_there(folder) {
+            let report = quickly(&format!("fisher-svm/figure-{figure}"));
+            assert_eq!(report["trials"], 10);
+        }
+    }
+}
+
+#[test]
+fn how_far_models_move_is_bounded_as_the_propositions_say() {
+    if !(is_there("wdbc") && is_there("lending_club")) {
+        return;
+    }
+    let report = quickly("fisher-svm/distance");
+    // Machines and regressions, each by q and by Tr V; slopes are those of the noise, which is small here.
+    assert_eq!(report["grids"].as_array().unwrap().len(), 3);
+    for at in [1, 3, 5] {
+        assert!((value(&report, at) - 0.5).abs() < 0.1, "seed 1: {}", report["findings"][at]);
+    }
+}
+
+#[test]
+fn a_seed_repeats_a_result_on_any_number_of_threads() {
+    let files = Files::new();
+    let run = |threads: &str, seed: u64| {
+        let mut command =
+            files.reproduce(&format!("fisher-svm/figure-3 --quick --trials 3 --seed {seed} --json"));
+        let output = command.env("RAYON_NUM_THREADS", threads).output().unwrap();
+        timeless(serde_json::from_slice(&output.stdout).unwrap())
+    };
+    assert_eq!(run("1", 7), run("4", 7));
+    assert_ne!(run("1", 7)["grids"], run("1", 8)["grids"]);
+    assert_eq!(run("1", 7)["trials"], 3);
+}
+
+#[test]
+fn numbers_and_chart_are_written_once() {
+    let files = Files::new();
+    let line = "fisher-svm/figure-3 --quick --trials 2 --output out/deep";
+    let text = files.run(&format!("reproduce {line}"));
+    for expected in ["paper    ≥ 200\n", "ours     ≥ 200.0\n", "verdict  reproduced\n", "seed 1", "2 trials"]
+    {
+        assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
+    }
+    let report: Value = serde_json::from_str(&files.read("out/deep/fisher-svm/figure-3.json")).unwrap();
+    assert_eq!((report["name"].as_str(), report["seed"].as_u64()), (Some("fisher-svm/figure-3"), Some(1)));
+    let svg = files.read("out/deep/fisher-svm/figure-3.svg");
+    assert!(svg.starts_with("<svg ") && svg.contains("prefers-color-scheme: dark"), "{svg}");
+    let refused = files.refuses(&format!("reproduce {line}"));
+    assert_eq!(refused, "out/deep/fisher-svm/figure-3.json is there already, and stays");
+    assert_eq!(files.read("out/deep/fisher-svm/figure-3.svg"), svg);
+    files.run(&format!("reproduce {line} --force --seed 2"));
+    assert_ne!(files.read("out/deep/fisher-svm/figure-3.svg"), svg);
+    let names = |folder: &str| std::fs::read_dir(files.path(folder)).unwrap().count();
+    assert_eq!((names("out/deep"), names("out/deep/fisher-svm")), (1, 2), "nothing else is left");
+}
+
+#[test]
+fn what_is_wrong_is_one_line_and_writes_nothing() {
+    let files = Files::new();
+    assert!(files.refuses("reproduce fisher-svm/figure-2").contains("did you mean \"fisher-svm/figure-"));
+    let refused = files.refuses("reproduce fisher-svm/figure-3 --trials 1");
+    assert_eq!(refused, "a result needs between 2 and 100000 trials, and not 1");
+    for name in ["wdbc", "figure-5", "figure-6", "figure-7", "distance"] {
+        let mut command = files.command(&format!("reproduce fisher-svm/{name} --quick --output out"));
+        command.env("SCUMBLE_DATA", "nowhere");
+        let refused = crate::refused(command);
+        assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
+    }
+    files.write("plain", "");
+    files.refuses("reproduce fisher-svm/figure-3 --quick --output plain");
+    files.refuses("reproduce fisher-svm/figure-3 --all");
+    files.refuses("reproduce fisher-svm/figure-3 --force");
+    assert_eq!(files.all(), ["plain", "schema.toml"]);
+}
