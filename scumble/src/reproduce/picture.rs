@@ -148,7 +148,7 @@ impl Panel {
                     text x=(x) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
                 }
                 text x=(at((LEFT + RIGHT) / 2.0)) y=(at(BOTTOM + 42.0)) text-anchor="middle" { (self.across.label) }
-                text transform={ "translate(14 " (at((TOP + BOTTOM) / 2.0)) ") rotate(-90)" } text-anchor="middle" {
+                text transform={ "translate(" (at(RIGHT + 24.0)) " " (at((TOP + BOTTOM) / 2.0)) ") rotate(-90)" } text-anchor="middle" {
                     (self.up.label)
                 }
                 @for layer in &self.layers { (layer.drawn(&frame)) }

@@ -1,8 +1,8 @@
 //! Section 3.1: a hundred points of the plane, under both kinds of noise.
 
 use super::data::{Data, Labelled};
-use super::wdbc::{TOLERANCE, largest_change};
-use super::{RHO, THETA, design, least_error, least_error_of_correlated, machine};
+use super::wdbc::largest_change;
+use super::{RHO, THETA, design, least_error, least_error_of_correlated, machine, sharp_machine};
 use crate::kkt::Machine;
 use crate::registry::{Domain, RecordDomain, Table, Target, TargetDomain, number::short};
 use crate::reproduce::report::{Found, four};
@@ -51,7 +51,7 @@ fn example(setting: &Setting, draw: u64) -> Result<Labelled> {
 pub(super) fn figure_3(setting: &Setting, name: &'static str) -> Result<Found> {
     let example = example(setting, 0)?;
     let (table, signs) = (&example.data.table, &example.signs);
-    let line = machine(table.records(), signs, TOLERANCE)?;
+    let line = sharp_machine(table.records(), signs)?;
     let trials = setting.trials();
     (setting.on_start)((FIGURE_3.len() * trials) as u64);
     let (mut findings, mut panels, mut rows) = (vec![], vec![], vec![]);
@@ -70,7 +70,7 @@ pub(super) fn figure_3(setting: &Setting, name: &'static str) -> Result<Found> {
         });
         let release = |trial: u64| -> Result<(Table, Machine)> {
             let released = mechanism.release(table, &mut setting.randomness(name, &[at, trial]))?.table;
-            let learned = machine(released.records(), signs, TOLERANCE)?;
+            let learned = sharp_machine(released.records(), signs)?;
             Ok((released, learned))
         };
         let learned = (0..trials as u64).into_par_iter().map(|trial| {
@@ -134,11 +134,11 @@ pub(super) fn figure_4(setting: &Setting, name: &'static str) -> Result<Found> {
     bounds.sort_by(f64::total_cmp);
     let example = example(setting, 0)?;
     let (table, signs) = (&example.data.table, &example.signs);
-    let line = machine(table.records(), signs, TOLERANCE)?;
+    let line = sharp_machine(table.records(), signs)?;
     let parameters = json!({ "theta": THETA, "rho": RHO, "variance": VARIANCE });
     let mechanism = design(setting, "fisher-correlated", &parameters, &example.data.domain)?;
     let released = mechanism.release(table, &mut setting.randomness(name, &[]))?.table;
-    let after = machine(released.records(), signs, TOLERANCE)?;
+    let after = sharp_machine(released.records(), signs)?;
     let change = largest_change(&line, &after);
     let bound = least_error_of_correlated(VARIANCE, 2, &line.multipliers);
     let at = |share: f64| bounds[((bounds.len() - 1) as f64 * share) as usize];
