@@ -78,6 +78,19 @@ impl Records {
         }
     }
 
+    /// One record, with its last coordinate (d + 1 values).
+    pub(crate) fn row(&self, row: usize) -> Vec<f64> {
+        let mut record = vec![0.0; self.columns + 1];
+        record[self.columns] = 1.0;
+        match &self.values {
+            Values::Dense(values) => {
+                record[..self.columns].copy_from_slice(&values[row * self.columns..(row + 1) * self.columns])
+            }
+            Values::Sparse { .. } => self.sparse_row(row).for_each(|(at, x)| record[at] = x),
+        }
+        record
+    }
+
     /// x·w + b of each record (n values), for `point` = (w, b) of d + 1 values.
     pub(crate) fn scores(&self, point: &[f64]) -> Vec<f64> {
         let (weights, bias) = (&point[..self.columns], point[self.columns]);

@@ -65,7 +65,7 @@ impl BoxGroundState {
         let mut error = f64::INFINITY;
         for count in COUNTS {
             let parts = count.checked_pow(bounds.len() as u32);
-            if !parts.is_some_and(|parts| parts <= MOST_PARTS) {
+            if parts.is_none_or(|parts| parts > MOST_PARTS) {
                 break;
             }
             let equation = Equation::new(lambda, &stiffness, &bounds, count)?;
@@ -190,7 +190,7 @@ fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(V
         Mat::from_fn(d, d, |i, j| stiffness[[i, j]] / stiffness[[i, i]].sqrt() / stiffness[[j, j]].sqrt());
     let solved = unit.self_adjoint_eigen(Side::Lower).map_err(|_| Error::NotPositiveDefinite)?;
     let kappa = solved.S()[0].min(1.0);
-    if !(kappa > 0.0) {
+    if kappa.is_nan() || kappa <= 0.0 {
         return Err(Error::NotPositiveDefinite);
     }
     let floor = |(lower, upper): (f64, f64)| lambda / 4.0 * 0f64.clamp(lower, upper).powi(2);
@@ -281,7 +281,7 @@ impl Equation {
         let (residual, Some(x)) = (run.state.get_best_cost(), run.state.get_best_param()) else {
             return Err(Error::Loop("it found no vector".into()));
         };
-        if !(residual <= ROUNDING) {
+        if residual.is_nan() || residual > ROUNDING {
             return Err(Error::NotConverged { error: residual, tolerance: ROUNDING });
         }
         Ok((dot(x, &self.times(x)), x.clone()))
