@@ -10,6 +10,7 @@ mod list;
 mod page;
 mod readme;
 mod release;
+mod solve;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -27,7 +27,7 @@ fn its_commands_run_in_their_order() {
     let names: Vec<&str> = commands.iter().map(|line| line.split(' ').next().unwrap()).collect();
     let expected = [
         "compare", "compare", "compare", "design", "release", "describe", "design", "ledger", "release",
-        "ledger", "design", "account", "account", "account", "describe", "audit", "audit",
+        "ledger", "design", "account", "account", "account", "solve", "solve", "describe", "audit", "audit",
     ];
     assert_eq!(names, expected);
     for command in commands {
