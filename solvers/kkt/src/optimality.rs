@@ -34,7 +34,8 @@ const REGULAR: f64 = 1e-11;
 impl SoftMargin<'_> {
     /// The largest violation of the KKT conditions: of the programme with slacks ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)),
     ///
-    /// - α = Σ ωᵢyᵢxᵢ, as the largest difference over max(1, ‖α‖∞); ρβ = Σ ωᵢyᵢ, over max(1, |ρβ|);
+    /// - α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: in each coordinate the difference, over the largest of 1, what stands on the left, and the
+    ///   sum's own terms, for the rounding of one multiplier is a share of its term;
     /// - of ωᵢ/θᵢ and yᵢ(α·xᵢ + β) + ξᵢ − 1, none is negative and one is zero: |the smaller one|;
     /// - of (θᵢ + κξᵢ − ωᵢ)/θᵢ (the multiplier of ξᵢ ≥ 0, which stationarity in ξ defines) and ξᵢ likewise.
     ///
@@ -102,10 +103,11 @@ impl SoftMargin<'_> {
     fn violation(&self, primal: &[f64], multipliers: &[f64], margins: &[f64]) -> f64 {
         let d = self.records.width();
         let pull = self.pull(multipliers);
-        let size = primal[..d].iter().fold(1.0, |most: f64, weight| most.max(weight.abs()));
-        let of_weights = (0..d).map(|j| (primal[j] - pull[j]).abs() / size);
-        let push = self.bias_penalty * primal[d];
-        let of_bias = (push - pull[d]).abs() / push.abs().max(1.0);
+        let terms = self.records.largest(multipliers);
+        let of_sums = (0..=d).map(|j| {
+            let left = self.curvature(j) * primal[j];
+            (left - pull[j]).abs() / left.abs().max(terms[j]).max(1.0)
+        });
         let of_records = (0..margins.len()).map(|i| {
             let slack = (1.0 - margins[i]).max(0.0);
             let theta = self.penalties[i];
@@ -113,8 +115,8 @@ impl SoftMargin<'_> {
             let surplus = margins[i] + slack - 1.0;
             (multipliers[i] / theta).min(surplus).abs().max(room.min(slack).abs())
         });
-        let worse = |most: f64, value: f64| if value <= most { most } else { value };
-        of_weights.chain([of_bias]).chain(of_records).fold(0.0, worse)
+        let worse = |most: f64, value: f64| if value > most || value.is_nan() { value } else { most };
+        of_sums.chain(of_records).fold(0.0, worse)
     }
 
     fn place(&self, i: usize, multiplier: f64, margin: f64) -> Place {

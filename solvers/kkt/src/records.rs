@@ -128,6 +128,23 @@ impl Records {
         })
     }
 
+    /// The largest |vᵢ·(xᵢ, 1)| in each coordinate (d + 1 values), for v of n values.
+    pub(crate) fn largest(&self, v: &[f64]) -> Vec<f64> {
+        let mut largest = vec![0f64; self.columns + 1];
+        let mut take = |at: usize, term: f64| largest[at] = largest[at].max(term.abs());
+        for (row, v) in v.iter().enumerate() {
+            match &self.values {
+                Values::Dense(values) => {
+                    let record = &values[row * self.columns..(row + 1) * self.columns];
+                    record.iter().enumerate().for_each(|(at, x)| take(at, v * x));
+                }
+                Values::Sparse { .. } => self.sparse_row(row).for_each(|(at, x)| take(at, v * x)),
+            }
+            take(self.columns, *v);
+        }
+        largest
+    }
+
     /// Σ vᵢ·(xᵢ, 1)(xᵢ, 1)ᵀ ((d + 1) × (d + 1), its lower triangle alone), for v of n values, none negative.
     pub(crate) fn gram(&self, v: &[f64]) -> Mat<f64> {
         let size = self.columns + 1;
