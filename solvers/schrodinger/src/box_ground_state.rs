@@ -93,8 +93,8 @@ impl BoxGroundState {
         self.error
     }
 
-    /// γ(n) = w(n)² at n (d values); 0 outside of the box, and where w² lies e^−40 below its maximum or further. Its error is some
-    /// 10⁻⁸ of the maximum, or more where the tolerance is loose.
+    /// γ(n) = w(n)² at n (d values); 0 outside of the box, and where w² lies e^−40 below its maximum or further. Its error, as a share
+    /// of the maximum, is about the root of μ's.
     ///
     /// # Errors
     /// [`Error::Shape`] where n has another number of values.

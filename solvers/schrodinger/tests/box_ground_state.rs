@@ -86,9 +86,14 @@ fn coupled_axes_agree_with_collocation() {
 #[test]
 fn three_coupled_axes_agree_with_collocation() {
     let weights = array![[2.0, 0.6, 0.2], [0.6, 1.0, -0.3], [0.2, -0.3, 1.5]];
-    let whole = solved(5.0, &weights, &[(-1.0, 1.5), (-1.0, 1.0), (-0.5, 2.0)], 3e-6);
-    near(whole.mu(), 6.5815635, 3e-6);
-    near(whole.objective() / whole.mu(), 4.0, 1e-8);
+    let bounds = [(-1.0, 1.5), (-1.0, 1.0), (-0.5, 2.0)];
+    for tolerance in [1e-5, 1e-6, 1e-7] {
+        let whole = solved(5.0, &weights, &bounds, tolerance);
+        // From above, and no further than the estimate; collocation leaves some 5·10⁻⁷.
+        let excess = whole.mu() - 6.5815635;
+        assert!(excess > -5e-7 && excess < whole.error_estimate() + 5e-7, "{excess:e} at {tolerance:e}");
+        near(whole.objective() / whole.mu(), 4.0, 1e-8);
+    }
 }
 
 #[test]
