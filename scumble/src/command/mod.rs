@@ -13,11 +13,13 @@ mod account;
 mod audit;
 mod compare;
 mod design;
+mod labelled;
 mod ledger;
 mod list;
 mod release;
 mod reproduce;
 mod setting;
+mod solve;
 
 use crate::adversary::Broken;
 use crate::registry::{Clipped, Error, Registry, is_same_file};
@@ -66,6 +68,11 @@ enum Command {
     Account {
         #[command(subcommand)]
         command: account::AccountCommand,
+    },
+    /// Solve what mechanisms rest on, by itself: a support vector machine, or the density of least Fisher information.
+    Solve {
+        #[command(subcommand)]
+        command: solve::SolveCommand,
     },
     /// Attack what mechanisms claim: a lower bound on ε from samples, which no claim may lie below.
     Audit(audit::AuditArguments),
@@ -119,6 +126,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),
         Command::Account { command } => account::account(&command, arguments.json),
+        Command::Solve { command } => solve::solve(&command, arguments.json),
         Command::Audit(arguments_of) => audit::audit(&registry, &arguments_of, arguments.json),
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
         Command::Reproduce(arguments_of) => reproduce::reproduce(&registry, &arguments_of, arguments.json),

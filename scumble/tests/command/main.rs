@@ -11,6 +11,7 @@ mod page;
 mod readme;
 mod release;
 mod reproduce;
+mod solve;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

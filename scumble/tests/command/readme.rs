@@ -40,6 +40,8 @@ fn its_commands_run_in_their_order() {
         "account",
         "account",
         "account",
+        "solve",
+        "solve",
         "describe",
         "audit",
         "audit",

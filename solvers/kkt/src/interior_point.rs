@@ -93,7 +93,7 @@ impl InteriorPoint {
     fn arrive(&mut self, machine: &SoftMargin, point: Point, state: Iteration) -> Iteration {
         let slopes =
             Slopes { margins: machine.margins(&point.primal), pull: machine.pull(&point.multipliers) };
-        let gap = machine.gap_of(&point, &slopes.margins, &slopes.pull);
+        let gap = machine.gap_of(&point.primal, &point.multipliers, &slopes.margins, &slopes.pull);
         self.slopes = Some(slopes);
         state.param(point).cost(gap)
     }

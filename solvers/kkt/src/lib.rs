@@ -17,6 +17,7 @@
 
 mod error;
 mod interior_point;
+mod optimality;
 mod records;
 mod soft_margin;
 

@@ -78,6 +78,19 @@ impl Records {
         }
     }
 
+    /// One record, with its last coordinate (d + 1 values).
+    pub(crate) fn row(&self, row: usize) -> Vec<f64> {
+        let mut record = vec![0.0; self.columns + 1];
+        record[self.columns] = 1.0;
+        match &self.values {
+            Values::Dense(values) => {
+                record[..self.columns].copy_from_slice(&values[row * self.columns..(row + 1) * self.columns])
+            }
+            Values::Sparse { .. } => self.sparse_row(row).for_each(|(at, x)| record[at] = x),
+        }
+        record
+    }
+
     /// x·w + b of each record (n values), for `point` = (w, b) of d + 1 values.
     pub(crate) fn scores(&self, point: &[f64]) -> Vec<f64> {
         let (weights, bias) = (&point[..self.columns], point[self.columns]);
@@ -113,6 +126,23 @@ impl Records {
                 }
             }
         })
+    }
+
+    /// The largest |vᵢ·(xᵢ, 1)| in each coordinate (d + 1 values), for v of n values.
+    pub(crate) fn largest(&self, v: &[f64]) -> Vec<f64> {
+        let mut largest = vec![0f64; self.columns + 1];
+        let mut take = |at: usize, term: f64| largest[at] = largest[at].max(term.abs());
+        for (row, v) in v.iter().enumerate() {
+            match &self.values {
+                Values::Dense(values) => {
+                    let record = &values[row * self.columns..(row + 1) * self.columns];
+                    record.iter().enumerate().for_each(|(at, x)| take(at, v * x));
+                }
+                Values::Sparse { .. } => self.sparse_row(row).for_each(|(at, x)| take(at, v * x)),
+            }
+            take(self.columns, *v);
+        }
+        largest
     }
 
     /// Σ vᵢ·(xᵢ, 1)(xᵢ, 1)ᵀ ((d + 1) × (d + 1), its lower triangle alone), for v of n values, none negative.

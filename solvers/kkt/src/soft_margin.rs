@@ -109,14 +109,18 @@ impl<'a> SoftMargin<'a> {
     }
 
     fn machine(&self, point: &Point, iterations: u64) -> Machine {
+        self.finished(&point.primal, &point.multipliers, iterations)
+    }
+
+    pub(crate) fn finished(&self, primal: &[f64], multipliers: &[f64], iterations: u64) -> Machine {
         let d = self.records.width();
-        let margins = self.margins(&point.primal);
+        let margins = self.margins(primal);
         Machine {
-            weights: point.primal[..d].to_vec(),
-            bias: point.primal[d],
-            multipliers: point.multipliers.clone(),
-            objective: self.objective(&point.primal, &margins),
-            duality_gap: self.gap_of(point, &margins, &self.pull(&point.multipliers)),
+            weights: primal[..d].to_vec(),
+            bias: primal[d],
+            multipliers: multipliers.to_vec(),
+            objective: self.objective(primal, &margins),
+            duality_gap: self.gap_of(primal, multipliers, &margins, &self.pull(multipliers)),
             iterations,
         }
     }
@@ -158,14 +162,14 @@ impl<'a> SoftMargin<'a> {
 
     /// By how much of its objective the machine may be too large: the dual's value at its multipliers is a bound. With ρ = 0
     /// the dual asks for Σ ωᵢyᵢ = 0, and what is missing is counted at the size of the bias.
-    pub(crate) fn gap_of(&self, point: &Point, margins: &[f64], pull: &[f64]) -> f64 {
+    pub(crate) fn gap_of(&self, primal: &[f64], multipliers: &[f64], margins: &[f64], pull: &[f64]) -> f64 {
         let d = self.records.width();
-        let objective = self.objective(&point.primal, margins);
+        let objective = self.objective(primal, margins);
         let of_bias = match self.bias_penalty {
-            0.0 => pull[d].abs() * (1.0 + point.primal[d].abs()),
+            0.0 => pull[d].abs() * (1.0 + primal[d].abs()),
             rho => pull[d] * pull[d] / (2.0 * rho),
         };
-        let pushed = point.multipliers.iter().zip(self.penalties).map(|(omega, theta)| {
+        let pushed = multipliers.iter().zip(self.penalties).map(|(omega, theta)| {
             match self.squared_slack_penalty {
                 0.0 => *omega, // never above θ
                 kappa => omega - (omega - theta).max(0.0).powi(2) / (2.0 * kappa),

@@ -122,6 +122,67 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn a_polished_machine_meets_its_conditions(
+        seed in 0u64..1000, n in 1usize..200, d in 0usize..8, twins in any::<bool>(),
+        penalties in prop::sample::select(vec![(0.01, 0.01), (1.0, 1.0), (1e-6, 1e-6)]),
+    ) {
+        let mut of = Drawn::new(seed, n, d.max(1), penalties.0, penalties.1);
+        if twins {
+            // Each record stands there twice, so multipliers on the edge are many.
+            of.records = ndarray::concatenate![ndarray::Axis(0), of.records, of.records];
+            of.signs = of.signs.repeat(2);
+            of.penalties = of.penalties.repeat(2);
+        }
+        if d == 0 {
+            of.records = of.records.slice(ndarray::s![.., ..0]).to_owned();
+        }
+        let records = Records::new(of.records.view());
+        let programme = SoftMargin::new(&records, &of.signs, &of.penalties).unwrap();
+        let programme = programme.bias_penalty(of.bias_penalty).unwrap();
+        let programme = programme.squared_slack_penalty(of.squared_slack_penalty).unwrap();
+        let solved = programme.solve(1e-9, 200).unwrap();
+        let (before, objective) = (programme.kkt_residual(&solved).unwrap(), solved.objective);
+        let polished = programme.polished(solved).unwrap();
+        let residual = programme.kkt_residual(&polished).unwrap();
+        prop_assert!(residual <= before && residual < 1e-9, "{before:e} became {residual:e}");
+        prop_assert!(polished.objective <= objective * (1.0 + 1e-12));
+    }
+}
+
+#[test]
+fn the_residual_sees_what_is_wrong() {
+    let of = Drawn::new(4, 50, 3, 0.1, 0.1);
+    let records = Records::new(of.records.view());
+    let programme = SoftMargin::new(&records, &of.signs, &of.penalties).unwrap();
+    let programme = programme.bias_penalty(0.1).unwrap().squared_slack_penalty(0.1).unwrap();
+    let machine = programme.polished(programme.solve(1e-9, 100).unwrap()).unwrap();
+    let changed = |change: &dyn Fn(&mut Machine)| {
+        let mut machine = machine.clone();
+        change(&mut machine);
+        programme.kkt_residual(&machine).unwrap()
+    };
+    assert!(changed(&|_| ()) < 1e-11);
+    assert!(changed(&|machine| machine.weights[0] += 1e-6) > 1e-7);
+    assert!(changed(&|machine| machine.bias += 1e-6) > 1e-8);
+    for i in 0..50 {
+        let theta = of.penalties[i];
+        assert!(changed(&|machine| machine.multipliers[i] += 1e-6 * theta) > 1e-9, "{i}");
+    }
+    assert!(
+        changed(&|machine| machine.bias = f64::NAN).is_nan()
+            || changed(&|machine| machine.bias = f64::NAN) > 1.0
+    );
+    let mut other = machine.clone();
+    other.multipliers.pop();
+    assert_eq!(
+        programme.kkt_residual(&other).unwrap_err().to_string(),
+        "a machine of 3 weights and 49 multipliers is not one of 50 records of 3 values"
+    );
+    assert!(matches!(programme.polished(other), Err(Error::Shape(_))));
+}
+
 #[test]
 fn a_free_bias_alone_meets_the_margins_of_one_side() {
     let mut of = Drawn::new(1, 20, 3, 0.0, 0.0);
@@ -195,6 +256,9 @@ fn equation_2_on_unscaled_wdbc_has_the_reference_objective() {
         let machine = SoftMargin::new(&of, &signs, &penalties).unwrap();
         let machine = machine.bias_penalty(0.01).unwrap().squared_slack_penalty(0.01).unwrap();
         let solved = machine.solve(1e-11, 100).unwrap();
+        let solved = machine.polished(solved).unwrap();
+        let residual = machine.kkt_residual(&solved).unwrap();
+        assert!(residual < 1e-11, "θ = {theta}: {residual:e}");
         assert!((solved.objective - objective).abs() < 1e-8, "θ = {theta}: {}", solved.objective);
         assert!((solved.bias - bias).abs() < 1e-5, "θ = {theta}: {}", solved.bias);
         let squares: Vec<f64> = solved.multipliers.iter().map(|omega| omega * omega).collect();

@@ -35,6 +35,22 @@ pub enum Error {
         /// What it is there.
         value: f64,
     },
+    /// Parts that do not fit together.
+    #[error("{0}")]
+    Shape(String),
+    /// A Π that is no matrix of weights.
+    #[error("the matrix of weights must be symmetric and positive definite, and it is not")]
+    NotPositiveDefinite,
+    /// Resolutions that do not agree.
+    #[error(
+        "mu is known to {error:e} alone where a relative {tolerance:e} is asked for, and no finer resolution fits"
+    )]
+    NotConverged {
+        /// By how much the last two differ; infinite where there was one only.
+        error: f64,
+        /// The relative difference that was asked for.
+        tolerance: f64,
+    },
     /// Parameters that are right each by itself, and whose ground state does not fit into floats.
     #[error("{quantity} of this ground state leaves the floats")]
     Range {

@@ -18,11 +18,15 @@
 //! ```
 
 pub mod airy;
+mod axis;
+mod box_ground_state;
+mod conjugate;
 mod error;
 mod ground_state;
 mod quadrature;
 mod shooting;
 mod sweep;
 
+pub use box_ground_state::BoxGroundState;
 pub use error::{Error, Result};
 pub use ground_state::GroundState;

@@ -1,0 +1,143 @@
+//! A CSV file of numbers, with a column of labels, and no schema: as solvers take them.
+
+use crate::registry::{Error, nearest_name};
+use ndarray::Array2;
+use std::path::Path;
+
+/// Records and what they are labelled with.
+pub(super) struct Labelled {
+    /// The names of the columns that are left.
+    pub(super) columns: Vec<String>,
+    /// Their values (n × p).
+    pub(super) records: Array2<f64>,
+    /// As they stand in the file, or as numbers are written, where they are some (n).
+    pub(super) labels: Vec<String>,
+}
+
+/// Labels that are no two.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum LabelError {
+    /// One, or three and more.
+    #[error("{file}, column {column:?}: its values are {}, where two are needed", listed(values))]
+    NotTwo { file: String, column: String, values: Vec<String> },
+    /// A positive one that no record has.
+    #[error(
+        "{file}, column {column:?}: no record has the positive value {positive:?}; its values are {}",
+        listed(values)
+    )]
+    NoPositive { file: String, column: String, positive: String, values: Vec<String> },
+}
+
+/// The first five.
+fn listed(values: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = values.iter().take(SHOWN).map(|value| format!("{value:?}")).collect();
+    match values.len().checked_sub(SHOWN) {
+        Some(more @ 1..) => format!("{} and {more} more", shown.join(", ")),
+        _ if values.len() == 1 => format!("{} alone", shown.join(", ")),
+        _ => shown.join(", "),
+    }
+}
+
+impl Labelled {
+    /// Reads `file`: its header names `target` and those to `drop`, and every other column is numbers.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or lacks records, a column is not there or stands there twice, a row has another length, or a cell is
+    /// no finite number.
+    pub(super) fn read(file: &Path, target: &str, drop: &[String]) -> Result<Self, Error> {
+        let opened = std::fs::File::open(file).map_err(|source| Error::Io { file: file.into(), source })?;
+        if opened.metadata().is_ok_and(|data| data.is_dir()) {
+            return Err(Error::Io { file: file.into(), source: std::io::ErrorKind::IsADirectory.into() });
+        }
+        let name = file.display().to_string();
+        let unreadable = |error: csv::Error| Error::Csv {
+            file: name.clone(),
+            problem: error.to_string().replace('\n', " "),
+        };
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(opened);
+        let header: Vec<String> =
+            reader.headers().map_err(unreadable)?.iter().map(|cell| cell.trim().to_owned()).collect();
+        for (at, column) in header.iter().enumerate() {
+            if header[..at].contains(column) {
+                return Err(Error::DuplicateColumn { file: name, column: column.clone() });
+            }
+        }
+        for column in drop.iter().map(String::as_str).chain([target]) {
+            if !header.iter().any(|name| name == column) {
+                let nearest = nearest_name(column, header.iter().map(String::as_str));
+                return Err(Error::MissingColumn { file: name, column: column.into(), nearest });
+            }
+        }
+        let is_kept = |column: &String| column != target && !drop.contains(column);
+        let kept: Vec<usize> = (0..header.len()).filter(|at| is_kept(&header[*at])).collect();
+        if kept.is_empty() {
+            let problem = format!("no column is left beside the target {target:?}");
+            return Err(Error::Csv { file: name, problem });
+        }
+        let place = header.iter().position(|column| column == target).unwrap_or_default();
+        let (mut values, mut labels) = (vec![], vec![]);
+        for (row, record) in (1..).zip(reader.records()) {
+            let record = record.map_err(unreadable)?;
+            if record.len() != header.len() {
+                let (found, expected) = (record.len(), header.len());
+                return Err(Error::RowLength { file: name, row, found, expected });
+            }
+            for &at in &kept {
+                values.push(number(&record[at]).ok_or_else(|| Error::Cell {
+                    file: name.clone(),
+                    row,
+                    column: header[at].clone(),
+                    value: abridged(&record[at]),
+                    problem: "is no finite number, and one is needed".into(),
+                })?);
+            }
+            labels.push(canonical(&record[place]));
+        }
+        if labels.is_empty() {
+            return Err(Error::Empty { place: name });
+        }
+        let columns = kept.iter().map(|at| header[*at].clone()).collect::<Vec<_>>();
+        let records = Array2::from_shape_vec((labels.len(), kept.len()), values)
+            .map_err(|error| Error::Shape { problem: error.to_string() })?;
+        Ok(Self { columns, records, labels })
+    }
+
+    /// 1 for records with the label `positive`, −1 for those with the only other one.
+    ///
+    /// # Errors
+    /// [`LabelError`] where there is no such label, or no or more than one other.
+    pub(super) fn signs(&self, file: &Path, column: &str, positive: &str) -> Result<Vec<f64>, LabelError> {
+        let (file, column) = (file.display().to_string(), column.to_owned());
+        let mut values: Vec<String> = self.labels.clone();
+        values.sort();
+        values.dedup();
+        let positive = canonical(positive);
+        if values.len() != 2 {
+            return Err(LabelError::NotTwo { file, column, values });
+        }
+        if !values.contains(&positive) {
+            return Err(LabelError::NoPositive { file, column, positive, values });
+        }
+        Ok(self.labels.iter().map(|label| if *label == positive { 1.0 } else { -1.0 }).collect())
+    }
+}
+
+fn number(cell: &str) -> Option<f64> {
+    cell.trim().parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// 1, 1.0 and 1e0 are one label.
+fn canonical(label: &str) -> String {
+    // Minus zero is zero.
+    number(label).map_or_else(|| label.trim().to_owned(), |value| (value + 0.0).to_string())
+}
+
+/// A cell as an error shows it.
+fn abridged(cell: &str) -> String {
+    const SHOWN: usize = 60;
+    match cell.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &cell[..end]),
+        None => cell.to_owned(),
+    }
+}

@@ -1,0 +1,265 @@
+//! `scumble solve`: the numerics below the mechanisms, each by itself.
+
+use super::labelled::Labelled;
+use super::{Failure, print, print_json};
+use crate::kkt::{self, Machine, SoftMargin};
+use crate::registry::number;
+use crate::schrodinger::GroundState;
+use clap::{Args, Subcommand, ValueEnum};
+use comfy_table::{CellAlignment, Table, presets};
+use ndarray::{Array2, ArrayViewMut1, Axis};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Subcommand)]
+pub(super) enum SolveCommand {
+    /// The linear soft-margin machine min ½‖α‖² + ½ρβ² + Σ (θξᵢ + ½ρξᵢ²), which ρ > 0 makes unique, to a KKT residual of
+    /// 10⁻⁹ at most (Farokhi, equation 2).
+    Svm(SvmArguments),
+    /// The density of least Fisher information in an interval, w²: the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w (Farokhi,
+    /// Corollary 2.7, in the noise's own coordinate n).
+    Schrodinger(SchrodingerArguments),
+}
+
+#[derive(Args)]
+pub(super) struct SvmArguments {
+    /// The records: CSV with a header, and numbers in every column that is neither the target nor dropped.
+    #[arg(long, value_name = "FILE.csv")]
+    input: PathBuf,
+    /// The column of labels, of which there are two.
+    #[arg(long, value_name = "COLUMN")]
+    target: String,
+    /// The label whose records lie on the positive side.
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    positive: String,
+    /// Columns to leave out.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    drop: Vec<String>,
+    /// What is done with each column first. One that is constant becomes zero.
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    scale: Scale,
+    /// θ, the weight of the slacks.
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    theta: f64,
+    /// ρ, the weight of the squared bias and of the squared slacks.
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    rho: f64,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Scale {
+    /// Nothing.
+    None,
+    /// Mean 0 and standard deviation 1.
+    Standard,
+    /// From 0 to 1.
+    Minmax,
+}
+
+#[derive(Args)]
+pub(super) struct SchrodingerArguments {
+    /// λ, the weight of the second moment.
+    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    lambda: f64,
+    /// ϑ, by which the Fisher information is divided.
+    #[arg(long, value_name = "THETA", allow_hyphen_values = true)]
+    weight: f64,
+    /// Where the interval begins.
+    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    lower: f64,
+    /// Where it ends.
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    upper: f64,
+    /// Where the density is asked for.
+    #[arg(long, value_name = "N1,N2", value_delimiter = ',', allow_hyphen_values = true)]
+    at: Vec<f64>,
+}
+
+pub(super) fn solve(command: &SolveCommand, as_json: bool) -> Result<(), Failure> {
+    match command {
+        SolveCommand::Svm(arguments) => svm(arguments, as_json),
+        SolveCommand::Schrodinger(arguments) => schrodinger(arguments, as_json),
+    }
+}
+
+/// A machine is given out with a residual of its KKT conditions that is no larger.
+const LARGEST_RESIDUAL: f64 = 1e-9;
+
+fn svm(arguments: &SvmArguments, as_json: bool) -> Result<(), Failure> {
+    let SvmArguments { input, target, positive, drop, scale, theta, rho } = arguments;
+    for (name, value) in [("--theta", theta), ("--rho", rho)] {
+        if !(value.is_finite() && *value > 0.0) {
+            return Err(format!("{name} {value}: it must be above zero, and finite").into());
+        }
+    }
+    let mut data = Labelled::read(input, target, drop)?;
+    let signs = data.signs(input, target, positive)?;
+    scale.apply(&mut data.records);
+    let start = Instant::now();
+    let records = kkt::Records::new(data.records.view());
+    let penalties = vec![*theta; signs.len()];
+    let programme =
+        SoftMargin::new(&records, &signs, &penalties)?.bias_penalty(*rho)?.squared_slack_penalty(*rho)?;
+    let (machine, residual) = proven(&programme)?;
+    let seconds = start.elapsed().as_secs_f64();
+
+    let squares: Vec<f64> = machine.multipliers.iter().map(|omega| (omega / theta).powi(2)).collect();
+    let max_share = squares.iter().copied().fold(0.0, f64::max) / squares.iter().sum::<f64>();
+    let bound_over_m = (data.columns.len() as f64 - 1.0) * (1.0 - max_share);
+    let support_vectors =
+        machine.multipliers.iter().filter(|omega| **omega > LARGEST_RESIDUAL * theta).count();
+    let scores = data.records.outer_iter().map(|record| {
+        record.iter().zip(&machine.weights).map(|(x, weight)| x * weight).sum::<f64>() + machine.bias
+    });
+    let right = scores.zip(&signs).filter(|(score, sign)| (*score > 0.0) == (**sign > 0.0)).count();
+    let accuracy = right as f64 / signs.len() as f64;
+    if as_json {
+        return print_json(&json!({
+            "objective": machine.objective,
+            "alpha": machine.weights,
+            "beta": machine.bias,
+            "max_share": max_share,
+            "bound_over_m": bound_over_m,
+            "support_vectors": support_vectors,
+            "training_accuracy": accuracy,
+            "kkt_residual": residual,
+            "seconds": seconds,
+        }));
+    }
+    let mut table = facts();
+    for (column, weight) in data.columns.iter().zip(&machine.weights) {
+        table.add_row([column.clone(), figure(*weight)]);
+    }
+    table.add_row(["(bias)".to_owned(), figure(machine.bias)]);
+    print(&format!(
+        "{}: {} records of {} numbers, {right} of them on their own side ({:.2} %)\n\n{}\n\n\
+         The objective is {:.10}, with a KKT residual of {residual:.1e}, after {seconds:.2} s. {support_vectors} records have a \
+         multiplier;\nthe largest has {:.4} % of their squares, so that noise which leaves this machine as it is, of variance m, has \
+         an error of {bound_over_m:.4}·m or more for every record.",
+        input.display(),
+        signs.len(),
+        data.columns.len(),
+        100.0 * accuracy,
+        table.trim_fmt(),
+        machine.objective,
+        100.0 * max_share,
+    ))
+}
+
+/// A machine whose KKT residual is small. The interior point method stops somewhere near the last digits, and later for
+/// some data than for others; which records lie on the margin's edge says the rest.
+fn proven(programme: &SoftMargin) -> Result<(Machine, f64), Failure> {
+    const MOST_STEPS: u64 = 200;
+    let mut least = f64::INFINITY;
+    let mut problem = None;
+    for tolerance in [1e-11, 1e-9, 1e-7, 1e-5] {
+        let machine = match programme.solve(tolerance, MOST_STEPS) {
+            Ok(machine) => programme.polished(machine)?,
+            Err(error @ kkt::Error::NotConverged { .. }) => {
+                problem = problem.or(Some(error));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let residual = programme.kkt_residual(&machine)?;
+        if residual <= LARGEST_RESIDUAL {
+            return Ok((machine, residual));
+        }
+        least = least.min(residual);
+    }
+    Err(match problem {
+        Some(error) if least.is_infinite() => format!("no machine was found: {error}"),
+        _ => format!(
+            "no machine was found to a KKT residual of {LARGEST_RESIDUAL:e}, the best has {least:.1e}; another --scale may help"
+        ),
+    }
+    .into())
+}
+
+impl Scale {
+    fn apply(self, records: &mut Array2<f64>) {
+        for column in records.axis_iter_mut(Axis(1)) {
+            match self {
+                Self::None => {}
+                Self::Standard => standardise(column),
+                Self::Minmax => stretch(column),
+            }
+        }
+    }
+}
+
+fn standardise(mut column: ArrayViewMut1<f64>) {
+    let n = column.len() as f64;
+    // The first value is taken off before sums are taken: a constant column is zero, exactly.
+    let first = column[0];
+    column.mapv_inplace(|x| x - first);
+    let mean = column.sum() / n;
+    column.mapv_inplace(|x| x - mean);
+    let deviation = (column.iter().map(|x| x * x).sum::<f64>() / n).sqrt();
+    column.mapv_inplace(|x| if deviation > 0.0 { x / deviation } else { 0.0 });
+}
+
+fn stretch(mut column: ArrayViewMut1<f64>) {
+    let least = column.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    column.mapv_inplace(|x| if most > least { (x - least) / (most - least) } else { 0.0 });
+}
+
+fn schrodinger(arguments: &SchrodingerArguments, as_json: bool) -> Result<(), Failure> {
+    let SchrodingerArguments { lambda, weight, lower, upper, at } = arguments;
+    if let Some(place) = at.iter().find(|place| !place.is_finite()) {
+        return Err(format!("--at {place}: it must be finite").into());
+    }
+    let state = GroundState::new(*lambda, *weight, *lower, *upper)?;
+    let density: Vec<(f64, f64)> = at.iter().map(|n| (*n, state.density(*n))).collect();
+    if as_json {
+        let density: Vec<[Value; 2]> =
+            density.iter().map(|(n, value)| [json!(n), number::to_json(*value)]).collect();
+        return print_json(&json!({
+            "mu": state.mu(),
+            "fisher_information": state.fisher_information(),
+            "second_moment": state.second_moment(),
+            "mean": state.mean(),
+            "objective": state.objective(),
+            "density": density,
+        }));
+    }
+    let mut table = facts();
+    for (name, value) in [
+        ("Fisher information", state.fisher_information()),
+        ("second moment", state.second_moment()),
+        ("mean", state.mean()),
+        ("standard deviation", state.variance().sqrt()),
+    ] {
+        table.add_row([name.to_owned(), figure(value)]);
+    }
+    for (n, value) in density {
+        table.add_row([format!("density at {n}"), figure(value)]);
+    }
+    print(&format!(
+        "Of all noise between {lower} and {upper}, that with the least information/{weight} + {lambda}·second moment has\n\n{}\n\n\
+         and the least is {}, four times mu = {}.",
+        table.trim_fmt(),
+        figure(state.objective()),
+        figure(state.mu()),
+    ))
+}
+
+/// With ten places, or ten digits where these say nothing.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        0.0 | 1e-4..1e9 => format!("{value:.10}"),
+        _ => format!("{value:.10e}"),
+    }
+}
+
+/// Two columns: names, and numbers on the right.
+fn facts() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(["", ""]);
+    if let Some(column) = table.column_mut(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}

@@ -1,0 +1,322 @@
+//! `scumble solve`.
+
+use crate::{Files, json, refusal, scumble};
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[track_caller]
+fn near(value: &Value, expected: f64, error: f64) {
+    let value = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    assert!((value - expected).abs() <= error, "{value} is not {expected}");
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn schrodinger(problem: [&str; 4], more: &[&str]) -> Value {
+    let [lambda, weight, lower, upper] = problem;
+    let arguments = ["solve", "schrodinger", "--json", "--lambda", lambda, "--weight", weight];
+    let arguments = arguments.into_iter().chain(["--lower", lower, "--upper", upper]);
+    json(&arguments.chain(more.iter().copied()).collect::<Vec<_>>())
+}
+
+#[test]
+fn the_ground_states_of_the_reference_are_found() {
+    // Of another solver, to some 10⁻¹²; for λ = 0 it is π²/4 and for the widest one the Gaussian's.
+    for (problem, mu, fisher, second_moment, mean, density) in [
+        (
+            ["0", "1", "-1", "1"],
+            2.467401100276532,
+            9.869604401089342,
+            0.13069096604868924,
+            0.0,
+            [(-0.5, 0.5), (0.0, 1.0), (0.5, 0.5)],
+        ),
+        (
+            ["1", "1", "-1", "1"],
+            2.4999999999988716,
+            9.869899008743577,
+            0.1301009912564015,
+            0.0,
+            [(-0.5, 0.4982105564846006), (0.0, 1.0036382602345313), (0.5, 0.49821055648447976)],
+        ),
+        (
+            ["1", "1", "-10", "10"],
+            0.5000000000000213,
+            1.000000000000023,
+            0.9999999999999762,
+            0.0,
+            [(-5.0, 1.4867195147359149e-06), (0.0, 0.39894228040144314), (5.0, 1.4867195147374558e-06)],
+        ),
+        (
+            ["4", "2", "-1", "3"],
+            0.9349190898162886,
+            4.874065016059818,
+            0.3256609628089599,
+            0.2833000352329312,
+            [(0.0, 0.7265962098310805), (1.0, 0.2750448955194587), (2.0, 0.0048060251626555)],
+        ),
+    ] {
+        let at = density.map(|(n, _)| f64::to_string(&n)).join(",");
+        let answer = schrodinger(problem, &["--at", &at]);
+        near(&answer["mu"], mu, 1e-10);
+        near(&answer["objective"], 4.0 * answer["mu"].as_f64().unwrap(), 1e-11);
+        near(&answer["fisher_information"], fisher, 1e-8);
+        near(&answer["second_moment"], second_moment, 1e-9);
+        near(&answer["mean"], mean, 1e-9);
+        for (pair, (n, expected)) in answer["density"].as_array().unwrap().iter().zip(density) {
+            near(&pair[0], n, 0.0);
+            near(&pair[1], expected, 1e-9);
+        }
+        let expected = ["density", "fisher_information", "mean", "mu", "objective", "second_moment"];
+        assert_eq!(keys(&answer), expected);
+    }
+    assert_eq!(schrodinger(["1", "1", "-1", "1"], &[])["density"], serde_json::json!([]));
+}
+
+#[test]
+fn for_people_a_ground_state_is_a_table() {
+    let arguments =
+        ["solve", "schrodinger", "--lambda", "1", "--weight", "1", "--lower", "-1", "--upper", "1"];
+    let arguments: Vec<&str> = arguments.into_iter().chain(["--at", "-0.5,0"]).collect();
+    let text = String::from_utf8(scumble(&arguments).stdout).unwrap();
+    for part in [
+        "Fisher information",
+        "9.8698990087",
+        "density at -0.5",
+        "the least is 10.0000000000, four times mu = 2.5000000000",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn what_has_no_ground_state_is_one_line() {
+    let of = |problem: [&str; 4], more: &[&str]| {
+        let [lambda, weight, lower, upper] = problem;
+        let arguments = ["solve", "schrodinger", "--lambda", lambda, "--weight", weight];
+        let arguments = arguments.into_iter().chain(["--lower", lower, "--upper", upper]);
+        refusal(&arguments.chain(more.iter().copied()).collect::<Vec<_>>())
+    };
+    for (problem, more, expected) in [
+        (["-1", "1", "0", "1"], &[][..], "lambda must be finite and not negative, and -1 is not"),
+        (["nan", "1", "0", "1"], &[], "lambda must be finite"),
+        (["1", "0", "0", "1"], &[], "weight must be finite and positive, and 0 is not"),
+        (["1", "1", "1", "1"], &[], "from 1 to 1 is no interval"),
+        (["1", "1", "2", "-2"], &[], "from 2 to -2 is no interval"),
+        (["1", "1", "-inf", "1"], &[], "from -inf to 1 is no interval"),
+        (["0", "1", "0", "1e-200"], &[], "leaves the floats"),
+        (["1", "1", "0", "1"], &["--at", "0.5,nan"], "--at NaN: it must be finite"),
+        (["1", "1", "0", "1"], &["--at", "0.5,x"], "invalid value 'x'"),
+        (["x", "1", "0", "1"], &[], "invalid value 'x'"),
+    ] {
+        let message = of(problem, more);
+        assert!(message.contains(expected), "{problem:?}: {message}");
+    }
+    assert!(refusal(&["solve", "schrodinger", "--lambda", "1"]).contains("--weight"));
+    assert!(refusal(&["solve"]).contains("what to do is missing"));
+}
+
+/// The file of the 569 records; none where the data are not there.
+fn wdbc() -> Option<PathBuf> {
+    let folder = std::env::var_os("SCUMBLE_DATA")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
+    let file = folder.join("wdbc/wdbc.csv");
+    if !file.exists() {
+        eprintln!("skipped: {} is not there; SCUMBLE_DATA says where the data lie", file.display());
+        return None;
+    }
+    Some(file)
+}
+
+#[test]
+fn equation_2_on_unscaled_wdbc_has_the_reference_solution() {
+    let Some(file) = wdbc() else { return };
+    // An interior point solution of the reference, tolerance 10⁻¹².
+    for (theta, objective, accuracy, max_share, bound_over_m, beta, support_vectors) in [
+        (
+            "1",
+            49.38780955496334,
+            0.961335676625659,
+            0.020251033303851626,
+            28.412720034188304,
+            -5.3470106387496,
+            Some(60),
+        ),
+        (
+            "0.1",
+            6.728259791887002,
+            0.9560632688927944,
+            0.020099888175650577,
+            28.417103242906133,
+            -6.095897284244772,
+            None,
+        ),
+    ] {
+        let file = file.to_str().unwrap();
+        let arguments =
+            ["solve", "svm", "--input", file, "--target", "Cancer", "--positive", "0", "--drop", "ID"];
+        let arguments = arguments.into_iter().chain(["--theta", theta, "--rho", "0.01", "--json"]);
+        let answer = json(&arguments.collect::<Vec<_>>());
+        near(&answer["objective"], objective, 1e-8);
+        near(&answer["training_accuracy"], accuracy, 1e-12);
+        near(&answer["max_share"], max_share, 1e-9);
+        near(&answer["bound_over_m"], bound_over_m, 1e-7);
+        near(&answer["beta"], beta, 1e-8);
+        if let Some(count) = support_vectors {
+            assert_eq!(answer["support_vectors"], count);
+        }
+        near(&answer["kkt_residual"], 0.0, 1e-9);
+        assert_eq!(answer["alpha"].as_array().unwrap().len(), 30);
+        let expected = [
+            "alpha",
+            "beta",
+            "bound_over_m",
+            "kkt_residual",
+            "max_share",
+            "objective",
+            "seconds",
+            "support_vectors",
+            "training_accuracy",
+        ];
+        assert_eq!(keys(&answer), expected);
+    }
+}
+
+const SVM: &str = "solve svm --input data.csv --target side --positive right --theta 1 --rho 0.01";
+
+/// What `line` prints for the file `text`.
+fn machine(text: &str, more: &str) -> Value {
+    let files = Files::new();
+    files.write("data.csv", text);
+    serde_json::from_str(&files.run(&format!("{SVM} --json {more}"))).unwrap()
+}
+
+#[test]
+fn a_machine_of_two_points_is_that_of_the_formula() {
+    // By symmetry β = 0 and α = 1 less what the slack takes: ½α² + 2·(1·ξ + ½·0.01ξ²) with ξ = 1 − α is least at α = 1.
+    let answer = machine("x,side\n1,right\n-1,left\n", "");
+    near(&answer["alpha"][0], 1.0, 1e-10);
+    near(&answer["beta"], 0.0, 1e-10);
+    near(&answer["objective"], 0.5, 1e-10);
+    near(&answer["max_share"], 0.5, 1e-10);
+    near(&answer["bound_over_m"], 0.0, 1e-10);
+    near(&answer["training_accuracy"], 1.0, 0.0);
+    // Far apart in x: α is small, the margin exact, and the data separable.
+    let answer = machine("x,side\n100,right\n300,right\n-100,left\n-200,left\n", "");
+    near(&answer["alpha"][0], 0.01, 1e-10);
+    assert_eq!(answer["support_vectors"], 2);
+}
+
+#[test]
+fn constant_columns_and_more_columns_than_records_have_an_answer() {
+    for scale in ["none", "standard", "minmax"] {
+        let answer = machine("x,c,side\n1,7,right\n2,7,right\n-1,7,left\n", &format!("--scale {scale}"));
+        near(&answer["kkt_residual"], 0.0, 1e-9);
+        if scale != "none" {
+            near(&answer["alpha"][1], 0.0, 1e-12);
+        }
+        let answer =
+            machine("a,b,c,d,e,side\n1,0,0,2,1,right\n0,1,0,1,5,left\n", &format!("--scale {scale}"));
+        near(&answer["kkt_residual"], 0.0, 1e-9);
+        near(&answer["training_accuracy"], 1.0, 0.0);
+    }
+    // Nothing to tell them apart by: the bias alone, at which both sides lose the same.
+    let answer = machine("c,side\n0,right\n0,left\n0,right\n", "--scale standard");
+    near(&answer["alpha"][0], 0.0, 0.0);
+    near(&answer["training_accuracy"], 2.0 / 3.0, 1e-12);
+    // One label written in three ways.
+    let files = Files::new();
+    files.write("data.csv", "x,side\n1,1\n2,1.0\n-1,-1\n-2,-1e0\n");
+    files.run(&SVM.replace("right", "1.00"));
+}
+
+#[test]
+fn a_scaled_machine_is_that_of_scaled_columns() {
+    let raw = machine("x,y,side\n1,10,right\n3,70,right\n5,40,left\n7,20,left\n", "--scale minmax");
+    let scaled = machine(
+        "x,y,side\n0,0,right\n0.3333333333333333,1,right\n0.6666666666666666,0.5,left\n1,0.16666666666666666,left\n",
+        "",
+    );
+    near(&raw["objective"], scaled["objective"].as_f64().unwrap(), 1e-12);
+    let standard = machine("x,side\n10,right\n20,right\n30,left\n40,left\n", "--scale standard");
+    let sizes = [-3.0f64, -1.0, 1.0, 3.0].map(|x| x / 5f64.sqrt());
+    let scaled = machine(
+        &format!("x,side\n{},right\n{},right\n{},left\n{},left\n", sizes[0], sizes[1], sizes[2], sizes[3]),
+        "",
+    );
+    near(&standard["objective"], scaled["objective"].as_f64().unwrap(), 1e-12);
+}
+
+#[test]
+fn for_people_a_machine_is_a_table() {
+    let files = Files::new();
+    files.write("data.csv", "x,side\n1,right\n-1,left\n");
+    let text = files.run(SVM);
+    for part in ["2 records of 1 numbers, 2 of them on their own side (100.00 %)", "(bias)", "KKT residual"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_solved_is_one_line() {
+    let of = |text: &str, line: &str| {
+        let files = Files::new();
+        files.write("data.csv", text);
+        files.refuses(line)
+    };
+    let good = "id,x,side\na,1,right\nb,-1,left\n";
+    let dropped = format!("{SVM} --drop id");
+    for (text, line, expected) in [
+        (good, SVM, "data.csv, row 1, column \"id\": \"a\" is no finite number, and one is needed"),
+        (
+            "x,side\n1,right\n,left\n",
+            SVM,
+            "data.csv, row 2, column \"x\": \"\" is no finite number, and one is needed",
+        ),
+        ("x,side\n1,right\nnan,left\n", SVM, "row 2, column \"x\": \"nan\" is no finite number"),
+        ("x,side\n1,right\n1e999,left\n", SVM, "row 2, column \"x\": \"1e999\" is no finite number"),
+        (
+            good,
+            &SVM.replace("side", "sides"),
+            "data.csv: there is no column \"sides\"; did you mean \"side\"?",
+        ),
+        (good, &format!("{SVM} --drop ids"), "data.csv: there is no column \"ids\"; did you mean \"id\"?"),
+        (good, &format!("{SVM} --drop id,x"), "no column is left beside the target \"side\""),
+        (
+            good,
+            &dropped.replace("right", "up"),
+            "column \"side\": no record has the positive value \"up\"; its values are \"left\", \"right\"",
+        ),
+        (
+            "x,side\n1,right\n2,left\n3,up\n",
+            SVM,
+            "data.csv, column \"side\": its values are \"left\", \"right\", \"up\", where two are needed",
+        ),
+        (
+            "x,side\n1,right\n2,right\n",
+            SVM,
+            "data.csv, column \"side\": its values are \"right\" alone, where two are needed",
+        ),
+        ("x,side\n", SVM, "data.csv holds no records"),
+        ("", SVM, "there is no column \"side\""),
+        ("x,x,side\n1,2,right\n", SVM, "data.csv: the column \"x\" stands there twice"),
+        ("x,side\n1,right\n2\n", SVM, "data.csv, row 2: it has 1 cells where the header has 2"),
+        (good, &dropped.replace("--theta 1", "--theta 0"), "--theta 0: it must be above zero, and finite"),
+        (good, &dropped.replace("--theta 1", "--theta -3"), "--theta -3: it must be above zero"),
+        (good, &dropped.replace("--rho 0.01", "--rho 0"), "--rho 0: it must be above zero, and finite"),
+        (good, &dropped.replace("--rho 0.01", "--rho inf"), "--rho inf: it must be above zero, and finite"),
+        (good, &dropped.replace("data.csv", "none.csv"), "none.csv: "),
+        (good, &dropped.replace("data.csv", "."), "directory"),
+        (good, &format!("{dropped} --scale robust"), "invalid value 'robust'"),
+    ] {
+        let message = of(text, line);
+        assert!(message.contains(expected), "{line}: {message}");
+    }
+    let files = Files::new();
+    files.write("data.csv", b"x,side\n\xff,right\n");
+    assert!(files.refuses(SVM).contains("UTF-8"));
+}

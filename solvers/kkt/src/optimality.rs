@@ -1,0 +1,219 @@
+//! How far a machine is from its KKT conditions, and the last digits of one that is near.
+
+use crate::soft_margin::Machine;
+use crate::{Error, Result, SoftMargin};
+use faer::linalg::solvers::{Llt, Solve};
+use faer::{Mat, Side};
+
+/// Where a record lies at the optimum: its margin is surpassed, met without slack, or missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// ω = 0.
+    Outside,
+    /// yᵢ(α·xᵢ + β) = 1, and 0 ≤ ω ≤ θ.
+    Edge,
+    /// ω = θ + κξ.
+    Inside,
+}
+
+/// Newton's steps for one partition of the records: the equations are linear, so what more than one do is refine.
+const REFINEMENTS: usize = 6;
+
+/// Partitions on the way from one place to the next.
+const MOST_PARTITIONS: usize = 100;
+
+/// By how much a margin may miss its side: the violation is no larger.
+const ROUNDING: f64 = 1e-12;
+
+/// More records on the edge are not polished; where they are in general position, there are d + 1 at most.
+const MOST_ON_EDGE: usize = 3000;
+
+/// Of the largest entry: what keeps a matrix regular where records on the edge are alike. Refinement takes it out again.
+const REGULAR: f64 = 1e-11;
+
+impl SoftMargin<'_> {
+    /// The largest violation of the KKT conditions: of the programme with slacks ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)),
+    ///
+    /// - α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: in each coordinate the difference, over the largest of 1, what stands on the left, and the
+    ///   sum's own terms, for the rounding of one multiplier is a share of its term;
+    /// - of ωᵢ/θᵢ and yᵢ(α·xᵢ + β) + ξᵢ − 1, none is negative and one is zero: |the smaller one|;
+    /// - of (θᵢ + κξᵢ − ωᵢ)/θᵢ (the multiplier of ξᵢ ≥ 0, which stationarity in ξ defines) and ξᵢ likewise.
+    ///
+    /// So margins count as they are, in which 1 is the width of the gap, and multipliers as shares of their penalty. Farokhi's (15), with ξ from its
+    /// own stationarity: (15b) prints it for θ = 1.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a machine of another number of weights or records.
+    pub fn kkt_residual(&self, machine: &Machine) -> Result<f64> {
+        let (d, n) = (self.records.width(), self.records.len());
+        if machine.weights.len() != d || machine.multipliers.len() != n {
+            return Err(Error::Shape(format!(
+                "a machine of {} weights and {} multipliers is not one of {n} records of {d} values",
+                machine.weights.len(),
+                machine.multipliers.len()
+            )));
+        }
+        let primal = primal(machine);
+        Ok(self.violation(&primal, &machine.multipliers, &self.margins(&primal)))
+    }
+
+    /// The machine with its last digits, where the bias has a penalty: from which records lie inside, outside and on the edge of the
+    /// margin, the optimum follows by linear equations; a record that leaves its place on the way there changes them. Where that leads no further, the machine as it is.
+    ///
+    /// # Errors
+    /// As [`kkt_residual`](Self::kkt_residual).
+    pub fn polished(&self, machine: Machine) -> Result<Machine> {
+        let least = self.kkt_residual(&machine)?;
+        let (mut primal, mut multipliers) = (primal(&machine), machine.multipliers.clone());
+        let mut best = machine;
+        let margins = self.margins(&primal);
+        let mut places: Vec<Place> =
+            (0..multipliers.len()).map(|i| self.place(i, multipliers[i], margins[i])).collect();
+        for _ in 0..MOST_PARTITIONS {
+            let (mut aim, mut aimed) = (primal.clone(), multipliers.clone());
+            if !self.settle(&places, &mut aim, &mut aimed) {
+                break;
+            }
+            let from = self.margins(&primal);
+            let to = self.margins(&aim);
+            let turn = (0..places.len())
+                .filter_map(|i| {
+                    let (share, next) =
+                        self.turn(i, places[i], (multipliers[i], aimed[i]), (from[i], to[i]))?;
+                    Some((share, i, next))
+                })
+                .min_by(|one, other| one.0.total_cmp(&other.0));
+            let share = turn.map_or(1.0, |turn| turn.0);
+            let toward =
+                |x: &mut f64, aim: &f64| *x = if share < 1.0 { *x + share * (aim - *x) } else { *aim };
+            primal.iter_mut().zip(&aim).for_each(|(x, aim)| toward(x, aim));
+            multipliers.iter_mut().zip(&aimed).for_each(|(x, aim)| toward(x, aim));
+            let Some((_, i, next)) = turn else {
+                let violation = self.violation(&primal, &multipliers, &to);
+                if violation < least {
+                    best = self.finished(&primal, &multipliers, best.iterations);
+                }
+                break;
+            };
+            places[i] = next;
+        }
+        Ok(best)
+    }
+
+    fn violation(&self, primal: &[f64], multipliers: &[f64], margins: &[f64]) -> f64 {
+        let d = self.records.width();
+        let pull = self.pull(multipliers);
+        let terms = self.records.largest(multipliers);
+        let of_sums = (0..=d).map(|j| {
+            let left = self.curvature(j) * primal[j];
+            (left - pull[j]).abs() / left.abs().max(terms[j]).max(1.0)
+        });
+        let of_records = (0..margins.len()).map(|i| {
+            let slack = (1.0 - margins[i]).max(0.0);
+            let theta = self.penalties[i];
+            let room = (theta + self.squared_slack_penalty * slack - multipliers[i]) / theta;
+            let surplus = margins[i] + slack - 1.0;
+            (multipliers[i] / theta).min(surplus).abs().max(room.min(slack).abs())
+        });
+        let worse = |most: f64, value: f64| if value > most || value.is_nan() { value } else { most };
+        of_sums.chain(of_records).fold(0.0, worse)
+    }
+
+    fn place(&self, i: usize, multiplier: f64, margin: f64) -> Place {
+        let theta = self.penalties[i];
+        let slack = (1.0 - margin).max(0.0);
+        let room = theta + self.squared_slack_penalty * slack - multiplier;
+        if multiplier / theta < margin + slack - 1.0 {
+            Place::Outside
+        } else if room / theta > slack {
+            Place::Edge
+        } else {
+            Place::Inside
+        }
+    }
+
+    /// After which share of the way a record leaves its place, and for which other one, if it does.
+    fn turn(
+        &self,
+        i: usize,
+        place: Place,
+        multiplier: (f64, f64),
+        margin: (f64, f64),
+    ) -> Option<(f64, Place)> {
+        let until = |(from, to): (f64, f64), end: f64| ((end - from) / (to - from)).clamp(0.0, 1.0);
+        let theta = self.penalties[i];
+        match place {
+            Place::Edge if multiplier.1 < 0.0 => Some((until(multiplier, 0.0), Place::Outside)),
+            Place::Edge if multiplier.1 > theta => Some((until(multiplier, theta), Place::Inside)),
+            Place::Outside if margin.1 < 1.0 - ROUNDING => Some((until(margin, 1.0), Place::Edge)),
+            Place::Inside if margin.1 > 1.0 + ROUNDING => Some((until(margin, 1.0), Place::Edge)),
+            _ => None,
+        }
+    }
+
+    /// Solves the equations of a partition, from a point near by; false where they have no solution that can be found.
+    fn settle(&self, places: &[Place], primal: &mut [f64], multipliers: &mut [f64]) -> bool {
+        let edge: Vec<usize> = (0..places.len()).filter(|i| places[*i] == Place::Edge).collect();
+        if edge.len() > MOST_ON_EDGE {
+            return false;
+        }
+        let size = primal.len();
+        let Some(curvature) = self.curvature_inside(places) else { return false };
+        // The edge's records, each with its sign: a row yᵢ(xᵢ, 1).
+        let rows: Vec<Vec<f64>> = edge
+            .iter()
+            .map(|i| self.records.row(*i).into_iter().map(|x| x * self.signs[*i]).collect())
+            .collect();
+        let across = Mat::from_fn(size, edge.len(), |j, at| rows[at][j]);
+        let softened = curvature.solve(&across);
+        let mut schur = across.transpose() * &softened;
+        let largest = (0..edge.len()).map(|at| schur[(at, at)]).fold(0.0, f64::max);
+        (0..edge.len()).for_each(|at| schur[(at, at)] += REGULAR * largest);
+        let Ok(schur) = schur.llt(Side::Lower) else { return false };
+        for _ in 0..REFINEMENTS {
+            let margins = self.margins(primal);
+            for (i, place) in places.iter().enumerate() {
+                match place {
+                    Place::Outside => multipliers[i] = 0.0,
+                    Place::Edge => {}
+                    Place::Inside => {
+                        multipliers[i] = self.penalties[i] + self.squared_slack_penalty * (1.0 - margins[i])
+                    }
+                }
+            }
+            let pull = self.pull(multipliers);
+            let missing = Mat::from_fn(size, 1, |j, _| pull[j] - self.curvature(j) * primal[j]);
+            let moved = curvature.solve(&missing);
+            let short = Mat::from_fn(edge.len(), 1, |at, _| 1.0 - margins[edge[at]]);
+            let step = schur.solve(short - across.transpose() * &moved);
+            let moved = moved + &softened * &step;
+            (0..size).for_each(|j| primal[j] += moved[(j, 0)]);
+            edge.iter().enumerate().for_each(|(at, i)| multipliers[*i] += step[(at, 0)]);
+        }
+        // What lies inside follows the margins, to the last step.
+        let margins = self.margins(primal);
+        for i in (0..places.len()).filter(|i| places[*i] == Place::Inside) {
+            multipliers[i] = self.penalties[i] + self.squared_slack_penalty * (1.0 - margins[i]);
+        }
+        primal.iter().chain(multipliers.iter()).all(|x| x.is_finite())
+    }
+
+    /// R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records inside, factored.
+    fn curvature_inside(&self, places: &[Place]) -> Option<Llt<f64>> {
+        let size = self.records.width() + 1;
+        let mut matrix = match self.squared_slack_penalty {
+            0.0 => Mat::zeros(size, size),
+            kappa => {
+                let weights: Vec<f64> =
+                    places.iter().map(|place| if *place == Place::Inside { kappa } else { 0.0 }).collect();
+                self.records.gram(&weights)
+            }
+        };
+        (0..size).for_each(|at| matrix[(at, at)] += self.curvature(at));
+        matrix.llt(Side::Lower).ok()
+    }
+}
+
+fn primal(machine: &Machine) -> Vec<f64> {
+    machine.weights.iter().copied().chain([machine.bias]).collect()
+}

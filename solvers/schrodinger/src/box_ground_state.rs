@@ -1,0 +1,335 @@
+//! Two and more dimensions.
+
+use crate::axis::Axis;
+use crate::conjugate::{LocallyOptimal, Matrix, dot};
+use crate::{Error, GroundState, Result};
+use argmin::core::{Executor, State};
+use faer::linalg::solvers::DenseSolveCore;
+use faer::{Mat, Side};
+use ndarray::{Array2, ArrayView2};
+
+/// The density γ = w² on a box Πᵢ [aᵢ, bᵢ] that minimises Tr(Π⁻¹·I) + λ·Tr(V): I is its Fisher information matrix, and V its matrix
+/// of second moments.
+///
+/// # Derivation
+/// I = ∫∇γ∇γᵀ/γ = 4∫∇w∇wᵀ, so the objective is 4·∫(∇wᵀΠ⁻¹∇w + (λ/4)·‖n‖²·w²), to be minimised with ∫w² = 1 and w = 0 on the
+/// boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (the paper's Appendix C has this equation with −4μ as its
+/// multiplier); multiplied by w and integrated, the objective is 4μ. So the least μ gives the minimum.
+///
+/// # Method
+/// w is expanded in products of states along the axes: polynomials of the same degree, so many that doubling does not matter. In
+/// these the equation is a diagonal and, for each pair of axes that Π couples, a product of two small matrices. μ comes from above. At a
+/// corner where Π makes an obtuse angle w is no smooth function, and convergence is no more than algebraic: as the number of states
+/// along an axis to some −4 in μ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoxGroundState {
+    lambda: f64,
+    equation: Equation,
+    mu: f64,
+    error: f64,
+    /// The parts of w in the products of states, the last axis first to change.
+    parts: Vec<f64>,
+}
+
+/// How many states are taken along each axis, one after the other until two agree.
+const COUNTS: [usize; 10] = [6, 9, 12, 18, 24, 36, 48, 72, 96, 144];
+
+/// More products of states than this are not taken: a hundred megabytes, and some seconds a step.
+const MOST_PARTS: usize = 1 << 20;
+
+/// Where w has fallen by e^−this, the box is cut: e^−40 of a density is lost.
+const DEEPEST: f64 = 20.0;
+
+impl BoxGroundState {
+    /// The ground state with λ ≥ 0 on the second moments and Π (`weights`, d × d, symmetric, positive definite) on the noise, in
+    /// the box of `bounds` (d). Two resolutions, of which one has 4/3 of the other's states along an axis or more, agree in μ to
+    /// `tolerance`·max(1, μ).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a λ below zero or a tolerance that is none; [`Error::Interval`] for bounds without anything between
+    /// them; [`Error::Shape`] for parts that do not fit together; [`Error::NotPositiveDefinite`] for a Π that is not, or not
+    /// symmetric; [`Error::NotConverged`] where a million products of states do not suffice; [`Error::Range`] for numbers that
+    /// leave the floats.
+    pub fn new(lambda: f64, weights: ArrayView2<f64>, bounds: &[(f64, f64)], tolerance: f64) -> Result<Self> {
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
+        }
+        if bounds.is_empty() || weights.dim() != (bounds.len(), bounds.len()) {
+            let (rows, columns) = weights.dim();
+            let d = bounds.len();
+            return Err(Error::Shape(format!("weights are {rows} x {columns} for {d} pairs of bounds")));
+        }
+        let stiffness = inverse(weights)?;
+        let (bounds, base) = cut(lambda, &stiffness, bounds)?;
+        let mut before: Option<f64> = None;
+        let mut error = f64::INFINITY;
+        for count in COUNTS {
+            let parts = count.checked_pow(bounds.len() as u32);
+            if parts.is_none_or(|parts| parts > MOST_PARTS) {
+                break;
+            }
+            let equation = Equation::new(lambda, &stiffness, &bounds, count)?;
+            let (excess, parts) = equation.lowest()?;
+            let mu = base + excess;
+            error = before.map_or(f64::INFINITY, |before| (before - mu).abs());
+            if !(mu.is_finite() && mu > 0.0) {
+                return Err(Error::Range { quantity: "mu" });
+            }
+            if error <= tolerance * mu.max(1.0) {
+                return Ok(Self { lambda, equation, mu, error, parts });
+            }
+            before = Some(mu);
+        }
+        Err(Error::NotConverged { error, tolerance })
+    }
+
+    /// μ, the least for which the equation has a solution; the objective is 4μ. It is no less than the exact one, but for rounding.
+    pub fn mu(&self) -> f64 {
+        self.mu
+    }
+
+    /// By how much μ changed when the resolution last grew: an estimate from above of what is left.
+    pub fn error_estimate(&self) -> f64 {
+        self.error
+    }
+
+    /// γ(n) = w(n)² at n (d values); 0 outside of the box, and where w² lies e^−40 below its maximum or further. Its error, as a share
+    /// of the maximum, is about the root of μ's.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where n has another number of values.
+    pub fn density(&self, n: &[f64]) -> Result<f64> {
+        let axes = &self.equation.axes;
+        if n.len() != axes.len() {
+            return Err(Error::Shape(format!("a place has {} values in a box of {}", n.len(), axes.len())));
+        }
+        let values: Option<Vec<_>> = axes.iter().zip(n).map(|(axis, n)| axis.at(*n)).collect();
+        let Some(values) = values else { return Ok(0.0) };
+        // The last axis first.
+        let mut left = self.parts.clone();
+        for of_axis in values.iter().rev() {
+            left = left.chunks(of_axis.len()).map(|parts| dot(parts, of_axis)).collect();
+        }
+        Ok(left[0] * left[0])
+    }
+
+    /// I = 4∫∇w∇wᵀ (d × d).
+    pub fn fisher_information(&self) -> Array2<f64> {
+        let Equation { axes, .. } = &self.equation;
+        Array2::from_shape_fn((axes.len(), axes.len()), |(i, j)| {
+            let bent = match i == j {
+                true => self.equation.along(&axes[i].bending, i, &self.parts),
+                false => {
+                    let slope = self.equation.along(&axes[j].slopes, j, &self.parts);
+                    // ∫∂ᵢw·∂ⱼw, of which one slope changes sides.
+                    self.equation.along(&axes[i].slopes, i, &slope).into_iter().map(|part| -part).collect()
+                }
+            };
+            4.0 * dot(&self.parts, &bent)
+        })
+    }
+
+    /// ∫n·w² (d values).
+    pub fn mean(&self) -> Vec<f64> {
+        let axes = self.equation.axes.iter().enumerate();
+        axes.map(|(i, axis)| dot(&self.parts, &self.equation.along(&axis.places, i, &self.parts))).collect()
+    }
+
+    /// V = ∫nnᵀ·w² (d × d).
+    pub fn second_moments(&self) -> Array2<f64> {
+        let Equation { axes, .. } = &self.equation;
+        Array2::from_shape_fn((axes.len(), axes.len()), |(i, j)| {
+            let moved = match i == j {
+                true => self.equation.along(&axes[i].squares, i, &self.parts),
+                false => {
+                    let moved = self.equation.along(&axes[j].places, j, &self.parts);
+                    self.equation.along(&axes[i].places, i, &moved)
+                }
+            };
+            dot(&self.parts, &moved)
+        })
+    }
+
+    /// Tr(Π⁻¹·I) + λ·Tr(V), from the moments. It equals 4μ, which checks both.
+    pub fn objective(&self) -> f64 {
+        let cost = (&self.equation.stiffness * &self.fisher_information()).sum();
+        cost + self.lambda * self.second_moments().diag().sum()
+    }
+}
+
+/// Π⁻¹, with Π at unit diagonal meanwhile: scales do not matter.
+fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
+    let d = weights.nrows();
+    let scale: Vec<f64> = weights.diag().iter().map(|weight| weight.sqrt()).collect();
+    let unit = Mat::from_fn(d, d, |i, j| weights[[i, j]] / scale[i] / scale[j]);
+    let is_symmetric = (0..d).all(|i| (0..d).all(|j| (unit[(i, j)] - unit[(j, i)]).abs() < 1e-12));
+    if !is_symmetric {
+        // A NaN is not symmetric either.
+        return Err(Error::NotPositiveDefinite);
+    }
+    let factor = unit.llt(Side::Lower).map_err(|_| Error::NotPositiveDefinite)?;
+    let inverse = factor.inverse();
+    let stiffness = Array2::from_shape_fn((d, d), |(i, j)| {
+        (inverse[(i, j)] + inverse[(j, i)]) / 2.0 / scale[i] / scale[j]
+    });
+    match stiffness.iter().all(|entry| entry.is_finite()) && stiffness.diag().iter().all(|entry| *entry > 0.0)
+    {
+        true => Ok(stiffness),
+        false => Err(Error::NotPositiveDefinite),
+    }
+}
+
+/// The part of the box outside of which w is nothing, and (λ/4)·‖n‖² where it is least.
+///
+/// w falls along an axis at least as √((V − E)/Dᵢᵢ), with what of the energy E the axis has at most. The product of the
+/// states along the axes bounds E from above (terms between axes vanish by symmetry), and what the others take at least is that of
+/// κ·diag(D) ≤ D, κ the least eigenvalue of D at unit diagonal.
+fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(Vec<(f64, f64)>, f64)> {
+    let d = bounds.len();
+    let unit =
+        Mat::from_fn(d, d, |i, j| stiffness[[i, j]] / stiffness[[i, i]].sqrt() / stiffness[[j, j]].sqrt());
+    let solved = unit.self_adjoint_eigen(Side::Lower).map_err(|_| Error::NotPositiveDefinite)?;
+    let kappa = solved.S()[0].min(1.0);
+    if kappa.is_nan() || kappa <= 0.0 {
+        return Err(Error::NotPositiveDefinite);
+    }
+    let floor = |(lower, upper): (f64, f64)| lambda / 4.0 * 0f64.clamp(lower, upper).powi(2);
+    let excess = |axis: usize, share: f64| {
+        let (lower, upper) = bounds[axis];
+        let state = GroundState::new(lambda, 1.0 / (stiffness[[axis, axis]] * share), lower, upper)?;
+        Ok(state.mu() - floor(bounds[axis]))
+    };
+    let most = (0..d).map(|axis| excess(axis, 1.0)).collect::<Result<Vec<_>>>()?;
+    let least = (0..d).map(|axis| excess(axis, kappa)).collect::<Result<Vec<_>>>()?;
+    let total: f64 = most.iter().sum();
+    let others: f64 = least.iter().sum();
+    let cut = bounds.iter().enumerate().map(|(axis, &(lower, upper))| {
+        let centre = 0f64.clamp(lower, upper);
+        let energy = total - (others - least[axis]);
+        let reach = |side: f64, wall: f64| {
+            let potential = |s: f64| lambda / 4.0 * s * (s + 2.0 * side * centre);
+            centre + side * reach(potential, energy, stiffness[[axis, axis]], (wall - centre).abs())
+        };
+        (reach(-1.0, lower), reach(1.0, upper))
+    });
+    Ok((cut.collect(), bounds.iter().map(|pair| floor(*pair)).sum()))
+}
+
+/// How far from the least potential w falls by e^−[`DEEPEST`], or `wall`.
+fn reach(potential: impl Fn(f64) -> f64, energy: f64, stiffness: f64, wall: f64) -> f64 {
+    const STEPS: usize = 256;
+    // Simpson's and finer rules are for smooth functions; this one need not be exact.
+    let falls = |distance: f64| -> f64 {
+        let step = distance / STEPS as f64;
+        let places = (0..STEPS).map(|at| (at as f64 + 0.5) * step);
+        places.map(|s| ((potential(s) - energy).max(0.0) / stiffness).sqrt() * step).sum()
+    };
+    if falls(wall) <= DEEPEST {
+        return wall;
+    }
+    let (mut near, mut far) = (0.0, wall);
+    for _ in 0..1100 {
+        let middle = if far > 4.0 * near && near > 0.0 { (near * far).sqrt() } else { (near + far) / 2.0 };
+        if falls(middle) > DEEPEST {
+            far = middle
+        } else {
+            near = middle
+        }
+        if far - near <= 1e-3 * far {
+            break;
+        }
+    }
+    far
+}
+
+/// The equation in products of states along the axes.
+#[derive(Debug, Clone, PartialEq)]
+struct Equation {
+    /// Π⁻¹ (d × d).
+    stiffness: Array2<f64>,
+    axes: Vec<Axis>,
+    /// The sum of the states' energies (one for each product).
+    energies: Vec<f64>,
+}
+
+impl Equation {
+    fn new(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)], count: usize) -> Result<Self> {
+        let axes = bounds
+            .iter()
+            .enumerate()
+            .map(|(axis, (lower, upper))| Axis::new(lambda, stiffness[[axis, axis]], *lower, *upper, count));
+        let axes = axes.collect::<Result<Vec<_>>>()?;
+        let mut energies = vec![0.0];
+        for axis in &axes {
+            energies = energies
+                .iter()
+                .flat_map(|sum| axis.energies.iter().map(move |energy| sum + energy))
+                .collect();
+        }
+        Ok(Self { stiffness: stiffness.clone(), axes, energies })
+    }
+
+    /// The least eigenvalue, and its vector of length 1.
+    fn lowest(&self) -> Result<(f64, Vec<f64>)> {
+        let mut start = vec![0.0; self.energies.len()];
+        start[0] = 1.0;
+        let run = Executor::new(self, LocallyOptimal::new(RESIDUAL))
+            .configure(|state| state.param(start).max_iters(MOST_STEPS))
+            .timer(false)
+            .run()
+            .map_err(|error| Error::Loop(error.to_string()))?;
+        let (residual, Some(x)) = (run.state.get_best_cost(), run.state.get_best_param()) else {
+            return Err(Error::Loop("it found no vector".into()));
+        };
+        if residual.is_nan() || residual > ROUNDING {
+            return Err(Error::NotConverged { error: residual, tolerance: ROUNDING });
+        }
+        Ok((dot(x, &self.times(x)), x.clone()))
+    }
+
+    /// What `matrix` makes of the parts along one axis.
+    fn along(&self, matrix: &Array2<f64>, axis: usize, parts: &[f64]) -> Vec<f64> {
+        let size = |axes: &[Axis]| axes.iter().map(|axis| axis.energies.len()).product::<usize>();
+        let (count, inner) = (self.axes[axis].energies.len(), size(&self.axes[axis + 1..]));
+        let mut image = Vec::with_capacity(parts.len());
+        if inner == 1 {
+            // Many short rows are one matrix.
+            let rows = ArrayView2::from_shape((parts.len() / count, count), parts);
+            return rows.map(|rows| rows.dot(&matrix.t()).into_raw_vec_and_offset().0).unwrap_or_default();
+        }
+        for block in parts.chunks(count * inner) {
+            if let Ok(block) = ArrayView2::from_shape((count, inner), block) {
+                image.extend(matrix.dot(&block));
+            }
+        }
+        image
+    }
+}
+
+/// The eigenvalue's error is its square.
+const RESIDUAL: f64 = 1e-9;
+/// What is good enough where rounding stops the loop.
+const ROUNDING: f64 = 1e-6;
+const MOST_STEPS: u64 = 1000;
+
+impl Matrix for &Equation {
+    fn times(&self, x: &[f64]) -> Vec<f64> {
+        let mut image: Vec<f64> = self.energies.iter().zip(x).map(|(energy, x)| energy * x).collect();
+        for i in 0..self.axes.len() {
+            for j in i + 1..self.axes.len() {
+                let coupling = self.stiffness[[i, j]];
+                if coupling == 0.0 {
+                    continue;
+                }
+                let slope = self.along(&self.axes[i].slopes, i, x);
+                let slopes = self.along(&self.axes[j].slopes, j, &slope);
+                image.iter_mut().zip(slopes).for_each(|(sum, x)| *sum -= 2.0 * coupling * x);
+            }
+        }
+        image
+    }
+
+    fn roughly_solved(&self, x: &[f64]) -> Vec<f64> {
+        x.iter().zip(&self.energies).map(|(x, energy)| x / energy).collect()
+    }
+}

@@ -1,0 +1,143 @@
+//! The lowest eigenvalue of a large symmetric matrix: Knyazev's locally optimal conjugate gradients, in argmin's loop.
+
+use argmin::core::{Error, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
+use faer::{Mat, Side};
+
+/// A symmetric matrix, by what it makes of a vector.
+pub(crate) trait Matrix {
+    fn times(&self, x: &[f64]) -> Vec<f64>;
+    /// Something like what its inverse makes of a vector.
+    fn roughly_solved(&self, x: &[f64]) -> Vec<f64>;
+}
+
+/// In each step the least Rayleigh quotient is taken over what there is, the residual (roughly solved) and the last direction
+/// (Knyazev 2001).
+pub(crate) struct LocallyOptimal {
+    /// Of the residual's norm over the eigenvalue. The eigenvalue's own error is of its square.
+    tolerance: f64,
+    /// The vector, and the last direction; none at first.
+    now: Option<Vector>,
+    last: Option<Vector>,
+    eigenvalue: f64,
+}
+
+/// With what the matrix makes of it.
+#[derive(Clone)]
+struct Vector {
+    x: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl LocallyOptimal {
+    pub(crate) fn new(tolerance: f64) -> Self {
+        Self { tolerance, now: None, last: None, eigenvalue: f64::NAN }
+    }
+
+    fn residual(&self, now: &Vector) -> Vec<f64> {
+        now.x.iter().zip(&now.image).map(|(x, image)| image - self.eigenvalue * x).collect()
+    }
+
+    fn arrive(&mut self, now: Vector, last: Option<Vector>, state: Iteration) -> Iteration {
+        self.eigenvalue = dot(&now.x, &now.image);
+        let residual = self.residual(&now);
+        let cost = dot(&residual, &residual).sqrt() / self.eigenvalue.abs();
+        (self.now, self.last) = (Some(now), last);
+        let x = self.now.as_ref().map(|now| now.x.clone()).unwrap_or_default();
+        state.param(x).cost(cost)
+    }
+}
+
+type Iteration = IterState<Vec<f64>, (), (), (), (), f64>;
+
+impl<M: Matrix> Solver<M, Iteration> for LocallyOptimal {
+    fn name(&self) -> &str {
+        "locally optimal conjugate gradients"
+    }
+
+    fn init(
+        &mut self,
+        problem: &mut Problem<M>,
+        mut state: Iteration,
+    ) -> Result<(Iteration, Option<KV>), Error> {
+        let (Some(matrix), Some(mut x)) = (&problem.problem, state.take_param()) else {
+            return Err(Error::msg("the loop has no matrix or no vector to start from"));
+        };
+        let norm = dot(&x, &x).sqrt();
+        x.iter_mut().for_each(|x| *x /= norm);
+        let image = matrix.times(&x);
+        Ok((self.arrive(Vector { x, image }, None, state), None))
+    }
+
+    fn next_iter(
+        &mut self,
+        problem: &mut Problem<M>,
+        state: Iteration,
+    ) -> Result<(Iteration, Option<KV>), Error> {
+        let (Some(matrix), Some(now)) = (&problem.problem, self.now.take()) else {
+            return Err(Error::msg("the loop lost its matrix or its vector"));
+        };
+        let mut base = vec![now];
+        let toward = matrix.roughly_solved(&self.residual(&base[0]));
+        if let Some(mut toward) = orthonormal(toward, &base) {
+            // The image of a direction that was nearly all in the base is computed, not combined.
+            toward.image = matrix.times(&toward.x);
+            base.push(toward);
+        }
+        if let Some(last) = self.last.take()
+            && let Some(mut last) = orthonormal(last.x, &base)
+        {
+            last.image = matrix.times(&last.x);
+            base.push(last);
+        }
+        let projected = Mat::from_fn(base.len(), base.len(), |i, j| dot(&base[i].x, &base[j].image));
+        let solved = projected
+            .self_adjoint_eigen(Side::Lower)
+            .map_err(|_| Error::msg("a matrix of three rows has no eigenvalues"))?;
+        let parts: Vec<f64> = (0..base.len()).map(|at| solved.U()[(at, 0)]).collect();
+        let direction = combined(&base[1..], &parts[1..]);
+        let mut next = combined(&base, &parts);
+        let norm = dot(&next.x, &next.x).sqrt();
+        next.x.iter_mut().chain(&mut next.image).for_each(|x| *x /= norm);
+        Ok((self.arrive(next, Some(direction), state), None))
+    }
+
+    fn terminate(&mut self, state: &Iteration) -> TerminationStatus {
+        match state.cost <= self.tolerance {
+            true => TerminationStatus::Terminated(TerminationReason::SolverConverged),
+            false => TerminationStatus::NotTerminated,
+        }
+    }
+}
+
+/// What is left of x beside `base`, at length 1; none where nothing is.
+fn orthonormal(mut x: Vec<f64>, base: &[Vector]) -> Option<Vector> {
+    for _ in 0..2 {
+        let norm = dot(&x, &x).sqrt();
+        if !(norm.is_normal()) {
+            return None;
+        }
+        x.iter_mut().for_each(|x| *x /= norm);
+        for other in base {
+            let part = dot(&x, &other.x);
+            x.iter_mut().zip(&other.x).for_each(|(x, other)| *x -= part * other);
+        }
+    }
+    let norm = dot(&x, &x).sqrt();
+    x.iter_mut().for_each(|x| *x /= norm);
+    // After the first pass its length was 1: what the second one leaves is 1 too, but for rounding.
+    (norm > 0.5).then_some(Vector { x, image: vec![] })
+}
+
+fn combined(base: &[Vector], parts: &[f64]) -> Vector {
+    let length = base.first().map_or(0, |vector| vector.x.len());
+    let mut sum = Vector { x: vec![0.0; length], image: vec![0.0; length] };
+    for (vector, part) in base.iter().zip(parts) {
+        sum.x.iter_mut().zip(&vector.x).for_each(|(sum, x)| *sum += part * x);
+        sum.image.iter_mut().zip(&vector.image).for_each(|(sum, x)| *sum += part * x);
+    }
+    sum
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
