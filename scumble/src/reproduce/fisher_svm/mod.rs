@@ -103,11 +103,11 @@ fn design(
 
 /// What the guarantee says an adversary's E‖x − x̂‖² is at least.
 fn least_error(mechanism: &str, guarantee: &Guarantee) -> Result<f64> {
-    let bounds = guarantee.claims.iter().filter_map(|claim| match &claim.notion {
+    let bound = guarantee.claims.iter().find_map(|claim| match &claim.notion {
         Notion::CramerRao(bound) => Some(bound.error()),
         _ => None,
     });
-    bounds.last().ok_or_else(|| Error::Mechanism {
+    bound.ok_or_else(|| Error::Mechanism {
         mechanism: mechanism.into(),
         problem: "claims no Cramér-Rao bound, and the results of this paper are about one".into(),
     })

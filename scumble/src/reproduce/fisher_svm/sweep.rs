@@ -9,10 +9,19 @@ use crate::reproduce::{Finding, Grid, Layer, Marks, Panel, Point, Result, Scale,
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// The two noises: the paper's (Theorem 2.4), and Laplace's with the same information √λ about each feature (errata F9).
-const NOISES: [(&str, fn(f64) -> Value); 2] = [
-    ("fisher-gaussian", |lambda| json!({ "lambda": lambda })),
-    ("laplace", |lambda| json!({ "information": lambda.sqrt(), "protect": "features" })),
+/// A noise by its plugin, with the parameters at λ.
+struct Noise {
+    plugin: &'static str,
+    parameters: fn(f64) -> Value,
+}
+
+/// The paper's (Theorem 2.4), and Laplace's with the same information √λ about each feature (errata F9).
+const NOISES: [Noise; 2] = [
+    Noise { plugin: "fisher-gaussian", parameters: |lambda| json!({ "lambda": lambda }) },
+    Noise {
+        plugin: "laplace",
+        parameters: |lambda| json!({ "information": lambda.sqrt(), "protect": "features" }),
+    },
 ];
 
 /// What was learned through both noises at one λ.
@@ -55,7 +64,7 @@ pub(super) fn sweep(
     let mut mechanisms: Vec<Box<dyn Mechanism>> = vec![];
     for &lambda in lambdas {
         let mut bounds = [0.0; 2];
-        for ((plugin, parameters), bound) in NOISES.iter().zip(&mut bounds) {
+        for (Noise { plugin, parameters }, bound) in NOISES.iter().zip(&mut bounds) {
             let mechanism = design(setting, plugin, &parameters(lambda), &data.domain)?;
             *bound = least_error(plugin, &mechanism.guarantee())?;
             mechanisms.push(mechanism);
