@@ -14,9 +14,8 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "fisher-correlated";
 
-/// The relative duality gap to which the classifier is solved, and the one that is taken where rounding stops the solver before that.
-const TOLERANCE: f64 = 1e-12;
-const WORST_TOLERANCE: f64 = 1e-8;
+/// The KKT residual to which the classifier is solved: what is trained on a release has the same.
+const RESIDUAL: f64 = 1e-9;
 const MOST_ITERATIONS: u64 = 200;
 
 /// How far the variance may lie from the squared radius of the domain, as a factor: noise much larger leaves no digits for the records
@@ -214,14 +213,7 @@ impl FisherCorrelated {
         let programme = SoftMargin::new(&of, signs, &penalties).map_err(unsolved)?;
         let programme = programme.bias_penalty(self.saved.rho).map_err(unsolved)?;
         let programme = programme.squared_slack_penalty(self.saved.rho).map_err(unsolved)?;
-        let machine = match programme.solve(TOLERANCE, MOST_ITERATIONS) {
-            // As near as doubles come to it.
-            Err(scumble_kkt::Error::NotConverged { gap, .. }) if gap <= WORST_TOLERANCE => {
-                programme.solve(gap, MOST_ITERATIONS)
-            }
-            solved => solved,
-        };
-        let machine = machine.map_err(unsolved)?;
+        let machine = programme.proven(RESIDUAL, MOST_ITERATIONS).map_err(unsolved)?;
         let largest =
             |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0, |most: f64, x| most.max(x.abs()));
         // Beside margins of 1 that is nothing, and a direction that rounding chose is none.

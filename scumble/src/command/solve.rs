@@ -2,7 +2,7 @@
 
 use super::labelled::Labelled;
 use super::{Failure, print, print_json};
-use crate::kkt::{self, Machine, SoftMargin};
+use crate::kkt::{self, SoftMargin};
 use crate::registry::number;
 use crate::schrodinger::GroundState;
 use clap::{Args, Subcommand, ValueEnum};
@@ -85,6 +85,7 @@ pub(super) fn solve(command: &SolveCommand, as_json: bool) -> Result<(), Failure
 
 /// A machine is given out with a residual of its KKT conditions that is no larger.
 const LARGEST_RESIDUAL: f64 = 1e-9;
+const MOST_STEPS: u64 = 200;
 
 fn svm(arguments: &SvmArguments, as_json: bool) -> Result<(), Failure> {
     let SvmArguments { input, target, positive, drop, scale, theta, rho } = arguments;
@@ -101,7 +102,8 @@ fn svm(arguments: &SvmArguments, as_json: bool) -> Result<(), Failure> {
     let penalties = vec![*theta; signs.len()];
     let programme =
         SoftMargin::new(&records, &signs, &penalties)?.bias_penalty(*rho)?.squared_slack_penalty(*rho)?;
-    let (machine, residual) = proven(&programme)?;
+    let machine = programme.proven(LARGEST_RESIDUAL, MOST_STEPS)?;
+    let residual = programme.kkt_residual(&machine)?;
     let seconds = start.elapsed().as_secs_f64();
 
     let squares: Vec<f64> = machine.multipliers.iter().map(|omega| (omega / theta).powi(2)).collect();
@@ -145,36 +147,6 @@ fn svm(arguments: &SvmArguments, as_json: bool) -> Result<(), Failure> {
         machine.objective,
         100.0 * max_share,
     ))
-}
-
-/// A machine whose KKT residual is small. The interior point method stops somewhere near the last digits, and later for
-/// some data than for others; which records lie on the margin's edge says the rest.
-fn proven(programme: &SoftMargin) -> Result<(Machine, f64), Failure> {
-    const MOST_STEPS: u64 = 200;
-    let mut least = f64::INFINITY;
-    let mut problem = None;
-    for tolerance in [1e-11, 1e-9, 1e-7, 1e-5] {
-        let machine = match programme.solve(tolerance, MOST_STEPS) {
-            Ok(machine) => programme.polished(machine)?,
-            Err(error @ kkt::Error::NotConverged { .. }) => {
-                problem = problem.or(Some(error));
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let residual = programme.kkt_residual(&machine)?;
-        if residual <= LARGEST_RESIDUAL {
-            return Ok((machine, residual));
-        }
-        least = least.min(residual);
-    }
-    Err(match problem {
-        Some(error) if least.is_infinite() => format!("no machine was found: {error}"),
-        _ => format!(
-            "no machine was found to a KKT residual of {LARGEST_RESIDUAL:e}, the best has {least:.1e}; another --scale may help"
-        ),
-    }
-    .into())
 }
 
 impl Scale {

@@ -38,6 +38,14 @@ pub enum Error {
         /// The one that was asked for.
         tolerance: f64,
     },
+    /// A machine that does not meet its conditions as nearly as it should.
+    #[error("no machine was found to a KKT residual of {residual:e}, the best has {found:.1e}")]
+    Residual {
+        /// The least that was found.
+        found: f64,
+        /// The one that was asked for.
+        residual: f64,
+    },
     /// What argmin's loop says.
     #[error("the solver's loop stopped: {0}")]
     Loop(String),

@@ -57,6 +57,39 @@ impl SoftMargin<'_> {
         Ok(self.violation(&primal, &machine.multipliers, &self.margins(&primal)))
     }
 
+    /// A machine whose KKT residual is at most `residual`: by the interior point method, which stops somewhere near the last digits, and
+    /// later for some data than for others, and then [`polished`](Self::polished).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless 0 < `residual`; [`Error::Residual`] with the least that was found; [`Error::NotConverged`] where there was
+    /// no machine at all.
+    pub fn proven(&self, residual: f64, max_iterations: u64) -> Result<Machine> {
+        if residual.is_nan() || residual <= 0.0 {
+            return Err(Error::Parameter { name: "a KKT residual", range: "above zero", value: residual });
+        }
+        let mut failure = None;
+        for tolerance in [1e-11, 1e-9, 1e-7, 1e-5] {
+            let machine = match self.solve(tolerance, max_iterations) {
+                Ok(machine) => self.polished(machine)?,
+                Err(error @ Error::NotConverged { .. }) => {
+                    failure = failure.or(Some(error));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let found = self.kkt_residual(&machine)?;
+            if found <= residual {
+                return Ok(machine);
+            }
+            let least = match failure {
+                Some(Error::Residual { found: before, .. }) => found.min(before),
+                _ => found,
+            };
+            failure = Some(Error::Residual { found: least, residual });
+        }
+        Err(failure.unwrap_or(Error::Residual { found: f64::INFINITY, residual }))
+    }
+
     /// The machine with its last digits, where the bias has a penalty: from which records lie inside, outside and on the edge of the
     /// margin, the optimum follows by linear equations; a record that leaves its place on the way there changes them. Where that leads no further, the machine as it is.
     ///

@@ -71,23 +71,27 @@ const RHO: f64 = 1e-2;
 /// Newton steps at most; some fifty are usual.
 const MOST_STEPS: u64 = 1_000;
 
-/// The machine of equation (6) on these records (n × d) and signs (n): of equation (2) where they are the original ones.
-fn machine(records: &Array2<f64>, signs: &[f64], tolerance: f64) -> Result<Machine> {
+/// The machine of equation (6) on these records (n × d) and signs (n): of equation (2) where they are the original ones. It is told what
+/// to solve it to.
+fn machine_by(
+    solve: impl Fn(&SoftMargin) -> kkt::Result<Machine>,
+    records: &Array2<f64>,
+    signs: &[f64],
+) -> Result<Machine> {
     let records = Records::new(records.view());
     let penalties = vec![THETA; signs.len()];
     let programme = SoftMargin::new(&records, signs, &penalties)?;
-    Ok(programme.bias_penalty(RHO)?.squared_slack_penalty(RHO)?.solve(tolerance, MOST_STEPS)?)
+    Ok(solve(&programme.bias_penalty(RHO)?.squared_slack_penalty(RHO)?)?)
 }
 
-/// The same as sharply as floats know it: to 10⁻¹² of the objective, or where records of many magnitudes forbid that, to no worse than
-/// 10⁻⁸.
+/// Such a machine to this share of its objective.
+fn machine(records: &Array2<f64>, signs: &[f64], tolerance: f64) -> Result<Machine> {
+    machine_by(|programme| programme.solve(tolerance, MOST_STEPS), records, signs)
+}
+
+/// The same as sharply as floats know it: to a KKT residual of 10⁻⁹, and mostly far beyond.
 fn sharp_machine(records: &Array2<f64>, signs: &[f64]) -> Result<Machine> {
-    match machine(records, signs, 1e-12) {
-        Err(Error::Machine(kkt::Error::NotConverged { gap, .. })) if gap <= 1e-8 => {
-            machine(records, signs, gap)
-        }
-        solved => solved,
-    }
+    machine_by(|programme| programme.proven(1e-9, MOST_STEPS), records, signs)
 }
 
 /// The mechanism of this name. No ceiling of ε holds: it is the noise that is asked for.
