@@ -181,7 +181,7 @@ impl Study<'_> {
             },
         };
         let other_data =
-            "more records are other data, with another c; of a few none may lie on the wrong side";
+            "more records are other data, and their c may be another: the column “c ≥” shows where it grows";
         [
             finding("the number of records q", of_records, self.power_of_q, other_data),
             finding("Tr V", of_noise, 0.5, "the noise is not small"),

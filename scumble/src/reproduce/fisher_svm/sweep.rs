@@ -140,7 +140,7 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
         value: Some(least),
         verdict: Verdict::of(worse.is_empty() && better > 0),
         why: match worse.is_empty() {
-            true if better < all => "where nothing is learned, or all, the two are alike".into(),
+            true if better < all => "the others are within three standard errors".into(),
             true => String::new(),
             false => format!("worse at λ = {}", worse.join(", ")),
         },
