@@ -158,8 +158,10 @@ impl From<FisherBounded> for Saved {
     }
 }
 
-/// How much λ changes from one candidate to the next where it is looked for: σ by a tenth, and then by a hundredth.
+/// How much λ changes from one candidate to the next where it is looked for: σ by a tenth, and then by a hundredth, as often as makes a
+/// tenth.
 const STRIDES: [f64; 2] = [1.4641, 1.04060401];
+const FINE_STRIDES: usize = 10;
 
 impl FisherBounded {
     /// Designed from λ, the weight of the noise's size against what it tells; 0 for the noise that tells least, whatever its size, and
@@ -199,11 +201,11 @@ impl FisherBounded {
         let scales = columns.iter().map(Column::natural_scales);
         let (narrowest, widest) =
             scales.fold((f64::INFINITY, 0.0_f64), |(a, b), (c, d)| (a.min(c), b.max(d)));
-        // Half as wide as Gaussian noise without bounds would have to be, to begin with.
+        // Hardly as wide as Gaussian noise without bounds would have to be, to begin with.
         let spread =
             Weighting::new(NAME, weights.as_ref(), domain.columns())?.spread(domain.features()).value;
-        let gaussian = gaussian::mu(epsilon, delta).map_or(0.0, |mu| spread / mu);
-        let (mut lambda, least) = ((gaussian / 2.0).max(narrowest).powi(-4), widest.powi(-4));
+        let (mut lambda, least) =
+            ((0.8 * gaussian_scale(spread, budget)).max(narrowest).powi(-4), widest.powi(-4));
         let (mut best, mut found) = (1.0_f64, None);
         while lambda > least && found.is_none() {
             let mechanism = at(lambda)?;
@@ -226,13 +228,14 @@ impl FisherBounded {
             );
             return Err(Error::not_applicable(NAME, reason));
         };
-        loop {
+        for _ in 0..FINE_STRIDES {
             let tighter = at(lambda * STRIDES[1])?;
             if spent(&tighter) > delta {
-                return Ok(mechanism);
+                break;
             }
             (lambda, mechanism) = (lambda * STRIDES[1], tighter);
         }
+        Ok(mechanism)
     }
 
     /// λ.
@@ -272,24 +275,28 @@ impl Mechanism for FisherBounded {
         let Saved { domain, delta, .. } = &self.saved;
         let theorem = "δ(ε) of the very tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the domain's diameter; \
                        of several columns by their losses' convolution (Doroshenko et al. 2022)";
-        let by = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over any two \
-                     neighbouring values, at least one of which has it";
+        let by = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over neighbouring \
+                  records, which differ by a step of the lattice in some of the columns";
         let columns = domain.columns().iter().cloned();
         let information = CramerRao { information: columns.zip(noise.information()).collect(), joint: None };
         let error = (Notion::CramerRao(information), by.to_owned());
-        let (epsilon, certain) = (noise.epsilon(*delta), noise.delta(f64::INFINITY));
+        let (epsilon, certain) = (noise.epsilon(*delta), noise.certain());
         if epsilon.is_finite() {
             let dp = (Notion::LocalDp(LocalDp::new(epsilon, *delta)), theorem.to_owned());
             return of_features(domain, vec![dp, error]);
         }
         let mut guarantee = of_features(domain, vec![error]);
-        guarantee.discloses.insert(
-            0,
+        let why = if certain > *delta {
             format!(
-                "which of two records at opposite ends of the domain was released, for certain and with probability {certain:.4}: what \
-                 the one may become the other may not, so there is no differential privacy at δ = {delta:e}"
-            ),
-        );
+                "which of two records at opposite ends of the domain was released, for certain and with a probability of {certain:.3e}: \
+                 what the one may become the other may not, so there is no differential privacy at δ = {delta:e}"
+            )
+        } else {
+            format!(
+                "what no ε at δ = {delta:e} was found to hide: so small a δ is not accounted for, or the ε is beyond counting"
+            )
+        };
+        guarantee.discloses.insert(0, why);
         guarantee
     }
 
@@ -370,15 +377,30 @@ struct Parameters {
     weights: Option<BTreeMap<String, f64>>,
 }
 
+/// The σ, times ϑ^{1/4}, of the Gaussian noise that keeps this budget at this distance.
+fn gaussian_scale(spread: f64, budget: Budget) -> f64 {
+    gaussian::mu(budget.epsilon(), budget.delta()).map_or(0.0, |mu| spread / mu)
+}
+
+/// The width of the widest factor: in it the noise has the most room.
+fn widest(domain: &RecordDomain) -> f64 {
+    domain.features().factors().map(|(_, factor)| factor.l2_diameter()).fold(0.0, f64::max)
+}
+
 fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let Parameters { beyond, ranges, lambda, weights } = parameters;
     let ranges = ranges.unwrap_or_default();
     let of = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
     let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
     let Some(lambda) = lambda else {
+        // There is no room within one standard deviation of Gaussian noise that keeps the budget.
+        let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
+        let least = gaussian_scale(weighting.spread(domain.features()).value, brief.budget) / widest(&domain);
         let mut widths = match beyond {
             Some(beyond) => vec![beyond],
-            None => (0..12).map(|power| f64::from(1 << power)).collect(),
+            None => {
+                (0..24).map(|power| f64::from(1 << power)).filter(|width| *width > least).take(4).collect()
+            }
         }
         .into_iter();
         loop {
@@ -451,13 +473,37 @@ mod tests {
         let guarantee = mechanism.guarantee();
         assert!(!guarantee.has_dp());
         let card = guarantee.to_string();
-        assert!(card.contains("for certain and with probability 0.5"), "{card}");
+        assert!(card.contains("for certain and with a probability of 5.00"), "{card}");
         let Notion::CramerRao(bound) = &guarantee.claims[0].notion else { panic!("{card}") };
         // 4∫w′² of the cosine on [−1, 1] is π².
         assert!((bound.error() * std::f64::consts::PI.powi(2) - 1.0).abs() < 1e-3, "{}", bound.error());
         let refused = FisherBounded::of_budget(numbers(1), None, Reach::default(), budget(1.0, 1e-6));
         let refused = refused.unwrap_err().to_string();
         assert!(refused.contains("no noise has δ = 1e-6") && refused.contains("Wider bounds"), "{refused}");
+    }
+
+    /// However little noise there is, and however large the ε that is looked at.
+    #[test]
+    fn disjoint_supports_have_no_epsilon() {
+        for lambda in [1e4, 1e6, 1e12, 1e40] {
+            let mechanism =
+                FisherBounded::of_lambda(numbers(1), None, Reach::default(), lambda, 1e-6).unwrap();
+            let guarantee = mechanism.guarantee();
+            assert!(!guarantee.has_dp(), "λ = {lambda}: {guarantee}");
+            assert!(guarantee.to_string().contains("for certain"), "λ = {lambda}: {guarantee}");
+        }
+        for epsilon in [700.0, 720.0, 1e3, 1e4] {
+            let outcome = FISHER_BOUNDED
+                .design(&serde_json::Value::Null, &Brief::new(numbers(1), budget(epsilon, 1e-6)));
+            if let Ok(design) = outcome {
+                let dp = design.mechanism().guarantee().local_dp(Unit::Record).cloned().unwrap();
+                assert!(dp.epsilon <= epsilon, "{dp:?}");
+                let noise = design.mechanism().as_local().unwrap().noise();
+                // Gaussian noise of such an ε has a σ of some 1/√(2ε).
+                let sigma = noise.feature_variance().unwrap()[0].sqrt();
+                assert!(sigma > 0.8 / (2.0 * epsilon).sqrt(), "ε = {epsilon}: σ = {sigma}");
+            }
+        }
     }
 
     /// Far from its bounds it is the noise of Theorem 2.4 (errata F4).

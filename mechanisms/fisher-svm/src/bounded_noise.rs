@@ -67,6 +67,7 @@ pub(crate) struct BoundedNoise {
     /// One a coordinate; columns that are alike share one.
     tables: Vec<Arc<Table>>,
     together: Arc<Together>,
+    certain: f64,
 }
 
 impl BoundedNoise {
@@ -110,10 +111,16 @@ impl BoundedNoise {
         let widest = (m / 2.0 + 10.0 * m.sqrt() + 5.0).min(1e5);
         let together = Together::of(laws.iter().map(|(law, count)| (law, *count)), widest);
         let together = Arc::new(together.map_err(|problem| unfit(&problem))?);
-        Ok(Self { factors, tables, together })
+        let hidden: f64 = laws.iter().map(|(law, count)| (1.0 - law.certain()).powf(*count as f64)).product();
+        Ok(Self { factors, tables, together, certain: 1.0 - hidden })
     }
 
-    /// δ(ε); the least there is for an infinite ε.
+    /// How likely two records at opposite ends of the domain are told apart for certain.
+    pub(crate) fn certain(&self) -> f64 {
+        self.certain
+    }
+
+    /// δ(ε); the least that is known for an infinite ε.
     pub(crate) fn delta(&self, epsilon: f64) -> f64 {
         self.together.delta(epsilon.clamp(0.0, self.together.widest())).unwrap_or(1.0)
     }
@@ -133,9 +140,11 @@ impl BoundedNoise {
         self.tables.iter().map(|table| table.variance).collect()
     }
 
-    /// What a released coordinate tells of the true one (d values): see [`Table::information`].
+    /// What a released coordinate tells of the true one (d values): see [`information`]; of a level all, for it has no neighbouring
+    /// values.
     pub(crate) fn information(&self) -> Vec<f64> {
-        self.tables.iter().map(|table| table.information).collect()
+        let of = |table: &Arc<Table>| if table.is_level { f64::INFINITY } else { table.information };
+        self.tables.iter().map(of).collect()
     }
 
     /// Rounds a point (d values, each moved by its mean) to the lattices within the domain, and adds a draw to each coordinate.
@@ -349,14 +358,14 @@ fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
 /// The bound of Hammersley, Chapman and Robbins needs one support within the other, and those of noise with bounds move. With densities p
 /// and q, an estimate T of means t and t + h, and c in their middle, h = ∫(T − c)(√q − √p)(√q + √p), so that by Cauchy and Schwarz
 /// h² ≤ H²·∫(T − c)²(√q + √p)² ≤ 2H²·(Var_p T + Var_q T + h²/2): the mean of both variances is h²/4H² − h²/4 or more.
-/// H² of independent parts adds up or less, and H at a multiple of a step is no more than that multiple of it: so the information of
-/// several releases adds up too.
+/// H² of independent parts adds up or less: the margin is what the step takes from 256 releases.
 fn information(weights: &[u64], step: f64) -> f64 {
     let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
     let roots = weights.iter().map(|weight| (*weight as f64 / total).sqrt());
     let (ahead, behind) = (roots.clone().chain([0.0]), [0.0].into_iter().chain(roots));
     let squared: f64 = ahead.zip(behind).map(|(a, b)| (a - b).powi(2)).sum();
-    let error = (step * step / 4.0) * (1.0 / squared - 1.0);
+    const RELEASES: f64 = 256.0;
+    let error = (step * step / 4.0) * (1.0 / squared - RELEASES);
     1.0 / error.max(f64::MIN_POSITIVE) * (1.0 + 1e-9)
 }
 

@@ -163,7 +163,9 @@ impl FisherCorrelated {
         let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
         let mut discloses = in_clear(&self.saved.domain, Unit::Label);
         discloses.extend([
-            "exactly α*·x of every record x: how far it lies from the classifier".into(),
+            "exactly α*·x of every record x, its distance from the classifier: of levels, flags or whole numbers that may leave a handful \
+             of possible records, or one"
+                .into(),
             "the classifier itself, with every record's multiplier ω, and so Σ ωyx = α*".into(),
             format!("the largest share of one record in it, max ω²/Σω²{share}, computed from the records"),
             "every support vector, exactly, to one who knows all other records".into(),
@@ -247,6 +249,10 @@ impl Mechanism for FisherCorrelated {
         let machine = self.classifier(&records, &signs)?;
         let b = machine.multipliers.iter().zip(&signs).map(|(omega, sign)| omega * sign).collect();
         let noise = CorrelatedNoise::new(b, machine.weights, self.saved.variance)?;
+        if 1.0 - noise.largest_share() < 1e-9 {
+            let reason = "one record is all of the classifier, and would leave as it is";
+            return Err(Error::not_applicable(NAME, reason));
+        }
         let values =
             records.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
         noise.add(values, &randomness.streams())?;

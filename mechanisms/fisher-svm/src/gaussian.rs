@@ -1,7 +1,7 @@
 //! The noise of least Fisher information for its size: Theorem 2.4.
 
 use crate::promise::{features_of, of_features, protected};
-use crate::weights::{Bound, Powers, Weighting, Weights};
+use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths};
 use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
@@ -20,8 +20,8 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 ///
 /// For a diagonal Π each coordinate has a lattice Gaussian of σ = (λϑ)^{−1/4} of its own. For a full one the record is taken to
 /// Π^{1/4}(x − c), with c the centre of the domain, and gets its noise there, where all coordinates have σ = λ^{−1/4}; the way
-/// back is post-processing. Two records are then as far apart as the ball around the image of the domain is wide, which for a box
-/// is as far as two of them are.
+/// back is post-processing. Two records are then as far apart as the ball around the image of the domain is wide, which is as far
+/// as two of them are. A full Π takes numbers alone.
 ///
 /// It claims the whole curve δ(ε) on the domain's own bounds, and a Cramér–Rao error. The paper's Theorem 2.5 is weaker where it
 /// holds, and does not hold everywhere (errata F2): [`papers_epsilon`](Self::papers_epsilon).
@@ -75,8 +75,12 @@ struct Image {
 
 impl Image {
     fn of(powers: &Powers, features: &Domain) -> Result<Self> {
+        let Some(halves) = half_widths(features) else {
+            let reason = "a full Π takes numbers alone: levels and balls have weights by column";
+            return Err(Error::not_applicable(NAME, reason));
+        };
         // The map's own rounding is some 10⁻¹⁵ of a record's size.
-        let radius = powers.radius(features).value * (1.0 + 1e-9);
+        let radius = powers.radius(&halves).value * (1.0 + 1e-9);
         Ok(Self {
             ball: Domain::l2_ball(features.dim(), radius)?,
             center: features.center().into(),
@@ -154,7 +158,15 @@ impl FisherGaussian {
             let problem = format!("error must be finite and above zero, and {error} is not");
             return Err(Error::Parameter { plugin: NAME.into(), problem });
         }
-        let half_trace = Weighting::new(NAME, weights.as_ref(), domain.columns())?.half_trace();
+        let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
+        let of_numbers = weighting.half_diagonal().into_iter().zip(are_numbers(domain.features()));
+        let half_trace: f64 = of_numbers.filter(|(_, is_number)| *is_number).map(|(half, _)| half).sum();
+        if half_trace == 0.0 {
+            return Err(Error::not_applicable(
+                NAME,
+                "an error is one of numbers, and all features are levels",
+            ));
+        }
         let lambda = (half_trace / error).powi(2);
         Self::nearest(domain, weights, lambda, delta, |mechanism| mechanism.weighted_error() >= error)
     }
@@ -164,7 +176,7 @@ impl FisherGaussian {
     /// # Errors
     /// As [`of_lambda`](Self::of_lambda); and [`Error::NotApplicable`] where all records are one.
     pub fn of_budget(domain: RecordDomain, weights: Option<Weights>, budget: Budget) -> Result<Self> {
-        if budget.epsilon() == f64::INFINITY {
+        if budget.epsilon() == f64::INFINITY || budget.delta() == 0.0 {
             return Self::of_lambda(domain, weights, f64::INFINITY, budget.delta());
         }
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
@@ -214,17 +226,19 @@ impl FisherGaussian {
     }
 
     /// A bound on E‖Π^{1/2}(x̂ − x)‖² of every unbiased estimate of a record: Tr(Π^{1/2})/√λ, but for what the lattice takes from it
-    /// (Farokhi, Proposition 2.2, with errata F11 and F14). 0 at λ = ∞.
+    /// (Farokhi, Proposition 2.2, with errata F11 and F14). Levels add nothing to it: they have no neighbouring values, and one who knows
+    /// that they are levels may err by next to nothing. 0 at λ = ∞.
     pub fn weighted_error(&self) -> f64 {
         let Some(noise) = &self.noise else {
             return 0.0;
         };
-        let information = noise.information();
+        let bounds = noise.information().into_iter().zip(are_numbers(self.features()));
+        let bounds = bounds.map(|(information, is_number)| if is_number { 1.0 / information } else { 0.0 });
         match &self.weighting {
-            Weighting::Diagonal(weights) => weights.iter().zip(information).map(|(w, i)| w / i).sum(),
-            Weighting::Full(_) => {
-                self.weighting.half_trace() * information.first().map_or(0.0, |of_each| 1.0 / of_each)
+            Weighting::Diagonal(weights) => {
+                weights.iter().zip(bounds).map(|(weight, bound)| weight * bound).sum()
             }
+            Weighting::Full(_) => self.weighting.half_trace() * { bounds }.next().unwrap_or(0.0),
         }
     }
 
@@ -268,9 +282,11 @@ impl FisherGaussian {
         }
     }
 
-    /// What a release tells of each feature, I_jj = √λ·(Π^{1/2})_jj; of a full Π with Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
+    /// What a release tells of each feature, I_jj = √λ·(Π^{1/2})_jj, and of a level all; of a full Π with Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
     fn information(&self, noise: &GaussianNoise) -> CramerRao {
-        let of_noise = noise.information();
+        let of_noise = noise.information().into_iter().zip(are_numbers(self.features()));
+        let of_noise = of_noise.map(|(of_each, is_number)| if is_number { of_each } else { f64::INFINITY });
+        let of_noise: Vec<f64> = of_noise.collect();
         let (information, joint) = match &self.weighting {
             Weighting::Diagonal(_) => (of_noise, None),
             Weighting::Full(powers) => {
@@ -587,8 +603,9 @@ mod tests {
         let mechanism = FisherGaussian::of_lambda(classes(), Some(weights), 1.0, 1e-6).unwrap();
         let scales = mechanism.scales();
         assert!((scales[0] - 1.0).abs() < 1e-6 && (scales[1] - 0.5).abs() < 1e-6, "{scales:?}");
-        // Tr(Π^{1/2}) = 1 + 4 + 1 + 1 + 1.
-        assert!((mechanism.weighted_error() - 8.0).abs() < 1e-6);
+        // Tr(Π^{1/2}) = 1 + 4, and nothing for the levels.
+        assert!((mechanism.weighted_error() - 5.0).abs() < 1e-6);
+        assert!((error_of(&mechanism.guarantee()) - 1.25).abs() < 1e-6);
     }
 
     #[test]
@@ -611,6 +628,16 @@ mod tests {
         }
         let empty = RecordDomain::new(vec![], Domain::empty(), TargetDomain::None).unwrap();
         assert!(FisherGaussian::of_lambda(empty, None, 1.0, 1e-6).is_err());
+        let full = Weights::Matrix(
+            (0..5).map(|i| (0..5).map(|j| if i == j { 2.0 } else { 0.1 }).collect()).collect(),
+        );
+        let refused = FisherGaussian::of_lambda(classes(), Some(full), 1.0, 1e-6).unwrap_err().to_string();
+        assert!(refused.contains("numbers alone"), "{refused}");
+        let levels = RecordDomain::new(columns(3), Domain::one_hot(3).unwrap(), TargetDomain::None).unwrap();
+        assert!(FisherGaussian::of_error(levels.clone(), None, 1.0, 1e-6).is_err());
+        // Nothing is said of the error of whoever knows that they are levels.
+        let guarantee = FisherGaussian::of_lambda(levels, None, 1.0, 1e-6).unwrap().guarantee();
+        assert_eq!(guarantee.claims.len(), 1, "{guarantee}");
     }
 
     #[test]

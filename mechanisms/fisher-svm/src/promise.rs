@@ -24,8 +24,9 @@ pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Re
     }
 }
 
-/// The guarantee of noise on the features alone: these claims with their theorems, and the label in clear.
-pub(crate) fn of_features(domain: &RecordDomain, notions: Vec<(Notion, String)>) -> Guarantee {
+/// The guarantee of noise on the features alone: these claims with their theorems, but for bounds of nothing, and the label in clear.
+pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, String)>) -> Guarantee {
+    notions.retain(|(notion, _)| !matches!(notion, Notion::CramerRao(bound) if bound.error() == 0.0));
     let mut assumes: Vec<String> = ASSUMED.map(str::to_owned).to_vec();
     assumes.extend(notions.iter().filter_map(|(notion, _)| match notion {
         Notion::CramerRao(bound) => Some(without_bias(domain.features(), bound.error())),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use scumble_registry::{Domain, Error, Factor, Result, nearest_name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The positive definite matrix Π of Farokhi, Proposition 2.2: an error e of a record counts ‖Π^{1/2}e‖².
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,8 @@ pub(crate) struct Powers {
     pub(crate) minus_half: Array2<f64>,
     pub(crate) quarter: Array2<f64>,
     pub(crate) minus_quarter: Array2<f64>,
+    /// The largest eigenvalue of Π^{1/4}.
+    stretch: f64,
 }
 
 /// A number, and whether it is exactly that or an upper bound.
@@ -42,8 +45,8 @@ pub(crate) struct Bound {
     pub(crate) is_exact: bool,
 }
 
-/// Corners of a domain that are looked at one by one; of one with more, a bound is taken.
-const MOST_CORNERS: usize = 1 << 20;
+/// So many columns have corners that are looked at one by one; of more, a bound is taken.
+const MOST_COLUMNS: usize = 20;
 
 impl Weighting {
     /// The weighting of records with these columns.
@@ -117,7 +120,7 @@ impl Weighting {
         match self {
             Self::Diagonal(weights) => {
                 let halves: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
-                let of = |(at, factor): (std::ops::Range<usize>, &Factor)| {
+                let of = |(at, factor): (Range<usize>, &Factor)| {
                     let mut halves = halves[at].to_vec();
                     halves.sort_by(|a, b| b.total_cmp(a));
                     match factor {
@@ -128,10 +131,9 @@ impl Weighting {
                 Bound { value: domain.factors().map(of).sum::<f64>().sqrt(), is_exact: true }
             }
             Self::Full(powers) => {
-                let Bound { value, is_exact } = powers.radius(domain);
-                let is_box = domain.factors().all(|(_, factor)| matches!(factor, Factor::Interval { .. }));
-                // The image of a box is symmetric about its centre, so that its diameter is twice its radius.
-                Bound { value: 2.0 * value, is_exact: is_exact && is_box }
+                // A box is symmetric about its centre, so that its image is twice as wide as its radius.
+                let Bound { value, is_exact } = powers.radius(&half_widths(domain).unwrap_or_default());
+                Bound { value: 2.0 * value, is_exact }
             }
         }
     }
@@ -140,19 +142,9 @@ impl Weighting {
     pub(crate) fn infinity_to_two(&self) -> Bound {
         match self {
             Self::Diagonal(_) => Bound { value: self.half_trace().sqrt(), is_exact: true },
-            Self::Full(powers) => {
-                let halves = (0..powers.quarter.ncols()).map(|at| vec![unit(at, 1.0), unit(at, -1.0)]);
-                powers.farthest(halves.collect())
-            }
+            Self::Full(powers) => powers.radius(&vec![1.0; powers.quarter.ncols()]),
         }
     }
-}
-
-/// A corner of a factor, from its centre: the coordinates that are not 0.
-type Corner = Vec<(usize, f64)>;
-
-fn unit(at: usize, value: f64) -> Corner {
-    vec![(at, value)]
 }
 
 /// The row and column, counted from 1, where a matrix is not finite or not symmetric.
@@ -189,69 +181,50 @@ impl Powers {
             minus_half: power(-0.5),
             quarter: power(0.25),
             minus_quarter: power(-0.25),
+            stretch: largest.powf(0.25),
         })
     }
 
-    /// max ‖Π^{1/4}(x − c)‖₂ over the domain, with its centre c.
-    pub(crate) fn radius(&self, domain: &Domain) -> Bound {
-        let corners = domain.factors().map(|(at, factor)| corners(at.start, factor)).collect();
-        self.farthest(corners)
-    }
-
-    /// The largest ‖Π^{1/4}v‖₂ where v is a sum of one corner of each factor.
-    fn farthest(&self, factors: Vec<Vec<Corner>>) -> Bound {
-        let image = |corner: &Corner| -> Array1<f64> {
-            let mut image = Array1::zeros(self.quarter.nrows());
-            corner.iter().for_each(|(at, value)| image.scaled_add(*value, &self.quarter.column(*at)));
-            image
-        };
-        let images: Vec<Vec<Array1<f64>>> =
-            factors.iter().map(|corners| corners.iter().map(image).collect()).collect();
-        let count = images.iter().try_fold(1usize, |count, own| count.checked_mul(own.len()));
-        if count.is_some_and(|count| count <= MOST_CORNERS) {
+    /// max ‖Π^{1/4}v‖₂ over the box of these half widths (d values).
+    pub(crate) fn radius(&self, halves: &[f64]) -> Bound {
+        let images: Vec<Array1<f64>> =
+            halves.iter().zip(self.quarter.columns()).map(|(half, column)| &column * *half).collect();
+        let squared = |image: &Array1<f64>| image.dot(image);
+        if images.len() <= MOST_COLUMNS {
             let value = largest_norm(&images, &Array1::zeros(self.quarter.nrows()));
             return Bound { value, is_exact: true };
         }
-        // No sum is longer than its parts are together.
-        let length = |image: &Array1<f64>| image.dot(image).sqrt();
-        let longest = images.iter().map(|own| own.iter().map(length).fold(0.0, f64::max));
-        Bound { value: longest.sum(), is_exact: false }
+        // No sum is longer than its parts are together, nor is a vector stretched by more than the largest eigenvalue.
+        let together: f64 = images.iter().map(|image| squared(image).sqrt()).sum();
+        let stretched = self.stretch * halves.iter().map(|half| half * half).sum::<f64>().sqrt();
+        Bound { value: together.min(stretched), is_exact: false }
     }
 }
 
-/// The largest ‖so far + Σ one of each‖₂.
-fn largest_norm(images: &[Vec<Array1<f64>>], so_far: &Array1<f64>) -> f64 {
+/// The largest ‖so far ± each‖₂.
+fn largest_norm(images: &[Array1<f64>], so_far: &Array1<f64>) -> f64 {
     match images.split_first() {
         None => so_far.dot(so_far).sqrt(),
         Some((first, rest)) => {
-            first.iter().map(|image| largest_norm(rest, &(so_far + image))).fold(0.0, f64::max)
+            largest_norm(rest, &(so_far + first)).max(largest_norm(rest, &(so_far - first)))
         }
     }
 }
 
-/// Points around the centre, among whose sums with other factors' are the farthest of the domain, or farther ones.
-fn corners(start: usize, factor: &Factor) -> Vec<Corner> {
-    match *factor {
-        Factor::Interval { lower, upper } => {
-            let half = (upper - lower) / 2.0;
-            vec![unit(start, half), unit(start, -half)]
-        }
-        Factor::OneHot { levels } => {
-            let share = 1.0 / levels as f64;
-            let of = |level: usize| {
-                (0..levels).map(|at| (start + at, if at == level { 1.0 - share } else { -share })).collect()
-            };
-            (0..levels).map(of).collect()
-        }
-        Factor::L1Ball { dim, radius } => {
-            (0..dim).flat_map(|at| [unit(start + at, radius), unit(start + at, -radius)]).collect()
-        }
-        // The ball lies within √dim times the cross of that radius.
-        _ => {
-            let (dim, reach) = (factor.dim(), factor.l2_diameter() / 2.0 * (factor.dim() as f64).sqrt());
-            (0..dim).flat_map(|at| [unit(start + at, reach), unit(start + at, -reach)]).collect()
-        }
-    }
+/// Half the width of each coordinate; none where one is no number between bounds.
+pub(crate) fn half_widths(domain: &Domain) -> Option<Vec<f64>> {
+    let of = |(_, factor): (Range<usize>, &Factor)| match *factor {
+        Factor::Interval { lower, upper } => Some((upper - lower) / 2.0),
+        _ => None,
+    };
+    domain.factors().map(of).collect()
+}
+
+/// Whether each coordinate is a number, and no level: of a level there are no neighbouring values, so that nothing binds the error of one
+/// who knows that it is a level.
+pub(crate) fn are_numbers(domain: &Domain) -> Vec<bool> {
+    let of = |(at, factor): (Range<usize>, &Factor)| vec![!matches!(factor, Factor::OneHot { .. }); at.len()];
+    domain.factors().flat_map(of).collect()
 }
 
 #[cfg(test)]
@@ -331,7 +304,8 @@ mod tests {
         let bound = weighting.infinity_to_two();
         assert!(!bound.is_exact);
         let Weighting::Full(powers) = weighting else { panic!("it is full") };
-        assert!(bound.value >= powers.half.sum().sqrt());
+        let longest = powers.half.sum().sqrt();
+        assert!(bound.value >= longest && bound.value < 1.5 * longest, "{bound:?} for {longest}");
     }
 
     proptest! {
@@ -342,7 +316,7 @@ mod tests {
             one in prop::collection::vec(-3.0..3.0_f64, 5), two in prop::collection::vec(-3.0..3.0_f64, 5),
         ) {
             let domain = Domain::product([
-                Domain::interval(-1.0, 2.0).unwrap(), Domain::interval(0.0, 0.5).unwrap(), Domain::one_hot(3).unwrap(),
+                Domain::interval(-1.0, 2.0).unwrap(), Domain::interval(0.0, 0.5).unwrap(), Domain::unit_box(3),
             ]).unwrap();
             let mut rows = vec![vec![0.0; 5]; 5];
             (0..5).for_each(|at| rows[at][at] = if at % 2 == 0 { a } else { b });

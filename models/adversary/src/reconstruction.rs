@@ -42,10 +42,19 @@ pub(crate) fn attack(
 ) -> Result<Finding> {
     let about = Finding::about(name, claim, effort);
     let table = rows(table)?;
-    let columns: Vec<usize> = (0..table.columns().len())
-        .filter(|&at| bound.information.contains_key(&table.columns()[at]))
-        .collect();
-    if columns.len() < bound.information.len() || columns.is_empty() || table.is_empty() {
+    // Of a column of which all is known nothing is claimed, but for what is claimed of all together.
+    let claimed = |name: &str| {
+        bound
+            .information
+            .get(name)
+            .is_some_and(|information| information.is_finite() || bound.joint.is_some())
+    };
+    let columns: Vec<usize> =
+        (0..table.columns().len()).filter(|&at| claimed(&table.columns()[at])).collect();
+    if columns.len() < bound.information.keys().filter(|name| claimed(name)).count()
+        || columns.is_empty()
+        || table.is_empty()
+    {
         return Ok(
             about.unattacked(Verdict::NotAttacked, "it does not release the columns that it claims of")
         );

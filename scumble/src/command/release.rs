@@ -1,8 +1,8 @@
 //! `scumble release`: a file of records, by a saved design.
 
-use super::{Failure, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::registry::{
-    Clipped, Design, Error, Existing, Guarantee, Key, Ledger, LocalMechanism, Mechanism, NewFile, Noise,
+    Clipped, Design, Error, Existing, Guarantee, Key, Law, Ledger, LocalMechanism, Mechanism, NewFile, Noise,
     OutOfBounds, Randomness, Readable, Registry, csv, is_beside, stream,
 };
 use clap::Args;
@@ -244,6 +244,13 @@ impl Work<'_> {
         self.charge(&release.guarantee)?;
         let noise =
             stream::write(&release, self.design.mechanism().domain(), records, &mut outputs.released)?;
+        let is_shared = |law: &Law| matches!(law, Law::Shared { .. });
+        if release.noise.features.iter().any(is_shared) && noise.features.iter().any(|law| !is_shared(law)) {
+            complain(
+                "categories were written as their largest level, so that what the mechanism keeps of all records together is kept in the \
+                 numbers alone",
+            );
+        }
         Ok(Done {
             records: release.table.len() as u64,
             guarantee: release.guarantee,

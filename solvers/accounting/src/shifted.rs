@@ -56,8 +56,17 @@ impl Table {
                 beyond = middle;
             }
         }
-        let taken_off = self.sums[threshold.saturating_sub(shift)] as f64;
-        ((self.sums[threshold] as f64 - odds * taken_off) / self.sums[count] as f64).max(0.0)
+        let (taken, total) = (self.sums[threshold] as f64, self.sums[count] as f64);
+        match self.sums[threshold.saturating_sub(shift)] {
+            0 => taken / total, // whatever the odds, infinite ones too
+            taken_off => ((taken - odds * taken_off as f64) / total).max(0.0),
+        }
+    }
+
+    /// The mass of which only one of the two can have been.
+    fn certain(&self, shift: usize) -> f64 {
+        let count = self.weights.len();
+        self.sums[shift.min(count)] as f64 / self.sums[count] as f64
     }
 }
 
@@ -85,6 +94,11 @@ impl Shifted {
     pub fn delta(&self, epsilon: f64) -> Result<f64> {
         check_epsilon(epsilon)?;
         Ok(self.at(epsilon))
+    }
+
+    /// The mass by which the two integers are told apart for certain: δ at an infinite ε.
+    pub fn certain(&self) -> f64 {
+        self.tables.iter().map(|table| table.certain(self.shift)).fold(0.0, f64::max)
     }
 
     /// δ(ε) at any ε, also below zero.
@@ -278,6 +292,25 @@ mod tests {
             }
         }
         assert_eq!(Shifted::new(vec![1, 2, 1], 3).unwrap().delta(9.0).unwrap(), 1.0);
+    }
+
+    /// Beyond ε = 709 odds leave the floats, and what is certain stays so.
+    #[test]
+    fn what_is_told_for_certain_is_so_at_every_epsilon() {
+        let uniform = Shifted::new(vec![1; 10], 1).unwrap();
+        let apart = Shifted::new(vec![1; 10], 10).unwrap();
+        for epsilon in [0.0, 700.0, 709.5, 710.0, 1e3, 1e300] {
+            assert!((uniform.delta(epsilon).unwrap() - 0.1).abs() < 1e-15, "{epsilon}");
+            assert_eq!(apart.delta(epsilon).unwrap(), 1.0);
+        }
+        assert!((uniform.certain() - 0.1).abs() < 1e-15 && apart.certain() == 1.0);
+        for widest in [1.0, 700.0, 720.0, 5e3, 1e5] {
+            let one = Together::of([(&uniform, 1)], widest).unwrap();
+            let (here, there) = (one.delta(0.0).unwrap(), one.delta(one.widest()).unwrap());
+            assert!((0.1..0.2).contains(&there) && here >= there, "{widest}: {here} and {there}");
+            assert_eq!(one.epsilon(0.05).unwrap(), f64::INFINITY);
+            assert_eq!(Together::of([(&apart, 1)], widest).unwrap().delta(widest).unwrap(), 1.0);
+        }
     }
 
     /// Two tables together, against the definition over all pairs of integers, in all four orders.

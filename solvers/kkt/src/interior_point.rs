@@ -163,6 +163,12 @@ fn factored(machine: &SoftMargin, v: &[f64]) -> Option<Mat<f64>> {
     for at in 0..size {
         matrix[(at, at)] += machine.curvature(at);
     }
+    cholesky(matrix)
+}
+
+/// The triangle L with LLᵀ = `matrix`; none where rounding leaves no such one.
+pub(crate) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
+    let size = matrix.nrows();
     let mut memory =
         MemBuffer::new(factor::cholesky_in_place_scratch::<f64>(size, Par::Seq, Default::default()));
     let stack = MemStack::new(&mut memory);
@@ -173,8 +179,13 @@ fn factored(machine: &SoftMargin, v: &[f64]) -> Option<Mat<f64>> {
 
 fn solve(triangle: &Mat<f64>, right: &mut [f64]) {
     let size = right.len();
-    let right = MatMut::from_column_major_slice_mut(right, size, 1);
-    let mut memory = MemBuffer::new(llt::solve::solve_in_place_scratch::<f64>(size, 1, Par::Seq));
+    solve_in_place(triangle, MatMut::from_column_major_slice_mut(right, size, 1));
+}
+
+/// Replaces `right` by (LLᵀ)⁻¹·`right` for the triangle L.
+pub(crate) fn solve_in_place(triangle: &Mat<f64>, right: MatMut<f64>) {
+    let scratch = llt::solve::solve_in_place_scratch::<f64>(triangle.nrows(), right.ncols(), Par::Seq);
+    let mut memory = MemBuffer::new(scratch);
     llt::solve::solve_in_place_with_conj(
         triangle.as_ref(),
         Conj::No,

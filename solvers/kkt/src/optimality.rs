@@ -1,9 +1,10 @@
 //! How far a machine is from its KKT conditions, and the last digits of one that is near.
 
+use crate::interior_point::{cholesky, solve_in_place};
 use crate::soft_margin::Machine;
 use crate::{Error, Result, SoftMargin};
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Mat, Side};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
 
 /// Where a record lies at the optimum: its margin is surpassed, met without slack, or missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,11 +199,11 @@ impl SoftMargin<'_> {
             .map(|i| self.records.row(*i).into_iter().map(|x| x * self.signs[*i]).collect())
             .collect();
         let across = Mat::from_fn(size, edge.len(), |j, at| rows[at][j]);
-        let softened = curvature.solve(&across);
-        let mut schur = across.transpose() * &softened;
+        let softened = solved(&curvature, across.clone());
+        let mut schur = product(across.transpose(), softened.as_ref());
         let largest = (0..edge.len()).map(|at| schur[(at, at)]).fold(0.0, f64::max);
         (0..edge.len()).for_each(|at| schur[(at, at)] += REGULAR * largest);
-        let Ok(schur) = schur.llt(Side::Lower) else { return false };
+        let Some(schur) = cholesky(schur) else { return false };
         for _ in 0..REFINEMENTS {
             let margins = self.margins(primal);
             for (i, place) in places.iter().enumerate() {
@@ -216,10 +217,10 @@ impl SoftMargin<'_> {
             }
             let pull = self.pull(multipliers);
             let missing = Mat::from_fn(size, 1, |j, _| pull[j] - self.curvature(j) * primal[j]);
-            let moved = curvature.solve(&missing);
+            let moved = solved(&curvature, missing);
             let short = Mat::from_fn(edge.len(), 1, |at, _| 1.0 - margins[edge[at]]);
-            let step = schur.solve(short - across.transpose() * &moved);
-            let moved = moved + &softened * &step;
+            let step = solved(&schur, short - product(across.transpose(), moved.as_ref()));
+            let moved = moved + product(softened.as_ref(), step.as_ref());
             (0..size).for_each(|j| primal[j] += moved[(j, 0)]);
             edge.iter().enumerate().for_each(|(at, i)| multipliers[*i] += step[(at, 0)]);
         }
@@ -232,7 +233,7 @@ impl SoftMargin<'_> {
     }
 
     /// R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records inside, factored.
-    fn curvature_inside(&self, places: &[Place]) -> Option<Llt<f64>> {
+    fn curvature_inside(&self, places: &[Place]) -> Option<Mat<f64>> {
         let size = self.records.width() + 1;
         let mut matrix = match self.squared_slack_penalty {
             0.0 => Mat::zeros(size, size),
@@ -243,8 +244,21 @@ impl SoftMargin<'_> {
             }
         };
         (0..size).for_each(|at| matrix[(at, at)] += self.curvature(at));
-        matrix.llt(Side::Lower).ok()
+        cholesky(matrix)
     }
+}
+
+/// A product on one thread, so that it is the same for any number of them.
+fn product(left: MatRef<f64>, right: MatRef<f64>) -> Mat<f64> {
+    let mut product = Mat::zeros(left.nrows(), right.ncols());
+    matmul(product.as_mut(), Accum::Replace, left, right, 1.0, Par::Seq);
+    product
+}
+
+/// (LLᵀ)⁻¹·`right` for the triangle L.
+fn solved(triangle: &Mat<f64>, mut right: Mat<f64>) -> Mat<f64> {
+    solve_in_place(triangle, right.as_mut());
+    right
 }
 
 fn primal(machine: &Machine) -> Vec<f64> {
