@@ -151,6 +151,29 @@ proptest! {
     }
 }
 
+/// Proposition 2.1 of Farokhi: as ρ falls, the machine of equation 2 tends to the usual soft margin's. Between the objectives lies no more
+/// than what the usual machine pays at ρ, ½ρ(β² + ‖ξ‖²).
+#[test]
+fn with_little_rho_it_is_the_usual_soft_margin() {
+    for (seed, n, d) in [(3, 40, 3), (11, 120, 6), (29, 60, 2)] {
+        let usual = Drawn::new(seed, n, d, 0.0, 0.0);
+        let machine = usual.solved(1e-9).unwrap();
+        let scores = usual.records.dot(&ndarray::aview1(&machine.weights)) + machine.bias;
+        let slacks = scores.iter().zip(&usual.signs).map(|(score, sign)| (1.0 - sign * score).max(0.0));
+        let paid = (machine.bias.powi(2) + slacks.map(|slack| slack * slack).sum::<f64>()) / 2.0;
+        for rho in [1.0, 1e-2, 1e-4, 1e-6] {
+            let near =
+                Drawn { bias_penalty: rho, squared_slack_penalty: rho, ..Drawn::new(seed, n, d, 0.0, 0.0) };
+            let more = near.solved(1e-9).unwrap().objective - machine.objective;
+            let rounding = 1e-8 * machine.objective;
+            assert!(
+                more > -rounding && more < rho * paid + rounding,
+                "seed {seed}, ρ = {rho}: {more} of {paid}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_residual_sees_what_is_wrong() {
     let of = Drawn::new(4, 50, 3, 0.1, 0.1);
