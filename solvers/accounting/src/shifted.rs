@@ -187,15 +187,17 @@ impl Together {
     }
 
     fn with(&self, other: &Self) -> Self {
-        let mut mass = vec![0.0; 2 * REACH + 1];
+        let count = self.mass.len();
+        let mut mass = vec![0.0; count];
         let mut beyond = 0.0;
         for (i, p) in self.mass.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-            for (j, q) in other.mass.iter().enumerate() {
-                match mass.get_mut((i + j).saturating_sub(REACH)) {
-                    Some(sum) => *sum += p * q,
-                    None => beyond += p * q,
-                }
-            }
+            // Losses i + j, less than the first of which are counted as it.
+            let (from, skipped) = (i.saturating_sub(REACH), REACH.saturating_sub(i));
+            let (below, rest) = other.mass.split_at(skipped);
+            let (within, above) = rest.split_at((count - from).min(rest.len()));
+            mass[0] += p * below.iter().sum::<f64>();
+            beyond += p * above.iter().sum::<f64>();
+            mass[from..].iter_mut().zip(within).for_each(|(sum, q)| *sum += p * q);
         }
         let either = self.infinite + other.infinite - self.infinite * other.infinite;
         Self { step: self.step, mass, infinite: (either + beyond).min(1.0) }
