@@ -272,14 +272,19 @@ impl Mechanism for FisherBounded {
         let Some(noise) = &self.noise else {
             return Guarantee::nothing(&self.saved.domain);
         };
-        let Saved { domain, delta, .. } = &self.saved;
-        let theorem = "δ(ε) of the very tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the domain's diameter; \
-                       of several columns by their losses' convolution (Doroshenko et al. 2022)";
-        let by = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over neighbouring \
-                  records, which differ by a step of the lattice in some of the columns";
+        let Saved { domain, delta, reach, .. } = &self.saved;
+        let theorem = "δ(ε) of the very tables from which the noise of Farokhi's Corollary 2.7 is drawn, at the domain's diameter; of several \
+             columns by their losses' convolution (Doroshenko et al. 2022)";
+        let mut by = "Proposition 2.2 of Farokhi in Hellinger's form, for lattice noise whose support moves: on average over neighbouring \
+                      records, which differ by a step of the lattice in some of the columns"
+            .to_owned();
+        by += &format!("; every released value lies within {} widths of its column's domain", reach.beyond);
+        if !reach.ranges.is_empty() {
+            by += " but where a range is given";
+        }
         let columns = domain.columns().iter().cloned();
         let information = CramerRao { information: columns.zip(noise.information()).collect(), joint: None };
-        let error = (Notion::CramerRao(information), by.to_owned());
+        let error = (Notion::CramerRao(information), by);
         let (epsilon, certain) = (noise.epsilon(*delta), noise.certain());
         if epsilon.is_finite() {
             let dp = (Notion::LocalDp(LocalDp::new(epsilon, *delta)), theorem.to_owned());
