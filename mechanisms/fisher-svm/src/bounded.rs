@@ -398,14 +398,16 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let of = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
     let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
     let Some(lambda) = lambda else {
-        // There is no room within one standard deviation of Gaussian noise that keeps the budget.
+        // There is no room within two standard deviations of Gaussian noise that keeps the budget, and plenty within thirty.
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
         let least = gaussian_scale(weighting.spread(domain.features()).value, brief.budget) / widest(&domain);
         let mut widths = match beyond {
             Some(beyond) => vec![beyond],
-            None => {
-                (0..24).map(|power| f64::from(1 << power)).filter(|width| *width > least).take(4).collect()
-            }
+            None => (0..24)
+                .map(|power| f64::from(1 << power))
+                .filter(|width| *width > 2.0 * least)
+                .take(5)
+                .collect(),
         }
         .into_iter();
         loop {
