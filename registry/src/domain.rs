@@ -1,6 +1,6 @@
 //! Domains: the sets on which claims hold.
 
-use crate::{Error, Result};
+use crate::{Error, Result, polytope};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -38,53 +38,65 @@ pub enum Factor {
         /// The radius.
         radius: f64,
     },
+    /// All points x with lower ≤ sᵀx ≤ upper for every vector s of signs whose first is +1: the tightest set with as large an ℓ₁ diameter as
+    /// some points that are not kept (errata T2). Points outside are moved towards the centre.
+    Polytope {
+        /// A point within (Z values, at most 12).
+        center: Vec<f64>,
+        /// The bounds, 2^(Z−1) pairs: in the k-th, bit j of k says whether coordinate j + 2 counts negatively.
+        bounds: Vec<(f64, f64)>,
+    },
 }
 
 impl Factor {
     /// The number of coordinates.
     pub fn dim(&self) -> usize {
-        match *self {
+        match self {
             Self::Interval { .. } => 1,
-            Self::OneHot { levels } => levels,
-            Self::L1Ball { dim, .. } | Self::L2Ball { dim, .. } => dim,
+            Self::OneHot { levels } => *levels,
+            Self::L1Ball { dim, .. } | Self::L2Ball { dim, .. } => *dim,
+            Self::Polytope { center, .. } => center.len(),
         }
     }
 
     /// max ‖x − x′‖₁ over the set.
     pub fn l1_diameter(&self) -> f64 {
-        match *self {
+        match self {
             Self::Interval { lower, upper } => upper - lower,
             Self::OneHot { .. } => 2.0,
             Self::L1Ball { radius, .. } => 2.0 * radius,
-            Self::L2Ball { dim, radius } => 2.0 * radius * (dim as f64).sqrt(),
+            Self::L2Ball { dim, radius } => 2.0 * radius * (*dim as f64).sqrt(),
+            Self::Polytope { bounds, .. } => polytope::width(bounds),
         }
     }
 
-    /// max ‖x − x′‖₂ over the set.
+    /// max ‖x − x′‖₂ over the set; of a polytope a bound.
     pub fn l2_diameter(&self) -> f64 {
-        match *self {
+        match self {
             Self::Interval { lower, upper } => upper - lower,
             Self::OneHot { .. } => std::f64::consts::SQRT_2,
             Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => 2.0 * radius,
+            Self::Polytope { bounds, .. } => polytope::width(bounds),
         }
     }
 
-    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball.
+    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball; of a polytope points near its widest faces.
     fn l2_farthest(&self) -> [Vec<f64>; 2] {
-        match *self {
-            Self::Interval { lower, upper } => [vec![lower], vec![upper]],
-            Self::OneHot { levels } => [vertex(levels, 0, 1.0), vertex(levels, levels - 1, 1.0)],
+        match self {
+            Self::Interval { lower, upper } => [vec![*lower], vec![*upper]],
+            Self::OneHot { levels } => [vertex(*levels, 0, 1.0), vertex(*levels, levels - 1, 1.0)],
             Self::L1Ball { dim, radius } | Self::L2Ball { dim, radius } => {
-                [vertex(dim, 0, radius), vertex(dim, 0, -radius)]
+                [vertex(*dim, 0, *radius), vertex(*dim, 0, -radius)]
             }
+            Self::Polytope { center, bounds } => polytope::farthest(center, bounds),
         }
     }
 
     /// Two points `l1_diameter` apart, to rounding.
     fn l1_farthest(&self) -> [Vec<f64>; 2] {
-        match *self {
+        match self {
             Self::L2Ball { dim, radius } => {
-                let mut along = vec![radius; dim];
+                let mut along = vec![*radius; *dim];
                 self.project(&mut along);
                 let back = along.iter().map(|x| -x).collect();
                 [along, back]
@@ -95,40 +107,46 @@ impl Factor {
 
     /// The largest absolute value of a coordinate.
     pub(crate) fn largest_magnitude(&self) -> f64 {
-        match *self {
+        match self {
             Self::Interval { lower, upper } => lower.abs().max(upper.abs()),
             Self::OneHot { .. } => 1.0,
-            Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => radius,
+            Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => *radius,
+            Self::Polytope { center, bounds } => {
+                center.iter().fold(0.0, |most: f64, x| most.max(x.abs())) + polytope::radius(center, bounds)
+            }
         }
     }
 
     fn center(&self) -> Vec<f64> {
-        match *self {
+        match self {
             Self::Interval { lower, upper } => vec![lower + (upper - lower) / 2.0],
-            Self::OneHot { levels } => vec![1.0 / levels as f64; levels],
-            Self::L1Ball { dim, .. } | Self::L2Ball { dim, .. } => vec![0.0; dim],
+            Self::OneHot { levels } => vec![1.0 / *levels as f64; *levels],
+            Self::L1Ball { dim, .. } | Self::L2Ball { dim, .. } => vec![0.0; *dim],
+            Self::Polytope { center, .. } => center.clone(),
         }
     }
 
     fn squared_radius(&self) -> f64 {
-        match *self {
+        match self {
             Self::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
-            Self::OneHot { levels } => 1.0 - 1.0 / levels as f64,
+            Self::OneHot { levels } => 1.0 - 1.0 / *levels as f64,
             Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => radius * radius,
+            Self::Polytope { center, bounds } => polytope::radius(center, bounds).powi(2),
         }
     }
 
     fn check(&self) -> Result<()> {
-        let (needs, fine) = match *self {
+        let (needs, fine) = match self {
             Self::Interval { lower, upper } => (
                 "finite bounds in ascending order, a finite distance apart",
                 lower <= upper && (upper - lower).is_finite(),
             ),
-            Self::OneHot { levels } => ("two levels or more", levels >= 2),
+            Self::OneHot { levels } => ("two levels or more", *levels >= 2),
             Self::L1Ball { dim, radius } | Self::L2Ball { dim, radius } => (
                 "a coordinate or more and a finite radius above zero",
-                dim > 0 && radius.is_finite() && radius > 0.0,
+                *dim > 0 && radius.is_finite() && *radius > 0.0,
             ),
+            Self::Polytope { center, bounds } => return polytope::check(center, bounds),
         };
         if fine {
             return Ok(());
@@ -137,33 +155,35 @@ impl Factor {
     }
 
     fn contains(&self, point: &[f64]) -> bool {
-        match *self {
-            Self::Interval { lower, upper } => (lower..=upper).contains(&point[0]),
+        match self {
+            Self::Interval { lower, upper } => (lower..=upper).contains(&&point[0]),
             Self::OneHot { .. } => {
                 point.iter().filter(|&&x| x == 1.0).count() == 1
                     && point.iter().filter(|&&x| x == 0.0).count() == point.len() - 1
             }
-            Self::L1Ball { radius, .. } => l1_norm(point) <= radius,
-            Self::L2Ball { radius, .. } => l2_norm(point) <= radius,
+            Self::L1Ball { radius, .. } => l1_norm(point) <= *radius,
+            Self::L2Ball { radius, .. } => l2_norm(point) <= *radius,
+            Self::Polytope { bounds, .. } => polytope::contains(bounds, point),
         }
     }
 
     /// Moves a finite point to the set: a clamp, the nearest vertex, or a rescaling.
     fn project(&self, point: &mut [f64]) {
-        match *self {
-            Self::Interval { lower, upper } => point[0] = point[0].clamp(lower, upper),
+        match self {
+            Self::Interval { lower, upper } => point[0] = point[0].clamp(*lower, *upper),
             Self::OneHot { .. } => {
                 let level = largest(point);
                 point.fill(0.0);
                 point[level] = 1.0;
             }
-            Self::L1Ball { radius, .. } => rescale(point, radius, l1_norm),
-            Self::L2Ball { radius, .. } => rescale(point, radius, l2_norm),
+            Self::L1Ball { radius, .. } => rescale(point, *radius, l1_norm),
+            Self::L2Ball { radius, .. } => rescale(point, *radius, l2_norm),
+            Self::Polytope { center, bounds } => polytope::project(center, bounds, point),
         }
     }
 }
 
-/// The set on which a claim holds: a product of intervals, one-hot groups and balls, in the order of the coordinates.
+/// The set on which a claim holds: a product of intervals, one-hot groups, balls and polytopes, in the order of the coordinates.
 ///
 /// A box is a product of intervals. Every mechanism projects records into its domain before it does anything else.
 ///
@@ -251,6 +271,14 @@ impl Domain {
         vec![Factor::L2Ball { dim, radius }].try_into()
     }
 
+    /// The points between these pairs of parallel faces, about `center` (Z values): see [`Factor::Polytope`].
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for more than 12 coordinates, another number of pairs than 2^(Z−1), or a centre that does not lie within.
+    pub fn polytope(center: Vec<f64>, bounds: Vec<(f64, f64)>) -> Result<Self> {
+        vec![Factor::Polytope { center, bounds }].try_into()
+    }
+
     /// The product of `domains`, coordinates one after the other.
     ///
     /// # Errors
@@ -279,23 +307,23 @@ impl Domain {
         self.factors.iter().map(Factor::l1_diameter).sum()
     }
 
-    /// max ‖x − x′‖₂ over the domain.
+    /// max ‖x − x′‖₂ over the domain, or a bound where it has a polytope.
     pub fn l2_diameter(&self) -> f64 {
         let squares = self.factors.iter().map(|f| f.l2_diameter().powi(2));
         squares.sum::<f64>().sqrt()
     }
 
-    /// Two points as far apart in ℓ₁ as the domain allows.
+    /// Two points as far apart in ℓ₁ as the domain allows, but for polytopes, of which they are near the widest faces.
     pub fn l1_farthest(&self) -> [Vec<f64>; 2] {
         join(self.factors.iter().map(Factor::l1_farthest))
     }
 
-    /// Two points as far apart in ℓ₂ as the domain allows.
+    /// Two points as far apart in ℓ₂ as the domain allows, but for polytopes as with [`l1_farthest`](Self::l1_farthest).
     pub fn l2_farthest(&self) -> [Vec<f64>; 2] {
         join(self.factors.iter().map(Factor::l2_farthest))
     }
 
-    /// The middle of the domain (d values): of intervals, of a group's vertices, of balls.
+    /// The middle of the domain (d values): of intervals, of a group's vertices, of balls; a polytope's stated centre.
     pub fn center(&self) -> Vec<f64> {
         self.factors.iter().flat_map(Factor::center).collect()
     }
@@ -312,7 +340,7 @@ impl Domain {
     }
 
     /// Moves `point` (d values) into the domain: intervals clamp, one-hot groups take their largest coordinate
-    /// (the first of several), balls rescale.
+    /// (the first of several), balls and polytopes rescale.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong width, [`Error::NonFinite`] for a NaN or an infinity, with the coordinate's number for a column and row 1.

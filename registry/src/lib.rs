@@ -69,6 +69,7 @@ mod mechanism;
 mod new_file;
 pub mod number;
 mod plugin;
+mod polytope;
 mod randomness;
 mod record;
 mod schema;
