@@ -195,7 +195,7 @@ impl LocalMechanism for Twin {
             },
             Fault::OneSeed => honest.perturb(point, &mut Stream::seed_from_u64(1)),
             Fault::FailsAtTheTop => {
-                let [_, top] = self.domain().flat().l2_farthest();
+                let [_, top] = honest.range().l2_farthest();
                 if point[0] == top[0] && stream.next_u64().is_multiple_of(100) {
                     return Err(Error::not_applicable("twin", "of an overflow"));
                 }

@@ -56,6 +56,9 @@ struct Slopes {
 /// How much of the way to the border a step goes.
 const TO_THE_BORDER: f64 = 0.995;
 
+/// A step that meets an inequality so soon is not worth its while.
+const SHORT: f64 = 0.1;
+
 /// What is missing from the KKT conditions at a point.
 struct Residuals {
     /// Of Σ ωᵢyᵢ(xᵢ, 1) − R(α, β) (d + 1 values).
@@ -151,7 +154,12 @@ impl InteriorPoint {
         let ahead =
             mean_product(machine, &moved(point, &predicted, longest(machine, point, &predicted).min(1.0)));
         let centering = (ahead / mean).powi(3);
-        Some(newton(centering * mean, Some(&predicted)))
+        let corrected = newton(centering * mean, Some(&predicted));
+        if longest(machine, point, &corrected) >= SHORT {
+            return Some(corrected);
+        }
+        // Some products are far from the mean, and what is predicted of them misleads: toward the mean first.
+        Some(newton(mean, None))
     }
 }
 
