@@ -26,6 +26,24 @@ pub enum Error {
         /// Which.
         record: usize,
     },
+    /// An eigenvalue that is none of a Gram matrix.
+    #[error("eigenvalue {index}, counted from 0, must be finite and not negative, and {value} is not")]
+    Eigenvalue {
+        /// Which.
+        index: usize,
+        /// What it was.
+        value: f64,
+    },
+    /// More components than there are, or none.
+    #[error(
+        "the latent dimension must be from 1 to the number of eigenvalues, {most}, and {latent_dim} is not"
+    )]
+    LatentDim {
+        /// How many were asked for.
+        latent_dim: usize,
+        /// How many there are.
+        most: usize,
+    },
     /// The optimum was not reached.
     #[error(
         "after {iterations} iterations the objective is known to a relative {gap:e} alone, where {tolerance:e} is asked for"
@@ -49,4 +67,13 @@ pub enum Error {
     /// What argmin's loop says.
     #[error("the solver's loop stopped: {0}")]
     Loop(String),
+}
+
+/// # Errors
+/// [`Error::Parameter`] unless `value` is finite and not negative.
+pub(crate) fn not_negative(name: &'static str, value: f64) -> Result<f64> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(Error::Parameter { name, range: "finite and not negative", value })
 }

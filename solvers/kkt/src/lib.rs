@@ -1,7 +1,7 @@
 //! Convex programmes solved by their Karush-Kuhn-Tucker conditions.
 //!
-//! So far the linear soft-margin machine, by an interior point method in the space of its weights: no n × n matrix exists,
-//! and unscaled columns cost no iterations. It runs in argmin's loop.
+//! The linear soft-margin machine, by an interior point method in the space of its weights: no n × n matrix exists, and unscaled
+//! columns cost no iterations. It runs in argmin's loop. And water-filling, in closed form.
 //!
 //! ```
 //! use ndarray::array;
@@ -20,8 +20,10 @@ mod interior_point;
 mod optimality;
 mod records;
 mod soft_margin;
+mod waterfilling;
 
 pub use error::{Error, Result};
 pub use interior_point::{InteriorPoint, Point};
 pub use records::Records;
 pub use soft_margin::{Machine, SoftMargin};
+pub use waterfilling::{Waterfilling, decoding_loss, equal_power_loss};

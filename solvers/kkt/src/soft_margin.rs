@@ -1,5 +1,6 @@
 //! The linear soft-margin machine.
 
+use crate::error::not_negative;
 use crate::records::{Records, dot};
 use crate::{Error, InteriorPoint, Point, Result};
 use argmin::core::{Executor, State};
@@ -178,13 +179,4 @@ impl<'a> SoftMargin<'a> {
         let bound = pushed.sum::<f64>() - dot(&pull[..d], &pull[..d]) / 2.0 - of_bias;
         (objective - bound) / objective.max(f64::MIN_POSITIVE)
     }
-}
-
-/// # Errors
-/// [`Error::Parameter`] unless `value` is finite and not negative.
-fn not_negative(name: &'static str, value: f64) -> Result<f64> {
-    if value >= 0.0 && value.is_finite() {
-        return Ok(value);
-    }
-    Err(Error::Parameter { name, range: "finite and not negative", value })
 }

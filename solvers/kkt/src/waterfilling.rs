@@ -1,0 +1,210 @@
+//! Water-filling: a unit of power shared out over components that are seen through equal noise.
+
+use crate::error::not_negative;
+use crate::{Error, Result};
+
+/// The optimum of min Σ λᵢ·c/(σᵢ² + c) over σᵢ² ≥ 0 with Σ σᵢ² = 1: how much of each component of weight λᵢ to send through noise
+/// of variance c, where what is lost is weighed after the best linear decoding.
+///
+/// It is the task-aware design of Proposition 4 with M = 1 and c = 8r²/ε²; another M multiplies every σᵢ² and the noise's
+/// variance, and leaves the loss. Theorem 1's bounds are the losses at the c of r_min and of r_max.
+///
+/// The conditions of Karush, Kuhn and Tucker with the multiplier ν of Σ σᵢ² = 1 are λᵢ·c/(σᵢ² + c)² = ν where σᵢ² > 0, and
+/// λᵢ/c ≤ ν elsewhere. So the Z′ largest λᵢ have a share, and they say how many these are: the largest Z′ with
+/// √λ_Z′ > c·Σ (√λᵢ − √λ_Z′) over i ≤ Z′, which is (12) without its cancellation. Both sides being monotone in Z′, ties are
+/// in or out together. With S = Σ √λᵢ over i ≤ Z′,
+///
+/// - σᵢ² = √λᵢ/S·(1 + Z′c) − c (11);
+/// - the loss is c/(1 + Z′c)·S² + Σ λᵢ over i > Z′ (13), and ν = cS²/(1 + Z′c)².
+///
+/// Nothing overflows or cancels for any finite λ and c: σᵢ² is right to some n·10⁻¹⁶, the loss to as much of itself.
+///
+/// ```
+/// use scumble_kkt::Waterfilling;
+///
+/// let filled = Waterfilling::new(&[4.0, 1.0, 1.0, 1.0], 0.5)?;
+/// assert_eq!(filled.rank(), 4);
+/// assert!((filled.sigma_squared()[0] - 0.7).abs() < 1e-15);
+/// assert!((filled.loss() - 25.0 / 6.0).abs() < 1e-14);
+/// // Twice the noise leaves the smaller ones dry.
+/// assert_eq!(Waterfilling::new(&[4.0, 1.0, 1.0, 1.0], 1.0)?.rank(), 1);
+/// # Ok::<(), scumble_kkt::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waterfilling {
+    rank: usize,
+    sigma_squared: Vec<f64>,
+    loss: f64,
+    multiplier: f64,
+}
+
+impl Waterfilling {
+    /// The optimum for `eigenvalues` λ (n values, in any order) and noise of the variance c, per unit of power.
+    ///
+    /// With c = 0 the σᵢ² are the limit's, in proportion to √λᵢ, and nothing is lost.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for no eigenvalues, [`Error::Eigenvalue`] and [`Error::Parameter`] unless all are finite and not negative.
+    pub fn new(eigenvalues: &[f64], noise: f64) -> Result<Self> {
+        Self::with_latent_dim(eigenvalues, noise, eigenvalues.len().max(1))
+    }
+
+    /// The same with at most `latent_dim` σᵢ² above zero. Of equal eigenvalues the first are taken.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`Error::LatentDim`] unless 1 ≤ `latent_dim` ≤ n.
+    pub fn with_latent_dim(eigenvalues: &[f64], noise: f64, latent_dim: usize) -> Result<Self> {
+        let order = descending(eigenvalues)?;
+        let noise = not_negative("the noise's variance", noise)?;
+        check_latent_dim(eigenvalues, latent_dim)?;
+        let largest: Vec<f64> = order.iter().take(latent_dim).map(|i| eigenvalues[*i]).collect();
+        let rank = rank(&largest, noise);
+        let (sent, kept_back) = order.split_at(rank);
+        let roots: f64 = sum(sent.iter().map(|i| eigenvalues[*i].sqrt()));
+        let mut sigma_squared = vec![0.0; eigenvalues.len()];
+        for (i, sigma_squared_i) in sent.iter().zip(shares(&largest[..rank], noise)) {
+            sigma_squared[*i] = sigma_squared_i / roots;
+        }
+        let unsent = sum(kept_back.iter().map(|i| eigenvalues[*i]));
+        let scale = noise_share(noise, rank) * roots;
+        let multiplier = scale * (roots / (1.0 + rank as f64 * noise));
+        Ok(Self { rank, sigma_squared, loss: scale * roots + unsent, multiplier })
+    }
+
+    /// Z′, how many σᵢ² are above zero: none where all eigenvalues are zero.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The σᵢ² (n values, in the order of the eigenvalues). Their sum is 1, or 0 where all eigenvalues are zero.
+    pub fn sigma_squared(&self) -> &[f64] {
+        &self.sigma_squared
+    }
+
+    /// What is lost, from 0 to Σ λᵢ.
+    pub fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    /// ν, by how much the loss would fall for each further unit of power.
+    pub fn multiplier(&self) -> f64 {
+        self.multiplier
+    }
+}
+
+/// Σ λᵢ·v/(σᵢ² + v): what the best linear decoder loses of components of `eigenvalues` λ (n values) that were sent with the powers
+/// `sigma_squared` σᵢ² (n values) through noise of the variance v. A component that was not sent is lost (55).
+///
+/// # Errors
+/// [`Error::Shape`] for no eigenvalues or another number of powers, [`Error::Eigenvalue`] and [`Error::Parameter`] unless all numbers are finite
+/// and not negative.
+pub fn decoding_loss(eigenvalues: &[f64], sigma_squared: &[f64], noise: f64) -> Result<f64> {
+    check(eigenvalues)?;
+    let noise = not_negative("the noise's variance", noise)?;
+    if sigma_squared.len() != eigenvalues.len() {
+        let (n, powers) = (eigenvalues.len(), sigma_squared.len());
+        return Err(Error::Shape(format!("there are {powers} powers for {n} eigenvalues")));
+    }
+    let mut loss = 0.0;
+    for (lambda, power) in eigenvalues.iter().zip(sigma_squared) {
+        let power = not_negative("a power", *power)?;
+        loss += if power == 0.0 { *lambda } else { lambda * odds_to_share(noise / power) };
+    }
+    Ok(loss)
+}
+
+/// Z·c/(1 + Z·c)·Σ λᵢ over the Z largest + Σ λᵢ over the rest: the loss where the Z = `latent_dim` components of the largest
+/// `eigenvalues` (n values, in any order) are sent with equal powers, and no others (59); with Z = n it is (58).
+///
+/// # Errors
+/// As [`Waterfilling::with_latent_dim`].
+pub fn equal_power_loss(eigenvalues: &[f64], noise: f64, latent_dim: usize) -> Result<f64> {
+    let order = descending(eigenvalues)?;
+    let noise = not_negative("the noise's variance", noise)?;
+    check_latent_dim(eigenvalues, latent_dim)?;
+    let share = odds_to_share(latent_dim as f64 * noise);
+    let (sent, kept_back) = order.split_at(latent_dim);
+    let of_sent = sum(sent.iter().map(|i| share * eigenvalues[*i]));
+    Ok(of_sent + sum(kept_back.iter().map(|i| eigenvalues[*i])))
+}
+
+/// Z′ of eigenvalues that descend.
+fn rank(descending: &[f64], noise: f64) -> usize {
+    // Σ (√λᵢ − √λ_Z′) over i ≤ Z′.
+    let mut excess = 0.0;
+    let filled = descending.iter().enumerate().take_while(|(at, lambda)| {
+        if let Some(before) = at.checked_sub(1) {
+            excess += *at as f64 * difference_of_roots(descending[before], **lambda);
+        }
+        lambda.sqrt() > noise * excess
+    });
+    filled.count()
+}
+
+/// S·σᵢ² of the Z′ eigenvalues that have a share, which descend: √λᵢ + c·Σ (√λᵢ − √λⱼ) over j ≤ Z′.
+fn shares(descending: &[f64], noise: f64) -> Vec<f64> {
+    let steps: Vec<f64> = descending.windows(2).map(|pair| difference_of_roots(pair[0], pair[1])).collect();
+    // Over the larger ones, which take from it, from the first on; and over the smaller ones, to which it adds, from the last.
+    let mut above = 0.0;
+    let mut shares: Vec<f64> = descending
+        .iter()
+        .enumerate()
+        .map(|(at, lambda)| {
+            if at > 0 {
+                above += at as f64 * steps[at - 1];
+            }
+            lambda.sqrt() - noise * above
+        })
+        .collect();
+    let mut below = 0.0;
+    for at in (0..steps.len()).rev() {
+        below += (steps.len() - at) as f64 * steps[at];
+        shares[at] += noise * below;
+    }
+    shares
+}
+
+/// √larger − √smaller: where they are near, their difference is exact and that of their roots is not.
+fn difference_of_roots(larger: f64, smaller: f64) -> f64 {
+    let difference = larger - smaller;
+    if difference == 0.0 { 0.0 } else { difference / (larger.sqrt() + smaller.sqrt()) }
+}
+
+/// c/(1 + Zc).
+fn noise_share(noise: f64, rank: usize) -> f64 {
+    let rank = rank as f64;
+    if noise <= 1.0 { noise / (1.0 + rank * noise) } else { 1.0 / (1.0 / noise + rank) }
+}
+
+/// x/(1 + x), for x up to infinity.
+fn odds_to_share(odds: f64) -> f64 {
+    noise_share(odds, 1)
+}
+
+/// The places of the eigenvalues from the largest to the smallest; of equal ones the first comes first.
+fn descending(eigenvalues: &[f64]) -> Result<Vec<usize>> {
+    check(eigenvalues)?;
+    let mut order: Vec<usize> = (0..eigenvalues.len()).collect();
+    order.sort_by(|one, other| eigenvalues[*other].total_cmp(&eigenvalues[*one]));
+    Ok(order)
+}
+
+fn check(eigenvalues: &[f64]) -> Result<()> {
+    if eigenvalues.is_empty() {
+        return Err(Error::Shape("there are no eigenvalues, and one is needed at least".to_owned()));
+    }
+    match eigenvalues.iter().position(|lambda| !(lambda.is_finite() && *lambda >= 0.0)) {
+        Some(index) => Err(Error::Eigenvalue { index, value: eigenvalues[index] }),
+        None => Ok(()),
+    }
+}
+
+fn check_latent_dim(eigenvalues: &[f64], latent_dim: usize) -> Result<()> {
+    let most = eigenvalues.len();
+    if (1..=most).contains(&latent_dim) { Ok(()) } else { Err(Error::LatentDim { latent_dim, most }) }
+}
+
+/// From 0.0, where the iterator's own sum is −0.0 of nothing.
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
+}
