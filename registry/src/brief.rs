@@ -3,7 +3,9 @@
 use crate::number::short;
 use crate::table::Places;
 use crate::{Budget, Error, Guarantee, RecordDomain, Result, ShapedBy, Table, Unit};
-use ndarray::{Array2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use std::fmt::Debug;
+use std::sync::Arc;
 
 /// What a mechanism is designed from: where the records lie, whose data may shape the design, what the release is
 /// for, and what it may spend.
@@ -29,7 +31,7 @@ impl Brief {
     /// the task keep these columns only.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for a column that is not there.
+    /// [`Error::Shape`](crate::Error::Shape) for a column that is not there, [`Error::NotApplicable`] for a task that is not linear.
     pub fn for_part(&self, domain: RecordDomain) -> Result<Self> {
         let volunteers = self.volunteers.try_map(|table| table.part(&domain))?;
         let task = match &self.task {
@@ -37,6 +39,12 @@ impl Brief {
                 Task::Linear(k.select(Axis(1), &Places::of(self.domain.columns()).find(domain.columns())?))
             }
             Task::Unknown => Task::Unknown,
+            Task::Differentiable(_) => {
+                return Err(Error::not_applicable(
+                    "the task",
+                    "it takes whole records, and not some of their columns",
+                ));
+            }
         };
         Ok(Self { domain, volunteers, task, budget: self.budget })
     }
@@ -119,4 +127,18 @@ pub enum Task {
     Unknown,
     /// The error that counts is ‖K(x̂ − x)‖² for this K (m × d).
     Linear(Array2<f64>),
+    /// What counts is a loss with a gradient.
+    Differentiable(Arc<dyn DifferentiableTask>),
+}
+
+/// A loss l(x̂, x, y) of estimates x̂ of records x with targets y, and its gradient by x̂: what designs that are trained descend.
+pub trait DifferentiableTask: Debug + Send + Sync {
+    /// The number of features, d.
+    fn width(&self) -> usize;
+
+    /// The loss of each estimate (b × d) of a record of `truth` (b records), and its gradient (b × d).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for estimates, records or targets that it does not take.
+    fn losses(&self, estimates: ArrayView2<f64>, truth: &Table) -> Result<(Array1<f64>, Array2<f64>)>;
 }

@@ -55,6 +55,14 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// What is protected where the features are: all there is, or all but the target.
+    pub fn of_features(domain: &RecordDomain) -> Self {
+        match domain.target() {
+            TargetDomain::None => Self::Record,
+            _ => Self::Features,
+        }
+    }
+
     /// Whether a promise for this is one for `other`.
     pub fn covers(self, other: Self) -> bool {
         self == other || (self == Self::Record && matches!(other, Self::Features | Self::Label))
@@ -228,10 +236,32 @@ pub enum ShapedBy {
     PrivateVolunteers,
 }
 
+/// What every promise about records rests on.
+pub const ASSUMED: [&str; 3] = [
+    "the bounds and levels are public, and were not taken from the data",
+    "each person contributes one record",
+    "the order of the records says nothing of them: they are released in the order in which they come",
+];
+
 impl Guarantee {
     /// The guarantee of a mechanism that promises nothing and gives away all that it sees of a record of `domain`.
     pub fn nothing(domain: &RecordDomain) -> Self {
         Self { discloses: in_clear(domain, Unit::Record), ..Self::default() }
+    }
+
+    /// The guarantee of a mechanism that hides the features and leaves the target as it is: these notions with their theorems, for whole
+    /// records where there is no target.
+    pub fn of_features(domain: &RecordDomain, notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
+        let protects = Unit::of_features(domain);
+        Self {
+            claims: notions
+                .into_iter()
+                .map(|(notion, theorem)| Claim { notion, protects, theorem })
+                .collect(),
+            discloses: in_clear(domain, Unit::Label),
+            assumes: ASSUMED.map(str::to_owned).to_vec(),
+            ..Self::default()
+        }
     }
 
     /// The local (ε, δ) claimed for `unit` with the least δ, and then the least ε, where there is one. A claim for whole

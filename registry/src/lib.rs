@@ -78,7 +78,7 @@ mod side_by_side;
 pub mod stream;
 mod table;
 
-pub use brief::{Brief, Task, Volunteers};
+pub use brief::{Brief, DifferentiableTask, Task, Volunteers};
 pub use budget::{Budget, sum_up};
 pub use composed::Composed;
 pub use curve::Curve;
@@ -89,8 +89,8 @@ pub use encoder::{Clipped, Clips, Encoder, OutOfBounds};
 pub use error::{Error, Result, nearest_name};
 pub use gaussian_noise::GaussianNoise;
 pub use guarantee::{
-    AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance,
-    PerfectSecrecy, ShapedBy, Unit, in_clear,
+    ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion,
+    PacResistance, PerfectSecrecy, ShapedBy, Unit, in_clear,
 };
 pub use key::{Key, SecretKey};
 pub use laplace_noise::LaplaceNoise;

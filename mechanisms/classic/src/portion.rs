@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use scumble_registry::{
-    Claim, Domain, Error, Guarantee, Law, LocalDp, Noise, Notion, RecordDomain, Result, TargetDomain, Unit,
-    in_clear,
+    ASSUMED, Claim, Domain, Error, Guarantee, Law, LocalDp, Noise, Notion, RecordDomain, Result,
+    TargetDomain, Unit, in_clear,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -166,17 +166,9 @@ impl Portion {
             _ => Unit::Features,
         };
         Guarantee {
-            claims: vec![Claim {
-                notion: Notion::LocalDp(dp),
-                protects,
-                theorem: theorem.into(),
-            }],
+            claims: vec![Claim { notion: Notion::LocalDp(dp), protects, theorem: theorem.into() }],
             discloses,
-            assumes: vec![
-                "the bounds and levels are public, and were not taken from the data".into(),
-                "each person contributes one record".into(),
-                "the order of the records says nothing of them: they are released in the order in which they come".into(),
-            ],
+            assumes: ASSUMED.map(str::to_owned).to_vec(),
             ..Guarantee::default()
         }
     }

@@ -1,7 +1,7 @@
 //! Noise with bounds: Theorem 2.6 and Corollary 2.7, coordinate by coordinate.
 
 use crate::bounded_noise::{BoundedNoise, Column};
-use crate::promise::{features_of, of_features, protected};
+use crate::promise::{features_of, of_features};
 use crate::weights::{Weighting, Weights};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
@@ -356,7 +356,7 @@ impl LocalMechanism for FisherBounded {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if !protected(&self.saved.domain).covers(unit) {
+        if !Unit::of_features(&self.saved.domain).covers(unit) {
             return vec![];
         }
         let d = self.saved.domain.features().dim();

@@ -1,12 +1,12 @@
 //! Noise that a linear support vector machine does not see.
 
 use crate::CorrelatedNoise;
-use crate::promise::{ASSUMED, without_bias};
+use crate::promise::without_bias;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_kkt::{Machine, Records, SoftMargin};
 use scumble_registry::{
-    Brief, Claim, CramerRao, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Notion,
+    ASSUMED, Brief, Claim, CramerRao, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Notion,
     Randomness, RecordDomain, Release, Result, SecretKey, Table, Target, TargetDomain, Unit, in_clear,
     register,
 };

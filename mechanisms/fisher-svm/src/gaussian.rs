@@ -1,6 +1,6 @@
 //! The noise of least Fisher information for its size: Theorem 2.4.
 
-use crate::promise::{features_of, of_features, protected};
+use crate::promise::{features_of, of_features};
 use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths};
 use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
@@ -407,7 +407,7 @@ impl LocalMechanism for FisherGaussian {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if !protected(&self.saved.domain).covers(unit) {
+        if !Unit::of_features(&self.saved.domain).covers(unit) {
             return vec![];
         }
         let [one, other] = self.range().l2_farthest();
@@ -523,7 +523,7 @@ mod tests {
         let budget = Budget::new(1.0, 1e-5).unwrap();
         for (domain, weights) in [(classes(), None), (classes(), Some(weights)), (numbers(2), Some(matrix()))]
         {
-            let unit = protected(&domain);
+            let unit = Unit::of_features(&domain);
             let mechanism = FisherGaussian::of_budget(domain, weights, budget).unwrap();
             let guarantee = mechanism.guarantee();
             let dp = guarantee.local_dp(unit).unwrap();
