@@ -1,0 +1,66 @@
+//! What a layer does to its sums.
+
+use crate::Real;
+use crate::product::vectorised;
+use serde::{Deserialize, Serialize};
+
+/// What a layer does to each of its sums z. Its slope is a function of what comes out, so no sum is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// z itself.
+    Identity,
+    /// max(z, 0), with slope 0 at 0.
+    Relu,
+    /// 1 / (1 + e⁻ᶻ).
+    Sigmoid,
+    /// tanh z.
+    Tanh,
+}
+
+impl Activation {
+    /// Adds `bias` (k) to every row of `sums` (b × k), and applies itself.
+    pub(crate) fn apply<T: Real>(self, sums: &mut [T], bias: &[T]) {
+        match self {
+            Self::Identity => each(sums, bias, |z| z),
+            // Not `max`, which would hide what is no number.
+            Self::Relu => each(sums, bias, |z| if z < T::zero() { T::zero() } else { z }),
+            Self::Sigmoid => each(sums, bias, |z| T::one() / (T::one() + (-z).exp())),
+            Self::Tanh => each(sums, bias, |z| z.tanh()),
+        }
+    }
+
+    /// Multiplies `gradient` by the slopes where the activations `y` came out, of which it has as many.
+    pub(crate) fn chain<T: Real>(self, y: &[T], gradient: &mut [T]) {
+        match self {
+            Self::Identity => {}
+            Self::Relu => slopes(y, gradient, |y| if y > T::zero() { T::one() } else { T::zero() }),
+            Self::Sigmoid => slopes(y, gradient, |y| y * (T::one() - y)),
+            Self::Tanh => slopes(y, gradient, |y| T::one() - y * y),
+        }
+    }
+}
+
+fn each<T: Real>(sums: &mut [T], bias: &[T], activation: impl Fn(T) -> T) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for row in sums.chunks_exact_mut(bias.len()) {
+                for (sum, &bias) in row.iter_mut().zip(bias) {
+                    *sum = activation(*sum + bias);
+                }
+            }
+        },
+    );
+}
+
+fn slopes<T: Real>(y: &[T], gradient: &mut [T], slope: impl Fn(T) -> T) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for (gradient, &y) in gradient.iter_mut().zip(y) {
+                *gradient *= slope(y);
+            }
+        },
+    );
+}

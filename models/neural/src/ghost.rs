@@ -1,0 +1,73 @@
+//! Per-example gradients that are never written down.
+//!
+//! Example i leaves in a layer with input aᵢ and gradient of sums δᵢ the gradient δᵢaᵢᵀ of the weights and δᵢ of the bias. Its squared
+//! norm is (‖aᵢ‖² + 1)·‖δᵢ‖² (Goodfellow 2015; "ghost clipping" in Li and others 2022), and a sum with one weight an example is a
+//! product of matrices: one backward pass is enough for all.
+
+use crate::error::check_length;
+use crate::pass::layer_gradient;
+use crate::product::vectorised;
+use crate::{Network, Pass, Real, Result};
+
+impl<T: Real> Network<T> {
+    /// Adds to `squares` (b) the squared norm of each example's own gradient with respect to all parameters, after a backward pass from
+    /// the gradients of the examples' own losses, not of their mean.
+    ///
+    /// It adds, so that networks which are trained together share one norm. Sums are taken in `f64` whatever the network's numbers,
+    /// for a clipped norm rests on them.
+    ///
+    /// # Errors
+    /// [`Error::Order`](crate::Error::Order) before a backward pass, [`Error::Length`](crate::Error::Length) unless there is one number an example.
+    pub fn add_squared_norms(&self, pass: &Pass<T>, squares: &mut [f64]) -> Result<()> {
+        pass.check_backward(self.architecture())?;
+        check_length("the squared norms", pass.examples(), squares.len())?;
+        for (index, place) in self.architecture().places().enumerate() {
+            let inputs = pass.activations[index].chunks_exact(place.inputs);
+            let deltas = pass.deltas[index].chunks_exact(place.outputs);
+            for ((square, input), delta) in squares.iter_mut().zip(inputs).zip(deltas) {
+                *square += (squared_norm(input) + 1.0) * squared_norm(delta);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets `gradient` to the sum of the examples' own gradients, each times its weight (b), in the order in which the parameters lie. With
+    /// weights min(1, C / norm) it is the clipped sum; it is rounded as products of `T` are.
+    ///
+    /// # Errors
+    /// [`Error::Order`](crate::Error::Order) before a backward pass, [`Error::Length`](crate::Error::Length) unless there is one weight an example and
+    /// one number a parameter.
+    pub fn weighted_gradient(&self, pass: &mut Pass<T>, weights: &[T], gradient: &mut [T]) -> Result<()> {
+        pass.check_backward(self.architecture())?;
+        check_length("the weights of the examples", pass.examples(), weights.len())?;
+        check_length("the numbers of the gradient", self.parameters().len(), gradient.len())?;
+        for (index, place) in self.architecture().places().enumerate() {
+            pass.weighted.clear();
+            for (delta, &weight) in pass.deltas[index].chunks_exact(place.outputs).zip(weights) {
+                pass.weighted.extend(delta.iter().map(|&delta| weight * delta));
+            }
+            let (matrix, bias) = place.both_mut(gradient);
+            layer_gradient(&pass.activations[index], &pass.weighted, matrix, bias);
+        }
+        Ok(())
+    }
+}
+
+/// In eight sums side by side, for the vector units.
+fn squared_norm<T: Real>(values: &[T]) -> f64 {
+    vectorised(
+        #[inline(always)]
+        || {
+            let (eights, rest) = values.as_chunks::<8>();
+            let mut sums = [0.0; 8];
+            for eight in eights {
+                for (sum, &value) in sums.iter_mut().zip(eight) {
+                    let value: f64 = value.into();
+                    *sum += value * value;
+                }
+            }
+            let rest = rest.iter().map(|&value| value.into() * value.into());
+            sums.into_iter().chain(rest).sum()
+        },
+    )
+}

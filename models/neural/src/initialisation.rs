@@ -1,0 +1,45 @@
+//! Where training starts.
+
+use crate::{Architecture, Real};
+use rand::Rng;
+use rand_chacha::ChaCha20Rng;
+use serde::{Deserialize, Serialize};
+
+/// From what weights and biases are drawn before training, uniformly and layer by layer. The draws of a seed are the same for `f32`
+/// and `f64`, but for rounding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Initialisation {
+    /// Weights and biases within ±1/√inputs, as PyTorch does by default.
+    #[default]
+    Uniform,
+    /// Weights within ±√(6 / (inputs + outputs)), biases zero (Glorot and Bengio 2010): for tanh and sigmoid.
+    Glorot,
+    /// Weights within ±√(6 / inputs), biases zero (He and others 2015): for ReLU.
+    He,
+}
+
+impl Initialisation {
+    /// All parameters of a network.
+    pub(crate) fn draw<T: Real>(
+        self,
+        architecture: &Architecture,
+        count: usize,
+        generator: &mut ChaCha20Rng,
+    ) -> Vec<T> {
+        let mut parameters = vec![T::zero(); count];
+        for place in architecture.places() {
+            let (inputs, outputs) = (place.inputs as f64, place.outputs as f64);
+            let (weight, bias) = match self {
+                Self::Uniform => (inputs.powf(-0.5), inputs.powf(-0.5)),
+                Self::Glorot => ((6.0 / (inputs + outputs)).sqrt(), 0.0),
+                Self::He => ((6.0 / inputs).sqrt(), 0.0),
+            };
+            let (weights, biases) = place.both_mut(&mut parameters);
+            for (values, bound) in [(weights, weight), (biases, bias)] {
+                values.fill_with(|| T::nearest(bound * (2.0 * generator.r#gen::<f64>() - 1.0)));
+            }
+        }
+        parameters
+    }
+}

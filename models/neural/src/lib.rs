@@ -1,0 +1,51 @@
+//! Dense networks by hand: gradients, per-example gradient norms, Adam, and minibatches.
+//!
+//! A [`Network`] is a sequence of dense layers whose parameters are one flat slice, in `f32` for speed or in `f64` for checks.
+//! [`Network::forward`] and [`Network::backward`] leave what they find in a [`Pass`], and whoever needs it asks for the gradient
+//! of the parameters, of each example's norm, of a weighted sum, or of the input: so networks are chained, and one that is frozen
+//! costs nothing but its input's gradient. [`Training`] fits one network to examples. Nothing here knows of privacy.
+//!
+//! ```
+//! use ndarray::array;
+//! use scumble_neural::{Activation, Architecture, Examples, Initialisation, Loss, Network, Training};
+//!
+//! let architecture = Architecture::new(2).layer(8, Activation::Tanh).layer(1, Activation::Identity);
+//! let start = Network::<f64>::new(architecture, Initialisation::Uniform, 1)?;
+//!
+//! let records = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+//! let either = array![[0.0], [1.0], [1.0], [0.0]];
+//! let examples = Examples { records: records.view(), loss: Loss::BinaryCrossEntropy(either.view()) };
+//! let training = Training { epochs: 2000, ..Training::default() };
+//! let learned = training.fit(&start, examples, None, |_| ())?;
+//!
+//! let logits = learned.predict(records.view())?;
+//! assert!(logits.iter().zip(&either).all(|(&logit, &flag)| (logit > 0.0) == (flag > 0.5)));
+//! # Ok::<(), scumble_neural::Error>(())
+//! ```
+
+mod activation;
+mod architecture;
+mod batches;
+mod error;
+mod ghost;
+mod initialisation;
+mod loss;
+mod network;
+mod optimiser;
+mod pass;
+mod product;
+mod real;
+mod saved;
+mod training;
+
+pub use activation::Activation;
+pub use architecture::{Architecture, Layer};
+pub use batches::Batches;
+pub use error::{Error, Result};
+pub use initialisation::Initialisation;
+pub use loss::Loss;
+pub use network::Network;
+pub use optimiser::{Adam, Optimiser, Sgd, Stepper};
+pub use pass::Pass;
+pub use real::Real;
+pub use training::{Epoch, Examples, Training};

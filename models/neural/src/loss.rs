@@ -1,0 +1,208 @@
+//! How far outputs are from what they should be.
+
+use crate::error::check_length;
+use crate::{Error, Real, Result};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+
+/// How far outputs (n × k) are from what they should be, which it holds: a loss an example, and its gradient with respect to the
+/// example's outputs.
+#[derive(Debug, Clone, Copy)]
+pub enum Loss<'a, T> {
+    /// Σⱼ (oⱼ − tⱼ)² from targets t (n × k).
+    SquaredError(ArrayView2<'a, T>),
+    /// ln Σⱼ exp oⱼ − o_c for the class c (n, counted from 0): the outputs are logits of a softmax.
+    CrossEntropy(ArrayView1<'a, usize>),
+    /// Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ from shares t in [0, 1] (n × k): each output is the logit of a sigmoid. One output does what two of
+    /// a softmax do, with half of the weights, for only their difference matters; and a share may lie between, as of a pixel.
+    BinaryCrossEntropy(ArrayView2<'a, T>),
+}
+
+impl<T: Real> Loss<'_, T> {
+    /// n.
+    pub fn examples(&self) -> usize {
+        match self {
+            Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) => targets.nrows(),
+            Self::CrossEntropy(classes) => classes.len(),
+        }
+    }
+
+    /// # Errors
+    /// For `outputs` (k) a row: [`Error::Length`] for targets of another width, [`Error::Class`] for a class that is not below k,
+    /// [`Error::Value`] for a target that is no finite number, or no share where one must be.
+    pub fn check(&self, outputs: usize) -> Result<()> {
+        match self {
+            Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) => {
+                check_length("the columns of the targets", outputs, targets.ncols())?;
+                let bad = targets.indexed_iter().find(|&(_, &target)| !self.allows(target));
+                bad.map_or(Ok(()), |((row, column), &target)| Err(self.value(row, column, target)))
+            }
+            Self::CrossEntropy(classes) => match classes.iter().position(|&class| class >= outputs) {
+                Some(row) => Err(Error::Class { row, class: classes[row], classes: outputs }),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Each example's loss (n), and the `gradient` (n × k) of each with respect to its own `output` (n × k).
+    ///
+    /// # Errors
+    /// [`Error::Length`] where shapes do not fit, and else as [`check`](Self::check).
+    pub fn each(&self, output: ArrayView2<T>, gradient: ArrayViewMut2<T>, losses: &mut [T]) -> Result<()> {
+        check_length("the rows of the output", self.examples(), output.nrows())?;
+        self.each_at(|row| row, output, gradient, losses)
+    }
+
+    /// As [`each`](Self::each) where the outputs (b × k) are those of some `rows` (b) of the targets.
+    ///
+    /// # Errors
+    /// As [`each`](Self::each), and [`Error::Row`] for a row that is not there.
+    pub fn each_of(
+        &self,
+        rows: &[usize],
+        output: ArrayView2<T>,
+        gradient: ArrayViewMut2<T>,
+        losses: &mut [T],
+    ) -> Result<()> {
+        check_length("the rows of the output", rows.len(), output.nrows())?;
+        self.each_at(|index| rows[index], output, gradient, losses)
+    }
+
+    /// The mean loss of the examples, and its `gradient` (n × k) with respect to the `output` (n × k).
+    ///
+    /// # Errors
+    /// As [`each`](Self::each), and [`Error::NoRecords`] where there are none.
+    pub fn mean(&self, output: ArrayView2<T>, gradient: ArrayViewMut2<T>) -> Result<T> {
+        check_length("the rows of the output", self.examples(), output.nrows())?;
+        self.mean_at(|row| row, output, gradient)
+    }
+
+    /// As [`mean`](Self::mean) where the outputs (b × k) are those of some `rows` (b) of the targets.
+    ///
+    /// # Errors
+    /// As [`mean`](Self::mean), and [`Error::Row`] for a row that is not there.
+    pub fn mean_of(&self, rows: &[usize], output: ArrayView2<T>, gradient: ArrayViewMut2<T>) -> Result<T> {
+        check_length("the rows of the output", rows.len(), output.nrows())?;
+        self.mean_at(|index| rows[index], output, gradient)
+    }
+
+    fn each_at(
+        &self,
+        row: impl Fn(usize) -> usize,
+        output: ArrayView2<T>,
+        gradient: ArrayViewMut2<T>,
+        losses: &mut [T],
+    ) -> Result<()> {
+        check_length("the losses", output.nrows(), losses.len())?;
+        self.evaluate(row, output, gradient, |index, loss| losses[index] = loss)
+    }
+
+    fn mean_at(
+        &self,
+        row: impl Fn(usize) -> usize,
+        output: ArrayView2<T>,
+        mut gradient: ArrayViewMut2<T>,
+    ) -> Result<T> {
+        if output.is_empty() {
+            return Err(Error::NoRecords);
+        }
+        let (share, mut sum) = (T::nearest(1.0 / output.nrows() as f64), T::zero());
+        self.evaluate(row, output, gradient.view_mut(), |_, loss| sum += loss)?;
+        gradient.mapv_inplace(|gradient| gradient * share);
+        Ok(sum * share)
+    }
+
+    /// Hands out each example's loss, and writes its gradient. `row` says which target an output has.
+    fn evaluate(
+        &self,
+        row: impl Fn(usize) -> usize,
+        output: ArrayView2<T>,
+        mut gradient: ArrayViewMut2<T>,
+        mut found: impl FnMut(usize, T),
+    ) -> Result<()> {
+        check_length("the rows of the gradient", output.nrows(), gradient.nrows())?;
+        check_length("the columns of the gradient", output.ncols(), gradient.ncols())?;
+        if let Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) = self {
+            check_length("the columns of the targets", output.ncols(), targets.ncols())?;
+        }
+        for (index, (output, gradient)) in output.outer_iter().zip(gradient.outer_iter_mut()).enumerate() {
+            let row = row(index);
+            if row >= self.examples() {
+                return Err(Error::Row { row, rows: self.examples() });
+            }
+            let loss = match self {
+                Self::SquaredError(targets) => squared_error(output, targets.row(row), gradient),
+                Self::BinaryCrossEntropy(targets) => {
+                    let targets = targets.row(row);
+                    if let Some(column) = targets.iter().position(|&target| !self.allows(target)) {
+                        return Err(self.value(row, column, targets[column]));
+                    }
+                    binary_cross_entropy(output, targets, gradient)
+                }
+                Self::CrossEntropy(classes) => {
+                    let class = classes[row];
+                    if class >= output.len() {
+                        return Err(Error::Class { row, class, classes: output.len() });
+                    }
+                    cross_entropy(output, class, gradient)
+                }
+            };
+            found(index, loss);
+        }
+        Ok(())
+    }
+
+    fn allows(&self, target: T) -> bool {
+        match self {
+            Self::BinaryCrossEntropy(_) => (T::zero()..=T::one()).contains(&target),
+            _ => target.is_finite(),
+        }
+    }
+
+    fn value(&self, row: usize, column: usize, target: T) -> Error {
+        let range = match self {
+            Self::BinaryCrossEntropy(_) => "in [0, 1]",
+            _ => "a finite number",
+        };
+        Error::Value { what: "the target", row, column, range, value: target.into() }
+    }
+}
+
+fn squared_error<T: Real>(output: ArrayView1<T>, target: ArrayView1<T>, gradient: ArrayViewMut1<T>) -> T {
+    let mut sum = T::zero();
+    for ((gradient, &output), &target) in gradient.into_iter().zip(output).zip(target) {
+        let difference = output - target;
+        sum += difference * difference;
+        *gradient = difference + difference;
+    }
+    sum
+}
+
+/// Nothing is raised to a power above zero, so that no logit is too large.
+fn cross_entropy<T: Real>(logits: ArrayView1<T>, class: usize, mut gradient: ArrayViewMut1<T>) -> T {
+    let largest = logits.iter().copied().fold(T::neg_infinity(), T::max);
+    let mut sum = T::zero();
+    for (share, &logit) in gradient.iter_mut().zip(logits) {
+        *share = (logit - largest).exp();
+        sum += *share;
+    }
+    gradient.mapv_inplace(|share| share / sum);
+    gradient[class] -= T::one();
+    (largest - logits[class]) + sum.ln()
+}
+
+/// ln(1 + eᶻ) = max(z, 0) + ln(1 + e^−|z|), so that no logit is too large.
+fn binary_cross_entropy<T: Real>(
+    logits: ArrayView1<T>,
+    target: ArrayView1<T>,
+    gradient: ArrayViewMut1<T>,
+) -> T {
+    let mut sum = T::zero();
+    for ((gradient, &logit), &target) in gradient.into_iter().zip(logits).zip(target) {
+        let small = (-logit.abs()).exp();
+        let positive = if logit > T::zero() { logit } else { T::zero() };
+        sum += positive - logit * target + small.ln_1p();
+        let share = if logit > T::zero() { T::one() } else { small } / (T::one() + small);
+        *gradient = share - target;
+    }
+    sum
+}

@@ -1,0 +1,281 @@
+//! Steps down a gradient.
+
+use crate::error::check_length;
+use crate::product::vectorised;
+use crate::{Error, Real, Result};
+use serde::{Deserialize, Serialize};
+
+/// How many parameters one thread steps at a time.
+const AT_A_TIME: usize = 1 << 15;
+
+/// How to step down a gradient.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Optimiser {
+    /// By Adam.
+    Adam(Adam),
+    /// By stochastic gradient descent.
+    Sgd(Sgd),
+}
+
+/// Adam (Kingma and Ba 2015), with PyTorch's defaults and conventions: an ℓ₂ penalty is added to the gradient, and ε to the root after
+/// its bias was corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Adam {
+    /// How far a parameter moves at most, more or less.
+    pub learning_rate: f64,
+    /// How much of the mean gradient is kept at each step, in [0, 1).
+    pub beta1: f64,
+    /// How much of the mean squared gradient is kept at each step, in [0, 1).
+    pub beta2: f64,
+    /// What is added to the root of the mean squared gradient.
+    pub epsilon: f64,
+    /// w adds w·θ to the gradient of a parameter θ: the loss grows by w·‖θ‖²/2.
+    pub weight_decay: f64,
+    /// Whether the mean squared gradient is the largest so far (Reddi, Kale and Kumar 2018).
+    pub amsgrad: bool,
+}
+
+/// Stochastic gradient descent, with PyTorch's conventions: u ← momentum·u + gradient, θ ← θ − rate·u.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sgd {
+    /// How far a parameter moves, times its gradient.
+    pub learning_rate: f64,
+    /// How much of the last step is made again, in [0, 1).
+    pub momentum: f64,
+    /// w adds w·θ to the gradient of a parameter θ: the loss grows by w·‖θ‖²/2.
+    pub weight_decay: f64,
+}
+
+impl Default for Adam {
+    fn default() -> Self {
+        Self {
+            learning_rate: 1e-3,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-8,
+            weight_decay: 0.0,
+            amsgrad: false,
+        }
+    }
+}
+
+impl Default for Sgd {
+    fn default() -> Self {
+        Self { learning_rate: 1e-2, momentum: 0.0, weight_decay: 0.0 }
+    }
+}
+
+impl Default for Optimiser {
+    fn default() -> Self {
+        Self::Adam(Adam::default())
+    }
+}
+
+/// An optimiser on its way, with what it remembers of the gradients.
+#[derive(Debug, Clone)]
+pub struct Stepper<T> {
+    optimiser: Optimiser,
+    /// How many steps were made.
+    steps: i32,
+    /// Of each parameter: the mean gradient, or the last step.
+    mean: Vec<T>,
+    /// Of each parameter: the mean squared gradient; none for descent.
+    square: Vec<T>,
+    /// Of each parameter: the largest mean squared gradient; none unless AMSGrad wants it.
+    largest: Vec<T>,
+}
+
+impl Optimiser {
+    /// # Errors
+    /// [`Error::HyperParameter`] for one out of its range.
+    pub fn check(&self) -> Result<()> {
+        let shares = match self {
+            Self::Adam(adam) => vec![("beta1", adam.beta1), ("beta2", adam.beta2)],
+            Self::Sgd(sgd) => vec![("the momentum", sgd.momentum)],
+        };
+        let (learning_rate, weight_decay, epsilon) = match self {
+            Self::Adam(adam) => (adam.learning_rate, adam.weight_decay, adam.epsilon),
+            Self::Sgd(sgd) => (sgd.learning_rate, sgd.weight_decay, 0.0),
+        };
+        let of_at_least_zero =
+            [("the learning rate", learning_rate), ("the weight decay", weight_decay), ("epsilon", epsilon)];
+        for (name, value) in of_at_least_zero {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Error::HyperParameter { name, range: "finite and not negative", value });
+            }
+        }
+        for (name, value) in shares {
+            if !(0.0..1.0).contains(&value) {
+                return Err(Error::HyperParameter { name, range: "in [0, 1)", value });
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts it on so many `parameters`: those of a network, of several, or any other numbers that have a gradient.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn start<T: Real>(self, parameters: usize) -> Result<Stepper<T>> {
+        self.check()?;
+        let (square, largest) = match self {
+            Self::Adam(adam) => (parameters, if adam.amsgrad { parameters } else { 0 }),
+            Self::Sgd(_) => (0, 0),
+        };
+        let [mean, square, largest] = [parameters, square, largest].map(|length| vec![T::zero(); length]);
+        Ok(Stepper { optimiser: self, steps: 0, mean, square, largest })
+    }
+}
+
+impl<T: Real> Stepper<T> {
+    /// Steps `parameters` down their `gradient`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless both are as many as it was started on.
+    pub fn step(&mut self, parameters: &mut [T], gradient: &[T]) -> Result<()> {
+        check_length("the parameters to step", self.mean.len(), parameters.len())?;
+        check_length("the numbers of the gradient", self.mean.len(), gradient.len())?;
+        self.steps = self.steps.saturating_add(1);
+        let all = Part {
+            parameters,
+            gradient,
+            mean: &mut self.mean,
+            square: &mut self.square,
+            largest: &mut self.largest,
+        };
+        match self.optimiser {
+            Optimiser::Adam(adam) => {
+                let step = AdamStep::new(adam, self.steps);
+                all.in_parts(&|part| step.take(part));
+            }
+            Optimiser::Sgd(sgd) => all.in_parts(&|part| descend(sgd, part)),
+        }
+        Ok(())
+    }
+}
+
+/// Some parameters, with what belongs to them.
+struct Part<'a, T> {
+    parameters: &'a mut [T],
+    gradient: &'a [T],
+    mean: &'a mut [T],
+    square: &'a mut [T],
+    largest: &'a mut [T],
+}
+
+impl<T: Real> Part<'_, T> {
+    /// Steps all of it, on all threads if it is large. Every parameter is stepped by itself, so their number changes nothing.
+    fn in_parts(self, step: &(impl Fn(Part<'_, T>) + Sync)) {
+        if self.parameters.len() <= AT_A_TIME {
+            return step(self);
+        }
+        let half = self.parameters.len() / 2;
+        let [parameters, mean, square, largest] = [self.parameters, self.mean, self.square, self.largest]
+            .map(|values| {
+                let at = half.min(values.len());
+                values.split_at_mut(at)
+            });
+        let gradient = self.gradient.split_at(half);
+        let first = Part {
+            parameters: parameters.0,
+            gradient: gradient.0,
+            mean: mean.0,
+            square: square.0,
+            largest: largest.0,
+        };
+        let second = Part {
+            parameters: parameters.1,
+            gradient: gradient.1,
+            mean: mean.1,
+            square: square.1,
+            largest: largest.1,
+        };
+        rayon::join(|| first.in_parts(step), || second.in_parts(step));
+    }
+}
+
+/// One step of Adam: its numbers, rounded once.
+struct AdamStep<T> {
+    weight_decay: T,
+    /// 1 − β₁.
+    new_mean: T,
+    beta2: T,
+    /// 1 − β₂.
+    new_square: T,
+    /// 1 / √(1 − β₂ᵗ).
+    root_correction: T,
+    epsilon: T,
+    /// The learning rate over 1 − β₁ᵗ.
+    rate: T,
+}
+
+impl<T: Real> AdamStep<T> {
+    /// The step t, counted from 1.
+    fn new(adam: Adam, t: i32) -> Self {
+        Self {
+            weight_decay: T::nearest(adam.weight_decay),
+            new_mean: T::nearest(1.0 - adam.beta1),
+            beta2: T::nearest(adam.beta2),
+            new_square: T::nearest(1.0 - adam.beta2),
+            root_correction: T::nearest((1.0 - adam.beta2.powi(t)).sqrt().recip()),
+            epsilon: T::nearest(adam.epsilon),
+            rate: T::nearest(adam.learning_rate / (1.0 - adam.beta1.powi(t))),
+        }
+    }
+
+    /// All of it in one pass over memory.
+    fn take(&self, part: Part<'_, T>) {
+        let Part { parameters, gradient, mean, square, largest } = part;
+        let moments = mean.iter_mut().zip(square);
+        let all = parameters.iter_mut().zip(gradient).zip(moments);
+        vectorised(
+            #[inline(always)]
+            || {
+                if largest.is_empty() {
+                    for ((parameter, &gradient), (mean, square)) in all {
+                        let square = self.moments(*parameter, gradient, mean, square);
+                        self.move_by(parameter, *mean, square);
+                    }
+                } else {
+                    for (((parameter, &gradient), (mean, square)), largest) in all.zip(largest) {
+                        let square = self.moments(*parameter, gradient, mean, square);
+                        // As what is no number must stay visible, this is no `max`.
+                        *largest = if *largest > square { *largest } else { square };
+                        self.move_by(parameter, *mean, *largest);
+                    }
+                }
+            },
+        );
+    }
+
+    /// The new mean gradient and mean squared gradient, of which it gives the latter.
+    #[inline(always)]
+    fn moments(&self, parameter: T, gradient: T, mean: &mut T, square: &mut T) -> T {
+        let gradient = gradient + self.weight_decay * parameter;
+        *mean += self.new_mean * (gradient - *mean);
+        *square = self.beta2 * *square + self.new_square * (gradient * gradient);
+        *square
+    }
+
+    #[inline(always)]
+    fn move_by(&self, parameter: &mut T, mean: T, square: T) {
+        *parameter -= self.rate * (mean / (square.sqrt() * self.root_correction + self.epsilon));
+    }
+}
+
+fn descend<T: Real>(sgd: Sgd, part: Part<'_, T>) {
+    let [rate, momentum, weight_decay] = [sgd.learning_rate, sgd.momentum, sgd.weight_decay].map(T::nearest);
+    vectorised(
+        #[inline(always)]
+        || {
+            for ((parameter, &gradient), last) in part.parameters.iter_mut().zip(part.gradient).zip(part.mean)
+            {
+                *last = momentum * *last + (gradient + weight_decay * *parameter);
+                *parameter -= rate * *last;
+            }
+        },
+    );
+}

@@ -1,0 +1,217 @@
+//! Forward and backward through a network.
+
+use crate::error::check_length;
+use crate::product::{matrix, matrix_mut, multiply, vectorised};
+use crate::{Architecture, Error, Network, Real, Result};
+use ndarray::ArrayView2;
+
+/// What a minibatch of b examples leaves behind on its way through a network and back. It is used again for the next: the memory stays.
+///
+/// A forward pass fills it, and a backward pass completes it; each gradient is then computed where it is asked for.
+///
+/// ```
+/// use ndarray::array;
+/// use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass};
+///
+/// let encoder = Network::<f64>::new(Architecture::new(3).layer(2, Activation::Tanh), Initialisation::Uniform, 1)?;
+/// let frozen = Network::<f64>::new(Architecture::new(2).layer(1, Activation::Identity), Initialisation::Uniform, 2)?;
+///
+/// let (mut first, mut second) = (Pass::default(), Pass::default());
+/// let code = encoder.forward(array![[1.0, 2.0, 3.0]].view(), &mut first)?;
+/// frozen.forward(code, &mut second)?;
+///
+/// frozen.backward(array![[1.0]].view(), &mut second)?;
+/// encoder.backward(frozen.input_gradient(&mut second)?, &mut first)?;
+/// let mut gradient = vec![0.0; encoder.parameters().len()];
+/// encoder.gradient(&first, &mut gradient)?;
+/// # Ok::<(), scumble_neural::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pass<T> {
+    /// b.
+    examples: usize,
+    /// The input (b × inputs), then what came out of each layer (b × outputs).
+    pub(crate) activations: Vec<Vec<T>>,
+    /// The gradient with respect to each layer's sums (b × outputs); none before a backward pass.
+    pub(crate) deltas: Vec<Vec<T>>,
+    /// The gradient with respect to the input (b × inputs).
+    input: Vec<T>,
+    /// A layer's deltas, each example's times its weight.
+    pub(crate) weighted: Vec<T>,
+}
+
+impl<T> Default for Pass<T> {
+    fn default() -> Self {
+        Self { examples: 0, activations: vec![], deltas: vec![], input: vec![], weighted: vec![] }
+    }
+}
+
+impl<T: Real> Pass<T> {
+    /// How many examples went through last.
+    pub fn examples(&self) -> usize {
+        self.examples
+    }
+
+    /// # Errors
+    /// [`Error::Order`] unless a forward pass of such a network was the last.
+    fn check_forward(&self, architecture: &Architecture) -> Result<()> {
+        let first = self.activations.first().map(Vec::len) == Some(self.examples * architecture.inputs);
+        let rest = self.activations.get(1..).is_some_and(|made| self.fit(made, architecture));
+        if first && rest { Ok(()) } else { Err(Error::Order { what: "activations", step: "forward" }) }
+    }
+
+    /// # Errors
+    /// [`Error::Order`] unless a backward pass of such a network was the last.
+    pub(crate) fn check_backward(&self, architecture: &Architecture) -> Result<()> {
+        self.check_forward(architecture)?;
+        if self.fit(&self.deltas, architecture) {
+            Ok(())
+        } else {
+            Err(Error::Order { what: "gradients", step: "backward" })
+        }
+    }
+
+    /// Whether there is a matrix of `made` for each layer.
+    fn fit(&self, made: &[Vec<T>], architecture: &Architecture) -> bool {
+        made.len() == architecture.layers.len()
+            && made
+                .iter()
+                .zip(&architecture.layers)
+                .all(|(made, layer)| made.len() == self.examples * layer.outputs)
+    }
+}
+
+impl<T: Real> Network<T> {
+    /// What comes out (b × outputs) where `records` (b × inputs) go in.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for records of another width.
+    pub fn forward<'p>(&self, records: ArrayView2<T>, pass: &'p mut Pass<T>) -> Result<ArrayView2<'p, T>> {
+        check_length("the columns of the records", self.architecture().inputs, records.ncols())?;
+        let input = self.begin(records.nrows(), pass);
+        matrix_mut(input, records.ncols()).assign(&records);
+        Ok(self.through(pass))
+    }
+
+    /// What comes out (b × outputs) where those `rows` (b) of `records` (n × inputs) go in.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for records of another width, [`Error::Row`] for a row that is not there.
+    pub fn forward_rows<'p>(
+        &self,
+        records: ArrayView2<T>,
+        rows: &[usize],
+        pass: &'p mut Pass<T>,
+    ) -> Result<ArrayView2<'p, T>> {
+        check_length("the columns of the records", self.architecture().inputs, records.ncols())?;
+        if let Some(&row) = rows.iter().find(|&&row| row >= records.nrows()) {
+            return Err(Error::Row { row, rows: records.nrows() });
+        }
+        let input = self.begin(rows.len(), pass);
+        for (mut into, &row) in matrix_mut(input, records.ncols()).outer_iter_mut().zip(rows) {
+            into.assign(&records.row(row));
+        }
+        Ok(self.through(pass))
+    }
+
+    /// Makes room for `examples`, and gives that of the input.
+    fn begin<'p>(&self, examples: usize, pass: &'p mut Pass<T>) -> &'p mut [T] {
+        let Architecture { inputs, layers } = self.architecture();
+        pass.examples = examples;
+        pass.deltas.iter_mut().for_each(Vec::clear);
+        pass.activations.resize_with(layers.len() + 1, Vec::new);
+        pass.deltas.resize_with(layers.len(), Vec::new);
+        for (room, layer) in pass.activations[1..].iter_mut().zip(layers) {
+            room.resize(examples * layer.outputs, T::zero());
+        }
+        let input = &mut pass.activations[0];
+        input.resize(examples * inputs, T::zero());
+        input
+    }
+
+    /// From the input, which lies in the pass, to the output.
+    fn through<'p>(&self, pass: &'p mut Pass<T>) -> ArrayView2<'p, T> {
+        for (index, place) in self.architecture().places().enumerate() {
+            let (before, after) = pass.activations.split_at_mut(index + 1);
+            let (inputs, outputs) = (&before[index], &mut after[0]);
+            let weights = matrix(place.weights(self.parameters()), place.inputs);
+            multiply(matrix(inputs, place.inputs), weights.t(), matrix_mut(outputs, place.outputs));
+            place.activation.apply(outputs, place.bias(self.parameters()));
+        }
+        matrix(&pass.activations[self.architecture().layers.len()], self.architecture().outputs())
+    }
+
+    /// Goes back from `output_gradient` (b × outputs), the gradient of a loss with respect to what came out, to the sums of every layer.
+    ///
+    /// # Errors
+    /// [`Error::Order`] before a forward pass, [`Error::Length`] for a gradient of another shape.
+    pub fn backward(&self, output_gradient: ArrayView2<T>, pass: &mut Pass<T>) -> Result<()> {
+        pass.check_forward(self.architecture())?;
+        check_length("the rows of the output's gradient", pass.examples, output_gradient.nrows())?;
+        check_length(
+            "the columns of the output's gradient",
+            self.architecture().outputs(),
+            output_gradient.ncols(),
+        )?;
+        for (index, place) in self.architecture().places().enumerate().rev() {
+            let (before, after) = pass.deltas.split_at_mut(index + 1);
+            let delta = &mut before[index];
+            delta.resize(pass.examples * place.outputs, T::zero());
+            match after.first() {
+                None => matrix_mut(delta, place.outputs).assign(&output_gradient),
+                Some(next) => {
+                    let above = self.architecture().place(index + 1);
+                    let weights = matrix(above.weights(self.parameters()), above.inputs);
+                    multiply(matrix(next, above.outputs), weights, matrix_mut(delta, place.outputs));
+                }
+            }
+            place.activation.chain(&pass.activations[index + 1], delta);
+        }
+        Ok(())
+    }
+
+    /// The gradient with respect to the input (b × inputs), after a backward pass.
+    ///
+    /// # Errors
+    /// [`Error::Order`] before that.
+    pub fn input_gradient<'p>(&self, pass: &'p mut Pass<T>) -> Result<ArrayView2<'p, T>> {
+        pass.check_backward(self.architecture())?;
+        let first = self.architecture().place(0);
+        pass.input.resize(pass.examples * first.inputs, T::zero());
+        let weights = matrix(first.weights(self.parameters()), first.inputs);
+        multiply(matrix(&pass.deltas[0], first.outputs), weights, matrix_mut(&mut pass.input, first.inputs));
+        Ok(matrix(&pass.input, first.inputs))
+    }
+
+    /// Sets `gradient` to that with respect to all parameters, in the order in which they lie, after a backward pass: the sum over the
+    /// examples of what each did to the loss.
+    ///
+    /// # Errors
+    /// [`Error::Order`] before that, [`Error::Length`] unless there is one number a parameter.
+    pub fn gradient(&self, pass: &Pass<T>, gradient: &mut [T]) -> Result<()> {
+        pass.check_backward(self.architecture())?;
+        check_length("the numbers of the gradient", self.parameters().len(), gradient.len())?;
+        for (index, place) in self.architecture().places().enumerate() {
+            let (weights, bias) = place.both_mut(gradient);
+            layer_gradient(&pass.activations[index], &pass.deltas[index], weights, bias);
+        }
+        Ok(())
+    }
+}
+
+/// A layer's gradient, from what went in (b × inputs) and the gradient of its sums (b × outputs).
+pub(crate) fn layer_gradient<T: Real>(inputs: &[T], delta: &[T], weights: &mut [T], bias: &mut [T]) {
+    let (outputs, width) = (bias.len(), weights.len() / bias.len());
+    multiply(matrix(delta, outputs).t(), matrix(inputs, width), matrix_mut(weights, width));
+    bias.fill(T::zero());
+    vectorised(
+        #[inline(always)]
+        || {
+            for row in delta.chunks_exact(outputs) {
+                for (bias, &delta) in bias.iter_mut().zip(row) {
+                    *bias += delta;
+                }
+            }
+        },
+    );
+}

@@ -1,0 +1,87 @@
+//! Losses against numbers by hand, and at the ends of their range.
+
+use ndarray::{Array2, array};
+use scumble_neural::{Error, Loss};
+
+/// The loss of one example, and its gradient.
+fn of(loss: Loss<'_, f64>, output: &Array2<f64>) -> (f64, Vec<f64>) {
+    let (mut gradient, mut losses) = (Array2::zeros(output.dim()), [f64::NAN]);
+    loss.each(output.view(), gradient.view_mut(), &mut losses).unwrap();
+    (losses[0], gradient.into_raw_vec_and_offset().0)
+}
+
+#[test]
+fn losses_are_those_by_hand() {
+    let targets = array![[1.0, 0.25, 0.0]];
+    let output = array![[0.3, -1.2, 2.5]];
+    let (loss, gradient) = of(Loss::SquaredError(targets.view()), &output);
+    assert!((loss - (0.49 + 2.1025 + 6.25)).abs() < 1e-12);
+    assert!((gradient[1] + 2.9).abs() < 1e-12);
+    // PyTorch 2.15: binary_cross_entropy_with_logits, summed.
+    assert!((of(Loss::BinaryCrossEntropy(targets.view()), &output).0 - 3.696527446099108).abs() < 1e-14);
+    let (loss, gradient) = of(Loss::CrossEntropy(array![1].view()), &array![[0.0, 3f64.ln()]]);
+    assert!((loss - (4.0 / 3.0_f64).ln()).abs() < 1e-15);
+    assert!((gradient[0] - 0.25).abs() < 1e-15 && (gradient[1] + 0.25).abs() < 1e-15);
+}
+
+#[test]
+fn one_logit_is_the_difference_of_two() {
+    let (one, gradient) = of(Loss::BinaryCrossEntropy(array![[1.0]].view()), &array![[1.7]]);
+    let (two, gradients) = of(Loss::CrossEntropy(array![1].view()), &array![[0.4, 2.1]]);
+    assert!((one - two).abs() < 1e-15);
+    assert!((gradient[0] - gradients[1]).abs() < 1e-15);
+}
+
+#[test]
+fn no_logit_is_too_large() {
+    let wide = array![[1e4, -1e4]];
+    assert_eq!(of(Loss::CrossEntropy(array![0].view()), &wide), (0.0, vec![0.0, 0.0]));
+    assert_eq!(of(Loss::CrossEntropy(array![1].view()), &wide), (2e4, vec![1.0, -1.0]));
+    assert_eq!(of(Loss::BinaryCrossEntropy(array![[1.0, 0.0]].view()), &wide), (0.0, vec![0.0, 0.0]));
+    assert_eq!(of(Loss::BinaryCrossEntropy(array![[0.0, 1.0]].view()), &wide), (2e4, vec![1.0, -1.0]));
+}
+
+#[test]
+fn a_mean_is_that_of_the_rows_that_are_named() {
+    let targets = array![[0.0], [1.0], [5.0]];
+    let loss = Loss::SquaredError(targets.view());
+    let mut gradient = Array2::zeros((2, 1));
+    let mean = loss.mean_of(&[2, 1], array![[2.0], [4.0]].view(), gradient.view_mut()).unwrap();
+    assert_eq!((mean, gradient), (9.0, array![[-3.0], [3.0]]));
+}
+
+#[test]
+fn targets_are_checked() {
+    let classes = array![0, 3];
+    let loss = Loss::<f64>::CrossEntropy(classes.view());
+    assert_eq!(loss.check(4), Ok(()));
+    assert_eq!(
+        loss.check(3).unwrap_err().to_string(),
+        "the class of row 1 is 3, counted from 0 both, and there are 3 classes"
+    );
+    let output = Array2::zeros((2, 3));
+    let mut gradient = output.clone();
+    assert!(matches!(loss.mean(output.view(), gradient.view_mut()), Err(Error::Class { row: 1, .. })));
+
+    let shares = array![[0.0, 1.0, 0.5], [0.2, 1.1, 0.0]];
+    let loss = Loss::BinaryCrossEntropy(shares.view());
+    assert_eq!(
+        loss.check(3).unwrap_err().to_string(),
+        "the target in row 1 and column 1, counted from 0, must be in [0, 1], and is 1.1"
+    );
+    assert!(matches!(loss.mean(output.view(), gradient.view_mut()), Err(Error::Value { column: 1, .. })));
+    assert_eq!(Loss::SquaredError(shares.view()).check(3), Ok(()));
+    assert!(Loss::SquaredError(shares.view()).check(2).is_err());
+    assert!(Loss::SquaredError(array![[f64::INFINITY]].view()).check(1).is_err());
+
+    let loss = Loss::SquaredError(shares.view());
+    assert!(matches!(
+        loss.mean_of(&[0, 2], output.view(), gradient.view_mut()),
+        Err(Error::Row { row: 2, rows: 2 })
+    ));
+    assert!(loss.mean_of(&[0], output.view(), gradient.view_mut()).is_err());
+    assert!(loss.each(output.view(), gradient.view_mut(), &mut [0.0]).is_err());
+    let none = Array2::<f64>::zeros((0, 3));
+    let nothing = Loss::SquaredError(none.view()).mean(none.view(), Array2::zeros((0, 3)).view_mut());
+    assert_eq!(nothing, Err(Error::NoRecords));
+}

@@ -1,0 +1,46 @@
+//! Networks in files.
+
+use scumble_neural::{Activation, Architecture, Initialisation, Network, Optimiser, Real, Training};
+
+fn network<T: Real>() -> Network<T> {
+    let architecture = Architecture::new(5).layer(7, Activation::Relu).layer(3, Activation::Sigmoid);
+    Network::new(architecture, Initialisation::Uniform, 1).unwrap()
+}
+
+#[test]
+fn a_network_is_read_back_to_the_last_bit() {
+    fn check<T: Real>() {
+        let saved = serde_json::to_string(&network::<T>()).unwrap();
+        assert!(serde_json::from_str::<Network<T>>(&saved).unwrap() == network());
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn a_saved_network_is_checked() {
+    let read = |text: &str| serde_json::from_str::<Network<f32>>(text).map_err(|error| error.to_string());
+    let good = r#"{"inputs":1,"layers":[{"outputs":1,"activation":"tanh"}],"parameters":[1,2]}"#;
+    assert_eq!(read(good).unwrap().parameters(), [1.0, 2.0]);
+    for (right, wrong, problem) in [
+        ("[1,2]", "[1,2,3]", "the parameters of the network must be 2 in number, and are 3"),
+        (r#"inputs":1"#, r#"inputs":0"#, "the input needs at least one number, and has none"),
+        (r#"[{"outputs":1,"activation":"tanh"}]"#, "[]", "a network needs a layer, and this one has none"),
+        ("[1,2]", "[1,1e300]", "number out of range"),
+        (r#"inputs":1"#, r#"inputs":18446744073709551615"#, "more parameters than can be counted"),
+        ("tanh", "tan", "unknown variant `tan`"),
+        ("[1,2]", "[1,null]", "null"),
+    ] {
+        let error = read(&good.replace(right, wrong)).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
+fn a_training_is_written_as_people_write_it() {
+    let text = r#"{"epochs":5,"optimiser":{"adam":{"amsgrad":true}}}"#;
+    let training: Training = serde_json::from_str(text).unwrap();
+    let Optimiser::Adam(adam) = training.optimiser else { panic!("{training:?}") };
+    assert!(adam.amsgrad && adam.learning_rate == 1e-3 && training.batch_size == 64);
+    assert!(serde_json::from_str::<Training>(r#"{"epoch":5}"#).is_err());
+}
