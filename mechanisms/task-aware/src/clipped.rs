@@ -1,0 +1,277 @@
+//! Each latent clipped to a box of its own, chosen for the least loss (errata T5).
+
+use crate::latent::{LatentLaplace, Parts};
+use crate::linear::{PAPER, Whitened, affine, checked_latent_dim, example};
+use crate::sample::{Sample, solve_right, squared_norm, volunteers};
+use crate::set::between;
+use crate::task::linear_task;
+use argmin::core::{CostFunction, Executor, Gradient};
+use argmin::solver::linesearch::MoreThuenteLineSearch;
+use argmin::solver::quasinewton::LBFGS;
+use ndarray::{Array1, Array2, Axis, concatenate, s};
+use schemars::JsonSchema;
+use scumble_registry::{Brief, Result, register};
+use serde::Deserialize;
+use std::cell::{Cell, RefCell};
+
+const NAME: &str = "task-aware-clipped";
+
+/// What is chosen for each of Z latents φ: where its box begins, its width, and its share of ε. A latent of width w and share s has noise of
+/// scale w/(sε), so that all of them together spend Σ s·ε = ε.
+#[derive(Debug, Clone)]
+struct Boxes {
+    lower: Array1<f64>,
+    width: Array1<f64>,
+    share: Array1<f64>,
+}
+
+/// A latent of this standard deviation beside others: two of them wide, with a tenth of the budget.
+fn with_one_more(flat: &Array1<f64>, deviation: f64) -> Array1<f64> {
+    let part = |at: usize| {
+        let latents = flat.len() / 3;
+        flat.slice(s![at * latents..(at + 1) * latents]).to_owned()
+    };
+    let sum: f64 = part(2).mapv(f64::exp).sum();
+    let share = if sum > 0.0 { (sum / 9.0).ln() } else { 0.0 };
+    let one = |x: f64| Array1::from_elem(1, x);
+    concatenate![Axis(0), part(0), one(-deviation), part(1), one((2.0 * deviation).ln()), part(2), one(share)]
+}
+
+/// A latent with a smaller share of the budget is drowned in noise, and a search that strays beyond these comes to no end.
+const LEAST_LOG_SHARE: f64 = -12.0;
+const MOST_LOG_WIDTH: f64 = 40.0;
+
+impl Boxes {
+    /// So wide that none of the latents (N × Z) is clipped.
+    fn widen(&mut self, latents: &Array2<f64>) {
+        for (at, column) in latents.axis_iter(Axis(1)).enumerate() {
+            let (lower, upper) =
+                column.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+            (self.lower[at], self.width[at]) = (lower, upper - lower);
+        }
+    }
+
+    /// From numbers without bounds: the lower ends, the logarithms of the widths, and those of the shares up to a constant.
+    fn of(flat: &Array1<f64>) -> Self {
+        let latents = flat.len() / 3;
+        let part = |at: usize| flat.slice(s![at * latents..(at + 1) * latents]).to_owned();
+        let (logs, largest) = (part(2), part(2).fold(f64::NEG_INFINITY, |a, b| a.max(*b)));
+        let weights = logs.mapv(|x| (x - largest).max(LEAST_LOG_SHARE).exp());
+        Self { lower: part(0), width: part(1).mapv(|x| x.clamp(-MOST_LOG_WIDTH, MOST_LOG_WIDTH).exp()), share: &weights / weights.sum() }
+    }
+
+    fn clip(&self, latents: &Array2<f64>) -> Array2<f64> {
+        let mut clipped = latents.clone();
+        for (mut column, (lower, width)) in
+            clipped.axis_iter_mut(Axis(1)).zip(self.lower.iter().zip(&self.width))
+        {
+            column.mapv_inplace(|x| x.clamp(*lower, lower + width));
+        }
+        clipped
+    }
+
+    /// The variance of each latent's noise, 2(w/(sε))².
+    fn variance(&self, epsilon: f64) -> Array1<f64> {
+        (&self.width / &self.share).mapv(|x| 2.0 * (x / epsilon).powi(2))
+    }
+}
+
+/// The loss of boxes: E‖K(x̂ − x)‖² over the sample and the noise, with the decoder that is best for the clipped latents.
+struct Problem<'p> {
+    /// φ, N × Z.
+    latents: &'p Array2<f64>,
+    /// K(x − μ), N × m.
+    outputs: &'p Array2<f64>,
+    epsilon: f64,
+    /// How many boxes a search has tried, and the best of them: a line along which rounding is all there is has no end of its own.
+    tried: Cell<usize>,
+    best: RefCell<Option<(Array1<f64>, f64)>>,
+}
+
+/// The best decoder of clipped latents, and what it loses.
+struct Decoded {
+    /// The latents' means (Z), after clipping.
+    means: Array1<f64>,
+    /// From latents, less their means, to the outputs (m × Z).
+    decoder: Array2<f64>,
+    loss: f64,
+    /// By the latents (N × Z), after clipping.
+    slopes: Array2<f64>,
+}
+
+impl<'p> Problem<'p> {
+    fn new(latents: &'p Array2<f64>, outputs: &'p Array2<f64>, epsilon: f64) -> Self {
+        Self { latents, outputs, epsilon, tried: Cell::new(0), best: RefCell::new(None) }
+    }
+
+    fn decoded(&self, boxes: &Boxes) -> Decoded {
+        let n = self.latents.nrows() as f64;
+        let mut clipped = boxes.clip(self.latents);
+        let means = clipped.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(clipped.ncols()));
+        clipped -= &means;
+        let decoder = decoder(&clipped, self.outputs, &boxes.variance(self.epsilon));
+        let errors = clipped.dot(&decoder.t()) - self.outputs;
+        let of_noise: f64 = self.noise_cost(boxes, &decoder).sum();
+        let loss = errors.iter().map(|x| x * x).sum::<f64>() / n + of_noise;
+        let slopes = errors.dot(&decoder) * (2.0 / n);
+        Decoded { means, decoder, loss, slopes }
+    }
+
+    /// What each latent's noise adds to the loss (Z).
+    fn noise_cost(&self, boxes: &Boxes, decoder: &Array2<f64>) -> Array1<f64> {
+        let squares: Array1<f64> = decoder.axis_iter(Axis(1)).map(squared_norm).collect();
+        boxes.variance(self.epsilon) * squares
+    }
+}
+
+/// The best linear decoder (m × Z) of latents (N × Z) of mean zero, with noise of these variances (Z), to `outputs` (N × m).
+fn decoder(latents: &Array2<f64>, outputs: &Array2<f64>, variance: &Array1<f64>) -> Array2<f64> {
+    let n = latents.nrows() as f64;
+    let own = latents.t().dot(latents) / n + &Array2::from_diag(variance);
+    // In units in which the diagonal is one: latents may be of very different size.
+    let units = own.diag().mapv(|x| if x > 0.0 { x.sqrt().recip() } else { 0.0 });
+    let scaled = (&own * &units).t().to_owned() * &units;
+    solve_right(&(outputs.t().dot(latents) / n * &units), &scaled) * &units
+}
+
+type Searched<T> = std::result::Result<T, argmin::core::Error>;
+
+impl CostFunction for &Problem<'_> {
+    type Param = Array1<f64>;
+    type Output = f64;
+
+    fn cost(&self, flat: &Array1<f64>) -> Searched<f64> {
+        let tried = self.tried.get() + 1;
+        self.tried.set(tried);
+        if tried > MOST_TRIED || flat.iter().any(|x| !x.is_finite()) {
+            return Err(argmin::core::Error::msg("the search has gone on for too long, or astray"));
+        }
+        let loss = self.decoded(&Boxes::of(flat)).loss;
+        if self.best.borrow().as_ref().is_none_or(|(_, least)| loss < *least) {
+            self.best.replace(Some((flat.clone(), loss)));
+        }
+        Ok(loss)
+    }
+}
+
+impl Gradient for &Problem<'_> {
+    type Param = Array1<f64>;
+    type Gradient = Array1<f64>;
+
+    /// The decoder being the best, its own change adds nothing.
+    fn gradient(&self, flat: &Array1<f64>) -> Searched<Array1<f64>> {
+        let boxes = Boxes::of(flat);
+        let Decoded { decoder, slopes, .. } = self.decoded(&boxes);
+        let of_noise = self.noise_cost(&boxes, &decoder);
+        let columns = self.latents.axis_iter(Axis(1)).zip(slopes.axis_iter(Axis(1)));
+        // What a move of the lower, and of the upper end would change.
+        let ends =
+            columns.zip(boxes.lower.iter().zip(&boxes.width)).map(|((column, slopes), (lower, width))| {
+                let sum = |is_beyond: &dyn Fn(f64) -> bool| -> f64 {
+                    column.iter().zip(slopes).filter(|(x, _)| is_beyond(**x)).map(|(_, slope)| slope).sum()
+                };
+                (sum(&|x| x < *lower), sum(&|x| x > lower + width))
+            });
+        let (below, above): (Vec<f64>, Vec<f64>) = ends.unzip();
+        let (below, above) = (Array1::from(below), Array1::from(above));
+        let widths = &boxes.width * &above + &of_noise * 2.0;
+        let shares = (&boxes.share * of_noise.sum() - &of_noise) * 2.0;
+        Ok(concatenate![Axis(0), &below + &above, widths, shares])
+    }
+}
+
+/// How many boxes a search tries, and by how much less a loss must be for one more latent.
+const MOST_TRIED: usize = 1000;
+const WORTHWHILE: f64 = 1e-6;
+/// Ranks that are tried in vain before no more are.
+const PATIENCE: usize = 3;
+
+/// The boxes of least loss on the way from `start`, and their loss.
+fn improved(problem: Problem, start: Array1<f64>) -> (Array1<f64>, f64) {
+    let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10);
+    let search = Executor::new(&problem, solver).configure(|state| state.param(start.clone()).max_iters(MOST_TRIED as u64));
+    // However it ends, the best is kept.
+    let _ = search.run();
+    let best = problem.best.take();
+    best.unwrap_or_else(|| {
+        let loss = problem.decoded(&Boxes::of(&start)).loss;
+        (start, loss)
+    })
+}
+
+/// Parameters of `task-aware-clipped`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// Z, how many latents there are at most. By default as many as are worth it.
+    latent_dim: Option<usize>,
+}
+
+/// The latents are the task's principal components (N × Z). From one on, as many are taken as make the loss less.
+fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
+    let table = volunteers(NAME, brief)?;
+    let sample = Sample::new(table.records().view())?;
+    let k = linear_task(NAME, brief, table, &sample)?;
+    let whitened = Whitened::new(NAME, &sample, &k)?;
+    let most = checked_latent_dim(NAME, latent_dim, whitened.rank())?;
+    let roots: Vec<f64> = whitened.eigenvalues.iter().take(most).map(|value| value.sqrt()).collect();
+    let map = whitened.map(&roots);
+    let centered = sample.records() - sample.mean();
+    let (all, outputs) = (centered.dot(&map.t()), centered.dot(&k.t()));
+    // Any finite ε: of an infinite one all that is kept of the boxes is that they hold everything.
+    let epsilon = brief.budget.epsilon().min(1e12);
+    let mut best: Option<(Array1<f64>, f64)> = None;
+    let mut start = Array1::zeros(0);
+    let mut in_vain = 0;
+    for (at, root) in (0..most).zip(&roots) {
+        start = with_one_more(&start, *root);
+        let latents = all.slice(s![.., ..=at]).to_owned();
+        let (flat, loss) = improved(Problem::new(&latents, &outputs, epsilon), start);
+        start = flat.clone();
+        let is_better = best.as_ref().is_none_or(|(_, least)| loss < least * (1.0 - WORTHWHILE));
+        in_vain = if is_better { 0 } else { in_vain + 1 };
+        if is_better {
+            best = Some((flat, loss));
+        }
+        if in_vain == PATIENCE {
+            break;
+        }
+    }
+    let (flat, _) = best.unwrap_or((start, 0.0));
+    let mut boxes = Boxes::of(&flat);
+    let latents = all.slice(s![.., ..boxes.lower.len()]).to_owned();
+    if brief.budget.epsilon() == f64::INFINITY {
+        boxes.widen(&latents);
+    }
+    let map = map.slice(s![..boxes.lower.len(), ..]).to_owned();
+    let problem = Problem::new(&latents, &centered, brief.budget.epsilon());
+    let Decoded { means, decoder, .. } = problem.decoded(&boxes);
+    // Latents in units in which the noise of all has one scale: v = s(φ − lower)/w.
+    let units = &boxes.share / &boxes.width;
+    let constant = -(map.dot(sample.mean()) + &boxes.lower) * &units;
+    let decoder = &decoder / &units;
+    let at_means = (&means - &boxes.lower) * &units;
+    Parts {
+        domain: brief.domain.clone(),
+        encoder: affine(&(map.t().to_owned() * &units).reversed_axes(), constant.view())?,
+        latent: between(boxes.share.iter().map(|share| (0.0, *share)))?,
+        decoder: affine(&decoder, (sample.mean() - &decoder.dot(&at_means)).view())?,
+        epsilon: brief.budget.epsilon(),
+        shaped_by: brief.volunteers.shaped_by(),
+    }
+    .try_into()
+}
+
+register! {
+    /// The plugin `task-aware-clipped`.
+    pub const TASK_AWARE_CLIPPED = {
+        name: NAME,
+        summary: "linear latents, each clipped to a box of its own that is chosen for the least loss, with Laplace noise",
+        paper: PAPER,
+        side: Local,
+        pace: Quick,
+        parameters: Parameters,
+        design: design,
+        example: example,
+    };
+}

@@ -1,0 +1,266 @@
+//! Linear encoders with the best linear decoder: Theorem 1, and both benchmark approaches (Section A.7).
+
+use crate::latent::{LatentLaplace, Parts};
+use crate::sample::{Eigen, Sample, solve_right, volunteers};
+use crate::set::{Latents, Sensitivity};
+use crate::task::{ignores_everything, linear_task};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use schemars::JsonSchema;
+use scumble_kkt::Waterfilling;
+use scumble_neural::{Activation, Architecture, Network};
+use scumble_registry::{Brief, Domain, Error, Example, LaplaceNoise, Result, Task, Volunteers, register};
+use serde::Deserialize;
+
+/// A linear encoder v = A(x − μ) (Z × n), and where its latents lie.
+pub(crate) struct Encoder<'s> {
+    pub(crate) map: Array2<f64>,
+    pub(crate) center: ArrayView1<'s, f64>,
+}
+
+impl Encoder<'_> {
+    /// The constant c of v = Ax + c.
+    fn constant(&self) -> Array1<f64> {
+        -self.map.dot(&self.center)
+    }
+
+    /// The latents (N × Z) of `records` (N × n).
+    fn of(&self, records: ArrayView2<f64>) -> Array2<f64> {
+        (&records - &self.center).dot(&self.map.t())
+    }
+
+    /// As it is released by: with the noise that ε asks for on these latents, and the decoder that is best for it (Proposition 1).
+    pub(crate) fn designed(&self, brief: &Brief, sample: &Sample, latents: Latents) -> Result<LatentLaplace> {
+        let Latents { set, origin } = latents;
+        let epsilon = brief.budget.epsilon();
+        let variance = match epsilon {
+            f64::INFINITY => 0.0,
+            epsilon => LaplaceNoise::calibrated(&set, epsilon)?.variance(),
+        };
+        let decoder = best_decoder(sample, &self.map, variance);
+        // x̂ = μ + D(v + o − A(μ − c)), where o was taken from the latents v = A(x − c) − o.
+        let off_center = self.map.dot(&(sample.mean() - &self.center));
+        let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
+        Parts {
+            domain: brief.domain.clone(),
+            encoder: affine(&self.map, (self.constant() - &origin).view())?,
+            latent: set,
+            decoder: affine(&decoder, constant.view())?,
+            epsilon,
+            shaped_by: brief.volunteers.shaped_by(),
+        }
+        .try_into()
+    }
+}
+
+/// D = Σ_xx Aᵀ(AΣ_xxAᵀ + σ_w²I)⁻¹ (n × Z), which is E's decoder of Proposition 1 in the coordinates of x: the best for `map` A (Z × n) and noise
+/// of the variance σ_w² on each latent, whatever K.
+pub(crate) fn best_decoder(sample: &Sample, map: &Array2<f64>, variance: f64) -> Array2<f64> {
+    let with_records = sample.covariance().dot(&map.t());
+    let own = map.dot(&with_records) + &(Array2::<f64>::eye(map.nrows()) * variance);
+    solve_right(&with_records, &own)
+}
+
+/// The network of one layer that is x ↦ Mx + c.
+pub(crate) fn affine(matrix: &Array2<f64>, constant: ArrayView1<f64>) -> Result<Network<f64>> {
+    let (outputs, inputs) = matrix.dim();
+    let architecture = Architecture::new(inputs).layer(outputs, Activation::Identity);
+    let parameters = matrix.iter().copied().chain(constant.iter().copied()).collect();
+    Network::from_parameters(architecture, parameters).map_err(|problem| Error::shape(problem.to_string()))
+}
+
+/// The task in whitened coordinates: P = KL (m × r).
+pub(crate) struct Whitened {
+    /// L⁺ (r × n).
+    inverse: Array2<f64>,
+    /// λ, the eigenvalues of PᵀP (r values), largest first, and zero where the task does not care.
+    pub(crate) eigenvalues: Array1<f64>,
+    /// Q, their vectors (r × r).
+    vectors: Array2<f64>,
+}
+
+impl Whitened {
+    /// # Errors
+    /// [`Error::NotApplicable`] where nothing that varies counts.
+    pub(crate) fn new(plugin: &str, sample: &Sample, k: &Array2<f64>) -> Result<Self> {
+        let (l, inverse) = sample.whitening();
+        let p = k.dot(&l);
+        let Eigen { values, vectors } = Eigen::of(&p.t().dot(&p));
+        let largest = values.first().copied().unwrap_or(0.0);
+        // Of K itself rounding leaves nothing below this share.
+        let scale = k.iter().map(|x| x * x).sum::<f64>() * sample.covariance().diag().sum();
+        if values.is_empty() || largest <= 1e-14 * scale {
+            return Err(ignores_everything(plugin));
+        }
+        Ok(Self { inverse, eigenvalues: values.mapv(|x| if x > 1e-14 * largest { x } else { 0.0 }), vectors })
+    }
+
+    /// How many eigenvalues are not zero.
+    pub(crate) fn rank(&self) -> usize {
+        self.eigenvalues.iter().filter(|value| **value > 0.0).count()
+    }
+
+    /// ΣQᵀL⁺ (Z × n), Proposition 2 with U = I: the map with these singular values (Z).
+    pub(crate) fn map(&self, singular: &[f64]) -> Array2<f64> {
+        let vectors = self.vectors.slice(ndarray::s![.., ..singular.len()]);
+        let scaled = &vectors * &ArrayView1::from(singular);
+        scaled.t().dot(&self.inverse)
+    }
+
+    /// r_max, the radius of the smallest centred ball that holds all h of the sample.
+    pub(crate) fn radius(&self, sample: &Sample) -> f64 {
+        let h = (sample.records() - sample.mean()).dot(&self.inverse.t());
+        h.outer_iter().map(|h| crate::sample::squared_norm(h)).fold(0.0, f64::max).sqrt()
+    }
+}
+
+/// Z, if it is given, between 1 and `most`.
+///
+/// # Errors
+/// [`Error::Parameter`] for another.
+pub(crate) fn checked_latent_dim(plugin: &str, latent_dim: Option<usize>, most: usize) -> Result<usize> {
+    match latent_dim {
+        Some(latents) if !(1..=most).contains(&latents) => Err(Error::Parameter {
+            plugin: plugin.into(),
+            problem: format!(
+                "latent_dim must lie between 1 and {most}, the directions that vary and count, and {latents} does not"
+            ),
+        }),
+        latents => Ok(latents.unwrap_or(most)),
+    }
+}
+
+/// Parameters of designs by principal components.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// Z, how many latents there are at most. By default as many as are worth it.
+    latent_dim: Option<usize>,
+    /// Whose latents need not be moved into the set on which the claim holds: the volunteers' ("empirical", the default), or those of the whole domain
+    /// ("domain").
+    #[serde(default)]
+    sensitivity: Sensitivity,
+}
+
+/// Parameters of `task-agnostic`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OfFeatures {
+    /// Whose features need not be moved into the set on which the claim holds: those of the whole domain ("domain", the default), or the volunteers'
+    /// ("empirical").
+    sensitivity: Option<Sensitivity>,
+}
+
+fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain: &Domain) -> Result<Latents> {
+    match sensitivity {
+        Sensitivity::Empirical => Latents::of_points(encoder.of(sample.records().view()).view()),
+        Sensitivity::Domain => Latents::of_domain(encoder.map.view(), encoder.constant().view(), domain),
+    }
+}
+
+const LINEAR: &str = "task-aware-linear";
+
+/// Theorem 1's three steps: the ball of radius r_max, the encoder that is best for it (Propositions 2 to 4), and the noise that the true set
+/// of latents asks for, with the decoder that is best for that noise.
+fn task_aware(Parameters { latent_dim, sensitivity }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
+    let table = volunteers(LINEAR, brief)?;
+    let sample = Sample::new(table.records().view())?;
+    let whitened = Whitened::new(LINEAR, &sample, &linear_task(LINEAR, brief, table, &sample)?)?;
+    let latent_dim = checked_latent_dim(LINEAR, latent_dim, whitened.rank())?;
+    // Two ratios, so that no ε is too small or too large to be squared.
+    let ratio = whitened.radius(&sample) / brief.budget.epsilon();
+    let noise = (8.0 * ratio * ratio).min(1e300);
+    let eigenvalues = whitened.eigenvalues.to_vec();
+    let filled = Waterfilling::with_latent_dim(&eigenvalues, noise, latent_dim)
+        .map_err(|problem| Error::not_applicable(LINEAR, problem.to_string()))?;
+    let singular: Vec<f64> = filled.sigma_squared().iter().take(filled.rank()).map(|x| x.sqrt()).collect();
+    let encoder = Encoder { map: whitened.map(&singular), center: sample.mean().view() };
+    let latents = latents(&encoder, &sample, sensitivity, brief.domain.features())?;
+    encoder.designed(brief, &sample, latents)
+}
+
+const PRIVACY: &str = "privacy-agnostic";
+
+/// The task's Z principal components, all at one scale: what an encoder is that never heard of noise. Without a `latent_dim` all of them.
+fn privacy_agnostic(
+    Parameters { latent_dim, sensitivity }: Parameters,
+    brief: &Brief,
+) -> Result<LatentLaplace> {
+    let table = volunteers(PRIVACY, brief)?;
+    let sample = Sample::new(table.records().view())?;
+    let whitened = Whitened::new(PRIVACY, &sample, &linear_task(PRIVACY, brief, table, &sample)?)?;
+    let latent_dim = checked_latent_dim(PRIVACY, latent_dim, whitened.rank())?;
+    let encoder = Encoder { map: whitened.map(&vec![1.0; latent_dim]), center: sample.mean().view() };
+    let latents = latents(&encoder, &sample, sensitivity, brief.domain.features())?;
+    encoder.designed(brief, &sample, latents)
+}
+
+const TASK: &str = "task-agnostic";
+
+/// The features themselves, noise, and the best decoder (Corollary 2).
+fn task_agnostic(OfFeatures { sensitivity }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
+    let sample = Sample::new(volunteers(TASK, brief)?.records().view())?;
+    let n = brief.domain.columns().len();
+    if n == 0 {
+        return Err(Error::not_applicable(TASK, "there is no feature to protect"));
+    }
+    let origin = Array1::zeros(n);
+    let encoder = Encoder { map: Array2::eye(n), center: origin.view() };
+    let latents = match sensitivity {
+        Some(Sensitivity::Empirical) => Latents::of_points(sample.records().view())?,
+        _ => Latents { set: brief.domain.features().clone(), origin: origin.clone() },
+    };
+    encoder.designed(brief, &sample, latents)
+}
+
+pub(crate) const PAPER: &str =
+    "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
+
+/// Three numbers of which two combinations count, of volunteers whose data are public.
+pub(crate) fn example() -> Result<Example> {
+    let mut example = Example::numbers()?;
+    example.brief.volunteers = Volunteers::Public(example.table.clone());
+    example.brief.task = Task::Linear(ndarray::array![[1.0, 0.5, 0.0], [0.0, 0.5, 0.5]]);
+    Ok(example)
+}
+
+register! {
+    /// The plugin `task-aware-linear`.
+    pub const TASK_AWARE_LINEAR = {
+        name: LINEAR,
+        summary: "linear latents, scaled by what the task needs of each, with Laplace noise (Theorem 1)",
+        paper: PAPER,
+        side: Local,
+        pace: Quick,
+        parameters: Parameters,
+        design: task_aware,
+        example: example,
+    };
+}
+
+register! {
+    /// The plugin `privacy-agnostic`.
+    pub const PRIVACY_AGNOSTIC = {
+        name: PRIVACY,
+        summary: "the task's principal components at equal scale, with Laplace noise: an encoder that never heard of it",
+        paper: PAPER,
+        side: Local,
+        pace: Quick,
+        parameters: Parameters,
+        design: privacy_agnostic,
+        example: example,
+    };
+}
+
+register! {
+    /// The plugin `task-agnostic`.
+    pub const TASK_AGNOSTIC = {
+        name: TASK,
+        summary: "Laplace noise on the features themselves, then the best linear decoder of volunteers' records",
+        paper: PAPER,
+        side: Local,
+        pace: Quick,
+        parameters: OfFeatures,
+        design: task_agnostic,
+        example: example,
+    };
+}

@@ -1,0 +1,126 @@
+//! What linear designs take from volunteers' records: mean, covariance, and coordinates in which that is the identity.
+
+use faer::{Mat, Side};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use scumble_registry::{Brief, Error, Result, Table};
+
+/// Of Σ_xx: directions of less than this share of the largest variance are none (errata T4).
+const LEAST_VARIANCE: f64 = 1e-12;
+
+/// Records (N × n), with their mean and their covariance, divided by N.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    records: Array2<f64>,
+    mean: Array1<f64>,
+    covariance: Array2<f64>,
+}
+
+impl Sample {
+    /// Of these records (N × n).
+    ///
+    /// # Errors
+    /// [`Error::Empty`] where there is none, [`Error::NonFinite`] for a NaN or an infinity.
+    pub fn new(records: ArrayView2<f64>) -> Result<Self> {
+        let Some(mean) = records.mean_axis(Axis(0)) else {
+            return Err(Error::Empty { place: "the volunteers' table".into() });
+        };
+        if let Some(((row, column), value)) = records.indexed_iter().find(|(_, value)| !value.is_finite()) {
+            return Err(Error::NonFinite { row: row + 1, column: (column + 1).to_string(), value: *value });
+        }
+        let centered = &records - &mean;
+        let covariance = centered.t().dot(&centered) / records.nrows() as f64;
+        Ok(Self { records: records.to_owned(), mean, covariance })
+    }
+
+    /// The records (N × n).
+    pub fn records(&self) -> &Array2<f64> {
+        &self.records
+    }
+
+    /// μ_x (n values).
+    pub fn mean(&self) -> &Array1<f64> {
+        &self.mean
+    }
+
+    /// Σ_xx (n × n).
+    pub fn covariance(&self) -> &Array2<f64> {
+        &self.covariance
+    }
+
+    /// L (n × r) with LLᵀ = Σ_xx, and L⁺ (r × n), of the directions in which records vary: h = L⁺(x − μ) has the covariance I of r
+    /// dimensions, and x = μ + Lh.
+    pub fn whitening(&self) -> (Array2<f64>, Array2<f64>) {
+        let eigen = Eigen::of(&self.covariance);
+        let largest = eigen.values.first().copied().unwrap_or(0.0);
+        let rank = eigen.values.iter().filter(|value| **value > LEAST_VARIANCE * largest).count();
+        let (vectors, roots) = eigen.first(rank);
+        let roots = roots.mapv(f64::sqrt);
+        (&vectors * &roots, (&vectors / &roots).reversed_axes())
+    }
+}
+
+/// The volunteers' records of a brief, which must lie in its domain.
+///
+/// # Errors
+/// [`Error::NotApplicable`] where there are none, [`Error::Shape`] for another shape, and for a record outside the domain.
+pub(crate) fn volunteers<'b>(plugin: &str, brief: &'b Brief) -> Result<&'b Table> {
+    let Some(table) = brief.volunteers.table() else {
+        return Err(Error::not_applicable(plugin, "it learns from volunteers' records, and there are none"));
+    };
+    brief.domain.layout().check(table)?;
+    let features = brief.domain.features();
+    for (row, record) in table.records().outer_iter().enumerate() {
+        let record = record.to_vec();
+        if !features.contains(&record) {
+            let mut within = record.clone();
+            features.project(&mut within)?;
+            let at = record.iter().zip(&within).position(|(x, inside)| x != inside).unwrap_or(0);
+            let (row, column, value) = (row + 1, &table.columns()[at], record[at]);
+            return Err(Error::shape(format!(
+                "the volunteers' row {row}, column {column:?}: {value} lies outside the domain"
+            )));
+        }
+    }
+    Ok(table)
+}
+
+/// The eigenvalues of a symmetric matrix, largest first, and their vectors, one a column.
+pub(crate) struct Eigen {
+    pub(crate) values: Array1<f64>,
+    pub(crate) vectors: Array2<f64>,
+}
+
+impl Eigen {
+    /// Of a symmetric matrix (n × n) of finite numbers; without values where none were found.
+    pub(crate) fn of(matrix: &Array2<f64>) -> Self {
+        let n = matrix.nrows();
+        let symmetric = Mat::from_fn(n, n, |i, j| (matrix[[i, j]] + matrix[[j, i]]) / 2.0);
+        let Ok(eigen) = symmetric.self_adjoint_eigen(Side::Lower) else {
+            return Self { values: Array1::zeros(0), vectors: Array2::zeros((n, 0)) };
+        };
+        Self {
+            values: (0..n).rev().map(|at| eigen.S().column_vector()[at]).collect(),
+            vectors: Array2::from_shape_fn((n, n), |(i, j)| eigen.U()[(i, n - 1 - j)]),
+        }
+    }
+
+    /// The vectors (n × k) and values (k) of the k largest.
+    pub(crate) fn first(&self, k: usize) -> (Array2<f64>, Array1<f64>) {
+        let k = k.min(self.values.len());
+        (self.vectors.slice(ndarray::s![.., ..k]).to_owned(), self.values.slice(ndarray::s![..k]).to_owned())
+    }
+}
+
+/// X (m × k) with X·`matrix` = `right` (m × k) for a positive semidefinite matrix (k × k), least where there are many.
+pub(crate) fn solve_right(right: &Array2<f64>, matrix: &Array2<f64>) -> Array2<f64> {
+    let Eigen { values, vectors } = Eigen::of(matrix);
+    let largest = values.first().copied().unwrap_or(0.0);
+    let inverse = |value: &f64| if *value > 1e-14 * largest { 1.0 / value } else { 0.0 };
+    let inverses: Array1<f64> = values.iter().map(inverse).collect();
+    (right.dot(&vectors) * &inverses).dot(&vectors.t())
+}
+
+/// Σᵢ aᵢ² .
+pub(crate) fn squared_norm(vector: ArrayView1<f64>) -> f64 {
+    vector.iter().map(|x| x * x).sum()
+}

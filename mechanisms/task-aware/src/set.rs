@@ -1,0 +1,130 @@
+//! Sets of latents: what an encoder's output is moved into, and what its sensitivity is that of.
+
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
+use schemars::JsonSchema;
+use scumble_registry::{Domain, Factor, Result};
+use scumble_sensitivity::{sign_bounds, signs};
+use serde::{Deserialize, Serialize};
+
+/// A polytope between 2^(Z−1) pairs of faces is looked at for every record.
+const MOST_SIGNED: usize = 12;
+
+/// Whose latents need not be moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sensitivity {
+    /// The volunteers': others, where they lie further out, are moved towards theirs (errata T2).
+    #[default]
+    Empirical,
+    /// Everybody's of the domain.
+    Domain,
+}
+
+/// A set of latents, for latents from which `origin` (Z values) was taken.
+pub(crate) struct Latents {
+    pub(crate) set: Domain,
+    pub(crate) origin: Array1<f64>,
+}
+
+impl Latents {
+    /// The tightest set that holds `points` (N × Z): between parallel faces for a few latents, with the ℓ₁ diameter of the points themselves,
+    /// and else a box or an ℓ₁ ball, whichever has the smaller diameter.
+    ///
+    /// # Errors
+    /// [`Error::Domain`](scumble_registry::Error::Domain) for points that are too far apart.
+    pub(crate) fn of_points(points: ArrayView2<f64>) -> Result<Self> {
+        let latents = points.ncols();
+        let center = points.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(latents));
+        if latents <= MOST_SIGNED
+            && let Ok(bounds) = sign_bounds(points)
+        {
+            return Ok(Self { set: polytope(center, bounds)?, origin: Array1::zeros(latents) });
+        }
+        let range = |column: ArrayView1<f64>| {
+            column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)))
+        };
+        let of_box = between(points.axis_iter(Axis(1)).map(range))?;
+        let far = |point: ArrayView1<f64>| (&point - &center).iter().map(|x| x.abs()).sum::<f64>();
+        let radius = points.outer_iter().map(far).fold(0.0, f64::max);
+        if radius > 0.0 && 2.0 * radius < of_box.l1_diameter() {
+            return Ok(Self { set: Domain::l1_ball(latents, radius)?, origin: center });
+        }
+        Ok(Self { set: of_box, origin: Array1::zeros(latents) })
+    }
+
+    /// One that holds the latents Ax + c of all of `domain`, for a map A (Z × n) and c (Z values): with their very ℓ₁ diameter for a few latents, and
+    /// else a box. Rounding may leave a latent just outside of it, from where it is moved back.
+    ///
+    /// # Errors
+    /// As [`of_points`](Self::of_points).
+    pub(crate) fn of_domain(
+        map: ArrayView2<f64>,
+        constant: ArrayView1<f64>,
+        domain: &Domain,
+    ) -> Result<Self> {
+        let latents = map.nrows();
+        let origin = Array1::zeros(latents);
+        let bounds_along = |direction: ArrayView1<f64>| {
+            let (along, start) = (direction.dot(&map), direction.dot(&constant));
+            domain.factors().fold((start, start), |(lower, upper), (at, factor)| {
+                let (least, most) = extremes(factor, &along.as_slice().unwrap_or(&[])[at]);
+                (lower + least, upper + most)
+            })
+        };
+        if latents <= MOST_SIGNED {
+            let all =
+                (0..1usize << (latents - 1)).map(|index| signs(index, latents).collect::<Array1<f64>>());
+            let bounds = all.map(|direction| bounds_along(direction.view())).collect();
+            let center = &map.dot(&Array1::from(domain.center())) + &constant;
+            return Ok(Self { set: polytope(center, bounds)?, origin });
+        }
+        let axes = ndarray::Array2::<f64>::eye(latents);
+        Ok(Self { set: between(axes.outer_iter().map(bounds_along))?, origin })
+    }
+}
+
+/// The polytope between these bounds around a centre, which lies within but for rounding.
+fn polytope(center: Array1<f64>, mut bounds: Vec<(f64, f64)>) -> Result<Domain> {
+    for (index, (lower, upper)) in bounds.iter_mut().enumerate() {
+        let sum: f64 = signs(index, center.len()).zip(&center).map(|(sign, x)| sign * x).sum();
+        let margin = 1e-14 * largest(center.as_slice().unwrap_or(&[])) * center.len() as f64;
+        (*lower, *upper) = (lower.min(sum - margin), upper.max(sum + margin));
+    }
+    Domain::polytope(center.to_vec(), bounds)
+}
+
+/// The box between these bounds.
+pub(crate) fn between(bounds: impl Iterator<Item = (f64, f64)>) -> Result<Domain> {
+    let intervals = bounds.map(|(lower, upper)| Domain::interval(lower, upper));
+    Domain::product(intervals.collect::<Result<Vec<_>>>()?)
+}
+
+/// The least and the largest g·x over the points x of a factor.
+fn extremes(factor: &Factor, g: &[f64]) -> (f64, f64) {
+    let around = |half: f64| (-half, half);
+    match factor {
+        Factor::Interval { lower, upper } => {
+            let (a, b) = (g[0] * lower, g[0] * upper);
+            (a.min(b), a.max(b))
+        }
+        Factor::OneHot { .. } => {
+            g.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)))
+        }
+        Factor::L1Ball { radius, .. } => around(radius * largest(g)),
+        Factor::L2Ball { radius, .. } => around(radius * dot(g, g).sqrt()),
+        // No farther from its centre, in ℓ₁, than this.
+        Factor::Polytope { center, .. } => {
+            let (middle, reach) = (dot(g, center), factor.l1_diameter() * largest(g));
+            (middle - reach, middle + reach)
+        }
+        _ => (f64::NEG_INFINITY, f64::INFINITY), // no domain
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn largest(g: &[f64]) -> f64 {
+    g.iter().fold(0.0, |most, x| most.max(x.abs()))
+}
