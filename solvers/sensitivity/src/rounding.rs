@@ -4,7 +4,8 @@ use crate::{Error, Result};
 
 /// Half the distance from 1 to the next float: the relative error of one operation is no larger.
 const UNIT: f64 = f64::EPSILON / 2.0;
-/// The absolute error of one product is no larger, where it is smaller than the floats are fine.
+/// The absolute error of one product is no larger, where it is smaller than the floats are fine; there are fewer of them than the square
+/// of `roundings` in [`up`].
 const LEAST: f64 = f64::from_bits(1);
 
 /// Above `value`, by more than `roundings` of them can have taken from it where what went into it is `size` at most.
@@ -13,7 +14,7 @@ const LEAST: f64 = f64::from_bits(1);
 /// Stability of Numerical Algorithms*, section 3.1); four times ku is more for all k below 10¹⁵, and `size` may err as much itself.
 pub(crate) fn up(value: f64, roundings: usize, size: f64) -> f64 {
     let roundings = (roundings + 16) as f64;
-    (value + (4.0 * UNIT * roundings * size + 2.0 * LEAST * roundings)).next_up()
+    (value + (4.0 * UNIT * roundings * size + LEAST * roundings * roundings)).next_up()
 }
 
 /// The least float that is no smaller than the sum.

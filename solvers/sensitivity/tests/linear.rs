@@ -194,6 +194,12 @@ fn numbers_of_any_size_keep_their_bound() {
     // A product below all floats is not zero.
     let tiny = linear_over_box(array![[1e-200]].view(), array![1e-200].view()).unwrap();
     assert!(tiny.value > 0.0 && tiny.value < 1e-300);
+    // Nor are a thousand of them, each of which is rounded to the smallest float or to zero: 1000·(0.49 or 0.51)·2⁻¹⁰⁷⁴.
+    for share in [0.49, 0.51] {
+        let map = Array2::from_elem((10, 100), share * 2f64.powi(-537));
+        let tiny = linear_over_box(map.view(), Array1::from_elem(100, 2f64.powi(-537)).view()).unwrap();
+        assert!(tiny.value >= 510.0 * f64::from_bits(1), "{}", tiny.value);
+    }
     // Offsets of one-hot vectors cancel.
     let answer = linear(array![[1e15, 1e15 + 1.0, 1e15 + 3.0]].view(), &[Set::OneHot { levels: 3 }]).unwrap();
     is(answer, 3.0);
