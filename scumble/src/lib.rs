@@ -11,6 +11,7 @@
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
 //! | [`schrodinger`] | ground states: the density of least Fisher information in a box |
+//! | [`sensitivity`] | how far apart a map takes two points of a set, in the ℓ₁ norm |
 //! | [`sampling`] | exact integer samplers |
 //! | [`accounting`] | what mechanisms cost together, and how much noise meets a target |
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
@@ -48,6 +49,7 @@ pub use scumble_linear as linear;
 pub use scumble_registry as registry;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
+pub use scumble_sensitivity as sensitivity;
 pub use scumble_svm as svm;
 
 // A crate that nothing names is dropped by the linker, with the plugins in it.

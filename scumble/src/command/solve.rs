@@ -2,7 +2,7 @@
 
 use super::labelled::Labelled;
 use super::{Failure, print, print_json};
-use crate::kkt::{self, SoftMargin};
+use crate::kkt::{self, SoftMargin, Waterfilling};
 use crate::registry::number;
 use crate::schrodinger::GroundState;
 use clap::{Args, Subcommand, ValueEnum};
@@ -20,6 +20,9 @@ pub(super) enum SolveCommand {
     /// The density of least Fisher information in an interval, w²: the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w (Farokhi,
     /// Corollary 2.7, in the noise's own coordinate n).
     Schrodinger(SchrodingerArguments),
+    /// The linear encoder of least squared task loss, as the σᵢ² of min Σ λᵢ·c/(σᵢ² + c) with Σ σᵢ² = 1 and c = 8r²/ε², beside what two
+    /// encoders lose that do not weigh the task and the noise together (task-aware privacy, Proposition 4 and equations 58 and 59).
+    Waterfilling(WaterfillingArguments),
 }
 
 #[derive(Args)]
@@ -76,10 +79,27 @@ pub(super) struct SchrodingerArguments {
     at: Vec<f64>,
 }
 
+#[derive(Args)]
+pub(super) struct WaterfillingArguments {
+    /// λ, what each direction of the whitened records weighs in the task: the eigenvalues of PᵀP, in any order.
+    #[arg(long, value_name = "L1,L2", value_delimiter = ',', required = true, allow_hyphen_values = true)]
+    eigenvalues: Vec<f64>,
+    /// r, the radius of the sphere that holds the whitened records.
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    radius: f64,
+    /// ε, the budget of each record; "inf" for no noise.
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    epsilon: f64,
+    /// Z, to how many of the largest eigenvalues the privacy-agnostic encoder gives equal shares; without it, to all. Proposition 4 finds its own.
+    #[arg(long, value_name = "Z", allow_hyphen_values = true)]
+    latent_dim: Option<usize>,
+}
+
 pub(super) fn solve(command: &SolveCommand, as_json: bool) -> Result<(), Failure> {
     match command {
         SolveCommand::Svm(arguments) => svm(arguments, as_json),
         SolveCommand::Schrodinger(arguments) => schrodinger(arguments, as_json),
+        SolveCommand::Waterfilling(arguments) => waterfilling(arguments, as_json),
     }
 }
 
@@ -215,6 +235,49 @@ fn schrodinger(arguments: &SchrodingerArguments, as_json: bool) -> Result<(), Fa
         table.trim_fmt(),
         figure(state.objective()),
         figure(state.mu()),
+    ))
+}
+
+fn waterfilling(arguments: &WaterfillingArguments, as_json: bool) -> Result<(), Failure> {
+    let WaterfillingArguments { eigenvalues, radius, epsilon, latent_dim } = arguments;
+    if !(radius.is_finite() && *radius >= 0.0) {
+        return Err(format!("--radius {radius}: it must be finite, and not negative").into());
+    }
+    if epsilon.is_nan() || *epsilon <= 0.0 {
+        return Err(format!("--epsilon {epsilon}: it must be above zero").into());
+    }
+    let noise = 8.0 * (radius / epsilon).powi(2);
+    if noise.is_infinite() {
+        return Err(format!("--radius {radius} --epsilon {epsilon}: 8r²/ε² leaves the floats").into());
+    }
+    let n = eigenvalues.len();
+    let latent_dim = latent_dim.unwrap_or(n);
+    let filled = Waterfilling::new(eigenvalues, noise)?;
+    let task_agnostic = kkt::equal_power_loss(eigenvalues, noise, n)?;
+    let privacy_agnostic = kkt::equal_power_loss(eigenvalues, noise, latent_dim)?;
+    if as_json {
+        return print_json(&json!({
+            "rank": filled.rank(),
+            "sigma_squared": filled.sigma_squared(),
+            "loss": number::to_json(filled.loss()),
+            "task_agnostic_loss": number::to_json(task_agnostic),
+            "privacy_agnostic_loss": number::to_json(privacy_agnostic),
+        }));
+    }
+    let mut table = facts();
+    table.set_header(["eigenvalue", "share"]);
+    for (eigenvalue, share) in eigenvalues.iter().zip(filled.sigma_squared()) {
+        table.add_row([eigenvalue.to_string(), figure(*share)]);
+    }
+    print(&format!(
+        "{} of {n} directions are sent, through noise of variance {noise} for each unit of power:\n\n{}\n\n\
+         The task loses {} (task-aware), where equal shares for all lose {} (task-agnostic),\n\
+         and equal shares for the largest {latent_dim} lose {} (privacy-agnostic).",
+        filled.rank(),
+        table.trim_fmt(),
+        figure(filled.loss()),
+        figure(task_agnostic),
+        figure(privacy_agnostic),
     ))
 }
 

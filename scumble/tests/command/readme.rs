@@ -42,6 +42,7 @@ fn its_commands_run_in_their_order() {
         "account",
         "solve",
         "solve",
+        "solve",
         "describe",
         "audit",
         "audit",

@@ -120,6 +120,111 @@ fn what_has_no_ground_state_is_one_line() {
     assert!(refusal(&["solve"]).contains("what to do is missing"));
 }
 
+fn waterfilling(eigenvalues: &str, radius: &str, epsilon: &str, more: &[&str]) -> Vec<String> {
+    let arguments =
+        ["solve", "waterfilling", "--eigenvalues", eigenvalues, "--radius", radius, "--epsilon", epsilon];
+    arguments.iter().chain(more).map(|argument| (*argument).to_owned()).collect()
+}
+
+fn filled(eigenvalues: &str, radius: &str, epsilon: &str, more: &[&str]) -> Value {
+    let arguments = waterfilling(eigenvalues, radius, epsilon, &[more, &["--json"]].concat());
+    json(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn shares_are_those_of_the_third_figure() {
+    // Of another implementation, for r = 1; the last one to 60 digits.
+    for (eigenvalues, epsilon, rank, shares, aware, agnostic, of_two) in [
+        ("4,0,0,0", "1", 1, [1.0, 0.0, 0.0, 0.0], 3.5555555555555554, 3.878787878787879, 3.764705882352941),
+        ("4,1,1,1", "2", 1, [1.0, 0.0, 0.0, 0.0], 5.666666666666666, 6.222222222222221, 6.0),
+        ("4,1,1,1", "4", 4, [0.7, 0.1, 0.1, 0.1], 4.166666666666666, 4.666666666666666, 4.5),
+        ("1,1,4,1", "8", 4, [0.175, 0.175, 0.475, 0.175], 2.083333333333333, 2.333333333333333, 3.0),
+        (
+            "4,2,2,2",
+            "2",
+            4,
+            [0.8833951691533666, 0.03886827694887779, 0.03886827694887779, 0.03886827694887779],
+            8.660125055217142,
+            8.88888888888889,
+            8.8,
+        ),
+    ] {
+        let answer = filled(eigenvalues, "1", epsilon, &["--latent-dim", "2"]);
+        assert_eq!(answer["rank"], rank);
+        for (share, expected) in answer["sigma_squared"].as_array().unwrap().iter().zip(shares) {
+            near(share, expected, 1e-12);
+        }
+        near(&answer["loss"], aware, 1e-12);
+        near(&answer["task_agnostic_loss"], agnostic, 1e-12);
+        near(&answer["privacy_agnostic_loss"], of_two, 1e-12);
+        let expected = ["loss", "privacy_agnostic_loss", "rank", "sigma_squared", "task_agnostic_loss"];
+        assert_eq!(keys(&answer), expected);
+        // Without Z the privacy-agnostic encoder keeps all directions, as the task-agnostic one does.
+        let answer = filled(eigenvalues, "1", epsilon, &[]);
+        assert_eq!(answer["privacy_agnostic_loss"], answer["task_agnostic_loss"]);
+    }
+}
+
+#[test]
+fn without_noise_or_without_a_task_nothing_is_lost() {
+    for (radius, epsilon) in [("1", "inf"), ("0", "1")] {
+        let answer = filled("4,1,0", radius, epsilon, &[]);
+        near(&answer["sigma_squared"][0], 2.0 / 3.0, 1e-15);
+        assert_eq!((&answer["rank"], &answer["loss"]), (&2.into(), &0.0.into()));
+    }
+    let answer = filled("0,0", "1", "1", &[]);
+    assert_eq!((&answer["rank"], &answer["loss"]), (&0.into(), &0.0.into()));
+}
+
+#[test]
+fn for_people_shares_are_a_table() {
+    let arguments = waterfilling("4,1,1,1", "1", "4", &["--latent-dim", "2"]);
+    let text = scumble(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
+    let text = String::from_utf8(text).unwrap();
+    for part in [
+        "4 of 4 directions are sent, through noise of variance 0.5 ",
+        "0.7000000000",
+        "\n\nThe task loses 4.1666666667 (task-aware), where equal shares for all lose 4.6666666667 (task-agnostic)",
+        "\nand equal shares for the largest 2 lose 4.5000000000 (privacy-agnostic)",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_filled_is_one_line() {
+    for (eigenvalues, radius, epsilon, more, expected) in [
+        ("4,1", "1", "0", &[][..], "--epsilon 0: it must be above zero"),
+        ("4,1", "1", "-1", &[], "--epsilon -1: it must be above zero"),
+        ("4,1", "1", "nan", &[], "--epsilon NaN: it must be above zero"),
+        ("4,1", "1", "x", &[], "invalid value 'x'"),
+        ("4,1", "-1", "1", &[], "--radius -1: it must be finite, and not negative"),
+        ("4,1", "nan", "1", &[], "--radius NaN: it must be finite"),
+        ("4,1", "inf", "inf", &[], "--radius inf: it must be finite"),
+        ("4,1", "1", "1e-200", &[], "8r²/ε² leaves the floats"),
+        ("", "1", "1", &[], "invalid value ''"),
+        ("4,,1", "1", "1", &[], "invalid value ''"),
+        (
+            "4,-1",
+            "1",
+            "1",
+            &[],
+            "eigenvalue 1, counted from 0, must be finite and not negative, and -1 is not",
+        ),
+        ("-4", "1", "1", &[], "eigenvalue 0, counted from 0, must be finite and not negative, and -4 is not"),
+        ("4,nan", "1", "1", &[], "eigenvalue 1, counted from 0, must be finite"),
+        ("inf,1", "1", "1", &[], "eigenvalue 0, counted from 0, must be finite"),
+        ("4,1", "1", "1", &["--latent-dim", "0"], "from 1 to the number of eigenvalues, 2, and 0 is not"),
+        ("4,1", "1", "1", &["--latent-dim", "3"], "from 1 to the number of eigenvalues, 2, and 3 is not"),
+        ("4,1", "1", "1", &["--latent-dim", "-1"], "invalid value '-1'"),
+    ] {
+        let arguments = waterfilling(eigenvalues, radius, epsilon, more);
+        let message = refusal(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+    assert!(refusal(&["solve", "waterfilling", "--radius", "1", "--epsilon", "1"]).contains("--eigenvalues"));
+}
+
 /// The file of the 569 records; none where the data are not there.
 fn wdbc() -> Option<PathBuf> {
     let folder = std::env::var_os("SCUMBLE_DATA")

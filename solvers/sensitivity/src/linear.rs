@@ -1,0 +1,96 @@
+//! A linear map over a product of sets.
+
+use crate::rounding::up;
+use crate::scaled::Scaled;
+use crate::search::widest;
+use crate::set::{Set, check_sizes};
+use crate::{Error, Result, Sensitivity};
+use ndarray::{ArrayView1, ArrayView2};
+
+/// Signs of so many outputs are searched in any case.
+const OUTPUTS_FOR_CERTAIN: usize = 20;
+/// Of more, for as long as that would take; each is one sum of n values.
+const MOST_NODES: usize = 1 << OUTPUTS_FOR_CERTAIN;
+
+/// max ‖E(x − x′)‖₁ for x, x′ in a product of `sets` whose coordinates are the columns of the `map` E (Z × n), in their order.
+///
+/// Exact for up to 20 outputs, for an ℓ₁ ball by itself, and for a box of up to 20 numbers; where there are more, if a branch and bound
+/// over their signs ends soon, or if an only one-hot group has few enough levels. Else it is a bound: the least of the sums over outputs and over
+/// sets, and of those from the largest singular value.
+///
+/// It is the distance of exact products with the floats of E: what rounds where E is applied is for the caller to add.
+///
+/// # Errors
+/// [`Error::Shape`] unless the sets have n coordinates together, [`Error::NonFinite`], [`Error::Size`], [`Error::Overflow`].
+pub fn linear(map: ArrayView2<f64>, sets: &[Set]) -> Result<Sensitivity> {
+    check_sizes(sets)?;
+    let dim: usize = sets.iter().map(Set::dim).sum();
+    if dim != map.ncols() {
+        let columns = map.ncols();
+        return Err(Error::Shape(format!("the sets have {dim} coordinates, and the map {columns} columns")));
+    }
+    check_finite("the map", map)?;
+    of_scaled(&Scaled::new(map, sets), is_constant(map, sets))
+}
+
+/// max ‖E(x − x′)‖₁ for x, x′ in a box of `widths` (n values): max Σⱼ wⱼ·|Σᵢ sᵢEᵢⱼ| over the signs s, for the `map` E (Z × n).
+///
+/// # Errors
+/// As [`linear`].
+pub fn linear_over_box(map: ArrayView2<f64>, widths: ArrayView1<f64>) -> Result<Sensitivity> {
+    let sets: Vec<Set> = widths.iter().map(|width| Set::Interval { width: *width }).collect();
+    linear(map, &sets)
+}
+
+pub(crate) fn of_scaled(scaled: &Scaled, is_constant: bool) -> Result<Sensitivity> {
+    let (size, roundings) = scaled.size()?;
+    if is_constant {
+        return Ok(Sensitivity { value: 0.0, is_exact: true });
+    }
+    let (outputs, inputs) = (scaled.rows.len(), scaled.width());
+    let transposed = if inputs < outputs { scaled.transposed() } else { None };
+    let searched = match &transposed {
+        None if scaled.needs_no_search() => None,
+        None => search(scaled),
+        Some(transposed) => search(transposed),
+    };
+    let (widest, is_exact) = match searched {
+        Some(widest) => (widest, true),
+        None => scaled.bound(),
+    };
+    let roundings = match (&transposed, is_exact) {
+        (None, true) => roundings,
+        _ => roundings + outputs + inputs,
+    };
+    Ok(Sensitivity { value: up(widest, roundings, size), is_exact })
+}
+
+fn search(scaled: &Scaled) -> Option<f64> {
+    let rows: Vec<&[f64]> = scaled.rows.iter().map(Vec::as_slice).collect();
+    widest(&rows, |direction| scaled.spread(direction), 0.0, MOST_NODES)
+}
+
+/// Whether every point of the sets is taken to the same one: exactly, before anything is multiplied.
+fn is_constant(map: ArrayView2<f64>, sets: &[Set]) -> bool {
+    let mut start = 0;
+    sets.iter().all(|set| {
+        let columns = start..start + set.dim();
+        start = columns.end;
+        let block = map.slice(ndarray::s![.., columns]);
+        match set {
+            Set::Interval { width: size }
+            | Set::L1Ball { radius: size, .. }
+            | Set::L2Ball { radius: size, .. } => *size == 0.0 || block.iter().all(|entry| *entry == 0.0),
+            Set::OneHot { .. } => {
+                block.outer_iter().all(|row| row.iter().all(|entry| Some(entry) == row.first()))
+            }
+        }
+    })
+}
+
+pub(crate) fn check_finite(of: &'static str, values: ArrayView2<f64>) -> Result<()> {
+    match values.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        Some(((row, column), value)) => Err(Error::NonFinite { of, row, column, value: *value }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,132 @@
+//! The two points of a set that are farthest apart.
+
+use crate::linear::{check_finite, linear};
+use crate::scaled::range;
+use crate::search::widest;
+use crate::set::Set;
+use crate::{Error, Result, Sensitivity};
+use ndarray::ArrayView2;
+
+/// So many additions may an exact answer take: ten seconds or so.
+const MOST_WORK: f64 = 8e9;
+
+/// max ‖vᵢ − vⱼ‖₁ over `points` (N × Z).
+///
+/// Points whose distance from the middle is too small to be among the two are set aside. The others are compared in pairs or, where that is
+/// less work, by max (max sᵀvᵢ − min sᵀvᵢ) over the 2^{Z−1} signs, branches of which are cut. Where neither takes less than ten seconds or so, it is a bound.
+///
+/// # Errors
+/// [`Error::Shape`] for no points, [`Error::NonFinite`], [`Error::Overflow`].
+pub fn over_points(points: ArrayView2<f64>) -> Result<Sensitivity> {
+    if points.nrows() == 0 {
+        return Err(Error::Shape("there are no points, and one is needed at least".to_owned()));
+    }
+    check_finite("the points", points)?;
+    // A point is where a map takes one of the one-hot vectors.
+    linear(points.t(), &[Set::OneHot { levels: points.nrows() }])
+}
+
+/// The largest distance of the columns of `rows` (Z × N), whose middle is zero; none where it takes too long.
+pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {
+    let points = Points::new(rows);
+    let near_best = points.walk();
+    let far = points.that_may_be_farther_than(near_best);
+    let (outputs, count) = (rows.len() as f64, far.0.len() as f64);
+    let by_pairs = outputs * far.pairs_that_may_be_farther_than(near_best) as f64;
+    let by_signs = outputs.exp2() * count;
+    if by_pairs <= MOST_WORK.min(by_signs) {
+        return Some(far.best_of_pairs(near_best));
+    }
+    let rows: Vec<Vec<f64>> =
+        (0..rows.len()).map(|i| far.0.iter().map(|point| point.place[i]).collect()).collect();
+    let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+    // What is not certain to end is not waited for as long.
+    let work = if by_signs <= MOST_WORK { MOST_WORK } else { MOST_WORK / 8.0 };
+    let by_search = widest(&rows, range, near_best, (work / count.max(1.0)) as usize);
+    by_search.or_else(|| (by_pairs <= MOST_WORK).then(|| far.best_of_pairs(near_best)))
+}
+
+/// No two columns are farther apart: of the sum of the ranges, and twice the largest distance from the middle.
+pub(crate) fn widest_pair_bound(rows: &[&[f64]]) -> f64 {
+    rows.iter().map(|row| range(row)).sum::<f64>().min(2.0 * Points::new(rows).farthest())
+}
+
+struct Point {
+    place: Vec<f64>,
+    /// How far it is from the middle.
+    norm: f64,
+}
+
+/// From the farthest from the middle to the nearest.
+struct Points(Vec<Point>);
+
+impl Points {
+    fn new(rows: &[&[f64]]) -> Self {
+        let count = rows.first().map_or(0, |row| row.len());
+        let point = |at: usize| {
+            let place: Vec<f64> = rows.iter().map(|row| row[at]).collect();
+            let norm = place.iter().map(|x| x.abs()).sum();
+            Point { place, norm }
+        };
+        let mut points: Vec<Point> = (0..count).map(point).collect();
+        points.sort_by(|one, other| other.norm.total_cmp(&one.norm));
+        Self(points)
+    }
+
+    fn farthest(&self) -> f64 {
+        self.0.first().map_or(0.0, |point| point.norm)
+    }
+
+    /// The distance of two points that are far apart: from the one that is farthest from the middle to the farthest from it, and on.
+    fn walk(&self) -> f64 {
+        let mut from = self.0.first();
+        let mut best = 0.0;
+        while let Some(here) = from {
+            let distances = self.0.iter().map(|point| (distance(here, point), point));
+            from = None;
+            if let Some((reached, point)) = distances.max_by(|one, other| one.0.total_cmp(&other.0))
+                && reached > best
+            {
+                (best, from) = (reached, Some(point));
+            }
+        }
+        best
+    }
+
+    /// ‖vᵢ − vⱼ‖ ≤ ‖vᵢ‖ + ‖vⱼ‖, for the farthest j.
+    fn that_may_be_farther_than(mut self, best: f64) -> Self {
+        let farthest = self.farthest();
+        self.0.retain(|point| point.norm + farthest > best);
+        self
+    }
+
+    /// How many pairs `best_of_pairs` compares at most.
+    fn pairs_that_may_be_farther_than(&self, best: f64) -> usize {
+        let mut partners = self.0.len();
+        let mut pairs = 0;
+        for (at, point) in self.0.iter().enumerate() {
+            while partners > 0 && point.norm + self.0[partners - 1].norm <= best {
+                partners -= 1;
+            }
+            pairs += partners.saturating_sub(at + 1);
+        }
+        pairs
+    }
+
+    /// The largest distance, or `best` if that is larger.
+    fn best_of_pairs(&self, mut best: f64) -> f64 {
+        for (at, point) in self.0.iter().enumerate() {
+            for other in &self.0[at + 1..] {
+                if point.norm + other.norm <= best {
+                    break;
+                }
+                best = best.max(distance(point, other));
+            }
+        }
+        best
+    }
+}
+
+fn distance(one: &Point, other: &Point) -> f64 {
+    one.place.iter().zip(&other.place).map(|(x, y)| (x - y).abs()).sum()
+}

@@ -1,0 +1,63 @@
+//! The signs in whose direction a spread is largest.
+
+/// Of more rows than these, a search ends without a result in any case that is not trivial.
+const MOST_ROWS: usize = 100;
+
+/// max of a seminorm `spread` at Σ ±rowᵢ over all signs, or `known` if that is larger; none where it takes more than `most_nodes`
+/// evaluations.
+///
+/// Signs are chosen one after the other, and each partial sum is its predecessor and one row: Z roundings, where Gray's order would
+/// have as many as there are signs. What is still to come adds at most the sum of its rows' spreads, so a partial sum that falls
+/// short of the best by more is left. The first sign is free, for the spread of −a is that of a.
+pub(crate) fn widest(
+    rows: &[&[f64]],
+    spread: impl Fn(&[f64]) -> f64,
+    known: f64,
+    most_nodes: usize,
+) -> Option<f64> {
+    if rows.len() > MOST_ROWS {
+        return None;
+    }
+    let mut rows: Vec<(f64, &[f64])> = rows.iter().map(|row| (spread(row), *row)).collect();
+    rows.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let Some((first, start)) = rows.first().copied() else { return Some(known) };
+    // What the rows from each place on can add.
+    let mut to_come = vec![0.0; rows.len() + 1];
+    for at in (0..rows.len()).rev() {
+        to_come[at] = to_come[at + 1] + rows[at].0;
+    }
+    let mut search = Search { rows: &rows, to_come, spread, best: known, nodes_left: most_nodes };
+    search.from(1, first, start)?;
+    Some(search.best)
+}
+
+struct Search<'a, F> {
+    rows: &'a [(f64, &'a [f64])],
+    to_come: Vec<f64>,
+    spread: F,
+    best: f64,
+    nodes_left: usize,
+}
+
+impl<F: Fn(&[f64]) -> f64> Search<'_, F> {
+    /// All signs of the rows from `at` on, which are added to `sum`, whose spread is `reached`.
+    fn from(&mut self, at: usize, reached: f64, sum: &[f64]) -> Option<()> {
+        let Some((_, row)) = self.rows.get(at) else {
+            self.best = self.best.max(reached);
+            return Some(());
+        };
+        self.nodes_left = self.nodes_left.checked_sub(2)?;
+        let plus: Vec<f64> = sum.iter().zip(*row).map(|(sum, x)| sum + x).collect();
+        let minus: Vec<f64> = sum.iter().zip(*row).map(|(sum, x)| sum - x).collect();
+        let mut ways = [((self.spread)(&plus), plus), ((self.spread)(&minus), minus)];
+        if ways[0].0 < ways[1].0 {
+            ways.swap(0, 1);
+        }
+        for (reached, sum) in ways {
+            if reached + self.to_come[at + 1] > self.best {
+                self.from(at + 1, reached, &sum)?;
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,83 @@
+//! Where the points lie: a product of simple sets.
+
+use crate::rounding::{add_up, check};
+use crate::{Error, Result, Sensitivity};
+
+/// A factor of the set that a map is asked about: so many of its coordinates, one after the other. Where it lies does not matter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Set {
+    /// One number.
+    Interval {
+        /// Between its bounds.
+        width: f64,
+    },
+    /// Σ |xᵢ| ≤ r.
+    L1Ball {
+        /// How many coordinates.
+        dim: usize,
+        /// r.
+        radius: f64,
+    },
+    /// Σ xᵢ² ≤ r².
+    L2Ball {
+        /// How many coordinates.
+        dim: usize,
+        /// r.
+        radius: f64,
+    },
+    /// A one and else zeros.
+    OneHot {
+        /// How many coordinates.
+        levels: usize,
+    },
+}
+
+impl Set {
+    /// How many coordinates it has.
+    pub fn dim(&self) -> usize {
+        match self {
+            Set::Interval { .. } => 1,
+            Set::L1Ball { dim, .. } | Set::L2Ball { dim, .. } => *dim,
+            Set::OneHot { levels } => *levels,
+        }
+    }
+
+    /// Its largest ℓ₁ distance, or the next float but one.
+    fn diameter(&self) -> f64 {
+        match *self {
+            Set::Interval { width } => width,
+            Set::L1Ball { dim: 0, .. } | Set::L2Ball { dim: 0, .. } | Set::OneHot { levels: 0 | 1 } => 0.0,
+            Set::L1Ball { radius, .. } | Set::L2Ball { dim: 1, radius } => 2.0 * radius,
+            Set::L2Ball { radius: 0.0, .. } => 0.0,
+            Set::L2Ball { dim, radius } => (2.0 * radius * (dim as f64).sqrt().next_up()).next_up(),
+            Set::OneHot { .. } => 2.0,
+        }
+    }
+}
+
+/// The largest ℓ₁ distance within a product of sets, which is exact: of records themselves, or of what any map gives that is clipped
+/// to them. For an ℓ₁ ball of radius l it is 2l, for a box the sum of its widths, rounded up where it rounds.
+///
+/// # Errors
+/// [`Error::Size`] unless widths and radii are finite and not negative, [`Error::Overflow`].
+pub fn diameter(sets: &[Set]) -> Result<Sensitivity> {
+    check_sizes(sets)?;
+    let value = check(sets.iter().map(Set::diameter).fold(0.0, add_up))?;
+    Ok(Sensitivity { value, is_exact: true })
+}
+
+pub(crate) fn check_sizes(sets: &[Set]) -> Result<()> {
+    for (at, set) in sets.iter().enumerate() {
+        let (name, value) = match *set {
+            Set::Interval { width } => ("width", width),
+            Set::L1Ball { radius, .. } | Set::L2Ball { radius, .. } => ("radius", radius),
+            Set::OneHot { .. } => continue,
+        };
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(Error::Size { set: at, name, value });
+        }
+        check(value)?;
+    }
+    Ok(())
+}
