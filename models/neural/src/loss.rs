@@ -2,7 +2,7 @@
 
 use crate::error::check_length;
 use crate::{Error, Real, Result};
-use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Zip};
 
 /// How far outputs (n × k) are from what they should be, which it holds: a loss an example, and its gradient with respect to the
 /// example's outputs.
@@ -93,30 +93,30 @@ impl<T: Real> Loss<'_, T> {
         losses: &mut [T],
     ) -> Result<()> {
         check_length("the losses", output.nrows(), losses.len())?;
-        self.evaluate(row, output, gradient, |index, loss| losses[index] = loss)
+        self.evaluate(row, output, gradient, T::one(), |index, loss| losses[index] = loss)
     }
 
     fn mean_at(
         &self,
         row: impl Fn(usize) -> usize,
         output: ArrayView2<T>,
-        mut gradient: ArrayViewMut2<T>,
+        gradient: ArrayViewMut2<T>,
     ) -> Result<T> {
         if output.is_empty() {
             return Err(Error::NoRecords);
         }
         let (share, mut sum) = (T::nearest(1.0 / output.nrows() as f64), T::zero());
-        self.evaluate(row, output, gradient.view_mut(), |_, loss| sum += loss)?;
-        gradient.mapv_inplace(|gradient| gradient * share);
+        self.evaluate(row, output, gradient, share, |_, loss| sum += loss)?;
         Ok(sum * share)
     }
 
-    /// Hands out each example's loss, and writes its gradient. `row` says which target an output has.
+    /// Hands out each example's loss, and writes its gradient times `share`. `row` says which target an output has.
     fn evaluate(
         &self,
         row: impl Fn(usize) -> usize,
         output: ArrayView2<T>,
         mut gradient: ArrayViewMut2<T>,
+        share: T,
         mut found: impl FnMut(usize, T),
     ) -> Result<()> {
         check_length("the rows of the gradient", output.nrows(), gradient.nrows())?;
@@ -130,20 +130,20 @@ impl<T: Real> Loss<'_, T> {
                 return Err(Error::Row { row, rows: self.examples() });
             }
             let loss = match self {
-                Self::SquaredError(targets) => squared_error(output, targets.row(row), gradient),
+                Self::SquaredError(targets) => squared_error(output, targets.row(row), gradient, share),
                 Self::BinaryCrossEntropy(targets) => {
                     let targets = targets.row(row);
                     if let Some(column) = targets.iter().position(|&target| !self.allows(target)) {
                         return Err(self.value(row, column, targets[column]));
                     }
-                    binary_cross_entropy(output, targets, gradient)
+                    binary_cross_entropy(output, targets, gradient, share)
                 }
                 Self::CrossEntropy(classes) => {
                     let class = classes[row];
                     if class >= output.len() {
                         return Err(Error::Class { row, class, classes: output.len() });
                     }
-                    cross_entropy(output, class, gradient)
+                    cross_entropy(output, class, gradient, share)
                 }
             };
             found(index, loss);
@@ -167,42 +167,52 @@ impl<T: Real> Loss<'_, T> {
     }
 }
 
-fn squared_error<T: Real>(output: ArrayView1<T>, target: ArrayView1<T>, gradient: ArrayViewMut1<T>) -> T {
-    let mut sum = T::zero();
-    for ((gradient, &output), &target) in gradient.into_iter().zip(output).zip(target) {
-        let difference = output - target;
-        sum += difference * difference;
-        *gradient = difference + difference;
-    }
+/// An example's loss; its gradient is written times `share`.
+fn squared_error<T: Real>(
+    output: ArrayView1<T>,
+    target: ArrayView1<T>,
+    mut gradient: ArrayViewMut1<T>,
+    share: T,
+) -> T {
+    Zip::from(&mut gradient).and(output).and(target).for_each(|gradient, &output, &target| {
+        *gradient = output - target;
+    });
+    let sum = gradient.dot(&gradient);
+    gradient.map_inplace(|gradient| *gradient *= share + share);
     sum
 }
 
-/// Nothing is raised to a power above zero, so that no logit is too large.
-fn cross_entropy<T: Real>(logits: ArrayView1<T>, class: usize, mut gradient: ArrayViewMut1<T>) -> T {
+/// As [`squared_error`]. Nothing is raised to a power above zero, so that no logit is too large.
+fn cross_entropy<T: Real>(
+    logits: ArrayView1<T>,
+    class: usize,
+    mut gradient: ArrayViewMut1<T>,
+    share: T,
+) -> T {
     let largest = logits.iter().copied().fold(T::neg_infinity(), T::max);
     let mut sum = T::zero();
-    for (share, &logit) in gradient.iter_mut().zip(logits) {
-        *share = (logit - largest).exp();
-        sum += *share;
+    for (power, &logit) in gradient.iter_mut().zip(logits) {
+        *power = (logit - largest).exp();
+        sum += *power;
     }
-    gradient.mapv_inplace(|share| share / sum);
-    gradient[class] -= T::one();
+    gradient.map_inplace(|power| *power *= share / sum);
+    gradient[class] -= share;
     (largest - logits[class]) + sum.ln()
 }
 
-/// ln(1 + eᶻ) = max(z, 0) + ln(1 + e^−|z|), so that no logit is too large.
+/// As [`squared_error`]. ln(1 + eᶻ) = max(z, 0) + ln(1 + e^−|z|), so that no logit is too large.
 fn binary_cross_entropy<T: Real>(
     logits: ArrayView1<T>,
     target: ArrayView1<T>,
     gradient: ArrayViewMut1<T>,
+    share: T,
 ) -> T {
     let mut sum = T::zero();
     for ((gradient, &logit), &target) in gradient.into_iter().zip(logits).zip(target) {
-        let small = (-logit.abs()).exp();
-        let positive = if logit > T::zero() { logit } else { T::zero() };
-        sum += positive - logit * target + small.ln_1p();
-        let share = if logit > T::zero() { T::one() } else { small } / (T::one() + small);
-        *gradient = share - target;
+        let power = (-logit.abs()).exp();
+        let (positive, odds) = if logit > T::zero() { (logit, T::one()) } else { (T::zero(), power) };
+        sum += positive - logit * target + power.ln_1p();
+        *gradient = share * (odds / (T::one() + power) - target);
     }
     sum
 }

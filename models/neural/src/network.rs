@@ -1,7 +1,7 @@
 //! A sequence of dense layers.
 
 use crate::error::check_length;
-use crate::product::matrix;
+use crate::product::view;
 use crate::saved::Saved;
 use crate::{Architecture, Error, Initialisation, Pass, Real, Result};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
@@ -68,7 +68,7 @@ impl<T: Real> Network<T> {
     /// The weights (outputs × inputs) of a layer, counted from 0, if there is one.
     pub fn weights(&self, layer: usize) -> Option<ArrayView2<'_, T>> {
         let place = (layer < self.architecture.layers.len()).then(|| self.architecture.place(layer))?;
-        Some(matrix(place.weights(&self.parameters), place.inputs))
+        Some(view(place.weights(&self.parameters), place.inputs))
     }
 
     /// The bias (outputs) of a layer, counted from 0, if there is one.

@@ -1,9 +1,9 @@
 //! Forward and backward through a network.
 
 use crate::error::check_length;
-use crate::product::{matrix, matrix_mut, multiply, vectorised};
+use crate::product::{matrix, matrix_mut, multiply, vectorised, view};
 use crate::{Architecture, Error, Network, Real, Result};
-use ndarray::ArrayView2;
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
 
 /// What a minibatch of b examples leaves behind on its way through a network and back. It is used again for the next: the memory stays.
 ///
@@ -89,7 +89,7 @@ impl<T: Real> Network<T> {
     pub fn forward<'p>(&self, records: ArrayView2<T>, pass: &'p mut Pass<T>) -> Result<ArrayView2<'p, T>> {
         check_length("the columns of the records", self.architecture().inputs, records.ncols())?;
         let input = self.begin(records.nrows(), pass);
-        matrix_mut(input, records.ncols()).assign(&records);
+        copy(records.outer_iter(), input);
         Ok(self.through(pass))
     }
 
@@ -108,9 +108,7 @@ impl<T: Real> Network<T> {
             return Err(Error::Row { row, rows: records.nrows() });
         }
         let input = self.begin(rows.len(), pass);
-        for (mut into, &row) in matrix_mut(input, records.ncols()).outer_iter_mut().zip(rows) {
-            into.assign(&records.row(row));
-        }
+        copy(rows.iter().map(|&row| records.row(row)), input);
         Ok(self.through(pass))
     }
 
@@ -135,10 +133,11 @@ impl<T: Real> Network<T> {
             let (before, after) = pass.activations.split_at_mut(index + 1);
             let (inputs, outputs) = (&before[index], &mut after[0]);
             let weights = matrix(place.weights(self.parameters()), place.inputs);
-            multiply(matrix(inputs, place.inputs), weights.t(), matrix_mut(outputs, place.outputs));
+            multiply(matrix(inputs, place.inputs), weights.transpose(), matrix_mut(outputs, place.outputs));
             place.activation.apply(outputs, place.bias(self.parameters()));
         }
-        matrix(&pass.activations[self.architecture().layers.len()], self.architecture().outputs())
+        let output = &pass.activations[self.architecture().layers.len()];
+        view(output, self.architecture().outputs())
     }
 
     /// Goes back from `output_gradient` (b × outputs), the gradient of a loss with respect to what came out, to the sums of every layer.
@@ -158,7 +157,7 @@ impl<T: Real> Network<T> {
             let delta = &mut before[index];
             delta.resize(pass.examples * place.outputs, T::zero());
             match after.first() {
-                None => matrix_mut(delta, place.outputs).assign(&output_gradient),
+                None => copy(output_gradient.outer_iter(), delta),
                 Some(next) => {
                     let above = self.architecture().place(index + 1);
                     let weights = matrix(above.weights(self.parameters()), above.inputs);
@@ -180,7 +179,7 @@ impl<T: Real> Network<T> {
         pass.input.resize(pass.examples * first.inputs, T::zero());
         let weights = matrix(first.weights(self.parameters()), first.inputs);
         multiply(matrix(&pass.deltas[0], first.outputs), weights, matrix_mut(&mut pass.input, first.inputs));
-        Ok(matrix(&pass.input, first.inputs))
+        Ok(view(&pass.input, first.inputs))
     }
 
     /// Sets `gradient` to that with respect to all parameters, in the order in which they lie, after a backward pass: the sum over the
@@ -199,10 +198,18 @@ impl<T: Real> Network<T> {
     }
 }
 
+/// Copies rows, one after the other. They are as long as `into` has room for each.
+fn copy<'a, T: Real>(rows: impl ExactSizeIterator<Item = ArrayView1<'a, T>>, into: &mut [T]) {
+    let width = into.len() / rows.len().max(1);
+    for (into, row) in into.chunks_exact_mut(width.max(1)).zip(rows) {
+        ArrayViewMut1::from(into).assign(&row);
+    }
+}
+
 /// A layer's gradient, from what went in (b × inputs) and the gradient of its sums (b × outputs).
 pub(crate) fn layer_gradient<T: Real>(inputs: &[T], delta: &[T], weights: &mut [T], bias: &mut [T]) {
     let (outputs, width) = (bias.len(), weights.len() / bias.len());
-    multiply(matrix(delta, outputs).t(), matrix(inputs, width), matrix_mut(weights, width));
+    multiply(matrix(delta, outputs).transpose(), matrix(inputs, width), matrix_mut(weights, width));
     bias.fill(T::zero());
     vectorised(
         #[inline(always)]

@@ -1,62 +1,56 @@
 //! Products of matrices, and loops on the machine's vector units.
 
 use crate::Real;
-use gemm::Parallelism;
-use ndarray::{ArrayView2, ArrayViewMut2};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use ndarray::ArrayView2;
+
+/// From how many multiplications on a product is split into two, for two threads.
+const SPLIT: usize = 1 << 22;
 
 /// `values` as a matrix of `columns` columns, row after row.
 ///
 /// # Panics
 /// Where `values` are no whole number of rows: a fault of this crate's, never of its caller's.
-pub(crate) fn matrix<T>(values: &[T], columns: usize) -> ArrayView2<'_, T> {
-    ArrayView2::from_shape((values.len() / columns, columns), values).expect("a whole number of rows")
+pub(crate) fn matrix<T>(values: &[T], columns: usize) -> MatRef<'_, T> {
+    MatRef::from_row_major_slice(values, values.len() / columns, columns)
 }
 
 /// As [`matrix`], to be written.
 ///
 /// # Panics
 /// As [`matrix`].
-pub(crate) fn matrix_mut<T>(values: &mut [T], columns: usize) -> ArrayViewMut2<'_, T> {
-    ArrayViewMut2::from_shape((values.len() / columns, columns), values).expect("a whole number of rows")
+pub(crate) fn matrix_mut<T>(values: &mut [T], columns: usize) -> MatMut<'_, T> {
+    MatMut::from_row_major_slice_mut(values, values.len() / columns, columns)
+}
+
+/// `values` as a view of `columns` columns, row after row, for callers.
+///
+/// # Panics
+/// As [`matrix`].
+pub(crate) fn view<T>(values: &[T], columns: usize) -> ArrayView2<'_, T> {
+    ArrayView2::from_shape((values.len() / columns, columns), values).expect("a whole number of rows")
 }
 
 /// Sets `product` (m × n) to `left` (m × k) times `right` (k × n).
 ///
-/// `gemm` takes all threads of the current pool from 48·48·256 multiplications on. They share the rows and columns of the product,
-/// never a sum, so its bits do not depend on their number.
+/// It is split by its size alone, and never within a sum, so its bits do not depend on the number of threads.
 ///
 /// # Panics
 /// Where the shapes do not fit: a fault of this crate's, never of its caller's.
-#[allow(unsafe_code)]
-pub(crate) fn multiply<T: Real>(left: ArrayView2<T>, right: ArrayView2<T>, mut product: ArrayViewMut2<T>) {
-    let (rows, depth) = left.dim();
-    let columns = right.ncols();
-    assert_eq!(right.nrows(), depth, "factors that do not fit");
-    assert_eq!(product.dim(), (rows, columns), "a product of another shape");
-    // SAFETY: dimensions, pointers and strides are those of views, whose lengths were just seen to agree; the product is borrowed
-    // mutably, so it overlaps with neither factor. `Real` is sealed for f32 and f64, which gemm takes. What was in the product is not read.
-    unsafe {
-        gemm::gemm(
-            rows,
-            columns,
-            depth,
-            product.as_mut_ptr(),
-            product.strides()[1],
-            product.strides()[0],
-            false,
-            left.as_ptr(),
-            left.strides()[1],
-            left.strides()[0],
-            right.as_ptr(),
-            right.strides()[1],
-            right.strides()[0],
-            T::zero(),
-            T::one(),
-            false,
-            false,
-            false,
-            Parallelism::Rayon(0),
-        );
+pub(crate) fn multiply<T: Real>(left: MatRef<'_, T>, right: MatRef<'_, T>, product: MatMut<'_, T>) {
+    let (rows, columns) = (product.nrows(), product.ncols());
+    if rows * columns * left.ncols() < SPLIT {
+        return matmul(product, Accum::Replace, left, right, T::one(), Par::Seq);
+    }
+    if rows > columns {
+        let (upper, lower) = product.split_at_row_mut(rows / 2);
+        let (left_upper, left_lower) = left.split_at_row(rows / 2);
+        rayon::join(|| multiply(left_upper, right, upper), || multiply(left_lower, right, lower));
+    } else {
+        let (first, second) = product.split_at_col_mut(columns / 2);
+        let (right_first, right_second) = right.split_at_col(columns / 2);
+        rayon::join(|| multiply(left, right_first, first), || multiply(left, right_second, second));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The numbers that networks are made of.
 
+use faer::traits::ComplexField;
 use num_traits::{Float, NumAssign};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::{Debug, Display};
@@ -10,6 +11,7 @@ pub trait Real:
     sealed::Sealed
     + Float
     + NumAssign
+    + ComplexField
     + Sum
     + Into<f64>
     + Debug
