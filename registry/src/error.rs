@@ -192,6 +192,16 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// Training that led nowhere.
+    #[error(
+        "the training of {mechanism:?} left the finite numbers in epoch {epoch}: a smaller learning rate may help"
+    )]
+    Diverged {
+        /// The mechanism.
+        mechanism: String,
+        /// In which epoch, counted from 1.
+        epoch: usize,
+    },
     /// A mechanism whose design cannot be written.
     #[error("the design of {plugin:?} cannot be saved: {problem}")]
     Unsaveable {

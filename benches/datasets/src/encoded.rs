@@ -1,7 +1,8 @@
 //! From rows of cells to a data set.
 
 use crate::{DataSet, Result};
-use scumble_registry::{Clips, Encoder, OutOfBounds, Schema, csv};
+use ndarray::Array1;
+use scumble_registry::{Clips, Encoder, Kind, OutOfBounds, Schema, Table, Target, csv};
 
 /// Rows whose cells stand in the order of a schema's columns, encoded one after the other. They may come from several files.
 pub(crate) struct Encoded<'s> {
@@ -69,4 +70,20 @@ impl<'s> Encoded<'s> {
 fn encoder(schema: &Schema, target: &str, file: &str, out_of_bounds: OutOfBounds) -> Result<Encoder> {
     let header: Vec<&str> = schema.columns().iter().map(|column| column.name.as_str()).collect();
     Ok(schema.encoder(&header, Some(target), out_of_bounds, file)?)
+}
+
+/// An encoded table of numbers in the units of its schema: features and a real target.
+pub(crate) fn measured(schema: &Schema, target: &str, encoded: &Table) -> Result<Table> {
+    let bounds = schema.columns().iter().filter_map(|column| match column.kind {
+        Kind::Real { lower, upper, .. } => Some((column.name.as_str(), lower, upper - lower)),
+        Kind::Category { .. } => None,
+    });
+    let (of_target, of_features): (Vec<_>, Vec<_>) = bounds.partition(|(name, ..)| *name == target);
+    let widths: Array1<f64> = of_features.iter().map(|(_, _, width)| *width).collect();
+    let lower: Array1<f64> = of_features.iter().map(|(_, lower, _)| *lower).collect();
+    let target = match (encoded.target(), of_target.first()) {
+        (Target::Real(values), Some((_, lower, width))) => Target::Real(values * *width + *lower),
+        (target, _) => target.clone(),
+    };
+    Ok(Table::new(encoded.columns().to_vec(), encoded.records() * &widths + &lower, target)?)
 }

@@ -32,7 +32,7 @@ mod lending_club;
 mod mnist;
 mod source;
 mod stored;
-mod valuation;
+pub mod valuation;
 pub mod wdbc;
 
 pub use data_set::DataSet;

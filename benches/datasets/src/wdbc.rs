@@ -1,10 +1,9 @@
 //! Breast tumours (Wolberg, Mangasarian and Street 1995): malignant or benign, by the nuclei of their cells.
 
 use crate::csv_file::CsvFile;
-use crate::encoded::Encoded;
+use crate::encoded::{Encoded, measured};
 use crate::{DataSet, Result, stored};
-use ndarray::Array1;
-use scumble_registry::{Kind, OutOfBounds, Schema, Table};
+use scumble_registry::{OutOfBounds, Schema, Table};
 use std::path::Path;
 
 const TARGET: &str = "Cancer";
@@ -21,13 +20,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
 pub fn measurements(folder: &Path) -> Result<Table> {
     let schema = schema()?;
     let encoded = read(folder, &schema, OutOfBounds::Keep)?.table;
-    let bounds = schema.columns().iter().filter_map(|column| match column.kind {
-        Kind::Real { lower, upper, .. } => Some((lower, upper - lower)),
-        Kind::Category { .. } => None,
-    });
-    let (lower, width): (Vec<f64>, Vec<f64>) = bounds.unzip();
-    let measured = encoded.records() * &Array1::from(width) + &Array1::from(lower);
-    Ok(Table::new(encoded.columns().to_vec(), measured, encoded.target().clone())?)
+    measured(&schema, TARGET, &encoded)
 }
 
 fn schema() -> Result<Schema> {

@@ -57,7 +57,11 @@ impl Boxes {
         let part = |at: usize| flat.slice(s![at * latents..(at + 1) * latents]).to_owned();
         let (logs, largest) = (part(2), part(2).fold(f64::NEG_INFINITY, |a, b| a.max(*b)));
         let weights = logs.mapv(|x| (x - largest).max(LEAST_LOG_SHARE).exp());
-        Self { lower: part(0), width: part(1).mapv(|x| x.clamp(-MOST_LOG_WIDTH, MOST_LOG_WIDTH).exp()), share: &weights / weights.sum() }
+        Self {
+            lower: part(0),
+            width: part(1).mapv(|x| x.clamp(-MOST_LOG_WIDTH, MOST_LOG_WIDTH).exp()),
+            share: &weights / weights.sum(),
+        }
     }
 
     fn clip(&self, latents: &Array2<f64>) -> Array2<f64> {
@@ -181,7 +185,7 @@ impl Gradient for &Problem<'_> {
 }
 
 /// How many boxes a search tries, and by how much less a loss must be for one more latent.
-const MOST_TRIED: usize = 1000;
+const MOST_TRIED: usize = 250;
 const WORTHWHILE: f64 = 1e-6;
 /// Ranks that are tried in vain before no more are.
 const PATIENCE: usize = 3;
@@ -189,7 +193,8 @@ const PATIENCE: usize = 3;
 /// The boxes of least loss on the way from `start`, and their loss.
 fn improved(problem: Problem, start: Array1<f64>) -> (Array1<f64>, f64) {
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10);
-    let search = Executor::new(&problem, solver).configure(|state| state.param(start.clone()).max_iters(MOST_TRIED as u64));
+    let search = Executor::new(&problem, solver)
+        .configure(|state| state.param(start.clone()).max_iters(MOST_TRIED as u64));
     // However it ends, the best is kept.
     let _ = search.run();
     let best = problem.best.take();

@@ -5,19 +5,29 @@
 //! |---|---|
 //! | `privacy-agnostic` | the task's principal components at equal scale, then noise (Section A.7) |
 //! | `task-agnostic` | noise on the features themselves, then the best decoder (Section A.7) |
+//! | `task-aware-bounded` | latents bounded by construction, encoder and decoder trained together through fresh noise |
 //! | `task-aware-clipped` | linear latents, each clipped to a box of its own that is chosen for the least loss |
+//! | `task-aware-gradient` | encoder and decoder trained by turns with fresh noise (Algorithm 1) |
 //! | `task-aware-linear` | the near-optimal linear encoder of Theorem 1 |
 
+mod bounded;
+mod chain;
 mod clipped;
+mod gradient;
 mod latent;
 mod linear;
+mod network_task;
 mod sample;
 mod set;
 mod task;
+mod training;
 
+pub use bounded::TASK_AWARE_BOUNDED;
 pub use clipped::TASK_AWARE_CLIPPED;
+pub use gradient::{TASK_AWARE_GRADIENT, expected_loss};
 pub use latent::{LatentLaplace, Parts};
 pub use linear::{PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_LINEAR};
+pub use network_task::NetworkTask;
 pub use sample::Sample;
 pub use set::Sensitivity;
 

@@ -1,9 +1,11 @@
 //! Linear encoders with the best linear decoder: Theorem 1, and both benchmark approaches (Section A.7).
 
+use crate::gradient;
 use crate::latent::{LatentLaplace, Parts};
 use crate::sample::{Eigen, Sample, solve_right, volunteers};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task};
+use crate::training::Training;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
 use scumble_kkt::Waterfilling;
@@ -129,7 +131,19 @@ pub(crate) fn checked_latent_dim(plugin: &str, latent_dim: Option<usize>, most: 
     }
 }
 
-/// Parameters of designs by principal components.
+/// Parameters of `task-aware-linear`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Linear {
+    /// Z, how many latents there are at most. By default as many as are worth it.
+    latent_dim: Option<usize>,
+    /// Whose latents need not be moved into the set on which the claim holds: the volunteers' ("empirical", the default), or those of the whole domain
+    /// ("domain").
+    #[serde(default)]
+    sensitivity: Sensitivity,
+}
+
+/// Parameters of `privacy-agnostic`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
@@ -139,6 +153,8 @@ struct Parameters {
     /// ("domain").
     #[serde(default)]
     sensitivity: Sensitivity,
+    /// Networks and steps, for networks that are trained in place of closed forms.
+    training: Option<Training>,
 }
 
 /// Parameters of `task-agnostic`.
@@ -148,6 +164,8 @@ struct OfFeatures {
     /// Whose features need not be moved into the set on which the claim holds: those of the whole domain ("domain", the default), or the volunteers'
     /// ("empirical").
     sensitivity: Option<Sensitivity>,
+    /// Networks and steps, for a decoder that is trained in place of the best linear one.
+    training: Option<Training>,
 }
 
 fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain: &Domain) -> Result<Latents> {
@@ -161,7 +179,7 @@ const LINEAR: &str = "task-aware-linear";
 
 /// Theorem 1's three steps: the ball of radius r_max, the encoder that is best for it (Propositions 2 to 4), and the noise that the true set
 /// of latents asks for, with the decoder that is best for that noise.
-fn task_aware(Parameters { latent_dim, sensitivity }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
+fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentLaplace> {
     let table = volunteers(LINEAR, brief)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(LINEAR, &sample, &linear_task(LINEAR, brief, table, &sample)?)?;
@@ -182,9 +200,12 @@ const PRIVACY: &str = "privacy-agnostic";
 
 /// The task's Z principal components, all at one scale: what an encoder is that never heard of noise. Without a `latent_dim` all of them.
 fn privacy_agnostic(
-    Parameters { latent_dim, sensitivity }: Parameters,
+    Parameters { latent_dim, sensitivity, training }: Parameters,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
+    if let Some(training) = training {
+        return gradient::privacy_agnostic(PRIVACY, latent_dim, &training, brief);
+    }
     let table = volunteers(PRIVACY, brief)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(PRIVACY, &sample, &linear_task(PRIVACY, brief, table, &sample)?)?;
@@ -197,7 +218,12 @@ fn privacy_agnostic(
 const TASK: &str = "task-agnostic";
 
 /// The features themselves, noise, and the best decoder (Corollary 2).
-fn task_agnostic(OfFeatures { sensitivity }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
+fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
+    let of_domain = sensitivity != Some(Sensitivity::Empirical);
+    if let Some(training) = training {
+        let set = of_domain.then(|| brief.domain.features().clone());
+        return gradient::task_agnostic(TASK, set, &training, brief);
+    }
     let sample = Sample::new(volunteers(TASK, brief)?.records().view())?;
     let n = brief.domain.columns().len();
     if n == 0 {
@@ -205,9 +231,9 @@ fn task_agnostic(OfFeatures { sensitivity }: OfFeatures, brief: &Brief) -> Resul
     }
     let origin = Array1::zeros(n);
     let encoder = Encoder { map: Array2::eye(n), center: origin.view() };
-    let latents = match sensitivity {
-        Some(Sensitivity::Empirical) => Latents::of_points(sample.records().view())?,
-        _ => Latents { set: brief.domain.features().clone(), origin: origin.clone() },
+    let latents = match of_domain {
+        true => Latents { set: brief.domain.features().clone(), origin: origin.clone() },
+        false => Latents::of_points(sample.records().view())?,
     };
     encoder.designed(brief, &sample, latents)
 }
@@ -231,7 +257,7 @@ register! {
         paper: PAPER,
         side: Local,
         pace: Quick,
-        parameters: Parameters,
+        parameters: Linear,
         design: task_aware,
         example: example,
     };

@@ -1,6 +1,6 @@
 //! Tasks that a network solves.
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use scumble_neural::{Loss, Network, Pass};
 use scumble_registry::{DifferentiableTask, Error, Result, Table, Target};
 
@@ -34,28 +34,73 @@ impl DifferentiableTask for NetworkTask {
         let outputs = self.network.forward(estimates, &mut pass).map_err(wrong)?.to_owned();
         let mut gradient = Array2::zeros(outputs.dim());
         let mut losses = vec![0.0; outputs.nrows()];
-        with_loss(truth.target(), outputs.ncols(), |loss| {
-            loss.each(outputs.view(), gradient.view_mut(), &mut losses).map_err(wrong)
-        })?;
+        let wanted = Wanted::of(truth.target(), outputs.ncols())
+            .ok_or_else(|| Error::shape("the task is to get a target right, and there is none"))?;
+        wanted.loss().each(outputs.view(), gradient.view_mut(), &mut losses).map_err(wrong)?;
         self.network.backward(gradient.view(), &mut pass).map_err(wrong)?;
         let by_estimates = self.network.input_gradient(&mut pass).map_err(wrong)?.to_owned();
         Ok((losses.into(), by_estimates))
     }
 }
 
-/// Calls `with` the loss that a target has for so many outputs.
-///
-/// # Errors
-/// [`Error::Shape`] where there is no target; and whatever `with` returns.
-pub(crate) fn with_loss<R>(target: &Target, outputs: usize, with: impl FnOnce(Loss<f64>) -> Result<R>) -> Result<R> {
-    match target {
-        Target::None => Err(Error::shape("the task is to get a target right, and there is none")),
-        Target::Real(values) => with(Loss::SquaredError(values.view().insert_axis(ndarray::Axis(1)))),
-        Target::Vector(values) => with(Loss::SquaredError(values.view())),
-        Target::Class(classes) if outputs == 1 => {
-            let shares = classes.mapv(|class| class as f64).insert_axis(ndarray::Axis(1));
-            with(Loss::BinaryCrossEntropy(shares.view()))
+/// What should come out of a network.
+pub(crate) enum Wanted {
+    Numbers(Array2<f64>),
+    Shares(Array2<f64>),
+    Classes(Array1<usize>),
+}
+
+impl Wanted {
+    /// Of a network with so many outputs, from a target; none where there is no target.
+    pub(crate) fn of(target: &Target, outputs: usize) -> Option<Self> {
+        match target {
+            Target::None => None,
+            Target::Real(values) => Some(Self::Numbers(values.clone().insert_axis(Axis(1)))),
+            Target::Vector(values) => Some(Self::Numbers(values.clone())),
+            Target::Class(classes) if outputs == 1 => {
+                Some(Self::Shares(classes.mapv(|class| class as f64).insert_axis(Axis(1))))
+            }
+            Target::Class(classes) => Some(Self::Classes(classes.clone())),
         }
-        Target::Class(classes) => with(Loss::CrossEntropy(classes.view())),
+    }
+
+    pub(crate) fn loss(&self) -> Loss<'_, f64> {
+        match self {
+            Self::Numbers(values) => Loss::SquaredError(values.view()),
+            Self::Shares(shares) => Loss::BinaryCrossEntropy(shares.view()),
+            Self::Classes(classes) => Loss::CrossEntropy(classes.view()),
+        }
+    }
+}
+
+/// ‖K(x̂ − x)‖² for a matrix K (m × d).
+#[derive(Debug, Clone)]
+pub(crate) struct LinearTask {
+    k: Array2<f64>,
+}
+
+impl LinearTask {
+    pub(crate) fn new(k: Array2<f64>) -> Self {
+        Self { k }
+    }
+}
+
+impl DifferentiableTask for LinearTask {
+    fn width(&self) -> usize {
+        self.k.ncols()
+    }
+
+    fn losses(&self, estimates: ArrayView2<f64>, truth: &Table) -> Result<(Array1<f64>, Array2<f64>)> {
+        if estimates.dim() != truth.records().dim() || estimates.ncols() != self.k.ncols() {
+            return Err(Error::shape(format!(
+                "a task of {} columns has no loss for estimates of {} by {}",
+                self.k.ncols(),
+                estimates.nrows(),
+                estimates.ncols()
+            )));
+        }
+        let errors = (&estimates - truth.records()).dot(&self.k.t());
+        let losses = errors.outer_iter().map(|error| error.dot(&error)).collect();
+        Ok((losses, errors.dot(&self.k) * 2.0))
     }
 }

@@ -131,6 +131,22 @@ impl Optimiser {
 }
 
 impl<T: Real> Stepper<T> {
+    /// Goes on at another learning rate.
+    ///
+    /// # Errors
+    /// [`Error::HyperParameter`] unless it is finite and not negative.
+    pub fn set_learning_rate(&mut self, rate: f64) -> Result<()> {
+        let mut optimiser = self.optimiser;
+        match &mut optimiser {
+            Optimiser::Adam(Adam { learning_rate, .. }) | Optimiser::Sgd(Sgd { learning_rate, .. }) => {
+                *learning_rate = rate;
+            }
+        }
+        optimiser.check()?;
+        self.optimiser = optimiser;
+        Ok(())
+    }
+
     /// Steps `parameters` down their `gradient`.
     ///
     /// # Errors

@@ -1,0 +1,185 @@
+//! Latents that are bounded by construction, trained end to end through fresh noise.
+
+use crate::chain::{Chain, training_noise, unfit};
+use crate::gradient::{Trainer, latent_dim, learners, trained_example};
+use crate::latent::LatentLaplace;
+use crate::linear::PAPER;
+use crate::set::between;
+use crate::training::{Training, differentiable_task};
+use ndarray::{Array1, Array2};
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use scumble_neural::{Activation, Batches, Network};
+use scumble_registry::{Brief, DifferentiableTask, Error, Randomness, Result, Stream, Table, register};
+use serde::Deserialize;
+
+const NAME: &str = "task-aware-bounded";
+
+/// Parameters of `task-aware-bounded`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// Z, how many latents there are: half as many as features by default.
+    latent_dim: Option<usize>,
+    /// The weight of ‖θ‖²/2 of encoder and decoder beside the loss. By default the one of several that loses least on a quarter of the volunteers that
+    /// the others did not see.
+    weight_decay: Option<f64>,
+    /// Networks and steps. The noise is drawn for every step.
+    #[serde(default = "by_default")]
+    training: Training,
+}
+
+fn by_default() -> Training {
+    Training { epochs: 4000, learning_rate: 1e-2, task_epochs: 1000, ..Training::default() }
+}
+
+/// The weight decays of which one is chosen.
+const DECAYS: [f64; 4] = [0.0, 1e-4, 1e-3, 1e-2];
+/// Of so many volunteers one is kept for the choice.
+const ONE_OF: usize = 4;
+/// How often noise is drawn on those.
+const DRAWS: usize = 100;
+
+/// The encoder's output lies in [−1, 1] by construction; its latents are that, times half-widths that sum to ½.
+struct Bounded {
+    chain: Chain,
+    /// The half-widths' logarithms, up to a constant (Z).
+    logs: Array1<f64>,
+}
+
+impl Bounded {
+    /// h (Z), which sum to ½.
+    fn half_widths(&self) -> Array1<f64> {
+        let largest = self.logs.fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+        let weights = self.logs.mapv(|x| (x - largest).exp());
+        &weights / (2.0 * weights.sum())
+    }
+
+    /// Trained on the trainer's records.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] with the epoch in which the loss left the finite numbers.
+    fn trained(trainer: &Trainer, latents: usize, weight_decay: f64) -> Result<Self> {
+        let Training { epochs, batch_size, seed, .. } = *trainer.training;
+        let n = trainer.table.len();
+        let mut own = Self { chain: trainer.start(latents, Activation::Tanh)?, logs: Array1::zeros(latents) };
+        let adam = |weight_decay, parameters| {
+            trainer.training.adam(weight_decay).start::<f64>(parameters).map_err(trainer.wrong())
+        };
+        let mut of_encoder = adam(weight_decay, own.chain.encoder.parameters().len())?;
+        let mut of_decoder = adam(weight_decay, own.chain.decoder.parameters().len())?;
+        let mut of_widths = adam(0.0, latents)?;
+        let size = batch_size.unwrap_or(n).min(n);
+        let mut batches = Batches::new(n, size, seed).map_err(trainer.wrong())?;
+        let mut stream = Randomness::seeded(seed).streams().stream(0);
+        for epoch in 1..=epochs {
+            // Half of the way at full speed, and then slower and slower.
+            let left = 2.0 * (1.0 - (epoch - 1) as f64 / epochs as f64);
+            for stepper in [&mut of_encoder, &mut of_decoder, &mut of_widths] {
+                stepper.set_learning_rate(trainer.training.learning_rate * left.min(1.0)).map_err(unfit)?;
+            }
+            let drawn: Vec<Vec<usize>> = batches.shuffled().map(<[usize]>::to_vec).collect();
+            for rows in &drawn {
+                let batch = if size < n { Some(trainer.table.select(rows)?) } else { None };
+                let loss = own.step(trainer, batch.as_ref().unwrap_or(trainer.table), &mut stream)?;
+                if !loss.is_finite() {
+                    return Err(Error::Diverged { mechanism: NAME.into(), epoch });
+                }
+                let half_widths = own.half_widths();
+                let Chain { encoder, decoder, gradients, .. } = &mut own.chain;
+                of_encoder.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
+                of_decoder.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
+                // Of h = softmax(t)/2: ∂h_j/∂t_k = h_j(δ_jk − 2h_k).
+                let pull = half_widths.dot(&gradients.scales);
+                let slopes = &half_widths * &(&gradients.scales - 2.0 * pull);
+                if let (Some(logs), Some(slopes)) = (own.logs.as_slice_mut(), slopes.as_slice()) {
+                    of_widths.step(logs, slopes).map_err(unfit)?;
+                }
+            }
+        }
+        Ok(own)
+    }
+
+    fn step(&mut self, trainer: &Trainer, batch: &Table, stream: &mut Stream) -> Result<f64> {
+        let scales = self.half_widths();
+        let noise = training_noise((batch.len(), scales.len()), 1.0 / trainer.epsilon, stream);
+        self.chain.mean_loss(trainer.task, batch, &scales, noise.view())
+    }
+
+    /// The mean loss on `table`, over draws of noise.
+    fn loss(&mut self, task: &dyn DifferentiableTask, table: &Table, epsilon: f64) -> Result<f64> {
+        let scales = self.half_widths();
+        let mut stream = Randomness::seeded(0).streams().stream(1);
+        let mut sum = 0.0;
+        for _ in 0..DRAWS {
+            let noise = training_noise((table.len(), scales.len()), 1.0 / epsilon, &mut stream);
+            sum += self.chain.mean_loss(task, table, &scales, noise.view())?;
+        }
+        Ok(sum / DRAWS as f64)
+    }
+}
+
+/// The weight decay that loses least on volunteers that it was not trained on.
+fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
+    let (kept, others): (Vec<usize>, Vec<usize>) =
+        (0..trainer.table.len()).partition(|row| row % ONE_OF == 0);
+    if others.is_empty() {
+        return Ok(DECAYS[0]);
+    }
+    let (kept, others) = (trainer.table.select(&kept)?, trainer.table.select(&others)?);
+    let losses: Vec<f64> = DECAYS
+        .par_iter()
+        .map(|decay| {
+            let mut bounded = Bounded::trained(&Trainer { table: &others, ..*trainer }, latents, *decay)?;
+            bounded.loss(trainer.task, &kept, trainer.epsilon)
+        })
+        .collect::<Result<_>>()?;
+    let best = (0..DECAYS.len()).min_by(|a, b| losses[*a].total_cmp(&losses[*b])).unwrap_or(0);
+    Ok(DECAYS[best])
+}
+
+fn design(
+    Parameters { latent_dim: wanted, weight_decay, training }: Parameters,
+    brief: &Brief,
+) -> Result<LatentLaplace> {
+    let table = learners(NAME, brief)?;
+    let latents = latent_dim(NAME, wanted, table.columns().len())?;
+    let task = differentiable_task(NAME, brief, table, &training)?;
+    let trainer =
+        Trainer { plugin: NAME, table, task: &*task, training: &training, epsilon: brief.budget.epsilon() };
+    let weight_decay = match weight_decay {
+        Some(decay) => decay,
+        None => chosen(&trainer, latents)?,
+    };
+    let bounded = Bounded::trained(&trainer, latents, weight_decay)?;
+    let half_widths = bounded.half_widths();
+    let Chain { encoder, decoder, .. } = bounded.chain;
+    let set = between(half_widths.iter().map(|half| (-half, *half)))?;
+    trainer.designed(brief, Chain::new(scaled(encoder, &half_widths)?, decoder), Some(set))
+}
+
+/// The network with its outputs times these numbers: one layer more.
+fn scaled(network: Network<f64>, scales: &Array1<f64>) -> Result<Network<f64>> {
+    let latents = scales.len();
+    let architecture = network.architecture().clone().layer(latents, Activation::Identity);
+    let mut parameters = network.into_parameters();
+    parameters.extend(Array2::from_diag(scales));
+    parameters.extend(vec![0.0; latents]);
+    Network::from_parameters(architecture, parameters).map_err(unfit)
+}
+
+register! {
+    /// The plugin `task-aware-bounded`.
+    pub const TASK_AWARE_BOUNDED = {
+        name: NAME,
+        summary: "latents bounded by construction, encoder and decoder trained together through fresh noise",
+        paper: PAPER,
+        side: Local,
+        pace: Slow,
+        parameters: Parameters,
+        design: design,
+        example: || trained_example(serde_json::json!({
+            "latent_dim": 2, "weight_decay": 1e-3, "training": {"epochs": 100, "task_epochs": 20, "learning_rate": 0.01}
+        })),
+    };
+}

@@ -1,0 +1,68 @@
+//! Encoder, noise, decoder and task, one behind the other, with the gradient of their loss.
+
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rand::Rng;
+use scumble_neural::{Network, Pass};
+use scumble_registry::{DifferentiableTask, Error, Result, Stream, Table};
+
+/// What is trained, with the memory of a step.
+pub(crate) struct Chain {
+    pub(crate) encoder: Network<f64>,
+    pub(crate) decoder: Network<f64>,
+    pub(crate) gradients: Gradients,
+    passes: [Pass<f64>; 2],
+}
+
+/// Of the mean loss of a batch, by all parameters.
+pub(crate) struct Gradients {
+    pub(crate) encoder: Vec<f64>,
+    pub(crate) decoder: Vec<f64>,
+    /// By the scales of the latents (Z).
+    pub(crate) scales: Array1<f64>,
+}
+
+impl Chain {
+    pub(crate) fn new(encoder: Network<f64>, decoder: Network<f64>) -> Self {
+        let gradients = Gradients {
+            encoder: vec![0.0; encoder.parameters().len()],
+            decoder: vec![0.0; decoder.parameters().len()],
+            scales: Array1::zeros(encoder.architecture().outputs()),
+        };
+        Self { encoder, decoder, gradients, passes: Default::default() }
+    }
+
+    /// The mean loss of a batch (b records) whose latents, times `scales` (Z), take this noise (b × Z). Its gradients are left behind.
+    pub(crate) fn mean_loss(
+        &mut self,
+        task: &dyn DifferentiableTask,
+        batch: &Table,
+        scales: &Array1<f64>,
+        noise: ArrayView2<f64>,
+    ) -> Result<f64> {
+        let [of_encoder, of_decoder] = &mut self.passes;
+        let latents = self.encoder.forward(batch.records().view(), of_encoder).map_err(unfit)?.to_owned();
+        let noisy = &latents * scales + noise;
+        let estimates = self.decoder.forward(noisy.view(), of_decoder).map_err(unfit)?;
+        let (losses, mut slopes) = task.losses(estimates, batch)?;
+        slopes /= losses.len() as f64;
+        self.decoder.backward(slopes.view(), of_decoder).map_err(unfit)?;
+        self.decoder.gradient(of_decoder, &mut self.gradients.decoder).map_err(unfit)?;
+        let by_noisy = self.decoder.input_gradient(of_decoder).map_err(unfit)?;
+        self.gradients.scales = (&by_noisy * &latents).sum_axis(Axis(0));
+        self.encoder.backward((&by_noisy * scales).view(), of_encoder).map_err(unfit)?;
+        self.encoder.gradient(of_encoder, &mut self.gradients.encoder).map_err(unfit)?;
+        Ok(losses.mean().unwrap_or(f64::NAN))
+    }
+}
+
+pub(crate) fn unfit(problem: scumble_neural::Error) -> Error {
+    Error::shape(problem.to_string())
+}
+
+/// Laplace noise (n × Z) of this scale in floats: what training sees, and what is never released.
+pub(crate) fn training_noise((n, latents): (usize, usize), scale: f64, stream: &mut Stream) -> Array2<f64> {
+    Array2::from_shape_simple_fn((n, latents), || {
+        let uniform: f64 = stream.r#gen::<f64>() - 0.5;
+        -scale * uniform.signum() * (1.0 - 2.0 * uniform.abs()).max(f64::MIN_POSITIVE).ln()
+    })
+}

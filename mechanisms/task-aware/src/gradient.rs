@@ -1,0 +1,301 @@
+//! Encoders and decoders that are trained through noise: Algorithm 1, and both benchmark approaches (Section A.7.4).
+
+use crate::chain::{Chain, training_noise, unfit};
+use crate::latent::{LatentLaplace, Parts, predict};
+use crate::linear::{PAPER, affine};
+use crate::sample::volunteers;
+use crate::set::Latents;
+use crate::training::{Training, differentiable_task};
+use ndarray::{Array1, Array2, ArrayView2};
+use schemars::JsonSchema;
+use scumble_neural::{Activation, Batches, Network};
+use scumble_registry::{
+    Brief, DifferentiableTask, Domain, Error, Example, Randomness, Result, Table, Volunteers, register,
+};
+use scumble_sensitivity::over_points;
+use serde::Deserialize;
+
+const NAME: &str = "task-aware-gradient";
+
+/// Parameters of `task-aware-gradient`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// Z, how many latents there are: half as many as features by default.
+    latent_dim: Option<usize>,
+    /// η, the weight of ‖θ_e‖² beside the loss: without it the encoder would grow for ever.
+    #[serde(default = "by_default")]
+    eta: f64,
+    /// Networks and steps.
+    #[serde(default = "Training::of_the_paper")]
+    training: Training,
+}
+
+fn by_default() -> f64 {
+    1e-3
+}
+
+impl Training {
+    /// As in Section A.8.
+    pub(crate) fn of_the_paper() -> Self {
+        Self { epochs: 2000, steps: 15, ..Self::default() }
+    }
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Self {
+            encoder_hidden: 0,
+            decoder_hidden: 0,
+            task_hidden: None,
+            task_epochs: 1000,
+            epochs: 2000,
+            steps: 1,
+            batch_size: None,
+            learning_rate: 1e-3,
+            seed: 1,
+        }
+    }
+}
+
+/// What is trained, on whose records, and for what.
+pub(crate) struct Trainer<'a> {
+    pub(crate) plugin: &'static str,
+    pub(crate) table: &'a Table,
+    pub(crate) task: &'a dyn DifferentiableTask,
+    pub(crate) training: &'a Training,
+    pub(crate) epsilon: f64,
+}
+
+/// What of Algorithm 1 is run.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    /// Whether the encoder steps, with this η; else it stays as it is.
+    pub(crate) eta: Option<f64>,
+    /// Whether there is noise.
+    pub(crate) is_noisy: bool,
+}
+
+impl Trainer<'_> {
+    /// Algorithm 1: in every epoch noise is drawn that fits the encoder as it is, and all parameters make some steps through it.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] with the epoch in which the loss left the finite numbers.
+    pub(crate) fn run(&self, chain: &mut Chain, Run { eta, is_noisy }: Run) -> Result<()> {
+        let Training { epochs, steps, batch_size, seed, .. } = *self.training;
+        let (n, latents) = (self.table.len(), chain.encoder.architecture().outputs());
+        let ones = Array1::ones(latents);
+        let mut of_encoder =
+            self.training.adam(0.0).start(chain.encoder.parameters().len()).map_err(self.wrong())?;
+        let mut of_decoder =
+            self.training.adam(0.0).start(chain.decoder.parameters().len()).map_err(self.wrong())?;
+        let size = batch_size.unwrap_or(n).min(n);
+        let mut batches = Batches::new(n, size, seed).map_err(self.wrong())?;
+        let mut stream = Randomness::seeded(seed).streams().stream(0);
+        for epoch in 1..=epochs {
+            let scale = if is_noisy { self.sensitivity(&chain.encoder)? / self.epsilon } else { 0.0 };
+            let noise = training_noise((n, latents), scale, &mut stream);
+            let drawn: Vec<Vec<usize>> = batches.shuffled().map(<[usize]>::to_vec).collect();
+            for rows in drawn.iter().cycle().take(steps) {
+                let loss = match size < n {
+                    true => {
+                        let own = noise.select(ndarray::Axis(0), rows);
+                        chain.mean_loss(self.task, &self.table.select(rows)?, &ones, own.view())?
+                    }
+                    false => chain.mean_loss(self.task, self.table, &ones, noise.view())?,
+                };
+                if !loss.is_finite() {
+                    return Err(Error::Diverged { mechanism: self.plugin.into(), epoch });
+                }
+                let Chain { encoder, decoder, gradients, .. } = chain;
+                if let Some(eta) = eta {
+                    let pulls = gradients.encoder.iter_mut().zip(encoder.parameters());
+                    pulls.for_each(|(slope, parameter)| *slope += 2.0 * eta * parameter);
+                    of_encoder.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
+                }
+                of_decoder.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
+            }
+        }
+        let networks = [&chain.encoder, &chain.decoder];
+        if networks.iter().any(|network| network.check_finite().is_err()) {
+            return Err(Error::Diverged { mechanism: self.plugin.into(), epoch: epochs });
+        }
+        Ok(())
+    }
+
+    /// Δ₁ of the records at hand.
+    fn sensitivity(&self, encoder: &Network<f64>) -> Result<f64> {
+        let latents = predict(encoder, self.table.records().view())?;
+        let sensitivity = over_points(latents.view());
+        Ok(sensitivity.map_err(|problem| Error::not_applicable(self.plugin, problem.to_string()))?.value)
+    }
+
+    pub(crate) fn wrong(&self) -> impl Fn(scumble_neural::Error) -> Error + use<> {
+        let plugin = self.plugin;
+        move |problem| Error::Parameter { plugin: plugin.into(), problem: problem.to_string() }
+    }
+
+    /// What was trained, released by: latents are moved into `set`, or into the tightest one that holds those of the records at hand.
+    pub(crate) fn designed(&self, brief: &Brief, chain: Chain, set: Option<Domain>) -> Result<LatentLaplace> {
+        let Chain { mut encoder, mut decoder, .. } = chain;
+        let Latents { set, origin } = match set {
+            Some(set) => Latents { origin: Array1::zeros(set.dim()), set },
+            None => Latents::of_points(predict(&encoder, self.table.records().view())?.view())?,
+        };
+        if origin.iter().any(|x| *x != 0.0) {
+            // Latents are taken from their origin at the encoder's last layer, and put back at the decoder's first.
+            let first =
+                decoder.weights(0).map(|weights| weights.dot(&origin)).unwrap_or_else(|| origin.clone());
+            let of_weights = first.len() * origin.len();
+            let bias = &mut decoder.parameters_mut()[of_weights..of_weights + first.len()];
+            bias.iter_mut().zip(&first).for_each(|(x, more)| *x += more);
+            let parameters = encoder.parameters_mut();
+            let start = parameters.len() - origin.len();
+            parameters[start..].iter_mut().zip(&origin).for_each(|(x, less)| *x -= less);
+        }
+        Parts {
+            domain: brief.domain.clone(),
+            encoder,
+            latent: set,
+            decoder,
+            epsilon: self.epsilon,
+            shaped_by: brief.volunteers.shaped_by(),
+        }
+        .try_into()
+    }
+}
+
+/// The volunteers, of whom a network learns something.
+///
+/// # Errors
+/// As [`volunteers`], and [`Error::NotApplicable`] where there is no feature.
+pub(crate) fn learners<'b>(plugin: &'static str, brief: &'b Brief) -> Result<&'b Table> {
+    let table = volunteers(plugin, brief)?;
+    if table.columns().is_empty() || table.is_empty() {
+        return Err(Error::not_applicable(plugin, "there is no feature, or no volunteer, to learn from"));
+    }
+    Ok(table)
+}
+
+/// Z, by default half as many as there are features, between 1 and their number.
+pub(crate) fn latent_dim(plugin: &str, wanted: Option<usize>, d: usize) -> Result<usize> {
+    match wanted {
+        Some(latents) if !(1..=d).contains(&latents) => Err(Error::Parameter {
+            plugin: plugin.into(),
+            problem: format!(
+                "latent_dim must lie between 1 and {d}, the number of features, and {latents} does not"
+            ),
+        }),
+        wanted => Ok(wanted.unwrap_or(d.div_ceil(2))),
+    }
+}
+
+fn design(
+    Parameters { latent_dim: wanted, eta, training }: Parameters,
+    brief: &Brief,
+) -> Result<LatentLaplace> {
+    let table = learners(NAME, brief)?;
+    if !(eta.is_finite() && eta >= 0.0) {
+        let problem = format!("eta must be finite and not negative, and {eta} is not");
+        return Err(Error::Parameter { plugin: NAME.into(), problem });
+    }
+    let latents = latent_dim(NAME, wanted, table.columns().len())?;
+    let task = differentiable_task(NAME, brief, table, &training)?;
+    let trainer =
+        Trainer { plugin: NAME, table, task: &*task, training: &training, epsilon: brief.budget.epsilon() };
+    let mut chain = trainer.start(latents, Activation::Identity)?;
+    trainer.run(&mut chain, Run { eta: Some(eta), is_noisy: true })?;
+    trainer.designed(brief, chain, None)
+}
+
+impl Trainer<'_> {
+    /// Networks that know nothing yet, of so many latents.
+    pub(crate) fn start(&self, latents: usize, last: Activation) -> Result<Chain> {
+        let d = self.table.columns().len();
+        let Training { encoder_hidden, decoder_hidden, .. } = *self.training;
+        let encoder = self.training.network(d, encoder_hidden, (latents, last), 1)?;
+        let decoder = self.training.network(latents, decoder_hidden, (d, Activation::Identity), 2)?;
+        Ok(Chain::new(encoder, decoder))
+    }
+}
+
+/// `privacy-agnostic` by training: encoder and decoder without noise, and then the decoder with it.
+pub(crate) fn privacy_agnostic(
+    plugin: &'static str,
+    wanted: Option<usize>,
+    training: &Training,
+    brief: &Brief,
+) -> Result<LatentLaplace> {
+    let table = learners(plugin, brief)?;
+    let latents = latent_dim(plugin, wanted, table.columns().len())?;
+    let task = differentiable_task(plugin, brief, table, training)?;
+    let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon() };
+    let mut chain = trainer.start(latents, Activation::Identity)?;
+    trainer.run(&mut chain, Run { eta: Some(0.0), is_noisy: false })?;
+    trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
+    trainer.designed(brief, chain, None)
+}
+
+/// `task-agnostic` by training: the decoder alone.
+pub(crate) fn task_agnostic(
+    plugin: &'static str,
+    set: Option<Domain>,
+    training: &Training,
+    brief: &Brief,
+) -> Result<LatentLaplace> {
+    let table = learners(plugin, brief)?;
+    let d = table.columns().len();
+    let task = differentiable_task(plugin, brief, table, training)?;
+    let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon() };
+    let mut chain = trainer.start(d, Activation::Identity)?;
+    chain = Chain::new(affine(&Array2::eye(d), Array1::zeros(d).view())?, chain.decoder);
+    trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
+    trainer.designed(brief, chain, set)
+}
+
+/// The mean loss of a mechanism's releases of `table`, drawn `draws` times from `seed`: an estimate of its expectation over the noise.
+///
+/// # Errors
+/// [`Error::Shape`] for records that it, or the task, does not take.
+pub fn expected_loss(
+    mechanism: &LatentLaplace,
+    task: &dyn DifferentiableTask,
+    table: &Table,
+    draws: usize,
+    seed: u64,
+) -> Result<f64> {
+    use scumble_registry::Mechanism;
+    let loss = |estimates: ArrayView2<f64>| -> Result<f64> {
+        Ok(task.losses(estimates, table)?.0.mean().unwrap_or(f64::NAN))
+    };
+    let mut sum = 0.0;
+    for draw in 0..draws {
+        let mut randomness = Randomness::seeded(seed.wrapping_add(draw as u64));
+        sum += loss(mechanism.release(table, &mut randomness)?.table.records().view())?;
+    }
+    Ok(sum / draws as f64)
+}
+
+/// The paper's networks are trained for half a minute; an example need only run.
+pub(crate) fn trained_example(parameters: serde_json::Value) -> Result<Example> {
+    let mut example = Example::numbers()?;
+    example.brief.volunteers = Volunteers::Public(example.table.clone());
+    example.parameters = parameters;
+    Ok(example)
+}
+
+register! {
+    /// The plugin `task-aware-gradient`.
+    pub const TASK_AWARE_GRADIENT = {
+        name: NAME,
+        summary: "encoder and decoder trained by turns with fresh noise, for any task with a gradient (Algorithm 1)",
+        paper: PAPER,
+        side: Local,
+        pace: Slow,
+        parameters: Parameters,
+        design: design,
+        example: || trained_example(serde_json::json!({
+            "latent_dim": 2, "training": {"epochs": 20, "steps": 5, "task_epochs": 20, "learning_rate": 0.01}
+        })),
+    };
+}

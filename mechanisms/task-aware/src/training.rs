@@ -1,0 +1,110 @@
+//! How designs are trained, and the tasks that they are trained for.
+
+use crate::network_task::{LinearTask, NetworkTask, Wanted};
+use schemars::JsonSchema;
+use scumble_neural::{
+    Activation, Adam, Architecture, Examples, Initialisation, Network, Optimiser, Training as Fitting,
+};
+use scumble_registry::{Brief, DifferentiableTask, Error, Result, Table, Target, TargetDomain, Task};
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// The networks of a trained design, and how often they step.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Training {
+    /// How many logistic units the encoder's hidden layer has; 0, the default, for a linear encoder.
+    pub(crate) encoder_hidden: usize,
+    /// How many logistic units the decoder's hidden layer has; 0, the default, for a linear decoder.
+    pub(crate) decoder_hidden: usize,
+    /// How many rectified linear units the task's hidden layer has, where the task is learned from the volunteers' target: by default half as
+    /// many again as there are features.
+    pub(crate) task_hidden: Option<usize>,
+    /// How often the task's network sees each volunteer.
+    pub(crate) task_epochs: usize,
+    /// How often the volunteers' noise is drawn.
+    pub(crate) epochs: usize,
+    /// How many steps are made with the same noise.
+    pub(crate) steps: usize,
+    /// How many volunteers make a step; by default all of them.
+    pub(crate) batch_size: Option<usize>,
+    /// Adam's.
+    pub(crate) learning_rate: f64,
+    /// From what parameters, noise and order are drawn.
+    pub(crate) seed: u64,
+}
+
+impl Training {
+    pub(crate) fn adam(&self, weight_decay: f64) -> Optimiser {
+        Optimiser::Adam(Adam { learning_rate: self.learning_rate, weight_decay, ..Adam::default() })
+    }
+
+    /// A network of one hidden layer of so many logistic units, or of none.
+    pub(crate) fn network(
+        &self,
+        inputs: usize,
+        hidden: usize,
+        (outputs, last): (usize, Activation),
+        number: u64,
+    ) -> Result<Network<f64>> {
+        let start = Architecture::new(inputs);
+        let start = if hidden > 0 { start.layer(hidden, Activation::Sigmoid) } else { start };
+        let seed = self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number);
+        Network::new(start.layer(outputs, last), Initialisation::Uniform, seed).map_err(crate::chain::unfit)
+    }
+}
+
+/// The task to train for: the one that is given; a linear one as ‖K(x̂ − x)‖²; else a network that is fitted to the volunteers' target.
+///
+/// # Errors
+/// [`Error::NotApplicable`] without task and target, and where fitting diverges.
+pub(crate) fn differentiable_task(
+    plugin: &str,
+    brief: &Brief,
+    table: &Table,
+    training: &Training,
+) -> Result<Arc<dyn DifferentiableTask>> {
+    match &brief.task {
+        Task::Differentiable(task) => Ok(task.clone()),
+        Task::Linear(k) => Ok(Arc::new(LinearTask::new(k.clone()))),
+        _ if matches!(table.target(), Target::None) => Err(Error::not_applicable(
+            plugin,
+            "it is trained for a task: a matrix K, or volunteers with a target to learn one from",
+        )),
+        _ => {
+            let network = fitted(brief.domain.target(), table, training).map_err(|problem| {
+                Error::not_applicable(plugin, format!("the task cannot be learned: {problem}"))
+            })?;
+            Ok(Arc::new(NetworkTask::new(network)))
+        }
+    }
+}
+
+/// A network of one hidden layer that tells the target of the records of `table`.
+fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_neural::Result<Network<f64>> {
+    let d = table.columns().len();
+    let hidden = training.task_hidden.unwrap_or(d + d.div_ceil(2)).max(1);
+    let (outputs, last) = match target {
+        TargetDomain::Class { levels } if levels.len() == 2 => (1, Activation::Identity),
+        TargetDomain::Class { levels } => (levels.len(), Activation::Identity),
+        TargetDomain::Vector { domain } => (domain.dim(), Activation::Identity),
+        // Real targets lie between public bounds, as features do: in [0, 1].
+        _ => (1, Activation::Identity),
+    };
+    let architecture = Architecture::new(d).layer(hidden, Activation::Relu).layer(outputs, last);
+    let start = Network::new(architecture, Initialisation::Uniform, training.seed)?;
+    let fitting = Fitting {
+        epochs: training.task_epochs,
+        batch_size: 32,
+        optimiser: training.adam(0.0),
+        seed: training.seed,
+        patience: None,
+    };
+    match Wanted::of(table.target(), outputs) {
+        None => Ok(start),
+        Some(wanted) => {
+            let examples = Examples { records: table.records().view(), loss: wanted.loss() };
+            fitting.fit(&start, examples, None, |_| ())
+        }
+    }
+}
