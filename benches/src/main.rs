@@ -1,6 +1,7 @@
-//! The performance page: exact noise, whole releases and linear machines beside named peers, in turns within one run, on one
-//! thread.
+//! The performance page: exact noise, whole releases, linear machines and networks beside named peers, in turns within one run, on
+//! one thread unless it says otherwise.
 
+mod network;
 mod noise;
 mod python;
 mod release;
@@ -8,20 +9,24 @@ mod svm;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
+use python::Python;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Time exact noise, releases and linear machines beside named peers, and write the page.
+/// Time exact noise, releases, linear machines and networks beside named peers, and write the page.
 #[derive(Parser)]
 struct Arguments {
     /// How often each contestant is timed.
     #[arg(long, value_name = "N", default_value_t = 15)]
     rounds: usize,
-    /// A Python with numpy and scikit-learn.
+    /// A Python with numpy, scikit-learn and PyTorch.
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
+    /// Only sections whose title has this in it.
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    only: String,
     /// Where to write the page; by default it is printed.
     #[arg(long, value_name = "PAGE.md")]
     output: Option<PathBuf>,
@@ -83,7 +88,7 @@ fn main() -> ExitCode {
 }
 
 fn page(arguments: &Arguments) -> Result<()> {
-    // One thread for all.
+    // One thread for all that does not ask for more.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let mut missing = vec![];
     if cfg!(not(feature = "peers")) {
@@ -104,7 +109,7 @@ fn page(arguments: &Arguments) -> Result<()> {
         let told = machine.told();
         sections.push((machine.section(), "scikit-learn, `LinearSVC(loss=\"hinge\")`", told));
     }
-    let python = python::Python::start(&arguments.python);
+    let python = Python::start(&arguments.python, python::NOISE_AND_MACHINES, "numpy, or no scikit-learn");
     if let Err(problem) = &python {
         missing.push(format!("numpy and scikit-learn did not take part: {problem}"));
     }
@@ -115,6 +120,13 @@ fn page(arguments: &Arguments) -> Result<()> {
             section
         })
         .collect();
+    let mut network = network::autoencoder()?;
+    match Python::start(&arguments.python, network::PEER, "PyTorch") {
+        Ok(torch) => network.contestants.extend(network::peers(&torch)),
+        Err(problem) => missing.push(format!("PyTorch did not take part: {problem}")),
+    }
+    sections.push(network);
+    sections.retain(|section| section.title.contains(&arguments.only));
     let rounds = arguments.rounds.max(1);
     let bar = ProgressBar::new(rounds as u64);
     bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} rounds, {eta} left")?);
@@ -140,9 +152,9 @@ fn page(arguments: &Arguments) -> Result<()> {
 fn markdown(sections: &[Section], missing: &[String], rounds: usize) -> String {
     let mut text = format!(
         "# Performance\n\n\
-         Written by `cargo run --release -p scumble-benches --features peers -- --output PERFORMANCE.md`. All take turns on one\n\
-         thread in one run; a time is the median of {rounds} rounds, with the quartiles beside it. Machines differ and are noisy:\n\
-         read the ratios.\n"
+         Written by `cargo run --release -p scumble-benches --features peers -- --output PERFORMANCE.md`. All take turns in one\n\
+         run, on one thread unless it says otherwise; a time is the median of {rounds} rounds, with the quartiles beside it.\n\
+         Machines differ and are noisy: read the ratios.\n"
     );
     for section in sections {
         let _ = write!(

@@ -1,4 +1,5 @@
-//! What people run in Python: numpy's floating-point noise, which gives records away in its low bits, and scikit-learn's machines.
+//! What people run in Python: numpy's floating-point noise, which gives records away in its low bits, scikit-learn's machines, and
+//! PyTorch's networks.
 
 use crate::{Contestant, Result};
 use std::cell::RefCell;
@@ -9,8 +10,9 @@ use std::rc::Rc;
 
 /// Waits for a task, and answers with nanoseconds a value. A machine's tolerance is the loosest that is within the share of the
 /// optimum, found out when the task is first heard of.
-const PROGRAM: &str = "
+pub(crate) const NOISE_AND_MACHINES: &str = "
 import sys, time, warnings
+import sklearn
 import numpy
 generator = numpy.random.default_rng(1)
 records = generator.random((5000, 30))
@@ -61,12 +63,14 @@ struct Process {
 }
 
 impl Python {
+    /// Starts `program`, which needs what is named.
+    ///
     /// # Errors
-    /// Where there is none, or it has no numpy or no scikit-learn.
-    pub(crate) fn start(python: &Path) -> Result<Self> {
+    /// Where there is no Python, or it has not what the program needs.
+    pub(crate) fn start(python: &Path, program: &str, needs: &str) -> Result<Self> {
         let missing = |problem: &dyn std::fmt::Display| format!("{}: {problem}", python.display());
         let mut child = Command::new(python)
-            .args(["-c", &format!("import sklearn\n{PROGRAM}")])
+            .args(["-c", program])
             .envs([("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -78,7 +82,7 @@ impl Python {
         };
         let mut process = Process { child, tasks, answers: BufReader::new(answers) };
         if process.line()? != "ready" {
-            return Err(missing(&"it has no numpy, or no scikit-learn").into());
+            return Err(missing(&format!("it has no {needs}")).into());
         }
         Ok(Self(Rc::new(RefCell::new(process))))
     }

@@ -79,7 +79,12 @@ impl Architecture {
                 more.and_then(|more| parameters.checked_add(more)).ok_or(Error::TooManyParameters)?;
             inputs = layer.outputs;
         }
-        Ok(parameters)
+        // No vector holds more bytes than `isize` counts.
+        if parameters > isize::MAX as usize / size_of::<f64>() {
+            Err(Error::TooManyParameters)
+        } else {
+            Ok(parameters)
+        }
     }
 
     /// Where the layers stand, once [`parameters`](Self::parameters) was seen to be right.

@@ -2,7 +2,7 @@
 
 use crate::error::check_length;
 use crate::network::AT_A_TIME;
-use crate::{Batches, Error, Loss, Network, Optimiser, Pass, Real, Result};
+use crate::{Batches, Error, Loss, Network, Optimiser, Pass, Real, Result, Stepper};
 use ndarray::{Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};
 
@@ -119,86 +119,117 @@ impl Training {
 
     fn descend<T: Real>(
         &self,
-        mut network: Network<T>,
+        start: Network<T>,
         examples: Examples<'_, T>,
         validation: Option<Examples<'_, T>>,
         mut progress: impl FnMut(Epoch),
     ) -> Result<Network<T>> {
-        let mut stepper = self.optimiser.start(network.parameters().len())?;
         let mut batches = Batches::new(examples.records.nrows(), self.batch_size, self.seed)?;
-        let mut work = Work::new(&network);
-        let (mut best, mut least, mut since) = (None, f64::INFINITY, 0);
+        let mut descent = Descent::new(start, self.optimiser)?;
+        let mut best = Best::default();
         for number in 1..=self.epochs {
-            let diverged = |what, value| Error::Diverged { epoch: number, what, value };
-            let mut sum = 0.0;
-            for rows in batches.shuffled() {
-                let loss = work.mean_gradient(&network, examples, rows)?;
-                if !loss.is_finite() {
-                    return Err(diverged("the training loss", loss));
-                }
-                sum += rows.len() as f64 * loss;
-                stepper.step(network.parameters_mut(), &work.gradient)?;
-            }
-            if let Err(Error::Parameter { value, .. }) = network.check_finite() {
-                return Err(diverged("a parameter", value));
-            }
+            let training_loss = descent.epoch(number, examples, &mut batches)?;
             let validation_loss = match validation {
-                Some(validation) => Some(validation.mean_loss_in(&network, &mut work.pass)?),
+                Some(validation) => Some(descent.validation_loss(number, validation)?),
                 None => None,
             };
-            let training_loss = sum / examples.records.nrows() as f64;
             progress(Epoch { number, training_loss, validation_loss });
             let Some(loss) = validation_loss else { continue };
-            if !loss.is_finite() {
-                return Err(diverged("the validation loss", loss));
+            if best.keep_if_better(loss, &descent.network) {
+                continue;
             }
-            if loss < least {
-                (best, least, since) = (Some(network.clone()), loss, 0);
-            } else {
-                since += 1;
-            }
-            if self.patience.is_some_and(|patience| since >= patience.max(1)) {
+            if self.patience.is_some_and(|patience| best.since >= patience) {
                 break;
             }
         }
-        Ok(best.unwrap_or(network))
+        Ok(best.network.unwrap_or(descent.network))
     }
 }
 
-/// The memory of a step, used again for the next.
-struct Work<T> {
+/// A network on its way, and the memory of a step, used again for the next.
+struct Descent<T> {
+    network: Network<T>,
+    stepper: Stepper<T>,
     pass: Pass<T>,
     /// Of the outputs, b × outputs.
-    output: Array2<T>,
+    output_gradient: Array2<T>,
     /// Of the parameters.
     gradient: Vec<T>,
 }
 
-impl<T: Real> Work<T> {
-    fn new(network: &Network<T>) -> Self {
-        let outputs = network.architecture().outputs();
-        Self {
+impl<T: Real> Descent<T> {
+    fn new(network: Network<T>, optimiser: Optimiser) -> Result<Self> {
+        let parameters = network.parameters().len();
+        Ok(Self {
+            stepper: optimiser.start(parameters)?,
             pass: Pass::default(),
-            output: Array2::zeros((0, outputs)),
-            gradient: vec![T::zero(); network.parameters().len()],
-        }
+            output_gradient: Array2::zeros((0, network.architecture().outputs())),
+            gradient: vec![T::zero(); parameters],
+            network,
+        })
     }
 
-    /// The mean loss of those rows of the examples; its gradient is left behind.
-    fn mean_gradient(
-        &mut self,
-        network: &Network<T>,
-        examples: Examples<'_, T>,
-        rows: &[usize],
-    ) -> Result<f64> {
-        if self.output.nrows() < rows.len() {
-            self.output = Array2::zeros((rows.len(), self.output.ncols()));
+    /// Sees every example once; the mean of what each minibatch lost.
+    fn epoch(&mut self, number: usize, examples: Examples<'_, T>, batches: &mut Batches) -> Result<f64> {
+        let mut sum = 0.0;
+        for rows in batches.shuffled() {
+            let loss = self.step(examples, rows)?.into();
+            sum += rows.len() as f64 * finite(number, "the training loss", loss)?;
         }
-        let mut output_gradient = self.output.slice_mut(s![..rows.len(), ..]);
-        let output = network.forward_rows(examples.records, rows, &mut self.pass)?;
+        if let Err(Error::Parameter { value, .. }) = self.network.check_finite() {
+            finite(number, "a parameter", value)?;
+        }
+        Ok(sum / examples.records.nrows() as f64)
+    }
+
+    /// A step down the mean loss of those rows of the examples, which it gives.
+    fn step(&mut self, examples: Examples<'_, T>, rows: &[usize]) -> Result<T> {
+        if self.output_gradient.nrows() < rows.len() {
+            self.output_gradient = Array2::zeros((rows.len(), self.output_gradient.ncols()));
+        }
+        let mut output_gradient = self.output_gradient.slice_mut(s![..rows.len(), ..]);
+        let output = self.network.forward_rows(examples.records, rows, &mut self.pass)?;
         let loss = examples.loss.mean_of(rows, output, output_gradient.view_mut())?;
-        network.backward(output_gradient.view(), &mut self.pass)?;
-        network.gradient(&self.pass, &mut self.gradient)?;
-        Ok(loss.into())
+        self.network.backward(output_gradient.view(), &mut self.pass)?;
+        self.network.gradient(&self.pass, &mut self.gradient)?;
+        self.stepper.step(self.network.parameters_mut(), &self.gradient)?;
+        Ok(loss)
+    }
+
+    fn validation_loss(&mut self, number: usize, validation: Examples<'_, T>) -> Result<f64> {
+        finite(number, "the validation loss", validation.mean_loss_in(&self.network, &mut self.pass)?)
+    }
+}
+
+/// # Errors
+/// [`Error::Diverged`] unless `value` is.
+fn finite(epoch: usize, what: &'static str, value: f64) -> Result<f64> {
+    if value.is_finite() { Ok(value) } else { Err(Error::Diverged { epoch, what, value }) }
+}
+
+/// The network of the epoch whose validation loss was least.
+struct Best<T> {
+    network: Option<Network<T>>,
+    loss: f64,
+    /// How many epochs ago that was.
+    since: usize,
+}
+
+impl<T> Default for Best<T> {
+    fn default() -> Self {
+        Self { network: None, loss: f64::INFINITY, since: 0 }
+    }
+}
+
+impl<T: Real> Best<T> {
+    /// Keeps the network of this epoch if it is better, and says whether it is.
+    fn keep_if_better(&mut self, loss: f64, network: &Network<T>) -> bool {
+        let better = loss < self.loss;
+        if better {
+            *self = Self { network: Some(network.clone()), loss, since: 0 };
+        } else {
+            self.since += 1;
+        }
+        better
     }
 }

@@ -164,6 +164,20 @@ proptest! {
     }
 }
 
+#[test]
+fn norms_of_a_network_in_single_precision_are_sums_in_double() {
+    let architecture = Architecture::new(10_001).layer(1, Activation::Identity);
+    let network = Network::<f32>::new(architecture, Initialisation::Uniform, 1).unwrap();
+    let mut pass = Pass::default();
+    network.forward(Array2::from_elem((1, 10_001), 0.1).view(), &mut pass).unwrap();
+    network.backward(Array2::from_elem((1, 1), 0.3).view(), &mut pass).unwrap();
+    let mut squares = [0.0];
+    network.add_squared_norms(&pass, &mut squares).unwrap();
+    let (input, delta) = (f64::from(0.1_f32), f64::from(0.3_f32));
+    let expected = (10_001.0 * input * input + 1.0) * delta * delta;
+    assert!(near(squares[0], expected, 1e-12), "{} for {expected}", squares[0]);
+}
+
 fn drawn(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     Array2::from_shape_simple_fn((rows, columns), || rng.gen_range(-1.0..1.0))
@@ -267,8 +281,9 @@ fn architectures_are_checked() {
     assert!(Architecture::new(0).layer(3, relu).parameters().is_err());
     let empty = Architecture::new(3).layer(2, relu).layer(0, relu).parameters().unwrap_err();
     assert_eq!(empty.to_string(), "layer 1, counted from 0, needs at least one number, and has none");
-    let huge = Architecture::new(usize::MAX).layer(3, relu).parameters();
-    assert_eq!(huge, Err(Error::TooManyParameters));
+    for inputs in [usize::MAX, usize::MAX / 8] {
+        assert_eq!(Architecture::new(inputs).layer(3, relu).parameters(), Err(Error::TooManyParameters));
+    }
     let short = Network::from_parameters(Architecture::new(1).layer(1, relu), vec![0.5]).unwrap_err();
     assert_eq!(short.to_string(), "the parameters of the network must be 2 in number, and are 1");
     let infinite =

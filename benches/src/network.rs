@@ -1,0 +1,93 @@
+//! Steps of training a network: the autoencoder of 784 pixels to 8 numbers.
+
+use crate::python::Python;
+use crate::{Contestant, Result, Section};
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use rayon::ThreadPoolBuilder;
+use scumble::neural::{Activation, Architecture, Initialisation, Loss, Network, Optimiser, Pass, Stepper};
+
+/// The same in PyTorch.
+pub(crate) const PEER: &str = include_str!("../peers/torch_autoencoder.py");
+
+const WIDTHS: [usize; 8] = [400, 150, 50, 8, 50, 150, 400, 784];
+const LINEAR: [usize; 2] = [3, 7];
+const BATCH: usize = 64;
+const STEPS: usize = 50;
+
+/// On how many threads both take part.
+const THREADS: [usize; 2] = [1, 2];
+
+/// What a step needs.
+struct Training {
+    network: Network<f32>,
+    stepper: Stepper<f32>,
+    records: Array2<f32>,
+    pass: Pass<f32>,
+    output_gradient: Array2<f32>,
+    gradient: Vec<f32>,
+}
+
+impl Training {
+    fn new() -> Result<Self> {
+        let architecture =
+            WIDTHS.into_iter().enumerate().fold(Architecture::new(784), |made, (index, width)| {
+                let linear = LINEAR.contains(&index);
+                made.layer(width, if linear { Activation::Identity } else { Activation::Relu })
+            });
+        let network = Network::new(architecture, Initialisation::Uniform, 1)?;
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let records = Array2::from_shape_simple_fn((BATCH, 784), || rng.r#gen());
+        Ok(Self {
+            stepper: Optimiser::default().start(network.parameters().len())?,
+            pass: Pass::default(),
+            output_gradient: Array2::zeros(records.dim()),
+            gradient: vec![0.0; network.parameters().len()],
+            network,
+            records,
+        })
+    }
+
+    fn step(&mut self) -> Result<()> {
+        let output = self.network.forward(self.records.view(), &mut self.pass)?;
+        Loss::SquaredError(self.records.view()).mean(output, self.output_gradient.view_mut())?;
+        self.network.backward(self.output_gradient.view(), &mut self.pass)?;
+        self.network.gradient(&self.pass, &mut self.gradient)?;
+        Ok(self.stepper.step(self.network.parameters_mut(), &self.gradient)?)
+    }
+}
+
+pub(crate) fn autoencoder() -> Result<Section> {
+    let parameters = Training::new()?.network.parameters().len();
+    let contestants = THREADS.into_iter().map(|threads| {
+        let mut training = Training::new()?;
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+        Ok(Contestant::timed(format!("scumble, {}", on(threads)), STEPS, move || {
+            // An error crosses threads as text.
+            pool.install(|| (0..STEPS).try_for_each(|_| training.step()).map_err(|error| error.to_string()))
+                .map_err(Into::into)
+        }))
+    });
+    Ok(Section {
+        title: "A step of training a network".into(),
+        what: format!(
+            "A step of Adam down the squared error of the autoencoder 784-400-150-50-8-50-150-400-784 (ReLU; {parameters} parameters, \
+             single precision) on a minibatch of {BATCH}: forward, backward, and all parameters moved."
+        ),
+        contestants: contestants.collect::<Result<_>>()?,
+    })
+}
+
+/// Those that take part in Python.
+pub(crate) fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
+    let optimisers = [("adam", "Adam"), ("fused", "fused Adam")];
+    let all = optimisers.into_iter().flat_map(|optimiser| THREADS.map(|threads| (optimiser, threads)));
+    all.map(|((told, named), threads)| {
+        torch.contestant(&format!("PyTorch, {named}, {}", on(threads)), format!("{told} {threads}"))
+    })
+}
+
+fn on(threads: usize) -> String {
+    if threads == 1 { "one thread".into() } else { format!("{threads} threads") }
+}
