@@ -447,7 +447,13 @@ fn publishes_its_law(subject: &Subject) -> Verdict {
         })?;
         let pairs = || released.iter().zip(&clean).map(|(r, c)| (&r[block.clone()], &c[block.clone()]));
         match law {
-            Law::Unknown { .. } => return Err("it describes some coordinates as unknown".into()),
+            Law::Unknown { .. } => {
+                let point = local.range().l1_farthest()[0].clone();
+                let decoded = local.decode(point.clone()).map_err(text)?;
+                require(decoded != point, || {
+                    "it describes some coordinates as unknown, though they leave as they were drawn".into()
+                })?;
+            }
             Law::Shared { .. } => {
                 return Err("it calls noise correlated that no other record has a part in".into());
             }

@@ -53,10 +53,12 @@ pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
 pub use scumble_sensitivity as sensitivity;
 pub use scumble_svm as svm;
+pub use scumble_task_aware as task_aware;
 
 // A crate that nothing names is dropped by the linker, with the plugins in it.
 use scumble_classic as _;
 use scumble_fisher_svm as _;
+use scumble_task_aware as _;
 
 /// The README's examples run.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use crate::gradient::{Trainer, latent_dim, learners, trained_example};
 use crate::latent::LatentLaplace;
 use crate::linear::PAPER;
 use crate::set::between;
-use crate::training::{Training, differentiable_task};
+use crate::training::{Hidden, Training, differentiable_task};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -30,11 +30,11 @@ struct Parameters {
 }
 
 fn by_default() -> Training {
-    Training { epochs: 4000, learning_rate: 1e-2, task_epochs: 1000, ..Training::default() }
+    Training { hidden: Hidden::Relu, epochs: 4000, learning_rate: 3e-3, ..Training::default() }
 }
 
 /// The weight decays of which one is chosen.
-const DECAYS: [f64; 4] = [0.0, 1e-4, 1e-3, 1e-2];
+const DECAYS: [f64; 5] = [0.0, 3e-4, 1e-3, 3e-3, 1e-2];
 /// Of so many volunteers one is kept for the choice.
 const ONE_OF: usize = 4;
 /// How often noise is drawn on those.
@@ -63,18 +63,18 @@ impl Bounded {
         let Training { epochs, batch_size, seed, .. } = *trainer.training;
         let n = trainer.table.len();
         let mut own = Self { chain: trainer.start(latents, Activation::Tanh)?, logs: Array1::zeros(latents) };
-        let adam = |weight_decay, parameters| {
-            trainer.training.adam(weight_decay).start::<f64>(parameters).map_err(trainer.wrong())
-        };
-        let mut of_encoder = adam(weight_decay, own.chain.encoder.parameters().len())?;
-        let mut of_decoder = adam(weight_decay, own.chain.decoder.parameters().len())?;
-        let mut of_widths = adam(0.0, latents)?;
+        let adam = |parameters| trainer.training.adam().start::<f64>(parameters).map_err(trainer.wrong());
+        let mut of_encoder = adam(own.chain.encoder.parameters().len())?;
+        let mut of_decoder = adam(own.chain.decoder.parameters().len())?;
+        let mut of_widths = adam(latents)?;
         let size = batch_size.unwrap_or(n).min(n);
         let mut batches = Batches::new(n, size, seed).map_err(trainer.wrong())?;
         let mut stream = Randomness::seeded(seed).streams().stream(0);
         for epoch in 1..=epochs {
-            // Half of the way at full speed, and then slower and slower.
-            let left = 2.0 * (1.0 - (epoch - 1) as f64 / epochs as f64);
+            // Half of the way at full speed, and then slower and slower; while weights decay more and more, for what decays before it has learned
+            // anything learns nothing.
+            let done = (epoch - 1) as f64 / epochs as f64;
+            let (left, decay) = (2.0 * (1.0 - done), weight_decay * (2.0 * done).min(1.0));
             for stepper in [&mut of_encoder, &mut of_decoder, &mut of_widths] {
                 stepper.set_learning_rate(trainer.training.learning_rate * left.min(1.0)).map_err(unfit)?;
             }
@@ -87,6 +87,14 @@ impl Bounded {
                 }
                 let half_widths = own.half_widths();
                 let Chain { encoder, decoder, gradients, .. } = &mut own.chain;
+                for (slopes, network) in
+                    [(&mut gradients.encoder, &*encoder), (&mut gradients.decoder, &*decoder)]
+                {
+                    slopes
+                        .iter_mut()
+                        .zip(network.parameters())
+                        .for_each(|(slope, parameter)| *slope += decay * parameter);
+                }
                 of_encoder.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
                 of_decoder.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
                 // Of h = softmax(t)/2: ∂h_j/∂t_k = h_j(δ_jk − 2h_k).
@@ -134,6 +142,7 @@ fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
             bounded.loss(trainer.task, &kept, trainer.epsilon)
         })
         .collect::<Result<_>>()?;
+
     let best = (0..DECAYS.len()).min_by(|a, b| losses[*a].total_cmp(&losses[*b])).unwrap_or(0);
     Ok(DECAYS[best])
 }

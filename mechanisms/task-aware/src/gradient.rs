@@ -5,7 +5,7 @@ use crate::latent::{LatentLaplace, Parts, predict};
 use crate::linear::{PAPER, affine};
 use crate::sample::volunteers;
 use crate::set::Latents;
-use crate::training::{Training, differentiable_task};
+use crate::training::{Hidden, Training, differentiable_task};
 use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_neural::{Activation, Batches, Network};
@@ -47,6 +47,7 @@ impl Default for Training {
         Self {
             encoder_hidden: 0,
             decoder_hidden: 0,
+            hidden: Hidden::Logistic,
             task_hidden: None,
             task_epochs: 1000,
             epochs: 2000,
@@ -86,9 +87,9 @@ impl Trainer<'_> {
         let (n, latents) = (self.table.len(), chain.encoder.architecture().outputs());
         let ones = Array1::ones(latents);
         let mut of_encoder =
-            self.training.adam(0.0).start(chain.encoder.parameters().len()).map_err(self.wrong())?;
+            self.training.adam().start(chain.encoder.parameters().len()).map_err(self.wrong())?;
         let mut of_decoder =
-            self.training.adam(0.0).start(chain.decoder.parameters().len()).map_err(self.wrong())?;
+            self.training.adam().start(chain.decoder.parameters().len()).map_err(self.wrong())?;
         let size = batch_size.unwrap_or(n).min(n);
         let mut batches = Batches::new(n, size, seed).map_err(self.wrong())?;
         let mut stream = Randomness::seeded(seed).streams().stream(0);

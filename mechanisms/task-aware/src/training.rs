@@ -13,10 +13,12 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Training {
-    /// How many logistic units the encoder's hidden layer has; 0, the default, for a linear encoder.
+    /// How many units the encoder's hidden layer has; 0, the default, for a linear encoder.
     pub(crate) encoder_hidden: usize,
-    /// How many logistic units the decoder's hidden layer has; 0, the default, for a linear decoder.
+    /// How many units the decoder's hidden layer has; 0, the default, for a linear decoder.
     pub(crate) decoder_hidden: usize,
+    /// What these units do.
+    pub(crate) hidden: Hidden,
     /// How many rectified linear units the task's hidden layer has, where the task is learned from the volunteers' target: by default half as
     /// many again as there are features.
     pub(crate) task_hidden: Option<usize>,
@@ -34,12 +36,35 @@ pub(crate) struct Training {
     pub(crate) seed: u64,
 }
 
+/// What the units of a hidden layer do.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Hidden {
+    /// 1/(1 + e^−z).
+    #[default]
+    Logistic,
+    /// tanh z.
+    Tanh,
+    /// max(z, 0).
+    Relu,
+}
+
+impl Hidden {
+    fn activation(self) -> Activation {
+        match self {
+            Self::Logistic => Activation::Sigmoid,
+            Self::Tanh => Activation::Tanh,
+            Self::Relu => Activation::Relu,
+        }
+    }
+}
+
 impl Training {
-    pub(crate) fn adam(&self, weight_decay: f64) -> Optimiser {
-        Optimiser::Adam(Adam { learning_rate: self.learning_rate, weight_decay, ..Adam::default() })
+    pub(crate) fn adam(&self) -> Optimiser {
+        Optimiser::Adam(Adam { learning_rate: self.learning_rate, ..Adam::default() })
     }
 
-    /// A network of one hidden layer of so many logistic units, or of none.
+    /// A network of one hidden layer of so many units, or of none.
     pub(crate) fn network(
         &self,
         inputs: usize,
@@ -48,7 +73,7 @@ impl Training {
         number: u64,
     ) -> Result<Network<f64>> {
         let start = Architecture::new(inputs);
-        let start = if hidden > 0 { start.layer(hidden, Activation::Sigmoid) } else { start };
+        let start = if hidden > 0 { start.layer(hidden, self.hidden.activation()) } else { start };
         let seed = self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number);
         Network::new(start.layer(outputs, last), Initialisation::Uniform, seed).map_err(crate::chain::unfit)
     }
@@ -96,7 +121,7 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
     let fitting = Fitting {
         epochs: training.task_epochs,
         batch_size: 32,
-        optimiser: training.adam(0.0),
+        optimiser: Optimiser::Adam(Adam::default()),
         seed: training.seed,
         patience: None,
     };
