@@ -1,11 +1,11 @@
 //! Latents that are bounded by construction, trained end to end through fresh noise.
 
 use crate::chain::{Chain, training_noise, unfit};
-use crate::gradient::{Trainer, latent_dim, learners, trained_example};
+use crate::gradient::{Trainer, latent_dim, lesson, trained_example};
 use crate::latent::LatentLaplace;
 use crate::linear::PAPER;
 use crate::set::between;
-use crate::training::{Hidden, Training, differentiable_task};
+use crate::training::{Hidden, Training};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -151,9 +151,8 @@ fn design(
     Parameters { latent_dim: wanted, weight_decay, training }: Parameters,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    let table = learners(NAME, brief)?;
+    let (table, task) = lesson(NAME, brief, &training)?;
     let latents = latent_dim(NAME, wanted, table.columns().len())?;
-    let task = differentiable_task(NAME, brief, table, &training)?;
     let trainer =
         Trainer { plugin: NAME, table, task: &*task, training: &training, epsilon: brief.budget.epsilon() };
     let weight_decay = match weight_decay {

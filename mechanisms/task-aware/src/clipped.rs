@@ -280,3 +280,64 @@ register! {
         example: example,
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Forty latents of three columns, and two outputs that follow from them in part.
+    fn drawn() -> (Array2<f64>, Array2<f64>) {
+        let wave = |row: usize, column: usize| ((row * (column + 2)) as f64 * 0.7 + column as f64).sin();
+        let latents = Array2::from_shape_fn((40, 3), |(row, column)| wave(row, column) / (column + 1) as f64);
+        let outputs = Array2::from_shape_fn((40, 2), |(row, column)| wave(row, column) + 0.3 * wave(row, 5));
+        (latents, &outputs - &outputs.mean_axis(Axis(0)).unwrap_or_default())
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_loss() {
+        let (latents, outputs) = drawn();
+        let problem = Problem::new(&latents, &outputs, 2.0);
+        let at = Array1::from(vec![-0.5, -0.3, -0.1, -0.2, -0.7, -1.5, 0.3, -0.4, 0.1]);
+        let gradient = (&problem).gradient(&at).unwrap();
+        let loss = |flat: &Array1<f64>| problem.decoded(&Boxes::of(flat)).loss;
+        for place in 0..at.len() {
+            let moved = |by: f64| {
+                let mut flat = at.clone();
+                flat[place] += by;
+                loss(&flat)
+            };
+            let slope = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+            assert!((slope - gradient[place]).abs() < 1e-7, "{place}: {slope} and {}", gradient[place]);
+        }
+    }
+
+    #[test]
+    fn a_search_ends_no_worse_than_it_began() {
+        let (latents, outputs) = drawn();
+        for epsilon in [1e-3, 1.0, 10.0, 1e6] {
+            let start = (0..3).fold(Array1::zeros(0), |flat, at| with_one_more(&flat, 1.0 / (at + 1) as f64));
+            let problem = Problem::new(&latents, &outputs, epsilon);
+            let before = problem.decoded(&Boxes::of(&start)).loss;
+            let (found, after) = improved(problem, start);
+            assert!(after <= before, "at ε = {epsilon}: {before} became {after}");
+            assert!((Boxes::of(&found).share.sum() - 1.0).abs() < 1e-12);
+        }
+    }
+
+    /// Without noise to speak of nothing is clipped, and what is lost is what a linear model loses.
+    #[test]
+    fn with_hardly_any_noise_it_is_least_squares() {
+        let (latents, outputs) = drawn();
+        let wide = Boxes {
+            lower: Array1::from_elem(3, -9.0),
+            width: Array1::from_elem(3, 18.0),
+            share: Array1::from_elem(3, 1.0 / 3.0),
+        };
+        let problem = Problem::new(&latents, &outputs, 1e9);
+        let centered = &latents - &latents.mean_axis(Axis(0)).unwrap_or_default();
+        let fitted =
+            centered.dot(&solve_right(&outputs.t().dot(&centered), &centered.t().dot(&centered)).t());
+        let lost = (&outputs - &fitted).mapv(|x| x * x).sum() / 40.0;
+        assert!((problem.decoded(&wide).loss - lost).abs() < 1e-9);
+    }
+}

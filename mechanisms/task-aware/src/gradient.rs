@@ -10,10 +10,12 @@ use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_neural::{Activation, Batches, Network};
 use scumble_registry::{
-    Brief, DifferentiableTask, Domain, Error, Example, Randomness, Result, Table, Volunteers, register,
+    Brief, DifferentiableTask, Domain, Error, Example, Mechanism, Randomness, Result, Table, Volunteers,
+    register,
 };
 use scumble_sensitivity::over_points;
 use serde::Deserialize;
+use std::sync::Arc;
 
 const NAME: &str = "task-aware-gradient";
 
@@ -166,16 +168,20 @@ impl Trainer<'_> {
     }
 }
 
-/// The volunteers, of whom a network learns something.
+/// The volunteers, of whom a network learns something, and what it learns for.
 ///
 /// # Errors
-/// As [`volunteers`], and [`Error::NotApplicable`] where there is no feature.
-pub(crate) fn learners<'b>(plugin: &'static str, brief: &'b Brief) -> Result<&'b Table> {
+/// As [`volunteers`] and [`differentiable_task`], and [`Error::NotApplicable`] where there is no feature.
+pub(crate) fn lesson<'b>(
+    plugin: &'static str,
+    brief: &'b Brief,
+    training: &Training,
+) -> Result<(&'b Table, Arc<dyn DifferentiableTask>)> {
     let table = volunteers(plugin, brief)?;
     if table.columns().is_empty() || table.is_empty() {
         return Err(Error::not_applicable(plugin, "there is no feature, or no volunteer, to learn from"));
     }
-    Ok(table)
+    Ok((table, differentiable_task(plugin, brief, table, training)?))
 }
 
 /// Z, by default half as many as there are features, between 1 and their number.
@@ -195,13 +201,12 @@ fn design(
     Parameters { latent_dim: wanted, eta, training }: Parameters,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    let table = learners(NAME, brief)?;
     if !(eta.is_finite() && eta >= 0.0) {
         let problem = format!("eta must be finite and not negative, and {eta} is not");
         return Err(Error::Parameter { plugin: NAME.into(), problem });
     }
+    let (table, task) = lesson(NAME, brief, &training)?;
     let latents = latent_dim(NAME, wanted, table.columns().len())?;
-    let task = differentiable_task(NAME, brief, table, &training)?;
     let trainer =
         Trainer { plugin: NAME, table, task: &*task, training: &training, epsilon: brief.budget.epsilon() };
     let mut chain = trainer.start(latents, Activation::Identity)?;
@@ -227,9 +232,8 @@ pub(crate) fn privacy_agnostic(
     training: &Training,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    let table = learners(plugin, brief)?;
+    let (table, task) = lesson(plugin, brief, training)?;
     let latents = latent_dim(plugin, wanted, table.columns().len())?;
-    let task = differentiable_task(plugin, brief, table, training)?;
     let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon() };
     let mut chain = trainer.start(latents, Activation::Identity)?;
     trainer.run(&mut chain, Run { eta: Some(0.0), is_noisy: false })?;
@@ -244,9 +248,8 @@ pub(crate) fn task_agnostic(
     training: &Training,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    let table = learners(plugin, brief)?;
+    let (table, task) = lesson(plugin, brief, training)?;
     let d = table.columns().len();
-    let task = differentiable_task(plugin, brief, table, training)?;
     let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon() };
     let mut chain = trainer.start(d, Activation::Identity)?;
     chain = Chain::new(affine(&Array2::eye(d), Array1::zeros(d).view())?, chain.decoder);
@@ -265,7 +268,6 @@ pub fn expected_loss(
     draws: usize,
     seed: u64,
 ) -> Result<f64> {
-    use scumble_registry::Mechanism;
     let loss = |estimates: ArrayView2<f64>| -> Result<f64> {
         Ok(task.losses(estimates, table)?.0.mean().unwrap_or(f64::NAN))
     };

@@ -166,6 +166,11 @@ impl LatentLaplace {
         Ok(latent)
     }
 
+    fn misfit(&self, point: &[f64]) -> Error {
+        let (found, width) = (point.len(), self.range.dim());
+        Error::shape(format!("a point has {found} values where the range has {width}"))
+    }
+
     /// A point of the range as its latents and what follows them.
     fn split<'p>(&self, point: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
         (point.len() == self.range.dim()).then(|| point.split_at(self.latent_dim()))
@@ -220,20 +225,19 @@ impl LocalMechanism for LatentLaplace {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let (found, width, latents) = (point.len(), self.range.dim(), self.latent_dim());
-        match (point.get_mut(..latents), &self.noise) {
-            (Some(_), _) | (None, _) if found != width => {
-                Err(Error::shape(format!("a point has {found} values where the range has {width}")))
-            }
-            (Some(latent), Some(noise)) => noise.add(latent, stream),
-            _ => Ok(()),
+        let latents = self.latent_dim();
+        if point.len() != self.range.dim() {
+            return Err(self.misfit(point));
+        }
+        match &self.noise {
+            Some(noise) => noise.add(&mut point[..latents], stream),
+            None => Ok(()),
         }
     }
 
     fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
         let Some((latent, target)) = self.split(&point) else {
-            let (found, width) = (point.len(), self.range.dim());
-            return Err(Error::shape(format!("a point has {found} values where the range has {width}")));
+            return Err(self.misfit(&point));
         };
         let latent = ArrayView2::from_shape((1, latent.len()), latent);
         let latent = latent.map_err(|problem| Error::shape(problem.to_string()))?;
