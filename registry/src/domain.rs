@@ -39,7 +39,7 @@ pub enum Factor {
         radius: f64,
     },
     /// All points x with lower ≤ sᵀx ≤ upper for every vector s of signs whose first is +1: the tightest set with as large an ℓ₁ diameter as
-    /// some points that are not kept (errata T2). Points outside are moved towards the centre.
+    /// some points (errata T2). Points outside are moved towards the centre. Its faces are where the outermost of those points lie.
     Polytope {
         /// A point within (Z values, at most 12).
         center: Vec<f64>,
@@ -80,7 +80,7 @@ impl Factor {
         }
     }
 
-    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball; of a polytope points near its widest faces.
+    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball.
     fn l2_farthest(&self) -> [Vec<f64>; 2] {
         match self {
             Self::Interval { lower, upper } => [vec![*lower], vec![*upper]],
@@ -111,8 +111,9 @@ impl Factor {
             Self::Interval { lower, upper } => lower.abs().max(upper.abs()),
             Self::OneHot { .. } => 1.0,
             Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => *radius,
-            Self::Polytope { center, bounds } => {
-                center.iter().fold(0.0, |most: f64, x| most.max(x.abs())) + polytope::radius(center, bounds)
+            // A coordinate is half the sum of two signed sums.
+            Self::Polytope { bounds, .. } => {
+                bounds.iter().fold(0.0, |most, (lower, upper)| most.max(lower.abs()).max(upper.abs()))
             }
         }
     }
@@ -313,12 +314,12 @@ impl Domain {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Two points as far apart in ℓ₁ as the domain allows, but for polytopes, of which they are near the widest faces.
+    /// Two points as far apart in ℓ₁ as the domain allows.
     pub fn l1_farthest(&self) -> [Vec<f64>; 2] {
         join(self.factors.iter().map(Factor::l1_farthest))
     }
 
-    /// Two points as far apart in ℓ₂ as the domain allows, but for polytopes as with [`l1_farthest`](Self::l1_farthest).
+    /// Two points as far apart in ℓ₂ as the domain allows; in ℓ₁ for polytopes.
     pub fn l2_farthest(&self) -> [Vec<f64>; 2] {
         join(self.factors.iter().map(Factor::l2_farthest))
     }

@@ -1,11 +1,11 @@
 //! Latents that are bounded by construction, trained end to end through fresh noise.
 
 use crate::chain::{Chain, training_noise, unfit};
-use crate::gradient::{Trainer, latent_dim, lesson, trained_example};
+use crate::gradient::{Trainer, latent_dim, lesson, not_negative, trained_example};
 use crate::latent::LatentLaplace;
 use crate::linear::PAPER;
 use crate::set::between;
-use crate::training::{Hidden, Training};
+use crate::training::{Hidden, Training, TrainingParameters};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -25,8 +25,8 @@ struct Parameters {
     /// the others did not see.
     weight_decay: Option<f64>,
     /// Networks and steps. The noise is drawn for every step.
-    #[serde(default = "by_default")]
-    training: Training,
+    #[serde(default)]
+    training: TrainingParameters,
 }
 
 fn by_default() -> Training {
@@ -135,35 +135,51 @@ fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
         return Ok(DECAYS[0]);
     }
     let (kept, others) = (trainer.table.select(&kept)?, trainer.table.select(&others)?);
-    let losses: Vec<f64> = DECAYS
+    let losses: Vec<Result<f64>> = DECAYS
         .par_iter()
         .map(|decay| {
             let mut bounded = Bounded::trained(&Trainer { table: &others, ..*trainer }, latents, *decay)?;
             bounded.loss(trainer.task, &kept, trainer.epsilon)
         })
-        .collect::<Result<_>>()?;
-
-    let best = (0..DECAYS.len()).min_by(|a, b| losses[*a].total_cmp(&losses[*b])).unwrap_or(0);
-    Ok(DECAYS[best])
+        .collect();
+    // One that diverges is not chosen.
+    let finite = DECAYS.iter().zip(&losses).filter_map(|(decay, loss)| {
+        loss.as_ref().ok().filter(|loss| loss.is_finite()).map(|loss| (*decay, *loss))
+    });
+    match finite.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        Some((decay, _)) => Ok(decay),
+        None => Err(losses
+            .into_iter()
+            .find_map(Result::err)
+            .unwrap_or(Error::Diverged { mechanism: NAME.into(), epoch: 1 })),
+    }
 }
 
 fn design(
     Parameters { latent_dim: wanted, weight_decay, training }: Parameters,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
+    let training = training.or(by_default());
     let (table, task) = lesson(NAME, brief, &training)?;
     let latents = latent_dim(NAME, wanted, table.columns().len())?;
-    let trainer =
-        Trainer { plugin: NAME, table, task: &*task, training: &training, epsilon: brief.budget.epsilon() };
+    let trainer = Trainer {
+        plugin: NAME,
+        table,
+        task: &*task,
+        training: &training,
+        epsilon: brief.budget.epsilon(),
+        set: None,
+    };
     let weight_decay = match weight_decay {
-        Some(decay) => decay,
+        Some(decay) => not_negative(NAME, "weight_decay", decay)?,
         None => chosen(&trainer, latents)?,
     };
     let bounded = Bounded::trained(&trainer, latents, weight_decay)?;
     let half_widths = bounded.half_widths();
     let Chain { encoder, decoder, .. } = bounded.chain;
     let set = between(half_widths.iter().map(|half| (-half, *half)))?;
-    trainer.designed(brief, Chain::new(scaled(encoder, &half_widths)?, decoder), Some(set))
+    let trainer = Trainer { set: Some(&set), ..trainer };
+    trainer.designed(brief, Chain::new(scaled(encoder, &half_widths)?, decoder))
 }
 
 /// The network with its outputs times these numbers: one layer more.

@@ -80,6 +80,8 @@ impl Boxes {
     }
 }
 
+type Searched<T> = std::result::Result<T, argmin::core::Error>;
+
 /// The loss of boxes: E‖K(x̂ − x)‖² over the sample and the noise, with the decoder that is best for the clipped latents.
 struct Problem<'p> {
     /// φ, N × Z.
@@ -121,6 +123,15 @@ impl<'p> Problem<'p> {
         Decoded { means, decoder, loss, slopes }
     }
 
+    /// # Errors
+    /// Where a search has gone on for too long, or astray.
+    fn check(&self, flat: &Array1<f64>) -> Searched<()> {
+        if self.tried.get() <= MOST_TRIED && flat.iter().all(|x| x.is_finite()) {
+            return Ok(());
+        }
+        Err(argmin::core::Error::msg("the search has gone on for too long, or astray"))
+    }
+
     /// What each latent's noise adds to the loss (Z).
     fn noise_cost(&self, boxes: &Boxes, decoder: &Array2<f64>) -> Array1<f64> {
         let squares: Array1<f64> = decoder.axis_iter(Axis(1)).map(squared_norm).collect();
@@ -138,18 +149,13 @@ fn decoder(latents: &Array2<f64>, outputs: &Array2<f64>, variance: &Array1<f64>)
     solve_right(&(outputs.t().dot(latents) / n * &units), &scaled) * &units
 }
 
-type Searched<T> = std::result::Result<T, argmin::core::Error>;
-
 impl CostFunction for &Problem<'_> {
     type Param = Array1<f64>;
     type Output = f64;
 
     fn cost(&self, flat: &Array1<f64>) -> Searched<f64> {
-        let tried = self.tried.get() + 1;
-        self.tried.set(tried);
-        if tried > MOST_TRIED || flat.iter().any(|x| !x.is_finite()) {
-            return Err(argmin::core::Error::msg("the search has gone on for too long, or astray"));
-        }
+        self.tried.set(self.tried.get() + 1);
+        self.check(flat)?;
         let loss = self.decoded(&Boxes::of(flat)).loss;
         if self.best.borrow().as_ref().is_none_or(|(_, least)| loss < *least) {
             self.best.replace(Some((flat.clone(), loss)));
@@ -164,6 +170,7 @@ impl Gradient for &Problem<'_> {
 
     /// The decoder being the best, its own change adds nothing.
     fn gradient(&self, flat: &Array1<f64>) -> Searched<Array1<f64>> {
+        self.check(flat)?;
         let boxes = Boxes::of(flat);
         let Decoded { decoder, slopes, .. } = self.decoded(&boxes);
         let of_noise = self.noise_cost(&boxes, &decoder);
@@ -219,10 +226,12 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let k = linear_task(NAME, brief, table, &sample)?;
     let whitened = Whitened::new(NAME, &sample, &k)?;
     let most = checked_latent_dim(NAME, latent_dim, whitened.rank())?;
-    let roots: Vec<f64> = whitened.eigenvalues.iter().take(most).map(|value| value.sqrt()).collect();
+    // In units in which the whole loss is one, for the search.
+    let size = whitened.eigenvalues.sum().sqrt();
+    let roots: Vec<f64> = whitened.eigenvalues.iter().take(most).map(|value| value.sqrt() / size).collect();
     let map = whitened.map(&roots);
     let centered = sample.records() - sample.mean();
-    let (all, outputs) = (centered.dot(&map.t()), centered.dot(&k.t()));
+    let (all, outputs) = (centered.dot(&map.t()), centered.dot(&k.t()) / size);
     // Any finite ε: of an infinite one all that is kept of the boxes is that they hold everything.
     let epsilon = brief.budget.epsilon().min(1e12);
     let mut best: Option<(Array1<f64>, f64)> = None;

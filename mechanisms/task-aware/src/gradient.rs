@@ -5,7 +5,7 @@ use crate::latent::{LatentLaplace, Parts, predict};
 use crate::linear::{PAPER, affine};
 use crate::sample::volunteers;
 use crate::set::Latents;
-use crate::training::{Hidden, Training, differentiable_task};
+use crate::training::{Hidden, Training, TrainingParameters, differentiable_task};
 use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_neural::{Activation, Batches, Network};
@@ -13,7 +13,6 @@ use scumble_registry::{
     Brief, DifferentiableTask, Domain, Error, Example, Mechanism, Randomness, Result, Table, Volunteers,
     register,
 };
-use scumble_sensitivity::over_points;
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -29,8 +28,8 @@ struct Parameters {
     #[serde(default = "by_default")]
     eta: f64,
     /// Networks and steps.
-    #[serde(default = "Training::of_the_paper")]
-    training: Training,
+    #[serde(default)]
+    training: TrainingParameters,
 }
 
 fn by_default() -> f64 {
@@ -68,6 +67,8 @@ pub(crate) struct Trainer<'a> {
     pub(crate) task: &'a dyn DifferentiableTask,
     pub(crate) training: &'a Training,
     pub(crate) epsilon: f64,
+    /// Where latents are moved to; the tightest set that holds those of the records at hand, if none.
+    pub(crate) set: Option<&'a Domain>,
 }
 
 /// What of Algorithm 1 is run.
@@ -126,11 +127,14 @@ impl Trainer<'_> {
         Ok(())
     }
 
-    /// Δ₁ of the records at hand.
+    /// Δ₁ of the set that a release would move latents to.
     fn sensitivity(&self, encoder: &Network<f64>) -> Result<f64> {
-        let latents = predict(encoder, self.table.records().view())?;
-        let sensitivity = over_points(latents.view());
-        Ok(sensitivity.map_err(|problem| Error::not_applicable(self.plugin, problem.to_string()))?.value)
+        Ok(match self.set {
+            Some(set) => set.l1_diameter(),
+            None => {
+                Latents::of_points(predict(encoder, self.table.records().view())?.view())?.set.l1_diameter()
+            }
+        })
     }
 
     pub(crate) fn wrong(&self) -> impl Fn(scumble_neural::Error) -> Error + use<> {
@@ -138,11 +142,11 @@ impl Trainer<'_> {
         move |problem| Error::Parameter { plugin: plugin.into(), problem: problem.to_string() }
     }
 
-    /// What was trained, released by: latents are moved into `set`, or into the tightest one that holds those of the records at hand.
-    pub(crate) fn designed(&self, brief: &Brief, chain: Chain, set: Option<Domain>) -> Result<LatentLaplace> {
+    /// What was trained, to release by.
+    pub(crate) fn designed(&self, brief: &Brief, chain: Chain) -> Result<LatentLaplace> {
         let Chain { mut encoder, mut decoder, .. } = chain;
-        let Latents { set, origin } = match set {
-            Some(set) => Latents { origin: Array1::zeros(set.dim()), set },
+        let Latents { set, origin } = match self.set {
+            Some(set) => Latents { origin: Array1::zeros(set.dim()), set: set.clone() },
             None => Latents::of_points(predict(&encoder, self.table.records().view())?.view())?,
         };
         if origin.iter().any(|x| *x != 0.0) {
@@ -184,6 +188,16 @@ pub(crate) fn lesson<'b>(
     Ok((table, differentiable_task(plugin, brief, table, training)?))
 }
 
+/// # Errors
+/// [`Error::Parameter`] unless it is finite and not negative.
+pub(crate) fn not_negative(plugin: &str, name: &str, value: f64) -> Result<f64> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(value);
+    }
+    let problem = format!("{name} must be finite and not negative, and {value} is not");
+    Err(Error::Parameter { plugin: plugin.into(), problem })
+}
+
 /// Z, by default half as many as there are features, between 1 and their number.
 pub(crate) fn latent_dim(plugin: &str, wanted: Option<usize>, d: usize) -> Result<usize> {
     match wanted {
@@ -201,17 +215,21 @@ fn design(
     Parameters { latent_dim: wanted, eta, training }: Parameters,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    if !(eta.is_finite() && eta >= 0.0) {
-        let problem = format!("eta must be finite and not negative, and {eta} is not");
-        return Err(Error::Parameter { plugin: NAME.into(), problem });
-    }
+    let eta = not_negative(NAME, "eta", eta)?;
+    let training = training.or(Training::of_the_paper());
     let (table, task) = lesson(NAME, brief, &training)?;
     let latents = latent_dim(NAME, wanted, table.columns().len())?;
-    let trainer =
-        Trainer { plugin: NAME, table, task: &*task, training: &training, epsilon: brief.budget.epsilon() };
+    let trainer = Trainer {
+        plugin: NAME,
+        table,
+        task: &*task,
+        training: &training,
+        epsilon: brief.budget.epsilon(),
+        set: None,
+    };
     let mut chain = trainer.start(latents, Activation::Identity)?;
     trainer.run(&mut chain, Run { eta: Some(eta), is_noisy: true })?;
-    trainer.designed(brief, chain, None)
+    trainer.designed(brief, chain)
 }
 
 impl Trainer<'_> {
@@ -234,30 +252,31 @@ pub(crate) fn privacy_agnostic(
 ) -> Result<LatentLaplace> {
     let (table, task) = lesson(plugin, brief, training)?;
     let latents = latent_dim(plugin, wanted, table.columns().len())?;
-    let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon() };
+    let trainer =
+        Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon(), set: None };
     let mut chain = trainer.start(latents, Activation::Identity)?;
     trainer.run(&mut chain, Run { eta: Some(0.0), is_noisy: false })?;
     trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
-    trainer.designed(brief, chain, None)
+    trainer.designed(brief, chain)
 }
 
 /// `task-agnostic` by training: the decoder alone.
 pub(crate) fn task_agnostic(
     plugin: &'static str,
-    set: Option<Domain>,
+    set: Option<&Domain>,
     training: &Training,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
     let (table, task) = lesson(plugin, brief, training)?;
     let d = table.columns().len();
-    let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon() };
+    let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon(), set };
     let mut chain = trainer.start(d, Activation::Identity)?;
     chain = Chain::new(affine(&Array2::eye(d), Array1::zeros(d).view())?, chain.decoder);
     trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
-    trainer.designed(brief, chain, set)
+    trainer.designed(brief, chain)
 }
 
-/// The mean loss of a mechanism's releases of `table`, drawn `draws` times from `seed`: an estimate of its expectation over the noise.
+/// The mean loss of a mechanism's releases of `table`, drawn `draws` times, at least once, from `seed`: an estimate of its expectation over the noise.
 ///
 /// # Errors
 /// [`Error::Shape`] for records that it, or the task, does not take.
@@ -272,6 +291,7 @@ pub fn expected_loss(
         Ok(task.losses(estimates, table)?.0.mean().unwrap_or(f64::NAN))
     };
     let mut sum = 0.0;
+    let draws = draws.max(1);
     for draw in 0..draws {
         let mut randomness = Randomness::seeded(seed.wrapping_add(draw as u64));
         sum += loss(mechanism.release(table, &mut randomness)?.table.records().view())?;

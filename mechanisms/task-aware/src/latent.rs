@@ -75,6 +75,9 @@ impl TryFrom<Parts> for LatentLaplace {
                 )));
             }
         }
+        for network in [&parts.encoder, &parts.decoder] {
+            network.check_finite().map_err(|problem| Error::shape(problem.to_string()))?;
+        }
         let range = Domain::product([parts.latent.clone(), parts.domain.target().as_domain()?])?;
         let noise = match parts.epsilon {
             f64::INFINITY => None,
@@ -177,6 +180,10 @@ impl LatentLaplace {
     }
 }
 
+/// A task shapes the design, and whoever's data shaped the task.
+const TASK_IS_PUBLIC: &str =
+    "the task that it was designed for is public, or those whose data it comes from agreed";
+
 /// What comes out of a network.
 pub(crate) fn predict(network: &Network<f64>, records: ArrayView2<f64>) -> Result<Array2<f64>> {
     network.predict(records).map_err(|problem| Error::shape(problem.to_string()))
@@ -196,7 +203,9 @@ impl Mechanism for LatentLaplace {
                 let theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, on latents that are \
                                moved into a set of this ℓ₁ diameter whatever the record; decoding is post-processing";
                 let dp = Notion::LocalDp(LocalDp::pure(*epsilon));
-                Guarantee::of_features(domain, [(dp, theorem.to_owned())])
+                let mut guarantee = Guarantee::of_features(domain, [(dp, theorem.to_owned())]);
+                guarantee.assumes.push(TASK_IS_PUBLIC.into());
+                guarantee
             }
         };
         Guarantee { shaped_by: *shaped_by, ..guarantee }
@@ -260,7 +269,10 @@ impl LocalMechanism for LatentLaplace {
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let (point, released) = (self.split(point)?.0, self.split(released)?.0);
+        let ((point, target), (released, released_target)) = (self.split(point)?, self.split(released)?);
+        if target != released_target {
+            return Some(f64::NEG_INFINITY);
+        }
         self.noise.as_ref()?.log_likelihood(point, released).ok()
     }
 

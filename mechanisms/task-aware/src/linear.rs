@@ -5,7 +5,7 @@ use crate::latent::{LatentLaplace, Parts};
 use crate::sample::{Eigen, Sample, solve_right, volunteers};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task};
-use crate::training::Training;
+use crate::training::{Training, TrainingParameters};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
 use scumble_kkt::Waterfilling;
@@ -88,9 +88,13 @@ impl Whitened {
         let p = k.dot(&l);
         let Eigen { values, vectors } = Eigen::of(&p.t().dot(&p));
         let largest = values.first().copied().unwrap_or(0.0);
-        // Of K itself rounding leaves nothing below this share.
-        let scale = k.iter().map(|x| x * x).sum::<f64>() * sample.covariance().diag().sum();
-        if values.is_empty() || largest <= 1e-14 * scale {
+        // What would count if all columns varied by themselves: of it rounding leaves nothing below this share.
+        let alone = (k * k).dot(&sample.covariance().diag()).sum();
+        if !alone.is_finite() {
+            let reason = "the task's and the records' numbers are too large to be squared";
+            return Err(Error::not_applicable(plugin, reason));
+        }
+        if values.is_empty() || largest <= 1e-14 * alone {
             return Err(ignores_everything(plugin));
         }
         Ok(Self { inverse, eigenvalues: values.mapv(|x| if x > 1e-14 * largest { x } else { 0.0 }), vectors })
@@ -154,7 +158,7 @@ struct Parameters {
     #[serde(default)]
     sensitivity: Sensitivity,
     /// Networks and steps, for networks that are trained in place of closed forms.
-    training: Option<Training>,
+    training: Option<TrainingParameters>,
 }
 
 /// Parameters of `task-agnostic`.
@@ -165,7 +169,7 @@ struct OfFeatures {
     /// ("empirical").
     sensitivity: Option<Sensitivity>,
     /// Networks and steps, for a decoder that is trained in place of the best linear one.
-    training: Option<Training>,
+    training: Option<TrainingParameters>,
 }
 
 fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain: &Domain) -> Result<Latents> {
@@ -204,6 +208,13 @@ fn privacy_agnostic(
     brief: &Brief,
 ) -> Result<LatentLaplace> {
     if let Some(training) = training {
+        if sensitivity == Sensitivity::Domain {
+            return Err(Error::Parameter {
+                plugin: PRIVACY.into(),
+                problem: "a trained encoder has no sensitivity \"domain\": its latents are moved to where the volunteers' are".into(),
+            });
+        }
+        let training = training.or(Training::of_the_paper());
         return gradient::privacy_agnostic(PRIVACY, latent_dim, &training, brief);
     }
     let table = volunteers(PRIVACY, brief)?;
@@ -221,7 +232,8 @@ const TASK: &str = "task-agnostic";
 fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
     let of_domain = sensitivity != Some(Sensitivity::Empirical);
     if let Some(training) = training {
-        let set = of_domain.then(|| brief.domain.features().clone());
+        let training = training.or(Training::of_the_paper());
+        let set = of_domain.then(|| brief.domain.features());
         return gradient::task_agnostic(TASK, set, &training, brief);
     }
     let sample = Sample::new(volunteers(TASK, brief)?.records().view())?;

@@ -2,9 +2,9 @@
 
 use faer::{Mat, Side};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-use scumble_registry::{Brief, Error, Result, Table};
+use scumble_registry::{Brief, Error, Result, Table, Volunteers};
 
-/// Of Σ_xx: directions of less than this share of the largest variance are none (errata T4).
+/// Of the columns' correlations: directions of less than this share of the largest variance are none (errata T4).
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// Records (N × n), with their mean and their covariance, divided by N.
@@ -50,22 +50,31 @@ impl Sample {
     /// L (n × r) with LLᵀ = Σ_xx, and L⁺ (r × n), of the directions in which records vary: h = L⁺(x − μ) has the covariance I of r
     /// dimensions, and x = μ + Lh.
     pub fn whitening(&self) -> (Array2<f64>, Array2<f64>) {
-        let eigen = Eigen::of(&self.covariance);
+        // Of correlations: columns may have any units.
+        let deviations = self.covariance.diag().mapv(f64::sqrt);
+        let inverses = deviations.mapv(|deviation| if deviation > 0.0 { 1.0 / deviation } else { 0.0 });
+        let per_column = |values: &Array1<f64>| values.clone().insert_axis(Axis(1));
+        let eigen = Eigen::of(&(&self.covariance * &inverses * per_column(&inverses)));
         let largest = eigen.values.first().copied().unwrap_or(0.0);
         let rank = eigen.values.iter().filter(|value| **value > LEAST_VARIANCE * largest).count();
         let (vectors, roots) = eigen.first(rank);
         let roots = roots.mapv(f64::sqrt);
-        (&vectors * &roots, (&vectors / &roots).reversed_axes())
+        let (l, inverse) = (&vectors * &roots, &vectors / &roots);
+        (l * per_column(&deviations), (inverse * per_column(&inverses)).reversed_axes())
     }
 }
 
 /// The volunteers' records of a brief, which must lie in its domain.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] where there are none, [`Error::Shape`] for another shape, and for a record outside the domain.
+/// [`Error::NotApplicable`] where there are none, [`Error::PrivateVolunteers`] where they are promised privacy, [`Error::Shape`] for another shape, and for a record outside the domain.
 pub(crate) fn volunteers<'b>(plugin: &str, brief: &'b Brief) -> Result<&'b Table> {
-    let Some(table) = brief.volunteers.table() else {
-        return Err(Error::not_applicable(plugin, "it learns from volunteers' records, and there are none"));
+    let table = match &brief.volunteers {
+        // Nothing here claims anything for them.
+        Volunteers::Private(_) => return Err(Error::PrivateVolunteers { plugin: plugin.into() }),
+        volunteers => volunteers.table().ok_or_else(|| {
+            Error::not_applicable(plugin, "it learns from volunteers' records, and there are none")
+        })?,
     };
     brief.domain.layout().check(table)?;
     let features = brief.domain.features();
@@ -91,9 +100,12 @@ pub(crate) struct Eigen {
 }
 
 impl Eigen {
-    /// Of a symmetric matrix (n × n) of finite numbers; without values where none were found.
+    /// Of a symmetric matrix (n × n); without values where there is an entry that is no finite number.
     pub(crate) fn of(matrix: &Array2<f64>) -> Self {
         let n = matrix.nrows();
+        if matrix.iter().any(|x| !x.is_finite()) {
+            return Self { values: Array1::zeros(0), vectors: Array2::zeros((n, 0)) };
+        }
         let symmetric = Mat::from_fn(n, n, |i, j| (matrix[[i, j]] + matrix[[j, i]]) / 2.0);
         let Ok(eigen) = symmetric.self_adjoint_eigen(Side::Lower) else {
             return Self { values: Array1::zeros(0), vectors: Array2::zeros((n, 0)) };

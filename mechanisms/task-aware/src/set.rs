@@ -85,6 +85,12 @@ impl Latents {
 
 /// The polytope between these bounds around a centre, which lies within but for rounding.
 fn polytope(center: Array1<f64>, mut bounds: Vec<(f64, f64)>) -> Result<Domain> {
+    // A face pair that hardly leaves room would move whoever is not quite like the volunteers far to the middle; the widest decides the diameter.
+    let least = 1e-3 * bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max);
+    for (lower, upper) in &mut bounds {
+        let missing = (least - (*upper - *lower)).max(0.0);
+        (*lower, *upper) = (*lower - missing / 2.0, *upper + missing / 2.0);
+    }
     for (index, (lower, upper)) in bounds.iter_mut().enumerate() {
         let sum: f64 = signs(index, center.len()).zip(&center).map(|(sign, x)| sign * x).sum();
         let margin = 1e-14 * largest(center.as_slice().unwrap_or(&[])) * center.len() as f64;

@@ -17,11 +17,7 @@ pub(crate) fn linear_task(
 ) -> Result<Array2<f64>> {
     let n = table.columns().len();
     let k = match &brief.task {
-        Task::Linear(k) if k.ncols() != n => {
-            let problem = format!("the task has {} columns where records have {n}", k.ncols());
-            return Err(Error::shape(problem));
-        }
-        Task::Linear(k) => k.clone(),
+        Task::Linear(k) => checked(k, n)?.clone(),
         Task::Unknown => match targets(table) {
             None => Array2::eye(n),
             Some(targets) => least_squares(sample, &targets),
@@ -33,10 +29,21 @@ pub(crate) fn linear_task(
             ));
         }
     };
-    if let Some(value) = k.iter().find(|value| !value.is_finite()) {
-        return Err(Error::shape(format!("the task has an entry {value}, which is no finite number")));
-    }
     Ok(k)
+}
+
+/// K, if it is one for records of n columns.
+///
+/// # Errors
+/// [`Error::Shape`] for another width, or an entry that is no finite number.
+pub(crate) fn checked(k: &Array2<f64>, n: usize) -> Result<&Array2<f64>> {
+    if k.ncols() != n {
+        return Err(Error::shape(format!("the task has {} columns where records have {n}", k.ncols())));
+    }
+    match k.iter().find(|value| !value.is_finite()) {
+        Some(value) => Err(Error::shape(format!("the task has an entry {value}, which is no finite number"))),
+        None => Ok(k),
+    }
 }
 
 /// There is nothing to release where nothing counts.

@@ -1,6 +1,7 @@
 //! How designs are trained, and the tasks that they are trained for.
 
 use crate::network_task::{LinearTask, NetworkTask, Wanted};
+use crate::task::checked;
 use schemars::JsonSchema;
 use scumble_neural::{
     Activation, Adam, Architecture, Examples, Initialisation, Network, Optimiser, Training as Fitting,
@@ -9,31 +10,64 @@ use scumble_registry::{Brief, DifferentiableTask, Error, Result, Table, Target, 
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// The networks of a trained design, and how often they step.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+/// The networks of a trained design, and how often they step: what of it is given.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Training {
+pub(crate) struct TrainingParameters {
     /// How many units the encoder's hidden layer has; 0, the default, for a linear encoder.
-    pub(crate) encoder_hidden: usize,
+    encoder_hidden: Option<usize>,
     /// How many units the decoder's hidden layer has; 0, the default, for a linear decoder.
-    pub(crate) decoder_hidden: usize,
+    decoder_hidden: Option<usize>,
     /// What these units do.
-    pub(crate) hidden: Hidden,
+    hidden: Option<Hidden>,
     /// How many rectified linear units the task's hidden layer has, where the task is learned from the volunteers' target: by default half as
     /// many again as there are features.
-    pub(crate) task_hidden: Option<usize>,
+    task_hidden: Option<usize>,
     /// How often the task's network sees each volunteer.
-    pub(crate) task_epochs: usize,
+    task_epochs: Option<usize>,
     /// How often the volunteers' noise is drawn.
-    pub(crate) epochs: usize,
+    epochs: Option<usize>,
     /// How many steps are made with the same noise.
-    pub(crate) steps: usize,
+    steps: Option<usize>,
     /// How many volunteers make a step; by default all of them.
-    pub(crate) batch_size: Option<usize>,
+    batch_size: Option<usize>,
     /// Adam's.
-    pub(crate) learning_rate: f64,
+    learning_rate: Option<f64>,
     /// From what parameters, noise and order are drawn.
+    seed: Option<u64>,
+}
+
+/// The same, all of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Training {
+    pub(crate) encoder_hidden: usize,
+    pub(crate) decoder_hidden: usize,
+    pub(crate) hidden: Hidden,
+    pub(crate) task_hidden: Option<usize>,
+    pub(crate) task_epochs: usize,
+    pub(crate) epochs: usize,
+    pub(crate) steps: usize,
+    pub(crate) batch_size: Option<usize>,
+    pub(crate) learning_rate: f64,
     pub(crate) seed: u64,
+}
+
+impl TrainingParameters {
+    /// What is not given is as it is there.
+    pub(crate) fn or(&self, other: Training) -> Training {
+        Training {
+            encoder_hidden: self.encoder_hidden.unwrap_or(other.encoder_hidden),
+            decoder_hidden: self.decoder_hidden.unwrap_or(other.decoder_hidden),
+            hidden: self.hidden.unwrap_or(other.hidden),
+            task_hidden: self.task_hidden.or(other.task_hidden),
+            task_epochs: self.task_epochs.unwrap_or(other.task_epochs),
+            epochs: self.epochs.unwrap_or(other.epochs),
+            steps: self.steps.unwrap_or(other.steps),
+            batch_size: self.batch_size.or(other.batch_size),
+            learning_rate: self.learning_rate.unwrap_or(other.learning_rate),
+            seed: self.seed.unwrap_or(other.seed),
+        }
+    }
 }
 
 /// What the units of a hidden layer do.
@@ -90,8 +124,13 @@ pub(crate) fn differentiable_task(
     training: &Training,
 ) -> Result<Arc<dyn DifferentiableTask>> {
     match &brief.task {
+        Task::Differentiable(task) if task.width() != table.columns().len() => Err(Error::shape(format!(
+            "the task takes {} columns where records have {}",
+            task.width(),
+            table.columns().len()
+        ))),
         Task::Differentiable(task) => Ok(task.clone()),
-        Task::Linear(k) => Ok(Arc::new(LinearTask::new(k.clone()))),
+        Task::Linear(k) => Ok(Arc::new(LinearTask::new(checked(k, table.columns().len())?.clone()))),
         _ if matches!(table.target(), Target::None) => Err(Error::not_applicable(
             plugin,
             "it is trained for a task: a matrix K, or volunteers with a target to learn one from",
