@@ -2,7 +2,7 @@
 
 use faer::{Mat, Side};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-use scumble_registry::{Brief, Error, Result, Table};
+use scumble_registry::{Brief, Error, Result, Table, Target, TargetDomain};
 
 /// Of Σ_xx: directions of less than this share of the largest variance are none (errata T4).
 const LEAST_VARIANCE: f64 = 1e-12;
@@ -67,7 +67,12 @@ pub(crate) fn volunteers<'b>(plugin: &str, brief: &'b Brief) -> Result<&'b Table
     let Some(table) = brief.volunteers.table() else {
         return Err(Error::not_applicable(plugin, "it learns from volunteers' records, and there are none"));
     };
-    brief.domain.layout().check(table)?;
+    let check = |table: &Table| brief.domain.layout().check(table);
+    match brief.domain.target() {
+        // A design that leaves the target to another may still learn from the volunteers' what it is for.
+        TargetDomain::None => check(&table.clone().with_target(Target::None)?)?,
+        _ => check(table)?,
+    }
     let features = brief.domain.features();
     for (row, record) in table.records().outer_iter().enumerate() {
         let record = record.to_vec();
@@ -94,6 +99,9 @@ impl Eigen {
     /// Of a symmetric matrix (n × n) of finite numbers; without values where none were found.
     pub(crate) fn of(matrix: &Array2<f64>) -> Self {
         let n = matrix.nrows();
+        if n == 0 {
+            return Self { values: Array1::zeros(0), vectors: Array2::zeros((0, 0)) }; // faer has none of these
+        }
         let symmetric = Mat::from_fn(n, n, |i, j| (matrix[[i, j]] + matrix[[j, i]]) / 2.0);
         let Ok(eigen) = symmetric.self_adjoint_eigen(Side::Lower) else {
             return Self { values: Array1::zeros(0), vectors: Array2::zeros((n, 0)) };
