@@ -26,6 +26,9 @@ pub enum Fault {
     /// It releases by another design, and what that one's clip takes off is put back on: the clip is forgotten, or the sensitivity
     /// is that of a sample, which other records leave.
     Unclipped(Box<dyn Mechanism>),
+    /// It encodes by the first design, which moves points into a wide set, and takes the noise of the second, which is that of a narrow
+    /// one: what lies outside of that leaves all the same.
+    Unmoved(Box<dyn Mechanism>, Box<dyn Mechanism>),
     /// This coordinate leaves as it is.
     Bare(usize),
     /// The first two coordinates share their noise.
@@ -140,8 +143,9 @@ impl LocalMechanism for Twin {
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        match self.fault {
+        match &self.fault {
             Fault::Unclipped(_) => Ok(record.to_vec()),
+            Fault::Unmoved(wide, _) => of(&**wide)?.encode(record),
             _ => self.local()?.encode(record),
         }
     }
@@ -168,7 +172,7 @@ impl LocalMechanism for Twin {
                 Ok(())
             }
             Fault::By(other) => of(&**other)?.perturb(point, stream),
-            Fault::Unclipped(other) => {
+            Fault::Unclipped(other) | Fault::Unmoved(_, other) => {
                 let other = of(&**other)?;
                 other.range().project(point)?;
                 let taken_off: Vec<f64> = clean.iter().zip(&*point).map(|(x, clipped)| x - clipped).collect();

@@ -19,7 +19,13 @@ fn the_built_in_plugins_are_these() {
             "identity",
             "laplace",
             "piecewise",
-            "randomized-response"
+            "privacy-agnostic",
+            "randomized-response",
+            "task-agnostic",
+            "task-aware-bounded",
+            "task-aware-clipped",
+            "task-aware-gradient",
+            "task-aware-linear"
         ]
     );
 }

@@ -8,7 +8,11 @@ use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse,
 use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
 use scumble::registry::{
     Brief, Budget, Domain, LocalMechanism, Mechanism, Plugin, Randomness, RecordDomain, Registry, Table,
-    Target, TargetDomain,
+    Target, TargetDomain, Task, Volunteers,
+};
+use scumble::task_aware::{
+    LatentLaplace, PRIVACY_AGNOSTIC, Parts, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED,
+    TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR,
 };
 use scumble_integration_tests::{CuratorFault, CuratorTwin, Fault, Twin, classifier};
 use std::f64::consts::SQRT_2;
@@ -78,12 +82,18 @@ fn caught(honest: &Honest, fault: Fault) -> String {
     sentences.join("\n")
 }
 
-/// What breaks every mechanism with noise.
+/// What breaks every mechanism with noise on the records themselves.
 #[track_caller]
 fn common_faults_are_caught(honest: &Honest) {
-    passes(&Twin::of(honest, Fault::None));
     let clip = caught(honest, Fault::Unclipped(dyn_clone::clone_box(honest)));
     assert!(clip.contains("encode leaves the range"), "{clip}");
+    common_faults_of_noise_are_caught(honest);
+}
+
+/// What breaks every mechanism with noise, wherever that is added.
+#[track_caller]
+fn common_faults_of_noise_are_caught(honest: &Honest) {
+    passes(&Twin::of(honest, Fault::None));
     caught(honest, Fault::Bare(0));
     caught(honest, Fault::OneSeed);
     for fault in [Fault::SeedIgnored, Fault::FirstRowBare, Fault::RestBare] {
@@ -113,7 +123,13 @@ fn every_mechanism_has_its_twins() {
         "laplace",
         "offset",
         "piecewise",
+        "privacy-agnostic",
         "randomized-response",
+        "task-agnostic",
+        "task-aware-bounded",
+        "task-aware-clipped",
+        "task-aware-gradient",
+        "task-aware-linear",
     ];
     assert_eq!(names, here);
 }
@@ -363,6 +379,134 @@ fn twins_of_direct_are_caught() {
     caught(&*honest, Fault::By(of(DIRECT, 2.0)));
     caught(&*honest, Fault::By(of(DIRECT, SQRT_2)));
     common_faults_are_caught(&*honest);
+}
+
+/// 200 volunteers of three numbers, in the middle of the unit box: others lie further out.
+fn volunteers() -> Table {
+    let records = ndarray::Array2::from_shape_fn((200, 3), |(row, column)| {
+        let at = |slope: f64| (0.5 + slope * row as f64).fract();
+        let own = at([0.754_877_67, 0.569_840_29, 0.618_033_99][column]);
+        0.3 + 0.2 * own + 0.2 * at(0.754_877_67)
+    });
+    Table::new(numbers(3).columns().to_vec(), records, Target::None).unwrap()
+}
+
+/// A design for them, of two of the three numbers.
+fn latent(plugin: &Plugin, parameters: serde_json::Value, epsilon: f64) -> LatentLaplace {
+    let mut brief = Brief::new(numbers(3), Budget::pure(epsilon).unwrap());
+    brief.volunteers = Volunteers::Consented(volunteers());
+    brief.task = Task::Linear(ndarray::array![[1.0, 0.5, 0.0], [0.0, 0.5, 0.3]]);
+    let design = plugin.design(&parameters, &brief).unwrap();
+    let mut saved = serde_json::to_value(design.mechanism()).unwrap();
+    saved.as_object_mut().unwrap().remove("kind");
+    serde_json::from_value(saved).unwrap()
+}
+
+/// A design of every kind, with two latents or three.
+fn latents() -> [(&'static str, LatentLaplace); 6] {
+    let trained = serde_json::json!({
+        "latent_dim": 2, "training": {"epochs": 20, "steps": 5, "learning_rate": 0.01}
+    });
+    let bounded = serde_json::json!({
+        "latent_dim": 2, "weight_decay": 1e-3, "training": {"epochs": 100, "learning_rate": 0.01}
+    });
+    let empirical = serde_json::json!({"sensitivity": "empirical"});
+    let [both, none] = [serde_json::json!({"latent_dim": 2}), serde_json::json!({})];
+    // At a budget at which two latents are worth it.
+    [
+        ("linear", latent(&TASK_AWARE_LINEAR, both.clone(), 30.0)),
+        ("clipped", latent(&TASK_AWARE_CLIPPED, none, 30.0)),
+        ("gradient", latent(&TASK_AWARE_GRADIENT, trained, 1.0)),
+        ("bounded", latent(&TASK_AWARE_BOUNDED, bounded, 1.0)),
+        ("privacy-agnostic", latent(&PRIVACY_AGNOSTIC, both, 1.0)),
+        ("task-agnostic", latent(&TASK_AGNOSTIC, empirical, 1.0)),
+    ]
+    .map(|(name, design)| (name, with(&design, |parts| parts.epsilon = 1.0)))
+}
+
+/// The same design with something changed: whatever encoder, decoder and latents are, the claim follows.
+fn with(design: &LatentLaplace, change: impl FnOnce(&mut Parts)) -> LatentLaplace {
+    let mut parts = design.parts().clone();
+    change(&mut parts);
+    parts.try_into().unwrap()
+}
+
+/// A box of half the ℓ₁ diameter, in the middle of a set of latents.
+fn half(set: &Domain) -> Domain {
+    let [one, other] = set.l1_farthest();
+    let sides = one.iter().zip(&other).map(|(x, y)| {
+        let (middle, half) = ((x + y) / 2.0, (x - y).abs() / 4.0);
+        Domain::interval(middle - half, middle + half).unwrap()
+    });
+    Domain::product(sides).unwrap()
+}
+
+#[test]
+fn designs_of_latents_hold_what_they_claim() {
+    for (name, honest) in latents() {
+        assert!(honest.latent_dim() >= 2, "{name} has {} latents", honest.latent_dim());
+        holds(&honest, 0.5);
+    }
+}
+
+#[test]
+fn latents_with_the_published_variance_are_caught() {
+    for (name, honest) in latents() {
+        // The standing case: a variance of (Δ₁/ε)² where it is 2(Δ₁/ε)².
+        let published = with(&honest, |parts| parts.epsilon = SQRT_2);
+        let its_variance = published.noise_variance() / honest.l1_sensitivity().powi(2);
+        assert!((its_variance - 1.0).abs() < 1e-6, "{name}: {its_variance} of (Δ₁/ε)²");
+        assert!((honest.noise_variance() / published.noise_variance() - 2.0).abs() < 1e-6);
+        let sentence = caught(&honest, Fault::By(boxed(published)));
+        assert!(sentence.contains("and that is broken: at least ε = 1."), "{name}: {sentence}");
+    }
+}
+
+#[test]
+fn latents_that_are_not_moved_into_the_set_are_caught() {
+    for (name, honest) in latents() {
+        let dim = honest.latent_dim();
+        let wide = with(&honest, |parts| {
+            parts.latent = Domain::product(vec![Domain::interval(-1e3, 1e3).unwrap(); dim]).unwrap();
+        });
+        let fault = Fault::Unmoved(boxed(wide), boxed(honest.clone()));
+        if name == "bounded" {
+            // Its latents lie within the set by construction: it is honest all the same.
+            passes(&Twin::of(&honest, fault));
+            continue;
+        }
+        let sentence = caught(&honest, fault.clone());
+        assert!(sentence.contains("encode leaves the range"), "{name}: {sentence}");
+        let [finding] = &findings(&Twin::of(&honest, fault))[..] else { panic!("a claim more or less") };
+        assert!(finding.lower_bound.unwrap() > 1.0, "{name}: records beyond the volunteers show {finding}");
+    }
+}
+
+#[test]
+fn the_noise_of_a_smaller_set_of_latents_is_caught() {
+    for (name, honest) in latents() {
+        let narrow = with(&honest, |parts| parts.latent = half(&parts.latent));
+        let share = narrow.l1_sensitivity() / honest.l1_sensitivity();
+        assert!((share - 0.5).abs() < 1e-6, "{name}: {share}");
+        caught(&honest, Fault::Unmoved(boxed(honest.clone()), boxed(narrow)));
+    }
+}
+
+#[test]
+fn one_latent_bare_or_noise_shared_or_cut_off_is_caught() {
+    for (_, honest) in latents() {
+        caught(&honest, Fault::Bare(honest.latent_dim() - 1));
+        caught(&honest, Fault::Shared);
+        caught(&honest, Fault::CutOff(2.0 * (honest.noise_variance() / 2.0).sqrt()));
+    }
+}
+
+#[test]
+fn common_faults_of_noise_on_latents_are_caught() {
+    // Of two kinds, a polytope and a box: all of them release by the same code.
+    for (_, honest) in latents().into_iter().filter(|(name, _)| ["linear", "bounded"].contains(name)) {
+        common_faults_of_noise_are_caught(&honest);
+    }
 }
 
 /// Six people of three numbers, with a label.

@@ -28,17 +28,22 @@ impl Brief {
     }
 
     /// The same brief for a part of the records: some of the columns, with the target or without. Volunteers' data and
-    /// the task keep these columns only.
+    /// the task keep these columns only. Volunteers keep their target all the same: it is what a task is learned from.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for a column that is not there, [`Error::NotApplicable`] for a task that is not linear.
+    /// [`Error::Shape`](crate::Error::Shape) for a column that is not there, [`Error::NotApplicable`] for a task that is not linear
+    /// and of other columns.
     pub fn for_part(&self, domain: RecordDomain) -> Result<Self> {
-        let volunteers = self.volunteers.try_map(|table| table.part(&domain))?;
+        let volunteers =
+            self.volunteers.try_map(|table| table.part(&domain)?.with_target(table.target().clone()))?;
         let task = match &self.task {
             Task::Linear(k) => {
                 Task::Linear(k.select(Axis(1), &Places::of(self.domain.columns()).find(domain.columns())?))
             }
             Task::Unknown => Task::Unknown,
+            Task::Differentiable(task) if domain.columns() == self.domain.columns() => {
+                Task::Differentiable(task.clone())
+            }
             Task::Differentiable(_) => {
                 return Err(Error::not_applicable(
                     "the task",

@@ -70,6 +70,7 @@ impl Bounded {
         let size = batch_size.unwrap_or(n).min(n);
         let mut batches = Batches::new(n, size, seed).map_err(trainer.wrong())?;
         let mut stream = Randomness::seeded(seed).streams().stream(0);
+        let diverged = |epoch| Error::Diverged { mechanism: NAME.into(), epoch };
         for epoch in 1..=epochs {
             // Half of the way at full speed, and then slower and slower; while weights decay more and more, for what decays before it has learned
             // anything learns nothing.
@@ -83,7 +84,7 @@ impl Bounded {
                 let batch = if size < n { Some(trainer.table.select(rows)?) } else { None };
                 let loss = own.step(trainer, batch.as_ref().unwrap_or(trainer.table), &mut stream)?;
                 if !loss.is_finite() {
-                    return Err(Error::Diverged { mechanism: NAME.into(), epoch });
+                    return Err(diverged(epoch));
                 }
                 let half_widths = own.half_widths();
                 let Chain { encoder, decoder, gradients, .. } = &mut own.chain;
@@ -105,7 +106,10 @@ impl Bounded {
                 }
             }
         }
-        Ok(own)
+        match own.step(trainer, trainer.table, &mut stream)?.is_finite() {
+            true => Ok(own),
+            false => Err(diverged(epochs)),
+        }
     }
 
     fn step(&mut self, trainer: &Trainer, batch: &Table, stream: &mut Stream) -> Result<f64> {

@@ -10,8 +10,8 @@ use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_neural::{Activation, Batches, Network};
 use scumble_registry::{
-    Brief, DifferentiableTask, Domain, Error, Example, Mechanism, Randomness, Result, Table, Volunteers,
-    register,
+    Brief, DifferentiableTask, Domain, Error, Example, LaplaceNoise, Mechanism, Randomness, Result, Table,
+    Volunteers, register,
 };
 use serde::Deserialize;
 use std::sync::Arc;
@@ -120,8 +120,11 @@ impl Trainer<'_> {
                 of_decoder.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
             }
         }
+        // The last step, too, may have led out of them.
+        let without_noise = Array2::zeros((n, latents));
+        let loss = chain.mean_loss(self.task, self.table, &ones, without_noise.view())?;
         let networks = [&chain.encoder, &chain.decoder];
-        if networks.iter().any(|network| network.check_finite().is_err()) {
+        if !loss.is_finite() || networks.iter().any(|network| network.check_finite().is_err()) {
             return Err(Error::Diverged { mechanism: self.plugin.into(), epoch: epochs });
         }
         Ok(())
@@ -175,7 +178,8 @@ impl Trainer<'_> {
 /// The volunteers, of whom a network learns something, and what it learns for.
 ///
 /// # Errors
-/// As [`volunteers`] and [`differentiable_task`], and [`Error::NotApplicable`] where there is no feature.
+/// As [`volunteers`] and [`differentiable_task`], and [`Error::NotApplicable`] where there is no feature,
+/// [`Error::Budget`] for an ε that is too small for any noise.
 pub(crate) fn lesson<'b>(
     plugin: &'static str,
     brief: &'b Brief,
@@ -184,6 +188,10 @@ pub(crate) fn lesson<'b>(
     let table = volunteers(plugin, brief)?;
     if table.columns().is_empty() || table.is_empty() {
         return Err(Error::not_applicable(plugin, "there is no feature, or no volunteer, to learn from"));
+    }
+    if brief.budget.epsilon().is_finite() {
+        // Where there is no such noise, nothing need be trained to find that out.
+        LaplaceNoise::calibrated(&Domain::unit_box(1), brief.budget.epsilon())?;
     }
     Ok((table, differentiable_task(plugin, brief, table, training)?))
 }

@@ -2,7 +2,7 @@
 
 use faer::{Mat, Side};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-use scumble_registry::{Brief, Error, Result, Table, Volunteers};
+use scumble_registry::{Brief, Error, Result, Table, Target, TargetDomain, Volunteers};
 
 /// Of the columns' correlations: directions of less than this share of the largest variance are none (errata T4).
 const LEAST_VARIANCE: f64 = 1e-12;
@@ -76,7 +76,12 @@ pub(crate) fn volunteers<'b>(plugin: &str, brief: &'b Brief) -> Result<&'b Table
             Error::not_applicable(plugin, "it learns from volunteers' records, and there are none")
         })?,
     };
-    brief.domain.layout().check(table)?;
+    let check = |table: &Table| brief.domain.layout().check(table);
+    match brief.domain.target() {
+        // A design that leaves the target to another may still learn from the volunteers' what it is for.
+        TargetDomain::None => check(&table.clone().with_target(Target::None)?)?,
+        _ => check(table)?,
+    }
     let features = brief.domain.features();
     for (row, record) in table.records().outer_iter().enumerate() {
         let record = record.to_vec();
@@ -103,7 +108,7 @@ impl Eigen {
     /// Of a symmetric matrix (n × n); without values where there is an entry that is no finite number.
     pub(crate) fn of(matrix: &Array2<f64>) -> Self {
         let n = matrix.nrows();
-        if matrix.iter().any(|x| !x.is_finite()) {
+        if n == 0 || matrix.iter().any(|x| !x.is_finite()) {
             return Self { values: Array1::zeros(0), vectors: Array2::zeros((n, 0)) };
         }
         let symmetric = Mat::from_fn(n, n, |i, j| (matrix[[i, j]] + matrix[[j, i]]) / 2.0);

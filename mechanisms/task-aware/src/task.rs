@@ -15,11 +15,13 @@ pub(crate) fn linear_task(
     table: &Table,
     sample: &Sample,
 ) -> Result<Array2<f64>> {
-    let n = table.columns().len();
     let k = match &brief.task {
-        Task::Linear(k) => checked(k, n)?.clone(),
+        Task::Linear(k) => {
+            check(k, table)?;
+            in_its_unit(k)
+        }
         Task::Unknown => match targets(table) {
-            None => Array2::eye(n),
+            None => Array2::eye(table.columns().len()),
             Some(targets) => least_squares(sample, &targets),
         },
         _ => {
@@ -29,20 +31,34 @@ pub(crate) fn linear_task(
             ));
         }
     };
-    Ok(k)
+    match k.iter().all(|x| *x == 0.0) {
+        true => Err(ignores_everything(plugin)),
+        false => Ok(k),
+    }
 }
 
-/// K, if it is one for records of n columns.
-///
 /// # Errors
-/// [`Error::Shape`] for another width, or an entry that is no finite number.
-pub(crate) fn checked(k: &Array2<f64>, n: usize) -> Result<&Array2<f64>> {
-    if k.ncols() != n {
-        return Err(Error::shape(format!("the task has {} columns where records have {n}", k.ncols())));
+/// [`Error::Shape`] for a K that is not for records of these columns, or has an entry that is no finite number.
+pub(crate) fn check(k: &Array2<f64>, table: &Table) -> Result<()> {
+    let (n, found) = (table.columns().len(), k.ncols());
+    if found != n {
+        return Err(Error::shape(format!("the task has {found} columns where records have {n}")));
     }
-    match k.iter().find(|value| !value.is_finite()) {
-        Some(value) => Err(Error::shape(format!("the task has an entry {value}, which is no finite number"))),
-        None => Ok(k),
+    match k.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        None => Ok(()),
+        Some(((row, at), value)) => {
+            let (row, column) = (row + 1, &table.columns()[at]);
+            Err(Error::shape(format!("the task's row {row}, column {column:?}: {value} is no finite number")))
+        }
+    }
+}
+
+/// K over a power of two near its largest entry: no design depends on the unit of a loss, and no square leaves the floats.
+fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
+    let largest = k.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    match largest > 0.0 {
+        true => k / largest.log2().floor().clamp(-1000.0, 1000.0).exp2(),
+        false => k.clone(),
     }
 }
 
@@ -71,6 +87,13 @@ fn targets(table: &Table) -> Option<Array2<f64>> {
 /// The weights (m × n) of the targets' (N × m) best linear model with a constant; the least where there are many.
 fn least_squares(sample: &Sample, targets: &Array2<f64>) -> Array2<f64> {
     let centered = sample.records() - sample.mean();
+    let mut targets = targets.clone();
+    for mut target in targets.axis_iter_mut(Axis(1)) {
+        let (mean, largest) =
+            (target.mean().unwrap_or(0.0), target.fold(0.0_f64, |most, x| most.max(x.abs())));
+        // Of a target that is always the same, centring leaves rounding, and rounding is no task.
+        target.mapv_inplace(|x| if (x - mean).abs() > 1e-12 * largest { x - mean } else { 0.0 });
+    }
     let with_records = targets.t().dot(&centered) / targets.nrows() as f64;
     solve_right(&with_records, sample.covariance())
 }

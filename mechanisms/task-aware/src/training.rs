@@ -1,7 +1,7 @@
 //! How designs are trained, and the tasks that they are trained for.
 
 use crate::network_task::{LinearTask, NetworkTask, Wanted};
-use crate::task::checked;
+use crate::task::{check, ignores_everything};
 use schemars::JsonSchema;
 use scumble_neural::{
     Activation, Adam, Architecture, Examples, Initialisation, Network, Optimiser, Training as Fitting,
@@ -93,7 +93,34 @@ impl Hidden {
     }
 }
 
+/// Wider layers than this, and their gradients, would take all memory.
+const MOST_UNITS: usize = 1 << 14;
+
 impl Training {
+    /// # Errors
+    /// [`Error::Parameter`] for layers that are too wide, and for nothing to do.
+    fn check(&self, plugin: &str) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Parameter { plugin: plugin.into(), problem });
+        let layers = [
+            ("encoder_hidden", self.encoder_hidden),
+            ("decoder_hidden", self.decoder_hidden),
+            ("task_hidden", self.task_hidden.unwrap_or(0)),
+        ];
+        if let Some((name, units)) = layers.into_iter().find(|(_, units)| *units > MOST_UNITS) {
+            return refuse(format!("{name} must be at most {MOST_UNITS}, and {units} is not"));
+        }
+        let counts = [
+            ("epochs", self.epochs),
+            ("task_epochs", self.task_epochs),
+            ("steps", self.steps),
+            ("batch_size", self.batch_size.unwrap_or(1)),
+        ];
+        match counts.into_iter().find(|(_, count)| *count == 0) {
+            Some((name, _)) => refuse(format!("{name} must be one or more, and 0 is not")),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn adam(&self) -> Optimiser {
         Optimiser::Adam(Adam { learning_rate: self.learning_rate, ..Adam::default() })
     }
@@ -116,21 +143,30 @@ impl Training {
 /// The task to train for: the one that is given; a linear one as ‖K(x̂ − x)‖²; else a network that is fitted to the volunteers' target.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] without task and target, and where fitting diverges.
+/// [`Error::NotApplicable`] without task and target, for a K that ignores every column, and where fitting diverges; [`Error::Shape`] for a
+/// task of another width; [`Error::Parameter`] for a training that is none.
 pub(crate) fn differentiable_task(
     plugin: &str,
     brief: &Brief,
     table: &Table,
     training: &Training,
 ) -> Result<Arc<dyn DifferentiableTask>> {
+    training.check(plugin)?;
     match &brief.task {
-        Task::Differentiable(task) if task.width() != table.columns().len() => Err(Error::shape(format!(
-            "the task takes {} columns where records have {}",
-            task.width(),
-            table.columns().len()
-        ))),
-        Task::Differentiable(task) => Ok(task.clone()),
-        Task::Linear(k) => Ok(Arc::new(LinearTask::new(checked(k, table.columns().len())?.clone()))),
+        Task::Differentiable(task) => {
+            let (width, n) = (task.width(), table.columns().len());
+            match width == n {
+                true => Ok(task.clone()),
+                false => Err(Error::shape(format!("the task takes {width} numbers where records have {n}"))),
+            }
+        }
+        Task::Linear(k) => {
+            check(k, table)?;
+            match k.iter().all(|x| *x == 0.0) {
+                true => Err(ignores_everything(plugin)),
+                false => Ok(Arc::new(LinearTask::new(k.clone()))),
+            }
+        }
         _ if matches!(table.target(), Target::None) => Err(Error::not_applicable(
             plugin,
             "it is trained for a task: a matrix K, or volunteers with a target to learn one from",
@@ -148,14 +184,16 @@ pub(crate) fn differentiable_task(
 fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_neural::Result<Network<f64>> {
     let d = table.columns().len();
     let hidden = training.task_hidden.unwrap_or(d + d.div_ceil(2)).max(1);
-    let (outputs, last) = match target {
-        TargetDomain::Class { levels } if levels.len() == 2 => (1, Activation::Identity),
-        TargetDomain::Class { levels } => (levels.len(), Activation::Identity),
-        TargetDomain::Vector { domain } => (domain.dim(), Activation::Identity),
-        // Real targets lie between public bounds, as features do: in [0, 1].
-        _ => (1, Activation::Identity),
+    let logits = |classes: usize| if classes == 2 { 1 } else { classes };
+    let outputs = match (target, table.target()) {
+        (TargetDomain::Class { levels }, _) => logits(levels.len()),
+        // The target is left to another design.
+        (_, Target::Class(classes)) => logits(classes.iter().max().map_or(1, |most| most + 1)),
+        (_, Target::Vector(values)) => values.ncols(),
+        _ => 1,
     };
-    let architecture = Architecture::new(d).layer(hidden, Activation::Relu).layer(outputs, last);
+    let architecture =
+        Architecture::new(d).layer(hidden, Activation::Relu).layer(outputs, Activation::Identity);
     let start = Network::new(architecture, Initialisation::Uniform, training.seed)?;
     let fitting = Fitting {
         epochs: training.task_epochs,

@@ -58,6 +58,9 @@ pub(super) struct CompareArguments {
     /// The share of the records that is kept for tests [default: 0.2].
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     test_share: Option<f64>,
+    /// The share of the other records that volunteers for designs to learn from: they are neither released nor tested on [default: 0].
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    volunteers: Option<f64>,
     /// The label's share of ε, where a mechanism protects features only and randomised response takes the label [default: 0.5].
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     label_share: Option<f64>,
@@ -169,6 +172,7 @@ fn comparison(
             _ => return Err("--test-share: the experiment takes the data set's own split".into()),
         }
     }
+    comparison.splitting.volunteers = arguments.volunteers.unwrap_or(comparison.splitting.volunteers);
     if let Some(epsilons) = &arguments.epsilon {
         comparison.epsilons = epsilons.clone();
     }
@@ -254,8 +258,12 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         SplitKind::Own => " of the data set's own split",
         _ => "",
     };
+    let designed = match outcome.volunteers {
+        0 => String::new(),
+        volunteers => format!(", designed with {volunteers} volunteers"),
+    };
     let records = format!(
-        "learned from {} released records, on {} clean test records{split};\n{trials}, seed {}",
+        "learned from {} released records, on {} clean test records{split}{designed};\n{trials}, seed {}",
         outcome.train_records, outcome.test_records, comparison.seed,
     );
     let less = |table: &Scores| if table.metric.is_error() { " (less is better)" } else { "" };

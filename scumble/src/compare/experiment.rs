@@ -2,7 +2,7 @@
 
 use super::data::misfit;
 use super::{Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
-use super::{check_epsilons, check_trials, split::check_share};
+use super::{check_epsilons, check_trials, split::check_share, split::check_volunteers};
 use crate::datasets::{self, DataSet};
 use crate::registry::{self, Registry, number};
 use serde::Deserialize;
@@ -68,6 +68,8 @@ struct Split {
     test_share: Option<f64>,
     most_train: Option<usize>,
     most_test: Option<usize>,
+    #[serde(default)]
+    volunteers: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -197,7 +199,8 @@ impl Experiment {
                         None => default.splitting.kind,
                     },
                 };
-                let splitting = Splitting { kind, most_train: split.most_train, most_test: split.most_test };
+                let Split { most_train, most_test, volunteers, .. } = *split;
+                let splitting = Splitting { kind, most_train, most_test, volunteers };
                 self.named("[split]", splitting.check(&default.data))?;
                 splitting
             }
@@ -243,6 +246,9 @@ impl Experiment {
         }
         if let Some(share) = self.label_share {
             self.named("label_share", check_share("label_share", share))?;
+        }
+        if let Some(split) = &self.split {
+            self.named("[split]", check_volunteers(split.volunteers))?;
         }
         match &self.split {
             Some(Split { kind: Kind::Own, test_share: Some(_), .. }) => {
@@ -364,6 +370,12 @@ mod tests {
                 "[split]\nkind = \"random\"\nmost_train = 0",
                 "exp.toml: [split]: most_train must be one or more",
             ),
+            (
+                "[split]\nkind = \"random\"\nvolunteers = 1",
+                "exp.toml: [split]: volunteers must be zero or more and below one, and 1 is not",
+            ),
+            ("[split]\nkind = \"random\"\nvolunteers = -0.5", "exp.toml: [split]: volunteers must be"),
+            ("[split]\nkind = \"random\"\nvolunteers = nan", "exp.toml: [split]: volunteers must be"),
             ("[split]\ntest_share = 0.5", "exp.toml: line 1: missing field `kind`"),
             (
                 "[[mechanism]]\nname = \"identity\"\n[[mechanism]]\nname = \"lapace\"",

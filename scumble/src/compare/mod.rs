@@ -20,7 +20,7 @@ use crate::datasets::{self, DataSet};
 use crate::linear;
 use crate::registry::{
     self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, Target, TargetDomain, Unit,
-    number,
+    Volunteers, number,
 };
 use crate::svm;
 use data::{blind_guesses, check_learnable, misfit};
@@ -243,6 +243,7 @@ impl Comparison {
             blind_guesses,
             train_records,
             test_records,
+            volunteers: self.splitting.volunteers(&self.data),
         })
     }
 
@@ -304,10 +305,11 @@ impl Comparison {
 
     /// Every entrant that applies, at every budget.
     fn cells(&self) -> Result<(Vec<Cell>, Vec<Skipped>)> {
+        let volunteers = self.splitting.volunteered(&self.data, self.seed)?;
         let mut cells = vec![];
         let mut skipped = vec![];
         for entrant in &self.entrants {
-            match self.cells_of(entrant) {
+            match self.cells_of(entrant, &volunteers) {
                 Ok(own) => cells.extend(own),
                 Err(Error::Registry(registry::Error::NotApplicable { reason, .. })) => {
                     let (mechanism, parameters) = (entrant.plugin.name.into(), entrant.given());
@@ -319,22 +321,32 @@ impl Comparison {
         Ok((cells, skipped))
     }
 
-    fn cells_of(&self, entrant: &Entrant) -> Result<Vec<Cell>> {
-        let design = |epsilon: f64| {
-            let brief = Brief::new(self.data.domain.clone(), Budget::new(epsilon, self.delta)?);
-            self.design(entrant, &brief).map_err(|error| match error {
-                // Its numbers are shares of the budget: the budget itself makes the sentence whole.
-                registry::Error::Budget { .. } => {
-                    let (name, epsilon) = (entrant.plugin.name, number::short(epsilon));
-                    Error::Data(format!("{name} at ε = {epsilon}: {error}"))
-                }
-                error => error.into(),
-            })
+    fn cells_of(&self, entrant: &Entrant, volunteers: &Volunteers) -> Result<Vec<Cell>> {
+        let brief = Brief {
+            volunteers: volunteers.clone(),
+            ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)
+        };
+        let brief = |epsilon| Budget::new(epsilon, self.delta).map(|budget| brief.with_budget(budget));
+        let named = |epsilon: f64, error| match error {
+            // Its numbers are shares of the budget: the budget itself makes the sentence whole.
+            registry::Error::Budget { .. } => {
+                let (name, epsilon) = (entrant.plugin.name, number::short(epsilon));
+                Error::Data(format!("{name} at ε = {epsilon}: {error}"))
+            }
+            error => error.into(),
         };
         // An infinite budget claims nothing: what a mechanism is shows at a finite one.
-        let (probe, completed) = design(1.0)?;
+        let probe = self.alone(entrant, &brief(1.0)?).map_err(|error| named(1.0, error))?;
+        let is_completed = leaves_label(&*probe);
+        let design = |epsilon: f64| {
+            let design = match is_completed && epsilon.is_finite() {
+                true => self.completed(entrant, &brief(epsilon)?),
+                false => self.alone(entrant, &brief(epsilon)?),
+            };
+            design.map_err(|error| named(epsilon, error))
+        };
         let mut parameters = entrant.given();
-        if completed {
+        if is_completed {
             parameters[LABEL_SHARE] = self.label_share.into();
         }
         let cell = |epsilon, mechanism| Cell {
@@ -346,31 +358,23 @@ impl Comparison {
         if !probe.guarantee().has_dp() {
             return Ok(vec![cell(None, probe)]);
         }
-        self.epsilons.iter().map(|&epsilon| Ok(cell(Some(epsilon), design(epsilon)?.0))).collect()
+        self.epsilons.iter().map(|&epsilon| Ok(cell(Some(epsilon), design(epsilon)?))).collect()
     }
 
-    /// The mechanism, and whether randomised response had to take the label: a mechanism that protects the features
-    /// alone is completed, so that the whole record is protected within the budget.
-    fn design(
-        &self,
-        entrant: &Entrant,
-        brief: &Brief,
-    ) -> Result<(Box<dyn Mechanism>, bool), registry::Error> {
-        let design = |brief: &Brief| entrant.plugin.design(&entrant.parameters, brief);
-        let alone = design(brief)?.into_mechanism();
-        let guarantee = alone.guarantee();
-        let leaves_label =
-            guarantee.local_dp(Unit::Record).is_none() && guarantee.local_dp(Unit::Features).is_some();
-        if !(leaves_label && matches!(brief.domain.target(), TargetDomain::Class { .. })) {
-            return Ok((alone, false));
-        }
+    /// The mechanism as it is.
+    fn alone(&self, entrant: &Entrant, brief: &Brief) -> registry::Result<Box<dyn Mechanism>> {
+        Ok(entrant.plugin.design(&entrant.parameters, brief)?.into_mechanism())
+    }
+
+    /// The mechanism for the features, and randomised response for the label: the whole record is protected within the budget.
+    fn completed(&self, entrant: &Entrant, brief: &Brief) -> registry::Result<Box<dyn Mechanism>> {
         let (label, features) = brief.budget.split(self.label_share)?;
         // Randomised response has no use for δ.
         let features = Budget::new(features.epsilon(), brief.budget.delta())?;
-        let features = design(&brief.for_part(brief.domain.without_target())?.with_budget(features))?;
+        let features = brief.for_part(brief.domain.without_target())?.with_budget(features);
         let label = RandomizedResponse::new(brief.domain.without_features(), label.epsilon())?;
-        let both = Composed::features_with_labels(features.into_mechanism(), Box::new(label))?;
-        Ok((Box::new(both), true))
+        let both = Composed::features_with_labels(self.alone(entrant, &features)?, Box::new(label))?;
+        Ok(Box::new(both))
     }
 
     /// Releases once for all models that have not been scored `before`; `on_scored` hears of each that is now.
@@ -508,6 +512,14 @@ impl<'a> Stored<'a> {
         });
         self.store.add(self.key(cell, trial, model)?, &words, scored)
     }
+}
+
+/// Whether it protects the features alone, where the label is one that randomised response could take.
+fn leaves_label(mechanism: &dyn Mechanism) -> bool {
+    let guarantee = mechanism.guarantee();
+    guarantee.local_dp(Unit::Record).is_none()
+        && guarantee.local_dp(Unit::Features).is_some()
+        && matches!(mechanism.domain().target(), TargetDomain::Class { .. })
 }
 
 /// # Errors

@@ -27,6 +27,8 @@ pub struct Outcome {
     pub train_records: usize,
     /// Test records a trial.
     pub test_records: usize,
+    /// Volunteers, whose records designs could learn from: on neither side in any trial.
+    pub volunteers: usize,
 }
 
 /// A cell: a mechanism at a budget, with the model's score on clean test records.

@@ -2,11 +2,14 @@
 
 use super::{Error, Result};
 use crate::datasets::DataSet;
-use crate::registry::Table;
+use crate::registry::{Table, Volunteers};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::Serialize;
+
+/// No trial has this number.
+const OF_VOLUNTEERS: u64 = u64::MAX;
 
 /// How records are split in each trial.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,6 +20,9 @@ pub struct Splitting {
     pub most_train: Option<usize>,
     /// So many test records at most, drawn anew in each trial.
     pub most_test: Option<usize>,
+    /// The share of the training records that designs may learn from, in [0, 1). These records are the same in all trials, and are neither
+    /// released nor tested on: the first ones of a data set's own split, else some that are drawn from the seed.
+    pub volunteers: f64,
 }
 
 /// Where the test records come from.
@@ -34,7 +40,7 @@ pub enum SplitKind {
 impl Splitting {
     /// A share of all records for tests.
     pub fn random(test_share: f64) -> Self {
-        Self { kind: SplitKind::Random { test_share }, most_train: None, most_test: None }
+        Self { kind: SplitKind::Random { test_share }, most_train: None, most_test: None, volunteers: 0.0 }
     }
 
     /// # Errors
@@ -45,6 +51,7 @@ impl Splitting {
                 return Err(Error::Data(format!("{name} must be one or more, and 0 is not")));
             }
         }
+        check_volunteers(self.volunteers)?;
         match (&self.kind, data.train_records) {
             (SplitKind::Random { test_share }, _) => check_share("test_share", *test_share),
             (SplitKind::Own, Some(train)) if (1..data.table.len()).contains(&train) => Ok(()),
@@ -64,7 +71,37 @@ impl Splitting {
     pub(super) fn sizes(&self, data: &DataSet) -> (usize, usize) {
         let at_most = |most: Option<usize>, count: usize| most.map_or(count, |most| most.min(count));
         let (train, test) = self.kind.sizes(data);
-        (at_most(self.most_train, train), at_most(self.most_test, test))
+        (at_most(self.most_train, train - self.volunteers(data)), at_most(self.most_test, test))
+    }
+
+    /// How many volunteers there are: one or more where a share is wanted, and one training record or more is left.
+    pub(super) fn volunteers(&self, data: &DataSet) -> usize {
+        let (train, _) = self.kind.sizes(data);
+        match self.volunteers {
+            0.0 => 0,
+            share => ((train as f64 * share).round() as usize).max(1).min(train - 1),
+        }
+    }
+
+    /// The rows of the volunteers, and of all others.
+    fn parted(&self, data: &DataSet, seed: u64) -> (Vec<usize>, Vec<usize>) {
+        let mut volunteers: Vec<usize> = (0..data.table.len()).collect();
+        let count = self.volunteers(data);
+        if count > 0 && matches!(self.kind, SplitKind::Random { .. }) {
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            rng.set_stream(OF_VOLUNTEERS);
+            volunteers.shuffle(&mut rng);
+        }
+        let others = volunteers.split_off(count);
+        (volunteers, others)
+    }
+
+    /// The volunteers' records. The data must have passed [`check`](Self::check).
+    pub(super) fn volunteered(&self, data: &DataSet, seed: u64) -> Result<Volunteers> {
+        match self.parted(data, seed).0 {
+            none if none.is_empty() => Ok(Volunteers::None),
+            rows => Ok(Volunteers::Consented(data.table.select(&rows)?)),
+        }
     }
 }
 
@@ -92,6 +129,15 @@ pub(super) fn check_share(name: &str, share: f64) -> Result<()> {
     Err(Error::Data(format!("{name} must lie strictly between zero and one, and {share} does not")))
 }
 
+/// # Errors
+/// [`Error::Data`] for a share that is none, or all.
+pub(super) fn check_volunteers(share: f64) -> Result<()> {
+    if (0.0..1.0).contains(&share) {
+        return Ok(());
+    }
+    Err(Error::Data(format!("volunteers must be zero or more and below one, and {share} is not")))
+}
+
 /// One trial's records, by their rows, and its seed of noise: the same for every mechanism and budget.
 pub(super) struct Split {
     train: Vec<usize>,
@@ -104,8 +150,9 @@ impl Split {
     pub(super) fn draw(splitting: &Splitting, data: &DataSet, seed: u64, trial: usize) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         rng.set_stream(trial as u64);
-        let mut train: Vec<usize> = (0..data.table.len()).collect();
+        let (volunteers, mut train) = splitting.parted(data, seed);
         let (all_train, all_test) = splitting.kind.sizes(data);
+        let all_train = all_train - volunteers.len();
         let (most_train, most_test) = splitting.sizes(data);
         let mut test = match splitting.kind {
             SplitKind::Random { .. } => {
@@ -145,7 +192,7 @@ mod tests {
     use super::*;
 
     fn own(most_train: Option<usize>, most_test: Option<usize>) -> Splitting {
-        Splitting { kind: SplitKind::Own, most_train, most_test }
+        Splitting { kind: SplitKind::Own, most_train, most_test, volunteers: 0.0 }
     }
 
     fn wine(train_records: Option<usize>) -> DataSet {
@@ -188,6 +235,47 @@ mod tests {
         assert_eq!((one.train.len(), one.test.len()), (50, 20));
         assert!(one.train.iter().all(|&row| row < 1000) && one.test.iter().all(|&row| row >= 1000));
         assert!(one.train != two.train && one.test != two.test);
+    }
+
+    #[test]
+    fn volunteers_are_the_same_in_all_trials_and_on_neither_side() {
+        let drawn = |seed| (Splitting { volunteers: 0.25, ..Splitting::random(0.2) }, wine(None), seed);
+        let own = (Splitting { volunteers: 0.25, ..own(None, None) }, wine(Some(1000)), 1);
+        for ((splitting, data, seed), count) in [(drawn(1), 320), (own, 250)] {
+            let (volunteers, _) = splitting.parted(&data, seed);
+            assert_eq!(volunteers.len(), count);
+            for trial in [0, 1] {
+                let split = Split::draw(&splitting, &data, seed, trial);
+                assert_eq!((split.train.len(), split.test.len()), splitting.sizes(&data));
+                let mut rows = [volunteers.clone(), split.train, split.test].concat();
+                rows.sort_unstable();
+                assert!(rows.into_iter().eq(0..1599));
+            }
+        }
+        let of_seed = |seed| {
+            let (splitting, data, seed) = drawn(seed);
+            splitting.parted(&data, seed).0
+        };
+        assert!(of_seed(1) == of_seed(1) && of_seed(1) != of_seed(2));
+    }
+
+    #[test]
+    fn the_volunteers_of_an_own_split_are_its_first_records() {
+        let splitting = Splitting { volunteers: 0.1, ..own(None, Some(20)) };
+        assert!(splitting.parted(&wine(Some(1000)), 5).0.into_iter().eq(0..100));
+        let Volunteers::Consented(table) = splitting.volunteered(&wine(Some(1000)), 5).unwrap() else {
+            panic!("they consented")
+        };
+        assert_eq!(table, wine(None).table.select(&(0..100).collect::<Vec<_>>()).unwrap());
+        let none = own(None, None).volunteered(&wine(Some(1000)), 5).unwrap();
+        assert!(matches!(none, Volunteers::None));
+    }
+
+    #[test]
+    fn a_share_of_volunteers_is_one_record_or_more_and_leaves_one() {
+        let count =
+            |volunteers, train| Splitting { volunteers, ..own(None, None) }.volunteers(&wine(Some(train)));
+        assert_eq!((count(1e-9, 1000), count(0.999_999, 1000), count(0.5, 1)), (1, 999, 0));
     }
 
     #[test]

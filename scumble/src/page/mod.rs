@@ -76,7 +76,7 @@ impl Page<'_> {
     /// What was compared, on what.
     fn lead(&self, scores: &[Scores]) -> Markup {
         let Comparison { data, models, epsilons, trials, splitting, .. } = self.comparison;
-        let Outcome { train_records, test_records, .. } = self.outcome;
+        let Outcome { train_records, test_records, volunteers, .. } = self.outcome;
         let mechanisms = scores.first().map_or(0, |scores| scores.series.len());
         let models = match &models[..] {
             [only] => only.to_string(),
@@ -98,6 +98,10 @@ impl Page<'_> {
                 " clean test records: "
                 @if *trials > 1 { "mean ± standard deviation of " (counted(*trials, "trial")) ", " (again) "." }
                 @else { "one trial, so that its spread is not known." }
+                @if *volunteers > 0 {
+                    " Designs could learn from " (counted(*volunteers, "volunteer")) ", the same each time, whose records were neither \
+                      released nor tested on."
+                }
             }
             p.muted {
                 "ε is the budget: less is more private, ∞ is none. What is promised at it differs from mechanism to mechanism and \
@@ -321,6 +325,7 @@ impl Page<'_> {
                     dt { "models" } dd { (listed(&mut models.iter().map(ToString::to_string))) }
                     dt { "metrics" } dd { (listed(&mut metrics.iter().map(ToString::to_string))) }
                     dt { "trials" } dd { (trials) }
+                    dt { "volunteers" } dd { (grouped(self.outcome.volunteers)) }
                     dt { "seed" } dd { (seed) }
                     dt { "δ" } dd { (crate::registry::number::short(*delta)) }
                     dt { "label share" } dd { (label_share) " of ε, where a mechanism leaves the label to randomised response" }

@@ -21,7 +21,13 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         "identity",
         "laplace",
         "piecewise",
+        "privacy-agnostic",
         "randomized-response",
+        "task-agnostic",
+        "task-aware-bounded",
+        "task-aware-clipped",
+        "task-aware-gradient",
+        "task-aware-linear",
     ];
     assert_eq!(mechanisms, installed);
     for finding in findings {

@@ -18,7 +18,13 @@ fn the_list_and_the_descriptions_agree() {
             "identity",
             "laplace",
             "piecewise",
-            "randomized-response"
+            "privacy-agnostic",
+            "randomized-response",
+            "task-agnostic",
+            "task-aware-bounded",
+            "task-aware-clipped",
+            "task-aware-gradient",
+            "task-aware-linear"
         ]
     );
     let text = String::from_utf8(scumble(&["list"]).stdout).unwrap();
