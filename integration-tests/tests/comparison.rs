@@ -4,7 +4,8 @@ use linfa::traits::{Fit, Predict};
 use scumble::compare::{Comparison, Entrant, Experiment, Metric, Outcome, Row, SplitKind, Splitting};
 use scumble::datasets::DataSet;
 use scumble::linear::LogisticParams;
-use scumble::registry::{Brief, Budget, Randomness, Registry, Target};
+use scumble::registry::{Brief, Budget, Pace, Randomness, Registry, ShapedBy, Target, Unit};
+use serde_json::{Value, json};
 
 fn comparison(epsilons: &[f64]) -> Comparison {
     let entrants = Entrant::quick(&Registry::installed().unwrap());
@@ -85,7 +86,6 @@ fn a_seed_gives_the_same_scores_on_one_thread_and_on_three() {
 #[test]
 fn a_budget_is_never_exceeded_and_the_label_is_protected_with_the_features() {
     let outcome = run(&comparison(&[0.3, 1.0]));
-    use scumble::registry::Unit;
     for mechanism in ["direct", "duchi", "laplace", "piecewise"] {
         for epsilon in [0.3, 1.0] {
             let guarantee = &row(&outcome, mechanism, epsilon).guarantee;
@@ -140,4 +140,57 @@ fn the_experiments_of_the_repository_can_be_run() {
             }
         }
     }
+}
+
+/// In place of the trainings, which take minutes, some that take no time.
+#[test]
+fn experiments_with_volunteers_have_a_row_of_every_mechanism() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/experiments");
+    let registry = Registry::installed().unwrap();
+    for (name, volunteers) in [("valuation", 87), ("wdbc", 91), ("household", 297)] {
+        let experiment = Experiment::read(&folder.join(name).with_extension("toml")).unwrap();
+        let Ok(data) = experiment.data() else {
+            eprintln!("skipped: {name} is not there");
+            continue;
+        };
+        let mut entrants = experiment.entrants(&registry).unwrap();
+        for entrant in entrants.iter_mut().filter(|entrant| entrant.plugin.pace == Pace::Slow) {
+            entrant.parameters = json!({"training": {"epochs": 5, "steps": 2, "task_epochs": 5}});
+        }
+        let names: Vec<&str> = entrants.iter().map(|entrant| entrant.plugin.name).collect();
+        let experiment = experiment.comparison(data, entrants.clone()).unwrap();
+        let outcome = run(&Comparison { epsilons: vec![16.0], trials: 1, ..experiment });
+        assert_eq!(outcome.volunteers, volunteers, "{name}");
+        let skipped: Vec<&str> = outcome.skipped.iter().map(|skipped| &*skipped.mechanism).collect();
+        assert!(skipped.is_empty(), "{name} leaves out {skipped:?}");
+        assert!(names.contains(&"task-aware-gradient") && names.contains(&"task-aware-bounded"));
+        for mechanism in names {
+            let row = row(&outcome, mechanism, 16.0);
+            assert!(row.mean.is_finite(), "{name}: {mechanism}");
+            let learns = mechanism.starts_with("task-") || mechanism == "privacy-agnostic";
+            let shaped_by = row.guarantee.shaped_by;
+            assert_eq!(shaped_by == ShapedBy::ConsentingVolunteers, learns, "{name}: {mechanism}");
+            if learns && name == "wdbc" {
+                let dp = row.guarantee.local_dp(Unit::Record).unwrap();
+                assert!((dp.epsilon - 16.0).abs() < 1e-9, "randomised response takes the label");
+            }
+        }
+    }
+}
+
+/// Two numbers of the wines' eleven, at a budget at which both latents are told well: the task is what the volunteers' classes say of
+/// the features, though the label itself is left to randomised response.
+#[test]
+fn designs_learn_the_task_from_the_volunteers() {
+    let registry = Registry::installed().unwrap();
+    let entrants = ["task-agnostic", "task-aware-linear"]
+        .map(|name| Entrant { plugin: *registry.get(name).unwrap(), parameters: Value::Null });
+    let mut with = Comparison { entrants: entrants.to_vec(), ..comparison(&[20.0]) };
+    let without = with.run(|_| (), || ()).unwrap_err().to_string();
+    assert!(without.contains("it learns from volunteers' records, and there are none"), "{without}");
+    with.splitting.volunteers = 0.5;
+    let outcome = run(&with);
+    assert_eq!((outcome.volunteers, outcome.train_records, outcome.test_records), (640, 639, 320));
+    let [agnostic, aware] = ["task-agnostic", "task-aware-linear"].map(|name| row(&outcome, name, 20.0).mean);
+    assert!(aware > agnostic + 0.05, "{aware} and {agnostic}");
 }

@@ -125,6 +125,31 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
 }
 
 #[test]
+fn volunteers_shape_designs_and_are_on_neither_side() {
+    let files = Files::new();
+    files.good();
+    let line = "compare --input data.csv --schema schema.toml --target price --trials 2 --epsilon 1000 --volunteers 0.5 \
+                --mechanism laplace --mechanism task-aware-linear";
+    let outcome: serde_json::Value = serde_json::from_str(&files.run(&format!("{line} --json"))).unwrap();
+    // Of sixty twelve are for tests, and half of the others volunteer.
+    let counts = ["volunteers", "train_records", "test_records"].map(|key| outcome[key].as_u64().unwrap());
+    assert_eq!(counts, [24, 24, 12]);
+    let rows = outcome["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[1]["mechanism"], "task-aware-linear");
+    // Price is a line in size, and the volunteers' prices say so.
+    assert!(rows[1]["mean"].as_f64().unwrap() < 1.0, "{}", rows[1]);
+    let text = files.run(&format!("{line} --html page.html"));
+    assert!(text.contains("on 12 clean test records, designed with 24 volunteers;"), "{text}");
+    let page = files.read("page.html");
+    assert!(
+        page.contains("could learn from 24 volunteers") && page.contains("<dt>volunteers</dt><dd>24</dd>")
+    );
+    let without = files.run("compare --input data.csv --schema schema.toml --target price --trials 1 --epsilon 1 --mechanism laplace");
+    assert!(!without.contains("volunteers"), "{without}");
+}
+
+#[test]
 fn values_outside_the_bounds_are_clipped_and_counted_on_stderr() {
     let files = Files::new();
     let text = std::fs::read_to_string(files.good()).unwrap() + "99,red,50\n-1,green,50\n";
@@ -260,6 +285,19 @@ fn bad_arguments_are_named_with_the_nearest_name() {
         (
             &["compare", "--test-share", "1"],
             "test_share must lie strictly between zero and one, and 1 does not",
+        ),
+        (&["compare", "--volunteers", "1"], "volunteers must be zero or more and below one, and 1 is not"),
+        (
+            &["compare", "--volunteers", "-0.1"],
+            "volunteers must be zero or more and below one, and -0.1 is not",
+        ),
+        (
+            &["compare", "--volunteers", "nan"],
+            "volunteers must be zero or more and below one, and NaN is not",
+        ),
+        (
+            &["compare", "--mechanism", "task-aware-linear"],
+            "nothing is left to compare: task-aware-linear is left out: it learns from volunteers' records, and there are none",
         ),
         (&["compare", "--delta", "1"], "delta must be zero or more and below one, and 1 is not"),
         (&["comparre"], "unrecognized subcommand 'comparre'; tip: a similar subcommand exists: 'compare'"),

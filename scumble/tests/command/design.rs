@@ -190,6 +190,64 @@ fn private_volunteers_must_be_promised_something() {
     );
 }
 
+/// A design of latents from the volunteers in `data.csv`.
+const OF_VOLUNTEERS: &str = "--schema schema.toml --target price --epsilon 4 --output design.json --volunteers data.csv \
+                             --volunteers-are consented";
+
+#[test]
+fn volunteers_shape_a_design_that_anybody_releases_by() {
+    let files = Files::new();
+    files.good();
+    let card = files.run(&format!("design task-aware-clipped {OF_VOLUNTEERS}"));
+    assert!(card.contains("ε = 4 local differential privacy for the features"), "{card}");
+    // No record of theirs is in it.
+    let design = files.read("design.json");
+    assert!(!design.contains("9.833333"), "the last volunteer's size");
+    files.write("other.csv", "size,colour,price\n10,green,100\n0,red,0\n");
+    files.run("release --design design.json --input other.csv --output released.csv");
+    assert_eq!(files.read("released.csv").lines().count(), 3);
+    files.write(
+        "design.json",
+        design.replacen("\"epsilon\": 4", "\"epsilon\": 5", 1).replacen("\"epsilon\":4", "\"epsilon\":5", 1),
+    );
+    let changed = files.refuses("release --design design.json --input other.csv --output again.csv");
+    assert!(changed.contains("design.json"), "{changed}");
+    assert!(!files.exists("again.csv"));
+}
+
+#[test]
+fn volunteers_of_whom_nothing_can_be_learned_leave_no_design() {
+    let files = Files::new();
+    files.good();
+    let without =
+        "design task-aware-linear --schema schema.toml --target price --epsilon 4 --output design.json";
+    assert_eq!(
+        files.refuses(without),
+        "task-aware-linear does not apply: it learns from volunteers' records, and there are none"
+    );
+    for (mechanism, expected) in [
+        ("task-aware-linear --set latent_dim=0", "latent_dim must lie between 1 and"),
+        (
+            "task-aware-gradient --set training={\"learning_rate\":1e300,\"epochs\":2,\"task_epochs\":2}",
+            "the training of \"task-aware-gradient\" left the finite numbers in epoch",
+        ),
+        ("task-aware-gradient --set eta=-1", "eta must be finite and not negative, and -1 is not"),
+        ("task-aware-bounded --set training={\"epochs\":0}", "epochs must be one or more, and 0 is not"),
+    ] {
+        let refused = files.refuses(&format!("design {mechanism} {OF_VOLUNTEERS}"));
+        assert!(refused.contains(expected), "{refused}");
+    }
+    files.write("data.csv", "size,colour,price\n1,red,50\n");
+    let one = files.refuses(&format!("design task-aware-linear {OF_VOLUNTEERS}"));
+    assert!(one.contains("the task ignores every column, or those that it does not do not vary"), "{one}");
+    files.write("data.csv", "size,colour,price\n");
+    assert_eq!(
+        files.refuses(&format!("design task-aware-linear {OF_VOLUNTEERS}")),
+        "data.csv holds no records"
+    );
+    assert_eq!(files.all(), ["data.csv", "schema.toml"]);
+}
+
 #[test]
 fn a_task_is_a_matrix_over_the_encoded_columns() {
     let files = Files::new();

@@ -157,6 +157,12 @@ fn only_what_was_changed_is_computed_again() {
     after(&(EXPERIMENT.to_owned() + model), 15, "another model");
     after(&EXPERIMENT.replace("seed = 7", "seed = 8"), 15, "another seed");
     after(&EXPERIMENT.replace("0.25", "0.5"), 15, "another split");
+    after(
+        &EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.3"),
+        15,
+        "volunteers, whom nobody learns from",
+    );
+    after(&EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.6"), 15, "more of them");
     files.write("data.csv", files.read("data.csv").replace("\n1,red", "\n1.5,red"));
     after(EXPERIMENT, 15, "other data");
 }

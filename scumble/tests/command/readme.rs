@@ -29,6 +29,7 @@ fn its_commands_run_in_their_order() {
         "compare",
         "compare",
         "compare",
+        "compare",
         "design",
         "release",
         "describe",
