@@ -10,7 +10,8 @@ use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_neural::{Activation, Batches, Network};
 use scumble_registry::{
-    Brief, DifferentiableTask, Domain, Error, Example, Randomness, Result, Table, Volunteers, register,
+    Brief, DifferentiableTask, Domain, Error, Example, Mechanism, Randomness, Result, Table, Volunteers,
+    register,
 };
 use scumble_sensitivity::over_points;
 use serde::Deserialize;
@@ -259,13 +260,12 @@ pub(crate) fn task_agnostic(
 /// # Errors
 /// [`Error::Shape`] for records that it, or the task, does not take.
 pub fn expected_loss(
-    mechanism: &LatentLaplace,
+    mechanism: &dyn Mechanism,
     task: &dyn DifferentiableTask,
     table: &Table,
     draws: usize,
     seed: u64,
 ) -> Result<f64> {
-    use scumble_registry::Mechanism;
     let loss = |estimates: ArrayView2<f64>| -> Result<f64> {
         Ok(task.losses(estimates, table)?.0.mean().unwrap_or(f64::NAN))
     };
