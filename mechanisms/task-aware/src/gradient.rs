@@ -76,6 +76,8 @@ pub(crate) struct Run {
     pub(crate) eta: Option<f64>,
     /// Whether there is noise.
     pub(crate) is_noisy: bool,
+    /// Δ₁, where it is not that of the encoder as it is.
+    pub(crate) sensitivity: Option<f64>,
 }
 
 impl Trainer<'_> {
@@ -83,7 +85,7 @@ impl Trainer<'_> {
     ///
     /// # Errors
     /// [`Error::Diverged`] with the epoch in which the loss left the finite numbers.
-    pub(crate) fn run(&self, chain: &mut Chain, Run { eta, is_noisy }: Run) -> Result<()> {
+    pub(crate) fn run(&self, chain: &mut Chain, Run { eta, is_noisy, sensitivity }: Run) -> Result<()> {
         let Training { epochs, steps, batch_size, seed, .. } = *self.training;
         let (n, latents) = (self.table.len(), chain.encoder.architecture().outputs());
         let ones = Array1::ones(latents);
@@ -95,7 +97,11 @@ impl Trainer<'_> {
         let mut batches = Batches::new(n, size, seed).map_err(self.wrong())?;
         let mut stream = Randomness::seeded(seed).streams().stream(0);
         for epoch in 1..=epochs {
-            let scale = if is_noisy { self.sensitivity(&chain.encoder)? / self.epsilon } else { 0.0 };
+            let scale = match (is_noisy, sensitivity) {
+                (false, _) => 0.0,
+                (true, Some(sensitivity)) => sensitivity / self.epsilon,
+                (true, None) => self.sensitivity(&chain.encoder)? / self.epsilon,
+            };
             let noise = training_noise((n, latents), scale, &mut stream);
             let drawn: Vec<Vec<usize>> = batches.shuffled().map(<[usize]>::to_vec).collect();
             for rows in drawn.iter().cycle().take(steps) {
@@ -206,7 +212,7 @@ fn design(
     let trainer =
         Trainer { plugin: NAME, table, task: &*task, training: &training, epsilon: brief.budget.epsilon() };
     let mut chain = trainer.start(latents, Activation::Identity)?;
-    trainer.run(&mut chain, Run { eta: Some(eta), is_noisy: true })?;
+    trainer.run(&mut chain, Run { eta: Some(eta), is_noisy: true, sensitivity: None })?;
     trainer.designed(brief, chain, None)
 }
 
@@ -233,8 +239,8 @@ pub(crate) fn privacy_agnostic(
     let task = differentiable_task(plugin, brief, table, training)?;
     let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon() };
     let mut chain = trainer.start(latents, Activation::Identity)?;
-    trainer.run(&mut chain, Run { eta: Some(0.0), is_noisy: false })?;
-    trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
+    trainer.run(&mut chain, Run { eta: Some(0.0), is_noisy: false, sensitivity: None })?;
+    trainer.run(&mut chain, Run { eta: None, is_noisy: true, sensitivity: None })?;
     trainer.designed(brief, chain, None)
 }
 
@@ -251,7 +257,12 @@ pub(crate) fn task_agnostic(
     let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon() };
     let mut chain = trainer.start(d, Activation::Identity)?;
     chain = Chain::new(affine(&Array2::eye(d), Array1::zeros(d).view())?, chain.decoder);
-    trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
+    // The decoder learns from the noise that it will meet.
+    let sensitivity = match &set {
+        Some(set) => set.l1_diameter(),
+        None => Latents::of_points(table.records().view())?.set.l1_diameter(),
+    };
+    trainer.run(&mut chain, Run { eta: None, is_noisy: true, sensitivity: Some(sensitivity) })?;
     trainer.designed(brief, chain, set)
 }
 

@@ -93,6 +93,11 @@ fn without_a_name_it_lists_them() {
         "fisher-svm/wdbc",
         "task-aware/figure-3",
         "task-aware/figure-4",
+        "task-aware/figure-5-valuation",
+        "task-aware/figure-5-wdbc",
+        "task-aware/figure-6",
+        "task-aware/figure-7",
+        "task-aware/figure-8",
     ];
     assert_eq!(names, expected);
     assert!(names.iter().all(|name| text.contains(name)), "{text}");

@@ -1,7 +1,12 @@
 //! Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022): Sections 4 and 5, and the appendix.
 
+mod digits;
 mod household;
+mod latents;
 mod theory;
+mod trained;
+mod tumours;
+mod valuation;
 
 use super::{Layer, Marks, Panel, Point, Reproduction, Scale};
 
@@ -9,7 +14,7 @@ const PAPER: &str =
     "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
 
 /// Sorted by name.
-pub(super) const RESULTS: [Reproduction; 2] = [
+pub(super) const RESULTS: [Reproduction; 7] = [
     Reproduction {
         name: "task-aware/figure-3",
         about: "what the three approaches lose in theory, by r/ε",
@@ -21,6 +26,36 @@ pub(super) const RESULTS: [Reproduction; 2] = [
         about: "power of a household, hour by hour: what linear designs lose, by ε and by hour",
         paper: PAPER,
         run: household::figure_4,
+    },
+    Reproduction {
+        name: "task-aware/figure-5-valuation",
+        about: "real estate: what trained linear designs lose of a network's task, by ε",
+        paper: PAPER,
+        run: valuation::figure_5,
+    },
+    Reproduction {
+        name: "task-aware/figure-5-wdbc",
+        about: "breast tumours (WDBC): what trained designs lose of a network's task",
+        paper: PAPER,
+        run: tumours::figure_5,
+    },
+    Reproduction {
+        name: "task-aware/figure-6",
+        about: "real estate and breast tumours: task loss by the number of latents",
+        paper: PAPER,
+        run: latents::figure_6,
+    },
+    Reproduction {
+        name: "task-aware/figure-7",
+        about: "real estate: what a hidden layer in encoder and decoder does to it",
+        paper: PAPER,
+        run: valuation::figure_7,
+    },
+    Reproduction {
+        name: "task-aware/figure-8",
+        about: "handwritten digits (MNIST): what trained linear designs lose of a linear classifier's task, by ε",
+        paper: PAPER,
+        run: digits::figure_8,
     },
 ];
 
