@@ -18,16 +18,18 @@
 mod fisher_svm;
 mod picture;
 mod report;
+mod task_aware;
 mod trials;
 
 pub use picture::{Layer, Marks, Panel, Picture, Point, Scale};
 pub use report::{Finding, Grid, Report, Verdict};
 
-use crate::{datasets, kkt, linear, registry};
+use crate::{datasets, kkt, linear, neural, registry, sensitivity};
 use registry::{Randomness, Registry, nearest_name};
 use report::Found;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// More trials than this nobody waits for.
@@ -56,12 +58,18 @@ pub enum Error {
     /// A data set that cannot be loaded.
     #[error(transparent)]
     DataSet(#[from] datasets::Error),
-    /// A machine that could not be solved.
+    /// A programme that could not be solved.
     #[error(transparent)]
     Machine(#[from] kkt::Error),
     /// A linear model that could not be fitted.
     #[error(transparent)]
     Linear(#[from] linear::Error),
+    /// A network that could not be fitted.
+    #[error(transparent)]
+    Network(#[from] neural::Error),
+    /// A sensitivity that could not be found.
+    #[error(transparent)]
+    Sensitivity(#[from] sensitivity::Error),
     /// A mechanism that is not what the result needs.
     #[error("the mechanism {mechanism:?} {problem}")]
     Mechanism {
@@ -87,11 +95,10 @@ pub struct Reproduction {
     run: fn(&Setting, &'static str) -> Result<Found>,
 }
 
-/// All results, sorted by name.
-static RESULTS: [Reproduction; 7] = fisher_svm::RESULTS;
-
 /// All of them, sorted by name.
 pub fn all() -> &'static [Reproduction] {
+    static RESULTS: LazyLock<Vec<Reproduction>> =
+        LazyLock::new(|| [&fisher_svm::RESULTS[..], &task_aware::RESULTS].concat());
     &RESULTS
 }
 

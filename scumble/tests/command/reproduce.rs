@@ -62,11 +62,18 @@ fn value(report: &Value, at: usize) -> f64 {
 /// The quick form, which takes less than twenty seconds and finds all that it should.
 #[track_caller]
 fn quickly(name: &str) -> Value {
+    let report = quick_form(name);
+    assert_all_reproduced(&report);
+    report
+}
+
+/// The quick form, which takes less than twenty seconds.
+#[track_caller]
+fn quick_form(name: &str) -> Value {
     let start = Instant::now();
     let report = Files::new().reproduced(&format!("{name} --quick"));
     assert!(start.elapsed() < Duration::from_secs(20), "{name} took {:?}", start.elapsed());
     assert_eq!((report["name"].as_str(), report["quick"].as_bool()), (Some(name), Some(true)));
-    assert_all_reproduced(&report);
     report
 }
 
@@ -76,8 +83,23 @@ fn without_a_name_it_lists_them() {
     let text = files.run("reproduce");
     let listed: Vec<Value> = serde_json::from_str(&files.run("reproduce --json")).unwrap();
     let names: Vec<&str> = listed.iter().map(|result| result["name"].as_str().unwrap()).collect();
-    let expected = ["distance", "figure-3", "figure-4", "figure-5", "figure-6", "figure-7", "wdbc"];
-    assert_eq!(names, expected.map(|name| format!("fisher-svm/{name}")));
+    let expected = [
+        "fisher-svm/distance",
+        "fisher-svm/figure-3",
+        "fisher-svm/figure-4",
+        "fisher-svm/figure-5",
+        "fisher-svm/figure-6",
+        "fisher-svm/figure-7",
+        "fisher-svm/wdbc",
+        "task-aware/figure-3",
+        "task-aware/figure-4",
+        "task-aware/figure-5-valuation",
+        "task-aware/figure-5-wdbc",
+        "task-aware/figure-6",
+        "task-aware/figure-7",
+        "task-aware/figure-8",
+    ];
+    assert_eq!(names, expected);
     assert!(names.iter().all(|name| text.contains(name)), "{text}");
 }
 
@@ -131,6 +153,81 @@ fn how_far_models_move_is_bounded_as_the_propositions_say() {
     assert_eq!(report["grids"].as_array().unwrap().len(), 3);
     for at in [1, 3, 5] {
         assert!((value(&report, at) - 0.5).abs() < 0.1, "seed 1: {}", report["findings"][at]);
+    }
+}
+
+/// The height of a curve of the report's picture at `x`.
+#[track_caller]
+fn height(report: &Value, panel: usize, layer: usize, x: f64) -> f64 {
+    let points = report["picture"]["panels"][panel]["layers"][layer]["curve"].as_array().unwrap();
+    let point = points.iter().find(|point| (point["x"].as_f64().unwrap() / x - 1.0).abs() < 1e-12).unwrap();
+    point["y"].as_f64().unwrap()
+}
+
+/// Against an independent implementation (numpy): ε for r = 1, then what the task-aware, the task-agnostic and the privacy-agnostic
+/// approach lose.
+#[test]
+fn the_curves_of_theory_are_those_of_an_independent_implementation() {
+    let report = quickly("task-aware/figure-3");
+    let settings = [
+        [
+            [1.0, 3.5555555555555554, 3.878787878787879, 3.764705882352941],
+            [2.0, 2.6666666666666665, 3.5555555555555554, 3.2],
+            [4.0, 1.3333333333333333, 2.6666666666666665, 2.0],
+            [8.0, 0.4444444444444444, 1.3333333333333333, 0.8],
+            [16.0, 0.12121212121212122, 0.4444444444444444, 0.23529411764705882],
+            [100.0, 0.00319744204636291, 0.012759170653907496, 0.006389776357827476],
+        ],
+        [
+            [1.0, 6.555555555555555, 6.787878787878788, 6.705882352941177],
+            [2.0, 5.666666666666666, 6.222222222222221, 6.0],
+            [4.0, 4.166666666666666, 4.666666666666666, 4.5],
+            [8.0, 2.083333333333333, 2.333333333333333, 3.0],
+            [16.0, 0.6944444444444444, 0.7777777777777777, 2.2941176470588234],
+            [100.0, 0.019936204146730464, 0.022328548644338118, 2.0079872204472844],
+        ],
+    ];
+    for (setting, rows) in settings.iter().enumerate() {
+        for [epsilon, losses @ ..] in *rows {
+            for (approach, loss) in losses.iter().enumerate() {
+                let ours = height(&report, setting, approach, 1.0 / epsilon);
+                assert!(
+                    (ours / loss - 1.0).abs() < 1e-9,
+                    "setting {setting}, ε = {epsilon}: {ours} and not {loss}"
+                );
+            }
+        }
+    }
+}
+
+/// Against an independent implementation (numpy): ε, then what the three approaches lose on the training days.
+#[test]
+fn a_households_losses_are_those_of_an_independent_implementation_and_ours_are_less() {
+    if !is_there("household") {
+        return;
+    }
+    let report = quick_form("task-aware/figure-4");
+    let expected = [
+        [5.0, 0.9581619868983665, 1.0709470230740603, 1.029535782912148],
+        [10.0, 0.8084130049291076, 1.0503551014320096, 0.9163571977632652],
+    ];
+    for [epsilon, losses @ ..] in expected {
+        for (approach, loss) in losses.iter().enumerate() {
+            let ours = height(&report, 0, approach, epsilon);
+            assert!((ours - loss).abs() < 1e-6, "ε = {epsilon}: {ours} and not {loss}");
+        }
+    }
+    // Of the test days; task-agnostic moves none of them.
+    assert!((height(&report, 2, 1, 10.0) - 0.8007610246958198).abs() < 1e-6);
+    assert!(
+        (value(&report, 0) - 0.2303).abs() < 1e-3 && (value(&report, 1) - 0.1178).abs() < 1e-3,
+        "{report}"
+    );
+    assert_eq!(value(&report, 2), 12.0);
+    for (at, most) in [1.046, 0.911, 0.818, 0.716, 0.402].into_iter().enumerate() {
+        let finding = &report["findings"][3 + at];
+        assert!(value(&report, 3 + at) <= most, "{finding}");
+        assert_eq!(finding["verdict"], "better", "{finding}");
     }
 }
 
