@@ -2,7 +2,7 @@
 
 use crate::gradient;
 use crate::latent::{LatentLaplace, Parts};
-use crate::sample::{Eigen, Sample, solve_right, volunteers};
+use crate::sample::{Eigen, Sample, solve_right, squared_norm, volunteers};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task};
 use crate::training::{Training, TrainingParameters};
@@ -115,7 +115,7 @@ impl Whitened {
     /// r_max, the radius of the smallest centred ball that holds all h of the sample.
     pub(crate) fn radius(&self, sample: &Sample) -> f64 {
         let h = (sample.records() - sample.mean()).dot(&self.inverse.t());
-        h.outer_iter().map(|h| crate::sample::squared_norm(h)).fold(0.0, f64::max).sqrt()
+        h.outer_iter().map(squared_norm).fold(0.0, f64::max).sqrt()
     }
 }
 
