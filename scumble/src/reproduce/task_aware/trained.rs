@@ -66,7 +66,7 @@ impl Problem {
 
     /// What the approach loses at this budget: over `draws` of the noise, on the records for training and on those for tests.
     pub fn losses(&self, setting: &Setting, approach: &Approach, epsilon: f64) -> Result<[f64; 2]> {
-        let mut brief = Brief::new(self.domain.clone(), Budget::new(epsilon, 0.0)?);
+        let mut brief = Brief::new(self.domain.clone(), Budget::new(epsilon * approach.stretch, 0.0)?);
         brief.volunteers = Volunteers::Consented(self.train.clone());
         brief.task = Task::Differentiable(self.task.clone());
         let design = setting.registry.get(approach.plugin)?.design(&approach.parameters, &brief)?;
@@ -133,6 +133,8 @@ pub(super) struct Approach {
     pub plugin: &'static str,
     /// Its parameters.
     pub parameters: Value,
+    /// It is designed for ε times this: 1, or more where a figure has less noise than the claim needs.
+    pub stretch: f64,
 }
 
 /// What every approach loses at every budget, both kinds of loss: of each budget, of each approach.

@@ -20,16 +20,20 @@ const PUBLISHED: [f64; 2] = [0.177, 0.195];
 /// Units of the task's hidden layer, 1.5 n; and of the encoder's and the decoder's, n.
 const HIDDEN: usize = 45;
 const WIDTH: usize = 30;
-const TASK_EPOCHS: usize = 3000;
+const TASK_EPOCHS: usize = 1000;
+
+/// Algorithm 1's η as printed, and one that holds the encoder back less.
+const ETA: f64 = 1e-3;
+const SMALLER_ETA: f64 = 1e-4;
 
 pub(super) fn problem(setting: &Setting) -> Result<Problem> {
-    let epochs = if setting.quick { TASK_EPOCHS / 10 } else { TASK_EPOCHS };
+    let epochs = if setting.quick { TASK_EPOCHS / 3 } else { TASK_EPOCHS };
     Problem::new(setting, &wdbc::measurements(setting.folder)?, HIDDEN, epochs)
 }
 
 /// Epochs of Algorithm 1.
 fn epochs(setting: &Setting) -> usize {
-    if setting.quick { 25 } else { 2000 }
+    if setting.quick { 25 } else { 200 }
 }
 
 /// As in Section A.8.
@@ -45,7 +49,8 @@ pub(super) fn task_aware(setting: &Setting, latents: usize) -> Approach {
     Approach {
         name: "task-aware",
         plugin: "task-aware-gradient",
-        parameters: json!({ "latent_dim": latents, "eta": 1e-3, "training": training(setting) }),
+        parameters: json!({ "latent_dim": latents, "eta": ETA, "training": training(setting) }),
+        stretch: 1.0,
     }
 }
 
@@ -55,32 +60,42 @@ pub(super) fn bounded(setting: &Setting, latents: usize) -> Approach {
         "latent_dim": latents,
         "training": {
             "encoder_hidden": WIDTH, "decoder_hidden": WIDTH, "hidden": "relu",
-            "epochs": if setting.quick { 400 } else { 4000 }, "learning_rate": 3e-3, "seed": setting.seed
+            "epochs": if setting.quick { 400 } else { 2000 }, "learning_rate": 3e-3, "seed": setting.seed
         }
     });
     if setting.quick {
         parameters["weight_decay"] = json!(1e-3);
     }
-    Approach { name: "task-aware-bounded (ours)", plugin: "task-aware-bounded", parameters }
+    Approach { name: "task-aware-bounded (ours)", plugin: "task-aware-bounded", parameters, stretch: 1.0 }
+}
+
+fn held_back_less(mut approach: Approach) -> Approach {
+    approach.name = "task-aware, η = 0.0001";
+    approach.parameters["eta"] = json!(SMALLER_ETA);
+    approach
 }
 
 pub(super) fn figure_5(setting: &Setting, _: &'static str) -> Result<Found> {
     // The published code has the noise of an ε that is √2 times what it prints (errata T1).
     let printed = SQRT_2 * PRINTED_AT;
     let problem = problem(setting)?;
+    let (of_set, of_pairs) = sensitivities(setting, &problem)?;
     let approaches = [
         task_aware(setting, 3),
         Approach {
             name: "task-agnostic",
             plugin: "task-agnostic",
             parameters: json!({ "sensitivity": "empirical", "training": training(setting) }),
+            stretch: of_set / of_pairs,
         },
         Approach {
             name: "privacy-agnostic",
             plugin: "privacy-agnostic",
             parameters: json!({ "latent_dim": 3, "training": training(setting) }),
+            stretch: 1.0,
         },
         bounded(setting, 1),
+        held_back_less(task_aware(setting, 3)),
     ];
     let sweep = Sweep::run(setting, &problem, &approaches, &[PRINTED_AT, printed])?;
     let why = |other: usize| {
@@ -95,6 +110,8 @@ pub(super) fn figure_5(setting: &Setting, _: &'static str) -> Result<Found> {
         sweep.improvement([0, 2], printed, PRINTED[1], why(2)),
         sweep.beside_published(Part::Train, 0, PRINTED_AT, PUBLISHED[0]),
         sweep.beside_published(Part::Test, 0, PRINTED_AT, PUBLISHED[1]),
+        sweep.beside_published(Part::Train, 4, PRINTED_AT, PUBLISHED[0]),
+        sweep.beside_published(Part::Test, 4, PRINTED_AT, PUBLISHED[1]),
         sweep.beside_published(Part::Train, 3, PRINTED_AT, PUBLISHED[0]),
         sweep.beside_published(Part::Test, 3, PRINTED_AT, PUBLISHED[1]),
         sweep.improvement(
@@ -105,7 +122,6 @@ pub(super) fn figure_5(setting: &Setting, _: &'static str) -> Result<Found> {
         ),
     ];
     let [of_train, of_test] = problem.without_noise()?;
-    let (of_set, of_pairs) = sensitivities(setting, &problem)?;
     Ok(Found {
         trials: setting.trials(),
         findings,
@@ -117,12 +133,12 @@ pub(super) fn figure_5(setting: &Setting, _: &'static str) -> Result<Found> {
             ),
             format!(
                 "Encoders and decoders have a hidden layer of {WIDTH} units; η = 0.001, Z = 3 but for task-aware-bounded, which has 1; {} epochs \
-                 of 15 steps. An improvement within five points of the printed one, and a loss within 3 %, counts as the same.",
+                 of 15 steps, where the paper has 2,000. An improvement within five points of the printed one, and a loss within 3 %, counts as the same.",
                 epochs(setting)
             ),
             format!(
-                "task-agnostic adds noise for a set that holds the records for training and has an ℓ₁ diameter of {of_set:.1}; the paper takes \
-                 their largest distance, {of_pairs:.1}, which says nothing of other records."
+                "task-agnostic has the paper's noise, for the largest distance of two records for training, {of_pairs:.1}, which says nothing of other \
+                 records: a claim for every record rests on a set that holds these and has an ℓ₁ diameter of {of_set:.1}."
             ),
         ],
         picture: Picture {

@@ -24,7 +24,7 @@ pub(super) fn problem(setting: &Setting) -> Result<Problem> {
 
 /// Epochs of Algorithm 1.
 fn epochs(setting: &Setting) -> usize {
-    if setting.quick { 300 } else { 2000 }
+    if setting.quick { 200 } else { 2000 }
 }
 
 /// As in Section A.8, with linear networks.
@@ -38,6 +38,7 @@ pub(super) fn task_aware(setting: &Setting, latents: usize) -> Approach {
         name: "task-aware",
         plugin: "task-aware-gradient",
         parameters: json!({ "latent_dim": latents, "eta": 0.2, "training": training(setting) }),
+        stretch: 1.0,
     }
 }
 
@@ -50,6 +51,7 @@ pub(super) fn bounded(setting: &Setting, latents: usize) -> Approach {
         name: "task-aware-bounded (ours)",
         plugin: "task-aware-bounded",
         parameters: json!({ "latent_dim": latents, "training": training }),
+        stretch: 1.0,
     }
 }
 
@@ -60,11 +62,13 @@ fn approaches(setting: &Setting) -> [Approach; 4] {
             name: "task-agnostic",
             plugin: "task-agnostic",
             parameters: json!({ "sensitivity": "empirical", "training": training(setting) }),
+            stretch: 1.0,
         },
         Approach {
             name: "privacy-agnostic",
             plugin: "privacy-agnostic",
             parameters: json!({ "latent_dim": 3, "training": training(setting) }),
+            stretch: 1.0,
         },
         bounded(setting, 3),
     ]
