@@ -289,7 +289,7 @@ pub(crate) fn task_agnostic(
 /// # Errors
 /// [`Error::Shape`] for records that it, or the task, does not take.
 pub fn expected_loss(
-    mechanism: &LatentLaplace,
+    mechanism: &dyn Mechanism,
     task: &dyn DifferentiableTask,
     table: &Table,
     draws: usize,
