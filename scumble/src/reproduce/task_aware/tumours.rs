@@ -33,7 +33,7 @@ pub(super) fn problem(setting: &Setting) -> Result<Problem> {
 
 /// Epochs of Algorithm 1.
 fn epochs(setting: &Setting) -> usize {
-    if setting.quick { 25 } else { 200 }
+    if setting.quick { 15 } else { 200 }
 }
 
 /// As in Section A.8.
@@ -60,7 +60,7 @@ pub(super) fn bounded(setting: &Setting, latents: usize) -> Approach {
         "latent_dim": latents,
         "training": {
             "encoder_hidden": WIDTH, "decoder_hidden": WIDTH, "hidden": "relu",
-            "epochs": if setting.quick { 400 } else { 2000 }, "learning_rate": 3e-3, "seed": setting.seed
+            "epochs": if setting.quick { 300 } else { 2000 }, "learning_rate": 3e-3, "seed": setting.seed
         }
     });
     if setting.quick {
