@@ -111,7 +111,7 @@ impl Whitened {
     /// r_max, the radius of the smallest centred ball that holds all h of the sample.
     pub(crate) fn radius(&self, sample: &Sample) -> f64 {
         let h = (sample.records() - sample.mean()).dot(&self.inverse.t());
-        h.outer_iter().map(|h| crate::sample::squared_norm(h)).fold(0.0, f64::max).sqrt()
+        h.outer_iter().map(crate::sample::squared_norm).fold(0.0, f64::max).sqrt()
     }
 }
 
