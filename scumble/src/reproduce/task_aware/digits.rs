@@ -18,7 +18,7 @@ fn sizes(setting: &Setting) -> [usize; 2] {
 }
 
 fn training(setting: &Setting) -> Value {
-    let (epochs, size) = if setting.quick { (80, 200) } else { (200, 300) };
+    let (epochs, size) = if setting.quick { (50, 200) } else { (200, 300) };
     json!({ "epochs": epochs, "steps": 15, "batch_size": size, "seed": setting.seed })
 }
 
