@@ -60,7 +60,7 @@ pub(super) fn bounded(setting: &Setting, latents: usize) -> Approach {
         "latent_dim": latents,
         "training": {
             "encoder_hidden": WIDTH, "decoder_hidden": WIDTH, "hidden": "relu",
-            "epochs": if setting.quick { 300 } else { 2000 }, "learning_rate": 3e-3, "seed": setting.seed
+            "epochs": if setting.quick { 300 } else { 4000 }, "learning_rate": 3e-3, "seed": setting.seed
         }
     });
     if setting.quick {

@@ -49,7 +49,7 @@ pub(super) fn task_aware(setting: &Setting, latents: usize) -> Approach {
 /// Ours with so many latents. The quick form has a weight decay that the full one chooses.
 pub(super) fn bounded(setting: &Setting, latents: usize) -> Approach {
     let epochs = if setting.quick { 1000 } else { 4000 };
-    let training = json!({ "hidden": "relu", "epochs": epochs, "learning_rate": 3e-3, "seed": setting.seed });
+    let training = json!({ "hidden": "relu", "epochs": epochs, "learning_rate": 1e-2, "seed": setting.seed });
     let mut parameters = json!({ "latent_dim": latents, "training": training });
     if setting.quick {
         parameters["weight_decay"] = json!(3e-4);
