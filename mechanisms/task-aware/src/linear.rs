@@ -2,7 +2,7 @@
 
 use crate::gradient;
 use crate::latent::{LatentLaplace, Parts};
-use crate::sample::{Eigen, Sample, solve_right, squared_norm, volunteers};
+use crate::sample::{Eigen, Sample, squared_norm, volunteers};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task};
 use crate::training::{Training, TrainingParameters};
@@ -38,7 +38,7 @@ impl Encoder<'_> {
             f64::INFINITY => 0.0,
             epsilon => LaplaceNoise::calibrated(&set, epsilon)?.variance(),
         };
-        let decoder = best_decoder(sample, &self.map, variance);
+        let decoder = sample.best_decoder(&self.map, variance);
         // x̂ = μ + D(v + o − A(μ − c)), where o was taken from the latents v = A(x − c) − o.
         let off_center = self.map.dot(&(sample.mean() - &self.center));
         let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
@@ -52,14 +52,6 @@ impl Encoder<'_> {
         }
         .try_into()
     }
-}
-
-/// D = Σ_xx Aᵀ(AΣ_xxAᵀ + σ_w²I)⁻¹ (n × Z), which is E's decoder of Proposition 1 in the coordinates of x: the best for `map` A (Z × n) and noise
-/// of the variance σ_w² on each latent, whatever K.
-pub(crate) fn best_decoder(sample: &Sample, map: &Array2<f64>, variance: f64) -> Array2<f64> {
-    let with_records = sample.covariance().dot(&map.t());
-    let own = map.dot(&with_records) + &(Array2::<f64>::eye(map.nrows()) * variance);
-    solve_right(&with_records, &own)
 }
 
 /// The network of one layer that is x ↦ Mx + c.

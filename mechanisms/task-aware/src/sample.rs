@@ -62,6 +62,14 @@ impl Sample {
         let (l, inverse) = (&vectors * &roots, &vectors / &roots);
         (l * per_column(&deviations), (inverse * per_column(&inverses)).reversed_axes())
     }
+
+    /// D = Σ_xx Aᵀ(AΣ_xxAᵀ + σ_w²I)⁻¹ (n × Z), which is E's decoder of Proposition 1 in the coordinates of x: the best for `map` A (Z × n) and
+    /// noise of the variance σ_w² on each latent, whatever K.
+    pub fn best_decoder(&self, map: &Array2<f64>, variance: f64) -> Array2<f64> {
+        let with_records = self.covariance.dot(&map.t());
+        let own = map.dot(&with_records) + &(Array2::<f64>::eye(map.nrows()) * variance);
+        solve_right(&with_records, &own)
+    }
 }
 
 /// The volunteers' records of a brief, which must lie in its domain.

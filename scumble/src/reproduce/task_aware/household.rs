@@ -169,7 +169,7 @@ impl House {
         let sensitivity = over_points(training)?.value;
         let variance = 2.0 * (sensitivity / epsilon).powi(2);
         let sample = Sample::new(training)?;
-        let decoder = best_decoder(&sample, variance);
+        let decoder = sample.best_decoder(&Array2::eye(training.ncols()), variance);
         let of_noise = decoder.map_axis(Axis(1), |row| variance * row.dot(&row));
         let errors = |days: ArrayView2<f64>| {
             let centered = &days - sample.mean();
@@ -178,17 +178,6 @@ impl House {
         };
         Ok(Errors([errors(training), errors(test)]))
     }
-}
-
-/// Σ(Σ + σ²I)⁻¹ (n × n), from the directions in which the sample varies.
-fn best_decoder(sample: &Sample, variance: f64) -> Array2<f64> {
-    let (l, _) = sample.whitening();
-    // The columns of L are orthogonal, and their squared lengths are the eigenvalues λ of Σ.
-    let scaled = Array2::from_shape_fn(l.dim(), |(row, at)| {
-        let column = l.column(at);
-        l[[row, at]] / (column.dot(&column) + variance)
-    });
-    scaled.dot(&l.t())
 }
 
 /// E(x̂ᵢ − xᵢ)² of every column, in the mean over `records` (n × d), of a mechanism that adds noise of the same law to whatever it releases.
