@@ -164,16 +164,9 @@ fn design(
     brief: &Brief,
 ) -> Result<LatentLaplace> {
     let training = training.or(by_default());
-    let (table, task) = lesson(NAME, brief, &training)?;
-    let latents = latent_dim(NAME, wanted, table.columns().len())?;
-    let trainer = Trainer {
-        plugin: NAME,
-        table,
-        task: &*task,
-        training: &training,
-        epsilon: brief.budget.epsilon(),
-        set: None,
-    };
+    let lesson = lesson(NAME, brief, &training)?;
+    let latents = latent_dim(NAME, wanted, lesson.table.columns().len())?;
+    let trainer = lesson.trainer(&training, None);
     let weight_decay = match weight_decay {
         Some(decay) => not_negative(NAME, "weight_decay", decay)?,
         None => chosen(&trainer, latents)?,
@@ -182,8 +175,7 @@ fn design(
     let half_widths = bounded.half_widths();
     let Chain { encoder, decoder, .. } = bounded.chain;
     let set = between(half_widths.iter().map(|half| (-half, *half)))?;
-    let trainer = Trainer { set: Some(&set), ..trainer };
-    trainer.designed(brief, Chain::new(scaled(encoder, &half_widths)?, decoder))
+    lesson.trainer(&training, Some(&set)).designed(brief, Chain::new(scaled(encoder, &half_widths)?, decoder))
 }
 
 /// The network with its outputs times these numbers: one layer more.

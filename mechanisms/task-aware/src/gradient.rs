@@ -175,16 +175,26 @@ impl Trainer<'_> {
     }
 }
 
-/// The volunteers, of whom a network learns something, and what it learns for.
-///
+/// The volunteers, of whom a network learns something, what it learns for, and at which ε.
+pub(crate) struct Lesson<'b> {
+    plugin: &'static str,
+    pub(crate) table: &'b Table,
+    task: Arc<dyn DifferentiableTask>,
+    epsilon: f64,
+}
+
+impl Lesson<'_> {
+    /// Who trains, with latents in this set, or in the tightest one.
+    pub(crate) fn trainer<'a>(&'a self, training: &'a Training, set: Option<&'a Domain>) -> Trainer<'a> {
+        let Self { plugin, table, task, epsilon } = self;
+        Trainer { plugin, table, task: &**task, training, epsilon: *epsilon, set }
+    }
+}
+
 /// # Errors
 /// As [`volunteers`] and [`differentiable_task`], and [`Error::NotApplicable`] where there is no feature,
 /// [`Error::Budget`] for an ε that is too small for any noise.
-pub(crate) fn lesson<'b>(
-    plugin: &'static str,
-    brief: &'b Brief,
-    training: &Training,
-) -> Result<(&'b Table, Arc<dyn DifferentiableTask>)> {
+pub(crate) fn lesson<'b>(plugin: &'static str, brief: &'b Brief, training: &Training) -> Result<Lesson<'b>> {
     let table = volunteers(plugin, brief)?;
     if table.columns().is_empty() || table.is_empty() {
         return Err(Error::not_applicable(plugin, "there is no feature, or no volunteer, to learn from"));
@@ -193,7 +203,8 @@ pub(crate) fn lesson<'b>(
         // Where there is no such noise, nothing need be trained to find that out.
         LaplaceNoise::calibrated(&Domain::unit_box(1), brief.budget.epsilon())?;
     }
-    Ok((table, differentiable_task(plugin, brief, table, training)?))
+    let task = differentiable_task(plugin, brief, table, training)?;
+    Ok(Lesson { plugin, table, task, epsilon: brief.budget.epsilon() })
 }
 
 /// # Errors
@@ -225,16 +236,9 @@ fn design(
 ) -> Result<LatentLaplace> {
     let eta = not_negative(NAME, "eta", eta)?;
     let training = training.or(Training::of_the_paper());
-    let (table, task) = lesson(NAME, brief, &training)?;
-    let latents = latent_dim(NAME, wanted, table.columns().len())?;
-    let trainer = Trainer {
-        plugin: NAME,
-        table,
-        task: &*task,
-        training: &training,
-        epsilon: brief.budget.epsilon(),
-        set: None,
-    };
+    let lesson = lesson(NAME, brief, &training)?;
+    let latents = latent_dim(NAME, wanted, lesson.table.columns().len())?;
+    let trainer = lesson.trainer(&training, None);
     let mut chain = trainer.start(latents, Activation::Identity)?;
     trainer.run(&mut chain, Run { eta: Some(eta), is_noisy: true })?;
     trainer.designed(brief, chain)
@@ -258,10 +262,9 @@ pub(crate) fn privacy_agnostic(
     training: &Training,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    let (table, task) = lesson(plugin, brief, training)?;
-    let latents = latent_dim(plugin, wanted, table.columns().len())?;
-    let trainer =
-        Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon(), set: None };
+    let lesson = lesson(plugin, brief, training)?;
+    let latents = latent_dim(plugin, wanted, lesson.table.columns().len())?;
+    let trainer = lesson.trainer(training, None);
     let mut chain = trainer.start(latents, Activation::Identity)?;
     trainer.run(&mut chain, Run { eta: Some(0.0), is_noisy: false })?;
     trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
@@ -275,9 +278,9 @@ pub(crate) fn task_agnostic(
     training: &Training,
     brief: &Brief,
 ) -> Result<LatentLaplace> {
-    let (table, task) = lesson(plugin, brief, training)?;
-    let d = table.columns().len();
-    let trainer = Trainer { plugin, table, task: &*task, training, epsilon: brief.budget.epsilon(), set };
+    let lesson = lesson(plugin, brief, training)?;
+    let d = lesson.table.columns().len();
+    let trainer = lesson.trainer(training, set);
     let mut chain = trainer.start(d, Activation::Identity)?;
     chain = Chain::new(affine(&Array2::eye(d), Array1::zeros(d).view())?, chain.decoder);
     trainer.run(&mut chain, Run { eta: None, is_noisy: true })?;
