@@ -6,13 +6,14 @@
 use scumble::adversary::{Effort, Finding, Measure, Verdict, audit, audit_plugin};
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
 use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
+use scumble::latent::{LatentLaplace, Parts};
 use scumble::registry::{
     Brief, Budget, Domain, LocalMechanism, Mechanism, Plugin, Randomness, RecordDomain, Registry, Table,
     Target, TargetDomain, Task, Volunteers,
 };
 use scumble::task_aware::{
-    LatentLaplace, PRIVACY_AGNOSTIC, Parts, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED,
-    TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR,
+    PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GRADIENT,
+    TASK_AWARE_LINEAR,
 };
 use scumble_integration_tests::{CuratorFault, CuratorTwin, Fault, Twin, classifier};
 use std::f64::consts::SQRT_2;

@@ -2,7 +2,7 @@
 
 use crate::number::short;
 use crate::table::Places;
-use crate::{Budget, Error, Guarantee, RecordDomain, Result, ShapedBy, Table, Unit};
+use crate::{Budget, Error, Guarantee, RecordDomain, Result, ShapedBy, Table, Target, TargetDomain, Unit};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -72,6 +72,36 @@ impl Brief {
             self.budget.epsilon()
         );
         Err(Error::Parameter { plugin: plugin.into(), problem })
+    }
+
+    /// The volunteers' records, of whatever promise, which must be of the domain's shape and lie in it. They may have a target where the
+    /// domain has none: a design that leaves the target to another may still learn from the volunteers' what it is for.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where there are none, [`Error::Shape`] for another shape, and for a record outside the domain.
+    pub fn volunteers_within(&self, plugin: &str) -> Result<&Table> {
+        let nobody =
+            || Error::not_applicable(plugin, "it learns from volunteers' records, and there are none");
+        let table = self.volunteers.table().ok_or_else(nobody)?;
+        let layout = self.domain.layout();
+        match self.domain.target() {
+            TargetDomain::None => layout.check(&table.clone().with_target(Target::None)?)?,
+            _ => layout.check(table)?,
+        }
+        let features = self.domain.features();
+        for (row, record) in table.records().outer_iter().enumerate() {
+            let record = record.to_vec();
+            if !features.contains(&record) {
+                let mut within = record.clone();
+                features.project(&mut within)?;
+                let at = record.iter().zip(&within).position(|(x, inside)| x != inside).unwrap_or(0);
+                let (row, column, value) = (row + 1, &table.columns()[at], record[at]);
+                return Err(Error::shape(format!(
+                    "the volunteers' row {row}, column {column:?}: {value} lies outside the domain"
+                )));
+            }
+        }
+        Ok(table)
     }
 
     /// The same brief with another budget.

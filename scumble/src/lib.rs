@@ -46,6 +46,7 @@ pub use scumble_classic as classic;
 pub use scumble_datasets as datasets;
 pub use scumble_fisher_svm as fisher_svm;
 pub use scumble_kkt as kkt;
+pub use scumble_latent as latent;
 pub use scumble_linear as linear;
 pub use scumble_neural as neural;
 pub use scumble_registry as registry;

@@ -2,13 +2,13 @@
 
 use crate::chain::{Chain, training_noise, unfit};
 use crate::gradient::{Trainer, latent_dim, lesson, not_negative, trained_example};
-use crate::latent::LatentLaplace;
 use crate::linear::PAPER;
 use crate::set::between;
 use crate::training::{Hidden, Training, TrainingParameters};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use schemars::JsonSchema;
+use scumble_latent::LatentLaplace;
 use scumble_neural::{Activation, Batches, Network};
 use scumble_registry::{Brief, DifferentiableTask, Error, Randomness, Result, Stream, Table, register};
 use serde::Deserialize;

@@ -1,15 +1,15 @@
 //! Each latent clipped to a box of its own, chosen for the least loss (errata T5).
 
-use crate::latent::{LatentLaplace, Parts};
 use crate::linear::{PAPER, Whitened, affine, checked_latent_dim, example};
 use crate::sample::{Sample, solve_right, squared_norm, volunteers};
 use crate::set::between;
-use crate::task::linear_task;
+use crate::task::{linear_task, released_by};
 use argmin::core::{CostFunction, Executor, Gradient};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 use schemars::JsonSchema;
+use scumble_latent::LatentLaplace;
 use scumble_registry::{Brief, Result, register};
 use serde::Deserialize;
 use std::cell::{Cell, RefCell};
@@ -265,15 +265,10 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let constant = -(map.dot(sample.mean()) + &boxes.lower) * &units;
     let decoder = &decoder / &units;
     let at_means = (&means - &boxes.lower) * &units;
-    Parts {
-        domain: brief.domain.clone(),
-        encoder: affine(&(map.t().to_owned() * &units).reversed_axes(), constant.view())?,
-        latent: between(boxes.share.iter().map(|share| (0.0, *share)))?,
-        decoder: affine(&decoder, (sample.mean() - &decoder.dot(&at_means)).view())?,
-        epsilon: brief.budget.epsilon(),
-        shaped_by: brief.volunteers.shaped_by(),
-    }
-    .try_into()
+    let encoder = affine(&(map.t().to_owned() * &units).reversed_axes(), constant.view())?;
+    let set = between(boxes.share.iter().map(|share| (0.0, *share)))?;
+    let constant = sample.mean() - &decoder.dot(&at_means);
+    released_by(brief, encoder, set, affine(&decoder, constant.view())?)
 }
 
 register! {

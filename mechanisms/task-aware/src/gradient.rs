@@ -1,13 +1,14 @@
 //! Encoders and decoders that are trained through noise: Algorithm 1, and both benchmark approaches (Section A.7.4).
 
 use crate::chain::{Chain, training_noise, unfit};
-use crate::latent::{LatentLaplace, Parts, predict};
 use crate::linear::{PAPER, affine};
 use crate::sample::volunteers;
 use crate::set::Latents;
+use crate::task::released_by;
 use crate::training::{Hidden, Training, TrainingParameters, differentiable_task};
 use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
+use scumble_latent::{LatentLaplace, predict};
 use scumble_neural::{Activation, Batches, Network};
 use scumble_registry::{
     Brief, DifferentiableTask, Domain, Error, Example, LaplaceNoise, Mechanism, Randomness, Result, Table,
@@ -163,15 +164,7 @@ impl Trainer<'_> {
             let start = parameters.len() - origin.len();
             parameters[start..].iter_mut().zip(&origin).for_each(|(x, less)| *x -= less);
         }
-        Parts {
-            domain: brief.domain.clone(),
-            encoder,
-            latent: set,
-            decoder,
-            epsilon: self.epsilon,
-            shaped_by: brief.volunteers.shaped_by(),
-        }
-        .try_into()
+        released_by(brief, encoder, set, decoder)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Linear encoders with the best linear decoder: Theorem 1, and both benchmark approaches (Section A.7).
 
 use crate::gradient;
-use crate::latent::{LatentLaplace, Parts};
 use crate::sample::{Eigen, Sample, squared_norm, volunteers};
 use crate::set::{Latents, Sensitivity};
-use crate::task::{ignores_everything, linear_task};
+use crate::task::{ignores_everything, linear_task, released_by};
 use crate::training::{Training, TrainingParameters};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
 use scumble_kkt::Waterfilling;
+use scumble_latent::LatentLaplace;
 use scumble_neural::{Activation, Architecture, Network};
 use scumble_registry::{Brief, Domain, Error, Example, LaplaceNoise, Result, Task, Volunteers, register};
 use serde::Deserialize;
@@ -42,15 +42,8 @@ impl Encoder<'_> {
         // x̂ = μ + D(v + o − A(μ − c)), where o was taken from the latents v = A(x − c) − o.
         let off_center = self.map.dot(&(sample.mean() - &self.center));
         let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
-        Parts {
-            domain: brief.domain.clone(),
-            encoder: affine(&self.map, (self.constant() - &origin).view())?,
-            latent: set,
-            decoder: affine(&decoder, constant.view())?,
-            epsilon,
-            shaped_by: brief.volunteers.shaped_by(),
-        }
-        .try_into()
+        let encoder = affine(&self.map, (self.constant() - &origin).view())?;
+        released_by(brief, encoder, set, affine(&decoder, constant.view())?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use faer::{Mat, Side};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-use scumble_registry::{Brief, Error, Result, Table, Target, TargetDomain, Volunteers};
+use scumble_registry::{Brief, Error, Result, Table, Volunteers};
 
 /// Of the columns' correlations: directions of less than this share of the largest variance are none (errata T4).
 const LEAST_VARIANCE: f64 = 1e-12;
@@ -75,35 +75,13 @@ impl Sample {
 /// The volunteers' records of a brief, which must lie in its domain.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] where there are none, [`Error::PrivateVolunteers`] where they are promised privacy, [`Error::Shape`] for another shape, and for a record outside the domain.
+/// As [`Brief::volunteers_within`], and [`Error::PrivateVolunteers`] where they are promised privacy.
 pub(crate) fn volunteers<'b>(plugin: &str, brief: &'b Brief) -> Result<&'b Table> {
-    let table = match &brief.volunteers {
+    match &brief.volunteers {
         // Nothing here claims anything for them.
-        Volunteers::Private(_) => return Err(Error::PrivateVolunteers { plugin: plugin.into() }),
-        volunteers => volunteers.table().ok_or_else(|| {
-            Error::not_applicable(plugin, "it learns from volunteers' records, and there are none")
-        })?,
-    };
-    let check = |table: &Table| brief.domain.layout().check(table);
-    match brief.domain.target() {
-        // A design that leaves the target to another may still learn from the volunteers' what it is for.
-        TargetDomain::None => check(&table.clone().with_target(Target::None)?)?,
-        _ => check(table)?,
+        Volunteers::Private(_) => Err(Error::PrivateVolunteers { plugin: plugin.into() }),
+        _ => brief.volunteers_within(plugin),
     }
-    let features = brief.domain.features();
-    for (row, record) in table.records().outer_iter().enumerate() {
-        let record = record.to_vec();
-        if !features.contains(&record) {
-            let mut within = record.clone();
-            features.project(&mut within)?;
-            let at = record.iter().zip(&within).position(|(x, inside)| x != inside).unwrap_or(0);
-            let (row, column, value) = (row + 1, &table.columns()[at], record[at]);
-            return Err(Error::shape(format!(
-                "the volunteers' row {row}, column {column:?}: {value} lies outside the domain"
-            )));
-        }
-    }
-    Ok(table)
 }
 
 /// The eigenvalues of a symmetric matrix, largest first, and their vectors, one a column.

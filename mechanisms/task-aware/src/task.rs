@@ -2,7 +2,31 @@
 
 use crate::sample::{Sample, solve_right};
 use ndarray::{Array2, Axis};
-use scumble_registry::{Brief, Error, Result, Table, Target, Task};
+use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts};
+use scumble_neural::Network;
+use scumble_registry::{Brief, Domain, Error, Result, Table, Target, Task};
+
+/// What was designed for the brief's task: latents in `set`, and estimates of the features by `decoder`.
+pub(crate) fn released_by(
+    brief: &Brief,
+    encoder: Network<f64>,
+    set: Domain,
+    decoder: Network<f64>,
+) -> Result<LatentLaplace> {
+    Parts {
+        domain: brief.domain.clone(),
+        lens: Lens::plain(),
+        encoder,
+        latent: set,
+        decoder,
+        epsilon: brief.budget.epsilon(),
+        level: Level::Features,
+        aim: Aim::Task,
+        shaped_by: brief.volunteers.shaped_by(),
+        volunteers: None,
+    }
+    .try_into()
+}
 
 /// K (m × n): the one that is given, or the weights of the linear model of the volunteers' target (least squares; of classes one row each,
 /// on indicators). All of the record counts, K = I, where there is neither.

@@ -2,12 +2,13 @@
 
 use ndarray::{Array1, Array2, Axis, array, concatenate};
 use proptest::prelude::*;
+use scumble_latent::LatentLaplace;
 use scumble_registry::{
     Brief, Budget, Domain, Plugin, Randomness, RecordDomain, Table, Target, TargetDomain, Task, Volunteers,
 };
 use scumble_task_aware::{
-    LatentLaplace, PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED,
-    TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR,
+    PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GRADIENT,
+    TASK_AWARE_LINEAR,
 };
 use serde_json::{Value, json};
 

@@ -1,11 +1,12 @@
 //! Power of a household, hour by hour (Section 5): the losses of an independent implementation, and smaller ones.
 
 use ndarray::{Array1, Array2, ArrayView2, s};
+use scumble_latent::LatentLaplace;
 use scumble_registry::{
     Brief, Budget, Domain, Mechanism, Plugin, RecordDomain, Table, Target, TargetDomain, Task, Unit,
     Volunteers,
 };
-use scumble_task_aware::{LatentLaplace, PRIVACY_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
+use scumble_task_aware::{PRIVACY_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
 use serde_json::{Value, json};
 
 /// Days of training, and K: 2 in day-time, 1 at night.

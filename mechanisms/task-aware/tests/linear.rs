@@ -2,11 +2,12 @@
 
 use ndarray::{Array1, Array2, array};
 use scumble_kkt::Waterfilling;
+use scumble_latent::LatentLaplace;
 use scumble_registry::{
     Brief, Budget, Domain, Error, LocalMechanism, Plugin, RecordDomain, Table, Target, TargetDomain, Task,
     Volunteers,
 };
-use scumble_task_aware::{LatentLaplace, TASK_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
+use scumble_task_aware::{TASK_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
 use serde_json::json;
 
 /// Records on the axes of four dimensions, two from the middle of a wide box, with mean zero and covariance one.

@@ -1,10 +1,12 @@
-//! Laplace noise in a latent space: what all designs of this crate release by.
+//! Laplace noise in a latent space.
 
+use crate::Lens;
 use ndarray::{Array2, ArrayView2};
 use scumble_neural::{Activation, Network};
 use scumble_registry::{
-    Domain, Error, Guarantee, LaplaceNoise, Law, LocalDp, LocalMechanism, Mechanism, Noise, Notion,
-    Randomness, RecordDomain, Release, Result, ShapedBy, Stream, Table, Unit, local,
+    CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp, LocalMechanism,
+    Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, ShapedBy, Stream, Table, Unit,
+    local,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,9 @@ use serde::{Deserialize, Serialize};
 pub struct Parts {
     /// Where the records lie, of d features.
     pub domain: RecordDomain,
+    /// How features are written for the encoder, and read from the decoder.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    pub lens: Lens,
     /// From the features (d) to the latents (Z).
     pub encoder: Network<f64>,
     /// Where the latents lie, Z coordinates: whatever the encoder gives is moved into it.
@@ -23,28 +28,85 @@ pub struct Parts {
     /// ε; infinity for no noise.
     #[serde(with = "scumble_registry::number")]
     pub epsilon: f64,
+    /// What is released.
+    pub level: Level,
+    /// What the release is for.
+    pub aim: Aim,
     /// Whose records shaped the encoder, the decoder and the set of latents.
     pub shaped_by: ShapedBy,
+    /// What those were promised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volunteers: Option<VolunteersClaim>,
 }
 
-/// A record is encoded, moved into a set of latents whose ℓ₁ diameter is Δ₁, given Laplace noise of scale Δ₁/ε a latent, and decoded
-/// (Cheng, Tang and Chinchali, Section 3). What is released is the estimate x̂ of the features; the target leaves as it is.
+fn is_plain(lens: &Lens) -> bool {
+    lens.scales().is_empty()
+}
+
+/// What is released of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// The decoder's estimate of the features.
+    Features,
+    /// The latents.
+    Latent,
+}
+
+/// What a release is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aim {
+    /// A task, which shaped the design.
+    Task,
+    /// Whatever comes.
+    Anything,
+}
+
+/// What those whose records shaped a design were promised: how it was trained says so, and it cannot be read off the design.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VolunteersClaim {
+    /// (ε, δ) of the whole design, for neighbouring sets of volunteers.
+    pub dp: CentralDp,
+    /// From which it follows.
+    pub theorem: String,
+    /// On what it rests.
+    pub assumes: Vec<String>,
+}
+
+/// A record is encoded, moved into a set of latents whose ℓ₁ diameter is Δ₁, and given Laplace noise of scale Δ₁/ε a latent. What is
+/// released is that, or the decoder's estimate x̂ of the features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1).
+/// The target leaves as it is.
 ///
 /// The claim holds for **every** record of the domain, for it rests on the set of latents alone (errata T2): encoder and decoder may be
 /// anything, and be shaped by anybody's records.
 ///
 /// ```
-/// use scumble_registry::{Brief, Budget, Domain, RecordDomain, Table, Target, TargetDomain, Unit, Volunteers};
-/// use scumble_task_aware::TASK_AWARE_CLIPPED;
+/// use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts};
+/// use scumble_neural::{Activation, Architecture, Network};
+/// use scumble_registry::{Domain, Mechanism, RecordDomain, ShapedBy, TargetDomain, Unit};
 ///
-/// let columns: Vec<String> = vec!["age".into(), "wage".into()];
-/// let people = RecordDomain::new(columns.clone(), Domain::unit_box(2), TargetDomain::None)?;
-/// let records = ndarray::array![[0.2, 0.3], [0.5, 0.4], [0.3, 0.6], [0.8, 0.9]];
-/// let mut brief = Brief::new(people, Budget::new(1.0, 0.0)?);
-/// brief.volunteers = Volunteers::Consented(Table::new(columns, records, Target::None)?);
-/// brief.task = scumble_registry::Task::Linear(ndarray::array![[0.0, 1.0]]); // the wage counts
-/// let design = TASK_AWARE_CLIPPED.design(&Default::default(), &brief)?;
-/// assert_eq!(design.mechanism().guarantee().local_dp(Unit::Record).unwrap().epsilon, 1.0);
+/// let people = RecordDomain::new(vec!["age".into(), "wage".into()], Domain::unit_box(2), TargetDomain::None)?;
+/// let network = |inputs: usize, outputs: usize, weights: [f64; 2]| {
+///     let architecture = Architecture::new(inputs).layer(outputs, Activation::Identity);
+///     Network::from_parameters(architecture, [&weights[..], &vec![0.0; outputs]].concat())
+/// };
+/// let mechanism: LatentLaplace = Parts {
+///     domain: people,
+///     lens: Lens::plain(),
+///     encoder: network(2, 1, [0.5, 0.5]).unwrap(), // their mean
+///     latent: Domain::unit_box(1),
+///     decoder: network(1, 2, [1.0, 1.0]).unwrap(),
+///     epsilon: 2.0,
+///     level: Level::Features,
+///     aim: Aim::Anything,
+///     shaped_by: ShapedBy::PublicKnowledge,
+///     volunteers: None,
+/// }
+/// .try_into()?;
+/// assert_eq!(mechanism.noise_variance(), 2.0 * 0.5_f64.powi(2));
+/// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 2.0);
 /// # Ok::<(), scumble_registry::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -74,6 +136,13 @@ impl TryFrom<Parts> for LatentLaplace {
                     wanted.0, wanted.1
                 )));
             }
+        }
+        parts.lens.check(parts.domain.features())?;
+        if let Some(VolunteersClaim { dp, .. }) = &parts.volunteers
+            && !(dp.epsilon >= 0.0 && dp.epsilon.is_finite() && (0.0..1.0).contains(&dp.delta))
+        {
+            let (epsilon, delta) = (dp.epsilon, dp.delta);
+            return Err(Error::shape(format!("nobody is promised ε = {epsilon} and δ = {delta}")));
         }
         for network in [&parts.encoder, &parts.decoder] {
             network.check_finite().map_err(|problem| Error::shape(problem.to_string()))?;
@@ -119,17 +188,22 @@ impl LatentLaplace {
     /// # Errors
     /// [`Error::Shape`] or [`Error::NonFinite`] for records that are not of the domain's shape.
     pub fn latents(&self, records: ArrayView2<f64>) -> Result<Array2<f64>> {
-        let mut latents = Array2::zeros((records.nrows(), self.latent_dim()));
-        for (record, mut into) in records.outer_iter().zip(latents.outer_iter_mut()) {
-            let mut features = record.to_vec();
-            self.parts.domain.features().project(&mut features)?;
-            into.assign(&ndarray::ArrayView1::from(&self.latent(&features)?));
-        }
-        Ok(latents)
+        let mut features = records.to_owned();
+        each_row(&mut features, |row| self.parts.domain.features().project(row))?;
+        self.encoded(features.view())
     }
 
-    /// The mean over `records` (n × d) of E‖K(x̂ − x)‖² over the noise, for a matrix K (m × d), in closed form; none where the decoder is
-    /// not linear.
+    /// The decoder's estimates (n × d) of the features of records whose latents, noisy or not, are these (n × Z).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of latents.
+    pub fn estimates(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
+        let said = predict(&self.parts.decoder, latents)?;
+        Ok(self.parts.lens.read(said, self.parts.domain.features()))
+    }
+
+    /// The mean over `records` (n × d) of E‖K(x̂ − x)‖² over the noise, for a matrix K (m × d), in closed form; none where x̂ is not linear in the
+    /// latents.
     ///
     /// # Errors
     /// As [`latents`](Self::latents), and [`Error::Shape`] for a K of another width.
@@ -143,30 +217,31 @@ impl LatentLaplace {
                 records.ncols()
             )));
         }
-        let estimates = predict(&self.parts.decoder, self.latents(records)?.view())?;
+        let estimates = self.estimates(self.latents(records)?.view())?;
         let errors = (&estimates - &records).dot(&k.t());
         let of_noise = k.dot(&decoder);
         let square = |matrix: &Array2<f64>| matrix.iter().map(|x| x * x).sum::<f64>();
         Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&of_noise)))
     }
 
-    /// D (d × Z), where the decoder is x̂ = Dv + c.
+    /// D (d × Z), where x̂ = Dv + c.
     fn linear_decoder(&self) -> Option<ArrayView2<'_, f64>> {
+        if !is_plain(&self.parts.lens) {
+            return None;
+        }
         match self.parts.decoder.architecture().layers.as_slice() {
             [layer] if layer.activation == Activation::Identity => self.parts.decoder.weights(0),
             _ => None,
         }
     }
 
-    /// The latents (Z values) of features within the domain.
-    fn latent(&self, features: &[f64]) -> Result<Vec<f64>> {
-        let record = ArrayView2::from_shape((1, features.len()), features);
-        let record = record.map_err(|problem| Error::shape(problem.to_string()))?;
-        let mut latent = predict(&self.parts.encoder, record)?.into_raw_vec_and_offset().0;
+    /// The latents (n × Z) of features (n × d) within the domain.
+    fn encoded(&self, features: ArrayView2<f64>) -> Result<Array2<f64>> {
+        let mut latents = predict(&self.parts.encoder, self.parts.lens.write(features).view())?;
         // What an encoder makes of records far from those that it learned from may leave the floats.
-        latent.iter_mut().for_each(|x| *x = if x.is_nan() { 0.0 } else { x.clamp(f64::MIN, f64::MAX) });
-        self.parts.latent.project(&mut latent)?;
-        Ok(latent)
+        latents.mapv_inplace(|x| if x.is_nan() { 0.0 } else { x.clamp(f64::MIN, f64::MAX) });
+        each_row(&mut latents, |row| self.parts.latent.project(row))?;
+        Ok(latents)
     }
 
     fn misfit(&self, point: &[f64]) -> Error {
@@ -184,8 +259,22 @@ impl LatentLaplace {
 const TASK_IS_PUBLIC: &str =
     "the task that it was designed for is public, or those whose data it comes from agreed";
 
-/// What comes out of a network.
-pub(crate) fn predict(network: &Network<f64>, records: ArrayView2<f64>) -> Result<Array2<f64>> {
+/// Changes the rows of `matrix` one by one.
+fn each_row(matrix: &mut Array2<f64>, change: impl Fn(&mut [f64]) -> Result<()>) -> Result<()> {
+    let misfit = || Error::shape("the rows of the matrix are not contiguous");
+    matrix.outer_iter_mut().try_for_each(|mut row| change(row.as_slice_mut().ok_or_else(misfit)?))
+}
+
+/// One row.
+fn alone(values: &[f64]) -> Result<ArrayView2<'_, f64>> {
+    ArrayView2::from_shape((1, values.len()), values).map_err(|problem| Error::shape(problem.to_string()))
+}
+
+/// What comes out of a network (n × outputs) for `records` (n × inputs).
+///
+/// # Errors
+/// [`Error::Shape`] for records of another width.
+pub fn predict(network: &Network<f64>, records: ArrayView2<f64>) -> Result<Array2<f64>> {
     network.predict(records).map_err(|problem| Error::shape(problem.to_string()))
 }
 
@@ -196,18 +285,32 @@ impl Mechanism for LatentLaplace {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let Parts { domain, epsilon, shaped_by, .. } = &self.parts;
-        let guarantee = match &self.noise {
+        let Parts { domain, epsilon, level, aim, shaped_by, volunteers, .. } = &self.parts;
+        let mut guarantee = match &self.noise {
             None => Guarantee::nothing(domain),
             Some(_) => {
-                let theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, on latents that are \
-                               moved into a set of this ℓ₁ diameter whatever the record; decoding is post-processing";
+                let mut theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, on latents that are \
+                               moved into a set of this ℓ₁ diameter whatever the record"
+                    .to_owned();
+                if *level == Level::Features {
+                    theorem.push_str("; decoding is post-processing");
+                }
                 let dp = Notion::LocalDp(LocalDp::pure(*epsilon));
-                let mut guarantee = Guarantee::of_features(domain, [(dp, theorem.to_owned())]);
-                guarantee.assumes.push(TASK_IS_PUBLIC.into());
+                let mut guarantee = Guarantee::of_features(domain, [(dp, theorem)]);
+                if *aim == Aim::Task {
+                    guarantee.assumes.push(TASK_IS_PUBLIC.into());
+                }
                 guarantee
             }
         };
+        if let Some(VolunteersClaim { dp, theorem, assumes }) = volunteers {
+            guarantee.claims.push(Claim {
+                notion: Notion::CentralDp(dp.clone()),
+                protects: Unit::Volunteer,
+                theorem: theorem.clone(),
+            });
+            guarantee.assumes.extend(assumes.iter().cloned());
+        }
         Guarantee { shaped_by: *shaped_by, ..guarantee }
     }
 
@@ -228,7 +331,7 @@ impl LocalMechanism for LatentLaplace {
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
         let point = self.parts.domain.projected(record)?;
         let (features, target) = point.split_at(self.parts.domain.features().dim());
-        let mut encoded = self.latent(features)?;
+        let mut encoded = self.encoded(alone(features)?)?.into_raw_vec_and_offset().0;
         encoded.extend_from_slice(target);
         Ok(encoded)
     }
@@ -248,24 +351,38 @@ impl LocalMechanism for LatentLaplace {
         let Some((latent, target)) = self.split(&point) else {
             return Err(self.misfit(&point));
         };
-        let latent = ArrayView2::from_shape((1, latent.len()), latent);
-        let latent = latent.map_err(|problem| Error::shape(problem.to_string()))?;
-        let mut record = predict(&self.parts.decoder, latent)?.into_raw_vec_and_offset().0;
+        if self.parts.level == Level::Latent {
+            return Ok(point);
+        }
+        let mut record = self.estimates(alone(latent)?)?.into_raw_vec_and_offset().0;
         record.extend_from_slice(target);
         Ok(record)
     }
 
+    fn layout(&self) -> Layout {
+        let layout = self.parts.domain.layout();
+        match self.parts.level {
+            Level::Features => layout,
+            Level::Latent => {
+                let columns = (1..=self.latent_dim()).map(|latent| format!("latent {latent}")).collect();
+                Layout { columns, ..layout }
+            }
+        }
+    }
+
     fn noise(&self) -> Noise {
-        let (d, width) = (self.parts.domain.features().dim(), self.parts.domain.layout().target.width());
-        let law = match (self.linear_decoder(), &self.noise) {
-            (_, None) => Law::Exact { width: d },
-            (None, Some(_)) => Law::Unknown { width: d },
-            (Some(decoder), Some(noise)) => {
+        let Layout { columns, target } = self.layout();
+        let (width, target_width) = (columns.len(), target.width());
+        let law = match (self.parts.level, self.linear_decoder(), &self.noise) {
+            (_, _, None) => Law::Exact { width },
+            (Level::Latent, _, Some(noise)) => Law::Additive { variance: vec![noise.variance(); width] },
+            (Level::Features, None, Some(_)) => Law::Unknown { width },
+            (Level::Features, Some(decoder), Some(noise)) => {
                 let covariance = decoder.dot(&decoder.t()) * noise.variance();
                 Law::Correlated { covariance: covariance.outer_iter().map(|row| row.to_vec()).collect() }
             }
         };
-        Noise { features: vec![law], target: Law::Exact { width } }
+        Noise { features: vec![law], target: Law::Exact { width: target_width } }
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
