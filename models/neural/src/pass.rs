@@ -52,6 +52,35 @@ impl<T: Real> Pass<T> {
         self.examples
     }
 
+    /// Multiplies each example's share in all gradients of parameters by its weight (b), after a backward pass. An example of weight zero
+    /// leaves nothing behind, even where its numbers were no finite ones.
+    ///
+    /// The pass then holds the weighted examples themselves: norms that are taken now are those of what [`Network::gradient`] sums up,
+    /// rounding and all.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one weight an example.
+    pub fn weigh(&mut self, weights: &[T]) -> Result<()> {
+        check_length("the weights of the examples", self.examples, weights.len())?;
+        for delta in &mut self.deltas {
+            for_rows(delta, weights, |row, weight| {
+                if weight == T::zero() {
+                    row.fill(T::zero());
+                } else if weight != T::one() {
+                    row.iter_mut().for_each(|delta| *delta *= weight);
+                }
+            });
+        }
+        for activation in &mut self.activations {
+            for_rows(activation, weights, |row, weight| {
+                if weight == T::zero() {
+                    row.fill(T::zero());
+                }
+            });
+        }
+        Ok(())
+    }
+
     /// # Errors
     /// [`Error::Order`] unless a forward pass of such a network was the last.
     fn check_forward(&self, architecture: &Architecture) -> Result<()> {
@@ -195,6 +224,14 @@ impl<T: Real> Network<T> {
             layer_gradient(&pass.activations[index], &pass.deltas[index], weights, bias);
         }
         Ok(())
+    }
+}
+
+/// Hands out the rows of a matrix, each with its weight.
+fn for_rows<T: Real>(matrix: &mut [T], weights: &[T], mut each: impl FnMut(&mut [T], T)) {
+    let width = matrix.len() / weights.len().max(1);
+    for (row, &weight) in matrix.chunks_exact_mut(width.max(1)).zip(weights) {
+        each(row, weight);
     }
 }
 

@@ -10,6 +10,7 @@
 //! | [`bernoulli`] | true with probability p, p rational |
 //! | [`bernoulli_exp`] | true with probability exp(−γ), γ rational |
 //! | [`randomized_response`] | one of K levels, the given one e^ε times as likely as each other |
+//! | [`subset`] | each of n by itself with probability p, p rational |
 //! | [`Geometric`] | P(k) ∝ exp(−k/t) on the integers k ≥ 0, t rational |
 //! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, t rational |
 //! | [`DiscreteGaussian`] | P(k) ∝ exp(−k²/2σ²) on the integers, σ rational |
@@ -36,8 +37,10 @@ mod discrete_laplace;
 mod error;
 mod geometric;
 mod rational;
+mod subset;
 mod uniform;
 mod weighted;
+mod words;
 mod ziggurat;
 
 pub use bernoulli::{bernoulli, bernoulli_exp, randomized_response};
@@ -46,5 +49,6 @@ pub use discrete_laplace::{DiscreteLaplace, with_random_sign};
 pub use error::{Error, Result};
 pub use geometric::Geometric;
 pub use rational::Rational;
+pub use subset::subset;
 pub use uniform::uniform_below;
 pub use weighted::Weighted;

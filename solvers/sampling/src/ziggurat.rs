@@ -15,6 +15,7 @@
 
 use crate::bits::Bits;
 use crate::curve::{Curve, ONE};
+use crate::words::Words;
 use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive, Zero};
 use rand_core::RngCore;
@@ -110,6 +111,38 @@ impl Ziggurat {
                 None => {}
             }
         }
+    }
+
+    /// Draws of [`sample_signed`](Self::sample_signed) modulo 2⁶⁴, one after the other, from words that are drawn in bulk.
+    pub(crate) fn fill_signed<R: RngCore + ?Sized>(&self, rng: &mut R, draws: &mut [i64]) {
+        let (mut words, mut made) = (Words::new(rng), 0);
+        while made < draws.len() {
+            let run = self.run_below(words.drawn(), &mut draws[made..]);
+            words.skip(run);
+            made += run;
+            if let Some(next) = draws.get_mut(made) {
+                *next = self.sample_signed(&mut words, Decide::Fast) as i64;
+                made += 1;
+            }
+        }
+    }
+
+    /// Draws as long as a word is enough for each and there are words: how many.
+    #[inline]
+    fn run_below(&self, words: &[u64], draws: &mut [i64]) -> usize {
+        let layers = &*self.layers;
+        for (at, (&word, draw)) in words.iter().zip(draws.iter_mut()).enumerate() {
+            let (digits, sign) = (word & !1, (word & 1) as i64);
+            let left = u128::from(digits) * layers.len() as u128;
+            let layer = &layers[(left >> 64) as usize];
+            let left = u128::from(left as u64) * u128::from(layer.width);
+            let column = (left >> 64) as u64;
+            if left as u64 >= layer.decided || column >= layer.inner || column == 0 {
+                return at;
+            }
+            *draw = (column as i64 ^ -sign) + sign;
+        }
+        words.len().min(draws.len())
     }
 
     /// The column, where 63 digits decide it and it lies below the curve at the full height: nearly always.

@@ -1,0 +1,91 @@
+//! Noise on a sum of clipped gradients.
+
+use crate::sensitivity::Lattice;
+use crate::{NoiseKind, PrivateTraining, Result};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+use scumble_neural::Real;
+use scumble_sampling::{DiscreteGaussian, Rational};
+
+/// How many numbers one stream of random words is for.
+const BLOCK: usize = 1 << 14;
+
+/// The words of one training: a stream for each step's sample, and one for each block of its noise.
+#[derive(Debug, Clone)]
+pub(crate) struct Streams {
+    key: [u8; 32],
+}
+
+impl Streams {
+    pub fn new(key: [u8; 32]) -> Self {
+        Self { key }
+    }
+
+    /// That of a step's sample.
+    pub fn sample(&self, step: u32) -> ChaCha20Rng {
+        self.stream(step, 0)
+    }
+
+    fn stream(&self, step: u32, part: u32) -> ChaCha20Rng {
+        let mut rng = ChaCha20Rng::from_seed(self.key);
+        rng.set_stream(u64::from(step) << 32 | u64::from(part));
+        rng
+    }
+}
+
+/// What is added to a sum.
+#[derive(Debug, Clone)]
+pub(crate) enum Noise {
+    /// An integer of this law to each number, rounded to the lattice.
+    Exact(DiscreteGaussian, Lattice),
+    /// A floating-point number of this standard deviation to each.
+    FloatingPoint(f64),
+}
+
+impl Noise {
+    pub fn new(training: &PrivateTraining) -> Result<Self> {
+        Ok(match training.noise {
+            NoiseKind::Exact => {
+                let lattice = Lattice::of(training);
+                Self::Exact(DiscreteGaussian::new(Rational::new(lattice.scale, 1)?)?, lattice)
+            }
+            NoiseKind::FloatingPoint => Self::FloatingPoint(training.noise_deviation()),
+        })
+    }
+
+    /// Adds itself to `sum`, and multiplies by `share` what is then released.
+    ///
+    /// Every block has a stream of its own, so the number of threads changes nothing.
+    pub fn add<T: Real>(&self, sum: &mut [T], share: f64, streams: &Streams, step: u32) {
+        sum.par_chunks_mut(BLOCK).enumerate().for_each(|(at, block)| {
+            // No memory holds 2³² blocks.
+            self.add_to_block(block, share, &mut streams.stream(step, at as u32 + 1));
+        });
+    }
+
+    fn add_to_block<T: Real>(&self, block: &mut [T], share: f64, rng: &mut ChaCha20Rng) {
+        match self {
+            Self::Exact(law, lattice) => {
+                let mut draws = [0; BLOCK];
+                let draws = &mut draws[..block.len()];
+                law.fill(rng, draws);
+                let (per_unit, unit) = (1.0 / lattice.step, lattice.step * share);
+                pulp::Arch::new().dispatch(|| {
+                    for (value, &draw) in block.iter_mut().zip(&*draws) {
+                        // All of them are integers below 2⁵³, and their sum is one: nothing is rounded here but to the lattice.
+                        let rounded = (Into::<f64>::into(*value) * per_unit).round_ties_even();
+                        *value = T::nearest((rounded + draw as f64) * unit);
+                    }
+                });
+            }
+            Self::FloatingPoint(deviation) => {
+                for value in block {
+                    let draw: f64 = StandardNormal.sample(rng);
+                    *value = T::nearest((Into::<f64>::into(*value) + deviation * draw) * share);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Training by noisy steps down sums of clipped gradients.
+
+use crate::clipping::{Room, clip};
+use crate::noise::{Noise, Streams};
+use crate::rows::{MOST_ROWS, check_alike, pad};
+use crate::sensitivity::Sensitivity;
+use crate::{Error, Result};
+use rand_core::{CryptoRng, RngCore};
+use scumble_neural::{Network, Optimiser, Pass, Real, Stepper};
+use scumble_sampling::{Rational, subset};
+use serde::{Deserialize, Serialize};
+
+/// Steps at most.
+pub(crate) const MOST_STEPS: u64 = 1_000_000_000;
+
+/// Which noise is added to a sum of gradients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseKind {
+    /// Discrete Gaussian noise, by integers, on the sum rounded to a lattice of step σC·2⁻²⁰ at most.
+    #[default]
+    Exact,
+    /// Gaussian noise in floating point, which is no proof: its law is not that of real numbers.
+    FloatingPoint,
+}
+
+/// How networks are trained under central differential privacy: by DP-SGD (Abadi and others 2016) or, with Adam, DP-Adam.
+///
+/// Each step takes each of n records with probability q = `expected_batch` / n, by itself, clips each one's gradient to the norm
+/// C = `clipping_norm`, adds noise of standard deviation σC to every number of the sum, with σ = `noise_multiplier`, and divides by `expected_batch`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PrivateTraining {
+    /// How many records are expected in a step.
+    pub expected_batch: usize,
+    /// σ: the noise's standard deviation over the clipping norm.
+    pub noise_multiplier: f64,
+    /// C: the ℓ₂ norm that a record's gradient is clipped to, over all networks together.
+    pub clipping_norm: f64,
+    /// How a step is made down the noisy gradient.
+    pub optimiser: Optimiser,
+    /// Which noise is added.
+    pub noise: NoiseKind,
+}
+
+impl Default for PrivateTraining {
+    fn default() -> Self {
+        Self {
+            expected_batch: 64,
+            noise_multiplier: 1.0,
+            clipping_norm: 1.0,
+            optimiser: Optimiser::default(),
+            noise: NoiseKind::Exact,
+        }
+    }
+}
+
+/// What a step came to. It is for the owner of the records alone: no guarantee covers it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Step {
+    /// Which, counted from 1.
+    pub number: u64,
+    /// How many records it drew.
+    pub examples: usize,
+    /// The mean loss of the rows that went through the networks; none where there were none.
+    pub mean_loss: Option<f64>,
+}
+
+impl PrivateTraining {
+    /// # Errors
+    /// [`Error::HyperParameter`] for one out of its range: a batch of zero; a noise multiplier outside [0.05, 10⁶], in which the accountant
+    /// has its own; a clipping norm outside [10⁻³, 10⁶]. And as [`Optimiser::check`].
+    pub fn check(&self) -> Result<()> {
+        let ranges = [
+            ("the expected batch", self.expected_batch as f64, 1.0, 1e9, "from one to 10^9"),
+            ("the noise multiplier", self.noise_multiplier, 0.05, 1e6, "from 0.05 to 10^6"),
+            ("the clipping norm", self.clipping_norm, 1e-3, 1e6, "from 0.001 to 10^6"),
+        ];
+        for (name, value, least, most, range) in ranges {
+            if !(least..=most).contains(&value) {
+                return Err(Error::HyperParameter { name, range, value });
+            }
+        }
+        Ok(self.optimiser.check()?)
+    }
+
+    /// σC.
+    pub(crate) fn noise_deviation(&self) -> f64 {
+        self.noise_multiplier * self.clipping_norm
+    }
+
+    /// q, of so many records.
+    ///
+    /// # Errors
+    /// [`Error::TooFewRecords`].
+    pub(crate) fn sampling_rate(&self, records: usize) -> Result<Rational> {
+        if records < self.expected_batch {
+            return Err(Error::TooFewRecords { expected_batch: self.expected_batch, records });
+        }
+        Ok(Rational::new(self.expected_batch as u64, records as u64)?)
+    }
+
+    /// Trains networks from `start` on, all by one gradient, in so many `steps` on samples of so many `records`.
+    ///
+    /// `per_example` takes some rows of the records through the networks and back, from the gradient of each row's own loss, not of their
+    /// mean, and gives the sum of the losses, which goes to `progress` and decides nothing. It is called with a multiple of 16 rows,
+    /// for which the last one is repeated where need be: what is repeated does not enter the gradient. What it leaves in a row's part of the
+    /// passes must come from that record, the networks and randomness of its own alone. A row's gradient that is no finite number enters
+    /// as zero.
+    ///
+    /// The networks that come out, and each on the way, are covered by [`spent`](Self::spent); what `progress` is told is not. One key is
+    /// drawn from `randomness`, and all else from that, so the same generator gives the same bits on any number of threads.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check); [`Error::TooFewRecords`], [`Error::NoParameters`], [`Error::RowsAreUnlike`], and those of `per_example`;
+    /// [`scumble_neural::Error::Parameter`] for a start that is not finite, and where training left the finite numbers.
+    pub fn fit<T: Real, const N: usize>(
+        &self,
+        start: [&Network<T>; N],
+        records: usize,
+        steps: u64,
+        per_example: impl FnMut(&[Network<T>; N], &[usize], &mut [Pass<T>; N]) -> scumble_neural::Result<f64>
+        + Send,
+        randomness: &mut (impl RngCore + CryptoRng),
+        mut progress: impl FnMut(Step) + Send,
+    ) -> Result<[Network<T>; N]> {
+        self.check()?;
+        if steps > MOST_STEPS {
+            let range = "at most 10^9";
+            return Err(Error::HyperParameter { name: "the number of steps", range, value: steps as f64 });
+        }
+        for network in start {
+            network.check_finite()?;
+            check_alike(network)?;
+        }
+        let mut key = [0; 32];
+        randomness.fill_bytes(&mut key);
+        let mut descent =
+            Descent::new(*self, start.map(Clone::clone), records, Streams::new(key), per_example)?;
+        // From a thread of the pool on, for to enter it once a product costs more than many products do.
+        rayon::scope(|_| {
+            for number in 1..=steps {
+                progress(descent.step(number)?);
+            }
+            descent.networks.iter().try_for_each(Network::check_finite)?;
+            Ok(descent.networks)
+        })
+    }
+}
+
+/// Networks on their way, and the memory of a step, used again for the next.
+struct Descent<T, F, const N: usize> {
+    training: PrivateTraining,
+    networks: [Network<T>; N],
+    /// One a network.
+    steppers: Vec<Stepper<T>>,
+    records: usize,
+    sampling_rate: Rational,
+    capacity: usize,
+    noise: Noise,
+    streams: Streams,
+    per_example: F,
+    passes: [Pass<T>; N],
+    room: Room<T>,
+    sample: Vec<usize>,
+    padded: Vec<usize>,
+    /// Of all parameters of all networks, one network after the other.
+    gradient: Vec<T>,
+    /// As long, once a sample is too large for one pass.
+    chunk: Vec<T>,
+}
+
+impl<T: Real, F, const N: usize> Descent<T, F, N>
+where
+    F: FnMut(&[Network<T>; N], &[usize], &mut [Pass<T>; N]) -> scumble_neural::Result<f64>,
+{
+    fn new(
+        training: PrivateTraining,
+        networks: [Network<T>; N],
+        records: usize,
+        streams: Streams,
+        per_example: F,
+    ) -> Result<Self> {
+        let parameters = networks.iter().map(|network| network.parameters().len()).sum();
+        if parameters == 0 {
+            return Err(Error::NoParameters);
+        }
+        let mut steppers = Vec::with_capacity(N);
+        for network in &networks {
+            steppers.push(training.optimiser.start(network.parameters().len())?);
+        }
+        let sampling_rate = training.sampling_rate(records)?;
+        Ok(Self {
+            training,
+            steppers,
+            records,
+            sampling_rate,
+            capacity: Sensitivity::of::<T>(&training, records, parameters).capacity,
+            noise: Noise::new(&training)?,
+            streams,
+            per_example,
+            passes: std::array::from_fn(|_| Pass::default()),
+            room: Room::default(),
+            sample: vec![],
+            padded: vec![],
+            gradient: vec![T::zero(); parameters],
+            chunk: vec![],
+            networks,
+        })
+    }
+
+    fn step(&mut self, number: u64) -> Result<Step> {
+        let stream = number as u32; // at most 10⁹
+        let mut sample = std::mem::take(&mut self.sample);
+        subset(&mut self.streams.sample(stream), self.records, self.sampling_rate, &mut sample);
+        let examples = sample.len();
+        // A sample that is too large for what is claimed of a sum adds nothing: it comes with a probability of 2⁻¹⁰⁰ at most.
+        let entering = if examples <= self.capacity { &*sample } else { &[] };
+        let summed = self.sum(entering);
+        self.sample = sample;
+        let mean_loss = summed?;
+        self.noise.add(&mut self.gradient, 1.0 / self.training.expected_batch as f64, &self.streams, stream);
+        let mut rest = &*self.gradient;
+        for (network, stepper) in self.networks.iter_mut().zip(&mut self.steppers) {
+            let (own, others) = rest.split_at(network.parameters().len());
+            stepper.step(network.parameters_mut(), own)?;
+            rest = others;
+        }
+        Ok(Step { number, examples, mean_loss })
+    }
+
+    /// Sets the gradient to the sum of the clipped gradients of these records; their mean loss, if there are any.
+    fn sum(&mut self, records: &[usize]) -> Result<Option<f64>> {
+        let (mut loss, mut rows) = (0.0, 0);
+        if records.is_empty() {
+            self.gradient.fill(T::zero());
+        }
+        for (index, records) in records.chunks(MOST_ROWS).enumerate() {
+            pad(records, &mut self.padded);
+            loss += (self.per_example)(&self.networks, &self.padded, &mut self.passes)?;
+            rows += self.padded.len();
+            clip(
+                &self.networks,
+                &mut self.passes,
+                records.len(),
+                self.training.clipping_norm,
+                &mut self.room,
+            )?;
+            if index == 0 {
+                gradients(&self.networks, &self.passes, &mut self.gradient)?;
+            } else {
+                self.chunk.resize(self.gradient.len(), T::zero());
+                gradients(&self.networks, &self.passes, &mut self.chunk)?;
+                self.gradient.iter_mut().zip(&self.chunk).for_each(|(sum, &more)| *sum += more);
+            }
+        }
+        Ok((rows > 0).then(|| loss / rows as f64))
+    }
+}
+
+/// The gradients of all networks, one after the other.
+fn gradients<T: Real, const N: usize>(
+    networks: &[Network<T>; N],
+    passes: &[Pass<T>; N],
+    mut gradient: &mut [T],
+) -> Result<()> {
+    for (network, pass) in networks.iter().zip(passes) {
+        let (own, others) = gradient.split_at_mut(network.parameters().len());
+        network.gradient(pass, own)?;
+        gradient = others;
+    }
+    Ok(())
+}

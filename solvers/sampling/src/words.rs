@@ -1,0 +1,60 @@
+//! Words that are drawn in bulk.
+
+use rand_core::{Error, RngCore};
+
+/// How many words are drawn at a time.
+const AT_A_TIME: usize = 512;
+
+/// A generator whose words are those of another, which gives many at a time.
+pub(crate) struct Words<'a, R: ?Sized> {
+    rng: &'a mut R,
+    bytes: [u8; 8 * AT_A_TIME],
+    words: [u64; AT_A_TIME],
+    taken: usize,
+}
+
+impl<'a, R: RngCore + ?Sized> Words<'a, R> {
+    pub(crate) fn new(rng: &'a mut R) -> Self {
+        Self { rng, bytes: [0; 8 * AT_A_TIME], words: [0; AT_A_TIME], taken: AT_A_TIME }
+    }
+
+    /// Words that come next, one at least.
+    pub(crate) fn drawn(&mut self) -> &[u64] {
+        if self.taken == AT_A_TIME {
+            self.rng.fill_bytes(&mut self.bytes);
+            for (word, bytes) in self.words.iter_mut().zip(self.bytes.as_chunks().0) {
+                *word = u64::from_le_bytes(*bytes);
+            }
+            self.taken = 0;
+        }
+        &self.words[self.taken..]
+    }
+
+    /// Takes so many of [`drawn`](Self::drawn).
+    pub(crate) fn skip(&mut self, words: usize) {
+        self.taken += words;
+    }
+}
+
+impl<R: RngCore + ?Sized> RngCore for Words<'_, R> {
+    fn next_u32(&mut self) -> u32 {
+        self.next_u64() as u32
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        let word = self.drawn()[0];
+        self.skip(1);
+        word
+    }
+
+    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        for bytes in bytes.chunks_mut(8) {
+            bytes.copy_from_slice(&self.next_u64().to_le_bytes()[..bytes.len()]);
+        }
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.fill_bytes(bytes);
+        Ok(())
+    }
+}
