@@ -25,7 +25,8 @@ fn the_built_in_plugins_are_these() {
             "task-aware-bounded",
             "task-aware-clipped",
             "task-aware-gradient",
-            "task-aware-linear"
+            "task-aware-linear",
+            "vlm"
         ]
     );
 }

@@ -131,6 +131,7 @@ fn every_mechanism_has_its_twins() {
         "task-aware-clipped",
         "task-aware-gradient",
         "task-aware-linear",
+        "vlm",
     ];
     assert_eq!(names, here);
 }

@@ -55,11 +55,13 @@ pub use scumble_schrodinger as schrodinger;
 pub use scumble_sensitivity as sensitivity;
 pub use scumble_svm as svm;
 pub use scumble_task_aware as task_aware;
+pub use scumble_vlm as vlm;
 
 // A crate that nothing names is dropped by the linker, with the plugins in it.
 use scumble_classic as _;
 use scumble_fisher_svm as _;
 use scumble_task_aware as _;
+use scumble_vlm as _;
 
 /// The README's examples run.
 #[cfg(doctest)]

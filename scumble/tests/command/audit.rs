@@ -28,6 +28,7 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         "task-aware-clipped",
         "task-aware-gradient",
         "task-aware-linear",
+        "vlm",
     ];
     assert_eq!(mechanisms, installed);
     for finding in findings {

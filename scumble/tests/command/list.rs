@@ -24,7 +24,8 @@ fn the_list_and_the_descriptions_agree() {
             "task-aware-bounded",
             "task-aware-clipped",
             "task-aware-gradient",
-            "task-aware-linear"
+            "task-aware-linear",
+            "vlm"
         ]
     );
     let text = String::from_utf8(scumble(&["list"]).stdout).unwrap();

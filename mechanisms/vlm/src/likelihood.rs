@@ -1,0 +1,152 @@
+//! How likely features are, given what a decoder says of them.
+
+use ndarray::{Array2, ArrayView2};
+use num_traits::Float;
+use scumble_latent::{Lens, Scale};
+use scumble_neural::Real;
+use scumble_registry::Domain;
+use std::f64::consts::TAU;
+use std::ops::Range;
+
+/// p(x|z) of features on the scales of a lens: a product over numbers and categories.
+#[derive(Debug, Clone)]
+pub(crate) struct Likelihood {
+    blocks: Vec<(Range<usize>, Law)>,
+    variance: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Law {
+    /// Each feature is normal around what is said, all with one variance.
+    Gaussian,
+    /// Each feature is a share, of which the logit is said.
+    Bernoulli,
+    /// The features are the levels of one category, of which the logits are said.
+    Categorical,
+}
+
+impl Likelihood {
+    /// That of features of `domain`, written through `lens`; where they are normal, with this variance on their scales.
+    pub(crate) fn of(lens: &Lens, domain: &Domain, variance: f64) -> Self {
+        let mut blocks: Vec<(Range<usize>, Law)> = vec![];
+        for (at, _) in domain.factors() {
+            let law = match lens.scales().get(at.start) {
+                Some(Scale::Level) => Law::Categorical,
+                Some(Scale::Share { .. }) => Law::Bernoulli,
+                _ => Law::Gaussian,
+            };
+            match blocks.last_mut() {
+                // Numbers side by side are one block.
+                Some((before, last)) if *last == law && law != Law::Categorical => before.end = at.end,
+                _ => blocks.push((at, law)),
+            }
+        }
+        Self { blocks, variance }
+    }
+
+    /// −Σ ln p(x|z) over records (b × d), where `said` (b × d) is said of them; its gradient by what is said, times `share`, is
+    /// left in its place.
+    pub(crate) fn loss<T: Real>(&self, records: ArrayView2<T>, said: &mut Array2<T>, share: T) -> T {
+        let half_log = T::nearest((TAU * self.variance).ln() / 2.0);
+        let precision = T::nearest(1.0 / self.variance);
+        let half = T::nearest(0.5);
+        let mut sum = T::zero();
+        for (record, mut said) in records.rows().into_iter().zip(said.rows_mut()) {
+            for (at, law) in &self.blocks {
+                let record = record.slice(ndarray::s![at.clone()]);
+                let mut said = said.slice_mut(ndarray::s![at.clone()]);
+                match law {
+                    Law::Gaussian => {
+                        for (y, &x) in said.iter_mut().zip(&record) {
+                            let error = *y - x;
+                            sum += half * precision * error * error + half_log;
+                            *y = share * precision * error;
+                        }
+                    }
+                    Law::Bernoulli => {
+                        for (y, &x) in said.iter_mut().zip(&record) {
+                            // ln(1 + e^y) and 1/(1 + e^−y), by what does not overflow.
+                            let left = Float::exp(-Float::abs(*y));
+                            sum += Float::max(*y, T::zero()) + Float::ln_1p(left) - x * *y;
+                            let of_one = if *y > T::zero() { T::one() } else { left } / (T::one() + left);
+                            *y = share * (of_one - x);
+                        }
+                    }
+                    Law::Categorical => {
+                        let most = said.fold(T::neg_infinity(), |a, &b| Float::max(a, b));
+                        let weights: T = said.iter().map(|&y| Float::exp(y - most)).sum();
+                        let log = most + Float::ln(weights);
+                        for (y, &x) in said.iter_mut().zip(&record) {
+                            sum += x * (log - *y);
+                            *y = share * (Float::exp(*y - log) - x);
+                        }
+                    }
+                }
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn of_all_kinds() -> Likelihood {
+        let domain = Domain::product([
+            Domain::unit_box(2),
+            Domain::one_hot(3).unwrap(),
+            Domain::unit_box(1),
+            Domain::one_hot(2).unwrap(),
+        ])
+        .unwrap();
+        let number = Scale::Standard { center: 0.5, width: 0.2 };
+        let mut scales = vec![number; 2];
+        scales.extend([Scale::Level; 3]);
+        scales.push(Scale::Share { lower: 0.0, upper: 1.0 });
+        scales.extend([Scale::Level; 2]);
+        Likelihood::of(&Lens::of(scales, &domain).unwrap(), &domain, 0.5)
+    }
+
+    #[test]
+    fn the_loss_is_minus_the_logarithm_of_the_density() {
+        let record = array![[0.3, -1.0, 0.0, 1.0, 0.0, 0.25, 1.0, 0.0]];
+        let mut said = array![[0.1, 0.5, 1.0, 2.0, 3.0, -1.0, 0.0, 0.0]];
+        let normal = |x: f64, y: f64| (-(x - y).powi(2)).exp() / (TAU / 2.0).sqrt();
+        let one: f64 = 1.0 / (1.0 + 1.0_f64.exp());
+        let density = normal(0.3, 0.1)
+            * normal(-1.0, 0.5)
+            * (2.0_f64.exp() / (1.0_f64.exp() + 2.0_f64.exp() + 3.0_f64.exp()))
+            * one.powf(0.25)
+            * (1.0 - one).powf(0.75)
+            * 0.5;
+        let loss = of_all_kinds().loss(record.view(), &mut said, 1.0);
+        assert!((loss + density.ln()).abs() < 1e-12, "{loss} and {}", -density.ln());
+    }
+
+    proptest! {
+        #[test]
+        fn its_gradient_is_that_of_its_differences(said in proptest::collection::vec(-3.0..3.0_f64, 8)) {
+            let record = array![[0.3, -1.0, 0.0, 1.0, 0.0, 0.25, 1.0, 0.0]];
+            let row = |said: &[f64]| Array2::from_shape_vec((1, 8), said.to_vec()).unwrap();
+            let likelihood = of_all_kinds();
+            let mut gradient = row(&said);
+            likelihood.loss(record.view(), &mut gradient, 2.0);
+            for at in 0..8 {
+                let moved = |by: f64| { let mut moved = said.clone(); moved[at] += by; likelihood.loss(record.view(), &mut row(&moved), 0.0) };
+                let wanted = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                prop_assert!((gradient[[0, at]] / 2.0 - wanted).abs() < 1e-6 * (1.0 + wanted.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        let record = array![[0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]];
+        let mut said = array![[1e4_f32, -1e4, 1e4, -1e4, 0.0, -1e4, 1e4, -1e4]];
+        let loss = of_all_kinds().loss(record.mapv(|x| x as f32).view(), &mut said, 1.0);
+        assert!(loss.is_finite() && said.iter().all(|y| y.is_finite()), "{loss} {said}");
+    }
+}

@@ -1,0 +1,160 @@
+//! The variational autoencoder with Laplace noise: its networks, and one minibatch down its bound.
+
+use crate::likelihood::Likelihood;
+use crate::posterior::{Clip, divergence, standard_noise};
+use ndarray::{Array2, ArrayView2};
+use num_traits::Float;
+use rand::Rng;
+use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass, Real, Result};
+
+/// Encoder and decoder.
+pub(crate) type Networks<T> = [Network<T>; 2];
+
+/// The shapes of both networks: hidden layers with rectified linear units (E.4), the decoder's the other way round.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    pub(crate) features: usize,
+    pub(crate) hidden: Vec<usize>,
+    pub(crate) latent_dim: usize,
+}
+
+impl Shape {
+    /// Networks that know nothing yet.
+    ///
+    /// # Errors
+    /// [`scumble_neural::Error`] for layers without width.
+    pub(crate) fn start<T: Real>(&self, seed: u64) -> Result<Networks<T>> {
+        let through = |inputs, hidden: &mut dyn Iterator<Item = &usize>, outputs| {
+            hidden
+                .fold(Architecture::new(inputs), |so_far, units| so_far.layer(*units, Activation::Relu))
+                .layer(outputs, Activation::Identity)
+        };
+        let encoder = through(self.features, &mut self.hidden.iter(), self.latent_dim);
+        let decoder = through(self.latent_dim, &mut self.hidden.iter().rev(), self.features);
+        let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let start = Initialisation::Uniform;
+        Ok([Network::new(encoder, start, seed ^ 1)?, Network::new(decoder, start, seed ^ 2)?])
+    }
+}
+
+/// What is descended: minus the evidence lower bound (equation 6) of records (n × d), as the encoder sees them.
+pub(crate) struct Bound<'a, T> {
+    pub(crate) records: ArrayView2<'a, T>,
+    pub(crate) likelihood: &'a Likelihood,
+    pub(crate) clip: Clip<T>,
+}
+
+/// What a minibatch says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Descent<T> {
+    /// The sum over its records of minus the bound, in nats.
+    pub(crate) loss: T,
+    /// The sum of its derivatives by ln b.
+    pub(crate) by_log_scale: T,
+}
+
+impl<T: Real> Bound<'_, T> {
+    /// Goes through both networks and back with those `rows` of the records and fresh noise of scale b on the latents. The passes are left with each
+    /// record's own gradient, times `share`.
+    ///
+    /// # Errors
+    /// [`scumble_neural::Error`] for networks of another shape.
+    pub(crate) fn descend(
+        &self,
+        [encoder, decoder]: &Networks<T>,
+        scale: T,
+        rows: &[usize],
+        share: T,
+        generator: &mut impl Rng,
+        [of_encoder, of_decoder]: &mut [Pass<T>; 2],
+    ) -> Result<Descent<T>> {
+        let latents = encoder.architecture().outputs();
+        let noise: Array2<T> = standard_noise((rows.len(), latents), generator);
+        let heads = encoder.forward_rows(self.records, rows, of_encoder)?.to_owned();
+        let means = self.clip.apply(heads.view());
+        let drawn = &means + &noise.mapv(|eta| scale * eta);
+        let mut said = decoder.forward(drawn.view(), of_decoder)?.to_owned();
+        let records = self.records.select(ndarray::Axis(0), rows);
+        let mut loss = self.likelihood.loss(records.view(), &mut said, share);
+        decoder.backward(said.view(), of_decoder)?;
+        let mut slopes = decoder.input_gradient(of_decoder)?.to_owned();
+        // z = μ + bη; the slopes hold the share already.
+        let through_noise: T = slopes.iter().zip(&noise).map(|(slope, eta)| *slope * *eta).sum();
+        let mut by_log_scale = if share > T::zero() { through_noise * scale / share } else { T::zero() };
+        for (mean, slope) in means.rows().into_iter().zip(slopes.rows_mut()) {
+            let (divergence, change) = divergence(mean, scale, share, slope);
+            loss += divergence;
+            by_log_scale += change;
+        }
+        self.clip.chain(heads.view(), &mut slopes);
+        encoder.backward(slopes.view(), of_encoder)?;
+        Ok(Descent { loss, by_log_scale })
+    }
+
+    /// Whether both networks and the loss are finite.
+    pub(crate) fn is_finite(networks: &Networks<T>, loss: T) -> bool {
+        Float::is_finite(loss) && networks.iter().all(|network| network.check_finite().is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha20Rng;
+    use scumble_latent::{Lens, Scale};
+    use scumble_registry::Domain;
+
+    /// Every parameter's gradient, and that of ln b, against differences of the loss under the same noise.
+    #[test]
+    fn the_gradient_of_the_bound_is_that_of_its_differences() {
+        let domain = Domain::product([Domain::unit_box(2), Domain::one_hot(2).unwrap()]).unwrap();
+        let number = Scale::Standard { center: 0.5, width: 0.3 };
+        let share = Scale::Share { lower: 0.0, upper: 1.0 };
+        let lens = Lens::of(vec![number, share, Scale::Level, Scale::Level], &domain).unwrap();
+        let likelihood = Likelihood::of(&lens, &domain, 0.4);
+        let records = array![[0.4, 0.2, 1.0, 0.0], [-1.3, 0.9, 0.0, 1.0], [2.0, 0.1, 1.0, 0.0]];
+        // A small ball, so that some means are clipped and others are not.
+        let bound = Bound { records: records.view(), likelihood: &likelihood, clip: Clip { l1_bound: 0.35 } };
+        let shape = Shape { features: 4, hidden: vec![5, 3], latent_dim: 2 };
+        let networks: Networks<f64> = shape.start(7).unwrap();
+        let mut passes = [Pass::default(), Pass::default()];
+        let mut at = |networks: &Networks<f64>, log_scale: f64| {
+            let mut generator = ChaCha20Rng::seed_from_u64(3);
+            bound.descend(networks, log_scale.exp(), &[0, 1, 2], 1.0, &mut generator, &mut passes).unwrap()
+        };
+        let log_scale = -0.7;
+        let found = at(&networks, log_scale);
+        let wanted = (at(&networks, log_scale + 1e-6).loss - at(&networks, log_scale - 1e-6).loss) / 2e-6;
+        assert!(
+            (found.by_log_scale - wanted).abs() < 1e-6 * (1.0 + wanted.abs()),
+            "{} {wanted}",
+            found.by_log_scale
+        );
+
+        let mut own = [Pass::default(), Pass::default()];
+        let mut generator = ChaCha20Rng::seed_from_u64(3);
+        bound.descend(&networks, log_scale.exp(), &[0, 1, 2], 1.0, &mut generator, &mut own).unwrap();
+        let norms = bound.clip.apply(networks[0].predict(records.view()).unwrap().view());
+        let clipped =
+            norms.rows().into_iter().filter(|row| (row.mapv(f64::abs).sum() - 0.35).abs() < 1e-12).count();
+        assert!((1..3).contains(&clipped), "{clipped} of 3 are clipped");
+        for part in 0..2 {
+            let mut gradient = vec![0.0; networks[part].parameters().len()];
+            networks[part].gradient(&own[part], &mut gradient).unwrap();
+            for (index, found) in gradient.iter().enumerate() {
+                let mut moved = |by: f64| {
+                    let mut moved = networks.clone();
+                    moved[part].parameters_mut()[index] += by;
+                    at(&moved, log_scale).loss
+                };
+                let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!(
+                    (found - wanted).abs() < 1e-5 * (1.0 + wanted.abs()),
+                    "part {part}, {index}: {found} {wanted}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A promise to the volunteers: the whole model is trained by DP-Adam or DP-SGD.
+
+use crate::NAME;
+use crate::design::{positive, some};
+use crate::training::{Lesson, PosteriorScale, Trained, wrong};
+use schemars::JsonSchema;
+use scumble_accounting::Neighbours;
+use scumble_accounting::calibrate::{self, Target};
+use scumble_latent::VolunteersClaim;
+use scumble_neural::{Adam, Optimiser, Sgd};
+use scumble_private::{PrivateTraining, Spent};
+use scumble_registry::{CentralDp, Error, Randomness, Result};
+use serde::Deserialize;
+
+/// What volunteers are promised, and how it is kept: encoder and decoder are trained together with per-example gradients that are clipped,
+/// summed over a Poisson sample, and given exact Gaussian noise.
+///
+/// The paper trains the two by turns, one of them without privacy on the same records (Section 3.1, stages 1 and 2). The gradients of the other
+/// then depend on all records through the first, and no clipping bounds what one record does to them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PromiseParameters {
+    /// ε of the whole design.
+    pub epsilon: f64,
+    /// δ of the whole design: 10⁻⁵ by default.
+    #[serde(default = "usual_delta")]
+    pub delta: f64,
+    /// Which sets of volunteers are neighbours.
+    #[serde(default)]
+    pub neighbours: NeighboursParameter,
+    /// σ, the noise's standard deviation over the clipping norm; by default the least with which each volunteer is seen `epochs` times.
+    pub noise_multiplier: Option<f64>,
+    /// How often each volunteer is expected to be seen, where the noise multiplier is not given: 40 by default.
+    pub epochs: Option<f64>,
+    /// How many volunteers are expected in a step: 512 by default, or all where they are fewer.
+    pub expected_batch: Option<usize>,
+    /// What the norm of a volunteer's gradient is clipped to: 1 by default.
+    pub clipping_norm: Option<f64>,
+    /// Adam by default.
+    #[serde(default)]
+    pub optimiser: Descent,
+    /// 0.0005 by default.
+    pub learning_rate: Option<f64>,
+    /// From what noise and samples are drawn: a known seed voids the promise, and is for experiments.
+    pub seed: Option<u64>,
+}
+
+fn usual_delta() -> f64 {
+    1e-5
+}
+
+/// Which sets of volunteers are neighbours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NeighboursParameter {
+    /// One has a volunteer more.
+    #[default]
+    AddOrRemoveOne,
+    /// They differ in one volunteer.
+    ReplaceOne,
+}
+
+impl From<NeighboursParameter> for Neighbours {
+    fn from(parameter: NeighboursParameter) -> Self {
+        match parameter {
+            NeighboursParameter::AddOrRemoveOne => Self::AddOrRemoveOne,
+            NeighboursParameter::ReplaceOne => Self::ReplaceOne,
+        }
+    }
+}
+
+/// By what parameters are moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Descent {
+    /// DP-Adam.
+    #[default]
+    Adam,
+    /// DP-SGD.
+    Sgd,
+}
+
+/// What floating point leaves to be believed.
+const ASSUMES: &str = "the gradient of a volunteer is computed from that volunteer alone: products of matrices treat their rows alike, which is \
+     tried before training";
+
+/// What volunteers are promised, checked, for so many of them.
+pub(crate) struct Promise {
+    target: Target,
+    training: PrivateTraining,
+    /// How often each is expected to be seen, where the noise multiplier follows from it.
+    epochs: Option<f64>,
+    volunteers: usize,
+    seed: Option<u64>,
+}
+
+fn broken(problem: scumble_private::Error) -> Error {
+    match problem {
+        scumble_private::Error::Network(scumble_neural::Error::Parameter { .. }) => {
+            Error::Diverged { mechanism: NAME.into(), epoch: 1 }
+        }
+        problem => refused(problem),
+    }
+}
+
+fn refused(problem: impl ToString) -> Error {
+    Error::Parameter { plugin: NAME.into(), problem: problem.to_string() }
+}
+
+impl Promise {
+    /// # Errors
+    /// [`Error::Parameter`] for what is out of its range.
+    pub(crate) fn new(wanted: &PromiseParameters, volunteers: usize) -> Result<Self> {
+        let learning_rate = positive("learning_rate", wanted.learning_rate.unwrap_or(5e-4))?;
+        let target = Target {
+            epsilon: positive("epsilon", wanted.epsilon)?,
+            delta: wanted.delta,
+            neighbours: wanted.neighbours.into(),
+        };
+        let epochs = match wanted.noise_multiplier {
+            Some(_) => None,
+            None => Some(positive("epochs", wanted.epochs.unwrap_or(40.0))?),
+        };
+        let training = PrivateTraining {
+            expected_batch: some("expected_batch", wanted.expected_batch.unwrap_or(512.min(volunteers)))?,
+            noise_multiplier: wanted.noise_multiplier.unwrap_or(1.0),
+            clipping_norm: wanted.clipping_norm.unwrap_or(1.0),
+            optimiser: match wanted.optimiser {
+                Descent::Adam => Optimiser::Adam(Adam { learning_rate, ..Adam::default() }),
+                Descent::Sgd => Optimiser::Sgd(Sgd { learning_rate, ..Sgd::default() }),
+            },
+            ..PrivateTraining::default()
+        };
+        training.check().map_err(refused)?;
+        Ok(Self { target, training, epochs, volunteers, seed: wanted.seed })
+    }
+
+    /// Whether it is one: a known seed voids it.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.seed.is_none()
+    }
+
+    /// Trains encoder and decoder together until ε is spent.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where not even one step fits the target, with what could be reached, and for a posterior whose scale is learned;
+    /// [`Error::Diverged`] where training left the finite numbers.
+    pub(crate) fn train(&self, lesson: &Lesson) -> Result<(Trained, Option<VolunteersClaim>)> {
+        let PosteriorScale::Fixed(scale) = lesson.scale else {
+            return Err(refused(
+                "learn_scale cannot be had with a promise to volunteers: b would be learned from them beside the clipped gradients",
+            ));
+        };
+        let start = lesson.shape.start::<f32>(lesson.seed).map_err(wrong)?;
+        let parameters = start.iter().map(|network| network.parameters().len()).sum();
+        let (training, spent) = self.schedule(parameters)?;
+        let mut randomness = match self.seed {
+            None => Randomness::from_os()?,
+            Some(seed) => Randomness::seeded(seed),
+        };
+        let streams = randomness.streams();
+        // What a record's latents are moved by is no secret, but each record's own.
+        let mut of_latents = streams.stream(1);
+        let bound = lesson.bound();
+        let [encoder, decoder] = &start;
+        let per_example = |networks: &_, rows: &[usize], passes: &mut _| {
+            let found = bound.descend(networks, scale as f32, rows, 1.0, &mut of_latents, passes)?;
+            Ok(f64::from(found.loss))
+        };
+        let networks = training
+            .fit(
+                [encoder, decoder],
+                self.volunteers,
+                spent.steps,
+                per_example,
+                &mut streams.stream(0),
+                |_| (),
+            )
+            .map_err(broken)?;
+        let claim = self.is_kept().then(|| claim(&spent));
+        Ok((Trained { networks, scale }, claim))
+    }
+
+    /// The noise, and what is spent by as many steps as it lasts for.
+    fn schedule(&self, parameters: usize) -> Result<(PrivateTraining, Spent)> {
+        let (mut training, n) = (self.training, self.volunteers);
+        let Target { epsilon, delta, neighbours } = self.target;
+        let spent = |training: &PrivateTraining, steps| {
+            training.spent::<f32>(n, parameters, steps, delta, neighbours).map_err(refused)
+        };
+        let Some(epochs) = self.epochs else {
+            let steps = training.steps_within::<f32>(n, parameters, self.target).map_err(refused)?;
+            return Ok((training, spent(&training, steps)?));
+        };
+        let rate = (training.expected_batch as f64 / n as f64).min(1.0);
+        let steps = (epochs / rate).ceil().max(1.0) as u64;
+        training.noise_multiplier = calibrate::noise_multiplier(rate, steps, self.target).map_err(refused)?;
+        // Rounding costs about a thousandth of it.
+        loop {
+            training.noise_multiplier *= 1.002;
+            let spent = spent(&training, steps)?;
+            if spent.epsilon <= epsilon {
+                return Ok((training, spent));
+            }
+        }
+    }
+}
+
+/// The claim for those who were trained on.
+fn claim(spent: &Spent) -> VolunteersClaim {
+    let theorem = format!(
+        "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder together, each volunteer at the rate {:.3e} \
+         with discrete noise of multiplier {:.4}, composed by privacy loss distributions (Koskela, Jälkö and Honkela 2020); by Rényi divergences ε = {:.3}",
+        spent.steps, spent.sampling_rate, spent.noise_multiplier, spent.epsilon_by_renyi
+    );
+    let assumes = vec![
+        "the number of volunteers, by which the sampling rate was chosen, is public".to_owned(),
+        ASSUMES.to_owned(),
+    ];
+    VolunteersClaim { dp: CentralDp::new(spent.epsilon, spent.delta, spent.neighbours), theorem, assumes }
+}

@@ -1,0 +1,116 @@
+//! How a model is trained: plainly, or so that its volunteers keep a promise.
+
+use crate::NAME;
+use crate::likelihood::Likelihood;
+use crate::model::{Bound, Networks, Shape};
+use crate::posterior::Clip;
+use ndarray::{Array2, ArrayView2};
+use num_traits::Float;
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use scumble_neural::{Adam, Batches, Optimiser, Pass};
+use scumble_registry::{Error, Result};
+
+/// The scale b of the posterior while a model is trained.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum PosteriorScale {
+    /// As large as that.
+    Fixed(f64),
+    /// Learned, from there on.
+    Learned(f64),
+}
+
+/// A model to be trained on records (n × d), as the encoder sees them.
+pub(crate) struct Lesson<'a> {
+    pub(crate) records: ArrayView2<'a, f32>,
+    pub(crate) likelihood: &'a Likelihood,
+    pub(crate) shape: Shape,
+    pub(crate) l1_bound: f64,
+    pub(crate) scale: PosteriorScale,
+    pub(crate) seed: u64,
+}
+
+/// Plain training: Adam down the bound, minibatch by minibatch (stage 1 of Section 3.1).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plain {
+    pub(crate) epochs: usize,
+    pub(crate) batch_size: usize,
+    pub(crate) learning_rate: f64,
+}
+
+/// What comes of training.
+pub(crate) struct Trained {
+    pub(crate) networks: Networks<f32>,
+    /// b at the end.
+    pub(crate) scale: f64,
+}
+
+pub(crate) fn wrong(problem: scumble_neural::Error) -> Error {
+    Error::Parameter { plugin: NAME.into(), problem: problem.to_string() }
+}
+
+impl Lesson<'_> {
+    pub(crate) fn bound(&self) -> Bound<'_, f32> {
+        Bound {
+            records: self.records.view(),
+            likelihood: self.likelihood,
+            clip: Clip { l1_bound: self.l1_bound as f32 },
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Diverged`] with the epoch in which the loss, or a parameter, left the finite numbers.
+    pub(crate) fn plainly(&self, plain: Plain) -> Result<Trained> {
+        // From a thread of the pool on, for to enter it once a product costs more than many products do.
+        rayon::scope(|_| self.descend(plain))
+    }
+
+    fn descend(&self, Plain { epochs, batch_size, learning_rate }: Plain) -> Result<Trained> {
+        let (bound, n) = (self.bound(), self.records.nrows());
+        let mut networks = self.shape.start(self.seed).map_err(wrong)?;
+        let adam = Optimiser::Adam(Adam { learning_rate, ..Adam::default() });
+        let mut gradients = networks.each_ref().map(|network| vec![0.0; network.parameters().len()]);
+        let [first, second] = &gradients;
+        let mut steppers =
+            [adam.start(first.len()).map_err(wrong)?, adam.start(second.len()).map_err(wrong)?];
+        let (mut log_scale, learns) = match self.scale {
+            PosteriorScale::Fixed(scale) => (scale.ln() as f32, false),
+            PosteriorScale::Learned(scale) => (scale.ln() as f32, true),
+        };
+        let mut of_scale = adam.start::<f32>(1).map_err(wrong)?;
+        let mut batches = Batches::new(n, batch_size.min(n), self.seed).map_err(wrong)?;
+        let mut generator = ChaCha20Rng::seed_from_u64(self.seed);
+        generator.set_stream(1);
+        let mut passes = [Pass::default(), Pass::default()];
+        for epoch in 1..=epochs {
+            let mut sum = 0.0;
+            for rows in batches.shuffled() {
+                let share = 1.0 / rows.len() as f32;
+                let found = bound
+                    .descend(&networks, log_scale.exp(), rows, share, &mut generator, &mut passes)
+                    .map_err(wrong)?;
+                sum += found.loss;
+                for (((network, gradient), stepper), pass) in
+                    networks.iter_mut().zip(&mut gradients).zip(&mut steppers).zip(&passes)
+                {
+                    network.gradient(pass, gradient).map_err(wrong)?;
+                    stepper.step(network.parameters_mut(), gradient).map_err(wrong)?;
+                }
+                if learns {
+                    let mut one = [log_scale];
+                    of_scale.step(&mut one, &[share * found.by_log_scale]).map_err(wrong)?;
+                    [log_scale] = one;
+                }
+            }
+            if !Bound::is_finite(&networks, sum + log_scale) {
+                return Err(Error::Diverged { mechanism: NAME.into(), epoch });
+            }
+        }
+        Ok(Trained { networks, scale: Float::exp(log_scale).into() })
+    }
+}
+
+/// Records in single precision.
+pub(crate) fn single(records: &Array2<f64>) -> Array2<f32> {
+    records.mapv(|x| x as f32)
+}

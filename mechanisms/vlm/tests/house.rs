@@ -1,0 +1,239 @@
+//! The plugin keeps house, keeps its promises, and says what is wrong.
+
+use ndarray::Array2;
+use scumble_latent::{LatentLaplace, Level};
+use scumble_registry::{
+    Brief, Budget, Domain, Error, LocalMechanism, Mechanism, Neighbours, Notion, Randomness, RecordDomain,
+    ShapedBy, Table, Target, TargetDomain, Unit, Volunteers, conformance,
+};
+use scumble_vlm::{VLM, check_shareable, design};
+use serde_json::{Value, json};
+
+fn columns(d: usize) -> Vec<String> {
+    (0..d).map(|at| format!("x{at}")).collect()
+}
+
+/// Records on a line through the unit box, one of them known.
+fn line(n: usize) -> Array2<f64> {
+    Array2::from_shape_fn((n, 3), |(row, column)| {
+        let t = (0.5 + row as f64 * 0.618_033_99).fract();
+        if column == 1 { 1.0 - t } else { t }
+    })
+}
+
+fn brief(epsilon: f64) -> Brief {
+    let domain = RecordDomain::new(columns(3), Domain::unit_box(3), TargetDomain::None).unwrap();
+    let mut brief = Brief::new(domain, Budget::new(epsilon, 0.0).unwrap());
+    brief.volunteers = Volunteers::Consented(Table::new(columns(3), line(200), Target::None).unwrap());
+    brief
+}
+
+/// Takes a second.
+fn short(more: Value) -> Value {
+    let mut all = json!({"latent_dim": 2, "hidden": [16], "epochs": 60, "learning_rate": 0.01});
+    all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    all
+}
+
+fn designed(parameters: &Value, brief: &Brief) -> LatentLaplace {
+    design(&serde_json::from_value(parameters.clone()).unwrap(), brief).unwrap()
+}
+
+#[track_caller]
+fn refused(parameters: &Value, brief: &Brief) -> String {
+    let message = match VLM.design(parameters, brief) {
+        Ok(_) => panic!("a design was made with {parameters}"),
+        Err(error) => error.to_string(),
+    };
+    assert!(!message.contains('\n'), "{message}");
+    message
+}
+
+#[test]
+fn it_keeps_house() {
+    conformance::check(&VLM).unwrap();
+}
+
+#[test]
+fn latents_lie_within_the_ball_and_have_noise_of_scale_2l_over_epsilon() {
+    let mechanism = designed(&short(json!({"l1_bound": 3.0})), &brief(4.0));
+    assert_eq!(mechanism.l1_sensitivity(), 6.0);
+    // 2b², b = 6/4; the lattice rounds b up by a part in 2³⁰.
+    assert!(
+        (mechanism.noise_variance() / (2.0 * 1.5 * 1.5) - 1.0).abs() < 1e-8,
+        "{}",
+        mechanism.noise_variance()
+    );
+    let far = Array2::from_shape_fn((50, 3), |(row, column)| if (row + column) % 2 == 0 { 0.0 } else { 1.0 });
+    let latents = mechanism.latents(far.view()).unwrap();
+    assert!(latents.rows().into_iter().all(|row| row.mapv(f64::abs).sum() <= 3.0 + 1e-12));
+    assert_eq!(mechanism.layout().columns, ["latent 1", "latent 2"]);
+    let guarantee = mechanism.guarantee();
+    assert_eq!(guarantee.local_dp(Unit::Record).unwrap().epsilon, 4.0);
+    assert_eq!(guarantee.shaped_by, ShapedBy::ConsentingVolunteers);
+    assert!(!guarantee.protects_volunteers());
+}
+
+#[test]
+fn the_number_of_latents_never_enters_epsilon() {
+    let scale = |latents: usize| {
+        designed(&short(json!({"latent_dim": latents, "epochs": 5})), &brief(2.0)).noise_variance()
+    };
+    assert!((scale(1) / scale(6) - 1.0).abs() < 1e-6, "{} {}", scale(1), scale(6));
+}
+
+#[test]
+fn features_are_estimated_and_without_noise_nearly_recovered() {
+    let mechanism = designed(&short(json!({"level": "features", "epochs": 300})), &brief(f64::INFINITY));
+    let records = line(200);
+    let table = Table::new(columns(3), records.clone(), Target::None).unwrap();
+    let release = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap();
+    assert_eq!(release.table.columns(), columns(3));
+    let error = (release.table.records() - &records).mapv(|x| x * x).mean().unwrap();
+    // Guessing the middle errs by 1/12.
+    assert!(error < 0.02, "{error}");
+    assert_eq!(mechanism.parts().level, Level::Features);
+}
+
+#[test]
+fn more_noise_makes_worse_estimates_and_all_lie_within_the_bounds() {
+    let errors = [16.0, 0.5].map(|epsilon| {
+        let mechanism = designed(&short(json!({"level": "features", "epochs": 200})), &brief(epsilon));
+        let table = Table::new(columns(3), line(200), Target::None).unwrap();
+        let released = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap().table;
+        assert!(released.records().iter().all(|x| (0.0..=1.0).contains(x)));
+        (released.records() - &line(200)).mapv(|x| x * x).mean().unwrap()
+    });
+    assert!(errors[0] < 0.6 * errors[1], "{errors:?}");
+}
+
+#[test]
+fn the_scale_of_the_posterior_may_be_learned_and_every_likelihood_trains() {
+    for more in [
+        json!({"learn_scale": true}),
+        json!({"likelihood": "logit"}),
+        json!({"likelihood": "gaussian", "pretraining_epsilon": 20.0}),
+    ] {
+        designed(&short(more), &brief(1.0));
+    }
+}
+
+#[test]
+fn black_and_white_is_learned_as_such() {
+    let mut flags = brief(2.0);
+    // Three flags that nearly always agree.
+    let records = Array2::from_shape_fn((200, 3), |(row, column)| {
+        f64::from(u8::from((row % 2 == 0) != (row % 40 == column)))
+    });
+    flags.volunteers = Volunteers::Public(Table::new(columns(3), records.clone(), Target::None).unwrap());
+    let parameters = short(
+        json!({"likelihood": "bernoulli", "pretraining_epsilon": 60.0, "epochs": 200, "level": "features"}),
+    );
+    let mechanism = designed(&parameters, &flags);
+    let estimates = mechanism.estimates(mechanism.latents(records.view()).unwrap().view()).unwrap();
+    let right = estimates
+        .iter()
+        .zip(&records)
+        .filter(|(estimate, flag)| (**estimate > 0.5) == (**flag > 0.5))
+        .count();
+    assert!(right >= 570, "{right} of 600");
+}
+
+fn promise(more: Value) -> Value {
+    let mut promise = json!({"epsilon": 3.0, "epochs": 10.0, "expected_batch": 50});
+    promise.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    short(json!({"volunteers": promise}))
+}
+
+/// The central claim for volunteers, if there is one.
+fn central(mechanism: &LatentLaplace) -> Option<(f64, f64, Neighbours)> {
+    mechanism.guarantee().claims.iter().find_map(|claim| match &claim.notion {
+        Notion::CentralDp(dp) if claim.protects == Unit::Volunteer => {
+            Some((dp.epsilon, dp.delta, dp.neighbours))
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn private_volunteers_are_promised_what_was_asked_for_and_no_more() {
+    let mut brief = brief(4.0);
+    let Volunteers::Consented(table) = brief.volunteers else { unreachable!() };
+    brief.volunteers = Volunteers::Private(table);
+    for (name, neighbours) in
+        [("add-or-remove-one", Neighbours::AddOrRemoveOne), ("replace-one", Neighbours::ReplaceOne)]
+    {
+        let mechanism = designed(&promise(json!({"neighbours": name, "delta": 1e-4})), &brief);
+        let (epsilon, delta, kind) = central(&mechanism).unwrap();
+        assert!(
+            (2.5..=3.0).contains(&epsilon) && delta == 1e-4 && kind == neighbours,
+            "{epsilon} {delta} {kind}"
+        );
+        let guarantee = mechanism.guarantee();
+        assert_eq!(guarantee.local_dp(Unit::Record).unwrap().epsilon, 4.0);
+        assert!(guarantee.protects_volunteers() && guarantee.shaped_by == ShapedBy::PrivateVolunteers);
+    }
+    // With a noise multiplier, as many steps are made as ε allows.
+    let mechanism = designed(&promise(json!({"noise_multiplier": 2.0})), &brief);
+    assert!((2.5..=3.0).contains(&central(&mechanism).unwrap().0));
+}
+
+#[test]
+fn nobody_who_was_promised_privacy_shapes_a_design_that_breaks_it() {
+    let mut brief = brief(4.0);
+    let Volunteers::Consented(table) = brief.volunteers else { unreachable!() };
+    brief.volunteers = Volunteers::Private(table);
+    let is_refused =
+        |parameters: &Value| matches!(VLM.design(parameters, &brief), Err(Error::PrivateVolunteers { .. }));
+    assert!(is_refused(&short(json!({}))), "trained plainly");
+    assert!(is_refused(&promise(json!({"seed": 1}))), "with noise that everybody can draw again");
+    assert!(check_shareable(ShapedBy::PublicVolunteers, false).is_ok());
+}
+
+#[test]
+fn a_seed_repeats_a_private_training_and_voids_its_promise() {
+    let train = || designed(&promise(json!({"seed": 7})), &brief(1.0));
+    let (one, other) = (train(), train());
+    assert_eq!(central(&one), None);
+    assert_eq!(serde_json::to_string(&one).unwrap(), serde_json::to_string(&other).unwrap());
+    let parameters = promise(json!({"optimiser": "sgd", "learning_rate": 0.1}));
+    let fresh = || serde_json::to_string(&designed(&parameters, &brief(1.0))).unwrap();
+    assert_ne!(fresh(), fresh());
+}
+
+#[test]
+fn what_is_wrong_is_said_in_a_sentence() {
+    let ordinary = brief(2.0);
+    for (parameters, says) in [
+        (json!({"l1_bound": 0.0}), "l1_bound must be finite and above zero, and 0 is not"),
+        (json!({"l1_bound": -1.0}), "l1_bound must be finite and above zero, and -1 is not"),
+        (json!({"latent_dim": 0}), "latent_dim must be one or more"),
+        (json!({"hidden": [8, 0]}), "hidden must be one or more"),
+        (json!({"hidden": [100_000]}), "hidden must be at most 16384"),
+        (json!({"epochs": 0}), "epochs must be one or more"),
+        (json!({"batch_size": 0}), "batch_size must be one or more"),
+        (json!({"pretraining_epsilon": -3.0}), "pretraining_epsilon must be finite and above zero"),
+        (json!({"learning_rate": 1e30}), "left the finite numbers in epoch"),
+        (json!({"volunteers": {"epsilon": 0.0}}), "epsilon"),
+        (json!({"volunteers": {"epsilon": 1e-6, "noise_multiplier": 0.5}}), "one step"),
+        (json!({"volunteers": {"epsilon": 1.0, "expected_batch": 1000}}), "1000"),
+        (json!({"learn_scale": true, "volunteers": {"epsilon": 1.0}}), "learn_scale cannot be had"),
+    ] {
+        let message = refused(&short(parameters.clone()), &ordinary);
+        assert!(message.contains(says), "{parameters}: {message}");
+    }
+    let nobody = Brief { volunteers: Volunteers::None, ..ordinary.clone() };
+    assert!(refused(&short(json!({})), &nobody).contains("there are none"));
+    let mut outside = ordinary.clone();
+    let beyond = Array2::from_elem((4, 3), 2.0);
+    outside.volunteers = Volunteers::Public(Table::new(columns(3), beyond, Target::None).unwrap());
+    assert!(refused(&short(json!({})), &outside).contains("row 1, column \"x0\": 2 lies outside the domain"));
+}
+
+#[test]
+fn a_posterior_that_says_nothing_is_no_design() {
+    let mut constant = brief(2.0);
+    let same = Array2::from_elem((50, 3), 0.5);
+    constant.volunteers = Volunteers::Public(Table::new(columns(3), same, Target::None).unwrap());
+    assert!(refused(&short(json!({})), &constant).contains("the latents collapsed"));
+}
