@@ -15,6 +15,7 @@ use scumble::task_aware::{
     PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GRADIENT,
     TASK_AWARE_LINEAR,
 };
+use scumble::vlm::VLM;
 use scumble_integration_tests::{CuratorFault, CuratorTwin, Fault, Twin, classifier};
 use std::f64::consts::SQRT_2;
 
@@ -405,12 +406,16 @@ fn latent(plugin: &Plugin, parameters: serde_json::Value, epsilon: f64) -> Laten
 }
 
 /// A design of every kind, with two latents or three.
-fn latents() -> [(&'static str, LatentLaplace); 6] {
+fn latents() -> [(&'static str, LatentLaplace); 7] {
     let trained = serde_json::json!({
         "latent_dim": 2, "training": {"epochs": 20, "steps": 5, "learning_rate": 0.01}
     });
     let bounded = serde_json::json!({
         "latent_dim": 2, "weight_decay": 1e-3, "training": {"epochs": 100, "learning_rate": 0.01}
+    });
+    // A small ball, so that latents press against it.
+    let learned = serde_json::json!({
+        "latent_dim": 2, "l1_bound": 0.5, "hidden": [16], "epochs": 200, "learning_rate": 0.01
     });
     let empirical = serde_json::json!({"sensitivity": "empirical"});
     let [both, none] = [serde_json::json!({"latent_dim": 2}), serde_json::json!({})];
@@ -422,6 +427,7 @@ fn latents() -> [(&'static str, LatentLaplace); 6] {
         ("bounded", latent(&TASK_AWARE_BOUNDED, bounded, 1.0)),
         ("privacy-agnostic", latent(&PRIVACY_AGNOSTIC, both, 1.0)),
         ("task-agnostic", latent(&TASK_AGNOSTIC, empirical, 1.0)),
+        ("vlm", latent(&VLM, learned, 1.0)),
     ]
     .map(|(name, design)| (name, with(&design, |parts| parts.epsilon = 1.0)))
 }
