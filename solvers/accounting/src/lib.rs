@@ -6,6 +6,7 @@
 //! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, fractional orders included |
 //! | [`loss`] | the same by privacy loss distributions: ε and δ from above and from below |
 //! | [`Shifted`], [`Together`] | δ(ε) of noise with bounds, given by tables of integers, alone and together |
+//! | [`ceiling`] | what accuracy a classifier of private records can have at most |
 //! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
 //! | [`search`] | the least number at which something holds, which solves for all of these |
 //!
@@ -16,9 +17,11 @@
 //! whoever draws it to add.
 
 pub mod calibrate;
+pub mod ceiling;
 mod error;
 pub mod gaussian;
 pub mod loss;
+mod quadrature;
 pub mod renyi;
 mod sampled;
 pub mod search;
