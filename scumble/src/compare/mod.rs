@@ -16,6 +16,7 @@ pub use outcome::{Outcome, Row, Scores, Series, Skipped};
 pub use split::{SplitKind, Splitting};
 
 use crate::classic::RandomizedResponse;
+use crate::classifier;
 use crate::datasets::{self, DataSet};
 use crate::linear;
 use crate::registry::{
@@ -54,6 +55,9 @@ pub enum Error {
     /// A support vector machine that could not be fitted.
     #[error(transparent)]
     Machine(#[from] svm::Error),
+    /// A network that could not be fitted.
+    #[error(transparent)]
+    Network(#[from] classifier::Error),
     /// Data on which nothing can be compared.
     #[error("{0}")]
     Data(String),
