@@ -13,7 +13,7 @@ pub use experiment::Experiment;
 pub use metric::Metric;
 pub use model::{Model, Settings};
 pub use outcome::{Outcome, Row, Scores, Series, Skipped};
-pub use split::{SplitKind, Splitting};
+pub use split::{SplitKind, Splitting, balance};
 
 use crate::classic::RandomizedResponse;
 use crate::classifier;
@@ -239,7 +239,7 @@ impl Comparison {
             })
             .collect::<Result<_>>()?;
         let blind_guesses = self.blind_guesses()?;
-        let (train_records, test_records) = self.splitting.sizes(&self.data);
+        let (train_records, test_records) = self.split(0).sizes();
         Ok(Outcome {
             rows: self.rows(&cells, &scored),
             skipped,
