@@ -42,6 +42,8 @@ pub(crate) enum Noise {
     Exact(DiscreteGaussian, Lattice),
     /// A floating-point number of this standard deviation to each.
     FloatingPoint(f64),
+    /// Nothing.
+    None,
 }
 
 impl Noise {
@@ -52,6 +54,7 @@ impl Noise {
                 Self::Exact(DiscreteGaussian::new(Rational::new(lattice.scale, 1)?)?, lattice)
             }
             NoiseKind::FloatingPoint => Self::FloatingPoint(training.noise_deviation()),
+            NoiseKind::None => Self::None,
         })
     }
 
@@ -85,6 +88,10 @@ impl Noise {
                     let draw: f64 = StandardNormal.sample(rng);
                     *value = T::nearest((Into::<f64>::into(*value) + deviation * draw) * share);
                 }
+            }
+            Self::None => {
+                let share = T::nearest(share);
+                block.iter_mut().for_each(|value| *value *= share);
             }
         }
     }
