@@ -10,6 +10,7 @@
 //! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
 //! | [`neural`] | dense networks: gradients, per-example norms, training |
+//! | [`private`] | networks trained under central differential privacy, with exact noise |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
 //! | [`schrodinger`] | ground states: the density of least Fisher information in a box |
 //! | [`sensitivity`] | how far apart a map takes two points of a set, in the ℓ₁ norm |
@@ -48,6 +49,7 @@ pub use scumble_fisher_svm as fisher_svm;
 pub use scumble_kkt as kkt;
 pub use scumble_linear as linear;
 pub use scumble_neural as neural;
+pub use scumble_private as private;
 pub use scumble_registry as registry;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;

@@ -75,13 +75,16 @@ impl Noise {
                 let draws = &mut draws[..block.len()];
                 law.fill(rng, draws);
                 let (per_unit, unit) = (1.0 / lattice.step, lattice.step * share);
-                pulp::Arch::new().dispatch(|| {
-                    for (value, &draw) in block.iter_mut().zip(&*draws) {
-                        // All of them are integers below 2⁵³, and their sum is one: nothing is rounded here but to the lattice.
-                        let rounded = (Into::<f64>::into(*value) * per_unit).round_ties_even();
-                        *value = T::nearest((rounded + draw as f64) * unit);
-                    }
-                });
+                pulp::Arch::new().dispatch(
+                    #[inline(always)]
+                    || {
+                        for (value, &draw) in block.iter_mut().zip(&*draws) {
+                            // All of them are integers below 2⁵³, and their sum is one: nothing is rounded here but to the lattice.
+                            let rounded = (Into::<f64>::into(*value) * per_unit).round_ties_even();
+                            *value = T::nearest((rounded + draw as f64) * unit);
+                        }
+                    },
+                );
             }
             Self::FloatingPoint(deviation) => {
                 for value in block {
