@@ -3,6 +3,7 @@
 
 mod network;
 mod noise;
+mod private;
 mod python;
 mod release;
 mod svm;
@@ -21,7 +22,7 @@ struct Arguments {
     /// How often each contestant is timed.
     #[arg(long, value_name = "N", default_value_t = 15)]
     rounds: usize,
-    /// A Python with numpy, scikit-learn and PyTorch.
+    /// A Python with numpy, scikit-learn, PyTorch and Opacus.
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
     /// Only sections whose title has this in it.
@@ -125,7 +126,12 @@ fn page(arguments: &Arguments) -> Result<()> {
         Ok(torch) => network.contestants.extend(network::peers(&torch)),
         Err(problem) => missing.push(format!("PyTorch did not take part: {problem}")),
     }
-    sections.push(network);
+    let mut private = private::autoencoder()?;
+    match Python::start(&arguments.python, private::PEER, "Opacus") {
+        Ok(opacus) => private.contestants.extend(private::peers(&opacus)),
+        Err(problem) => missing.push(format!("Opacus did not take part: {problem}")),
+    }
+    sections.extend([network, private]);
     sections.retain(|section| section.title.contains(&arguments.only));
     let rounds = arguments.rounds.max(1);
     let bar = ProgressBar::new(rounds as u64);

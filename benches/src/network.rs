@@ -17,7 +17,7 @@ const BATCH: usize = 64;
 const STEPS: usize = 50;
 
 /// On how many threads both take part.
-const THREADS: [usize; 2] = [1, 2];
+pub(crate) const THREADS: [usize; 2] = [1, 2];
 
 /// What a step needs.
 struct Training {
@@ -29,14 +29,16 @@ struct Training {
     gradient: Vec<f32>,
 }
 
+pub(crate) fn architecture() -> Architecture {
+    WIDTHS.into_iter().enumerate().fold(Architecture::new(784), |made, (index, width)| {
+        let linear = LINEAR.contains(&index);
+        made.layer(width, if linear { Activation::Identity } else { Activation::Relu })
+    })
+}
+
 impl Training {
     fn new() -> Result<Self> {
-        let architecture =
-            WIDTHS.into_iter().enumerate().fold(Architecture::new(784), |made, (index, width)| {
-                let linear = LINEAR.contains(&index);
-                made.layer(width, if linear { Activation::Identity } else { Activation::Relu })
-            });
-        let network = Network::new(architecture, Initialisation::Uniform, 1)?;
+        let network = Network::new(architecture(), Initialisation::Uniform, 1)?;
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let records = Array2::from_shape_simple_fn((BATCH, 784), || rng.r#gen());
         Ok(Self {
@@ -88,6 +90,6 @@ pub(crate) fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
     })
 }
 
-fn on(threads: usize) -> String {
+pub(crate) fn on(threads: usize) -> String {
     if threads == 1 { "one thread".into() } else { format!("{threads} threads") }
 }

@@ -7,10 +7,14 @@
 //! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
 //! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi |
 //! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
+//! | [`task_aware`] | the budget spent on what a task needs |
+//! | [`vlm`] | latents that were learned to be noised |
+//! | [`latent`] | what these two release by: encode, exact noise on the latents, decode |
 //! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
 //! | [`neural`] | dense networks: gradients, per-example norms, training |
 //! | [`classifier`] | a network as a classifier, told of flipped labels, or not |
+//! | [`private`] | networks trained under central differential privacy, with exact noise |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
 //! | [`schrodinger`] | ground states: the density of least Fisher information in a box |
 //! | [`sensitivity`] | how far apart a map takes two points of a set, in the ℓ₁ norm |
@@ -51,6 +55,7 @@ pub use scumble_kkt as kkt;
 pub use scumble_latent as latent;
 pub use scumble_linear as linear;
 pub use scumble_neural as neural;
+pub use scumble_private as private;
 pub use scumble_registry as registry;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;

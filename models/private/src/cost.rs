@@ -1,7 +1,7 @@
 //! What a training costs, and how long it may be.
 
 use crate::sensitivity::{Sensitivity, TAIL};
-use crate::{Error, PrivateTraining, Result};
+use crate::{Error, NoiseKind, PrivateTraining, Result};
 use scumble_accounting::calibrate::{self, Target};
 use scumble_accounting::{Neighbours, Run, loss, renyi};
 use scumble_neural::Real;
@@ -70,7 +70,9 @@ impl PrivateTraining {
             effective_noise_multiplier,
             epsilon_by_renyi: 0.0,
         };
-        if steps > 0 {
+        if steps > 0 && self.noise == NoiseKind::None {
+            (spent.epsilon, spent.epsilon_by_renyi) = (f64::INFINITY, f64::INFINITY);
+        } else if steps > 0 {
             let run = [Run::new(sampling_rate, effective_noise_multiplier, steps)?];
             let kept = delta * (1.0 - KEPT);
             // One float up, for what the discrete law differs from a continuous one's image: less than 10⁻¹⁰⁰.
@@ -89,40 +91,47 @@ impl PrivateTraining {
         let effective = self.effective_noise_multiplier::<T>(records, parameters)?;
         let rate = self.rate_above(records)?;
         let kept = Target { delta: target.delta * (1.0 - KEPT), ..target };
-        match calibrate::steps(rate, effective, kept) {
-            Ok(steps) => {
-                check_tail(steps, target.epsilon, target.delta)?;
-                Ok(steps)
-            }
-            Err(scumble_accounting::Error::Unreachable { .. }) => {
-                let one = self.spent::<T>(records, parameters, 1, target.delta, target.neighbours)?;
-                Err(Error::NoStep {
-                    epsilon: target.epsilon,
-                    delta: target.delta,
-                    neighbours: target.neighbours,
-                    noise_multiplier: self.noise_multiplier,
-                    one_step: one.epsilon,
-                    needed: self.nominal::<T>(
-                        records,
-                        parameters,
-                        calibrate::noise_multiplier(rate, 1, kept),
-                    ),
-                })
-            }
-            Err(problem) => Err(problem.into()),
+        let one = self.spent::<T>(records, parameters, 1, target.delta, target.neighbours)?;
+        if one.epsilon <= target.epsilon {
+            let steps = calibrate::steps(rate, effective, kept)?;
+            check_tail(steps, target.epsilon, target.delta)?;
+            return Ok(steps);
         }
+        let needed = match calibrate::noise_multiplier(rate, 1, kept) {
+            Ok(wanted) => self.nominal::<T>(records, parameters, wanted),
+            Err(scumble_accounting::Error::Unreachable { .. }) => f64::INFINITY,
+            Err(problem) => return Err(problem.into()),
+        };
+        Err(Error::NoStep {
+            epsilon: target.epsilon,
+            delta: target.delta,
+            neighbours: target.neighbours,
+            noise_multiplier: if self.noise == NoiseKind::None { 0.0 } else { self.noise_multiplier },
+            one_step: one.epsilon,
+            needed,
+        })
+    }
+
+    /// What has to be assumed for what [`spent`](Self::spent) says, each a sentence for a card.
+    pub fn assumes(&self) -> Vec<&'static str> {
+        let always = [
+            "the way that a product of matrices takes on this machine depends on shapes alone, not on values",
+            "the sampling rate is public, and so is the number of records that it was made from",
+        ];
+        let floating = match self.noise {
+            NoiseKind::FloatingPoint => Some(
+                "noise in floating point has the law of real numbers, which it has not quite: the claim is not proven",
+            ),
+            NoiseKind::Exact | NoiseKind::None => None,
+        };
+        always.into_iter().chain(floating).collect()
     }
 
     /// The noise multiplier to choose for an effective one; infinite where there is none.
-    fn nominal<T: Real>(
-        &self,
-        records: usize,
-        parameters: usize,
-        wanted: scumble_accounting::Result<f64>,
-    ) -> f64 {
-        let Ok(wanted) = wanted else { return f64::INFINITY };
+    fn nominal<T: Real>(&self, records: usize, parameters: usize, wanted: f64) -> f64 {
         let effective = |noise_multiplier: f64| {
-            let training = Self { noise_multiplier, ..*self };
+            let noise = if self.noise == NoiseKind::None { NoiseKind::Exact } else { self.noise };
+            let training = Self { noise_multiplier, noise, ..*self };
             Sensitivity::of::<T>(&training, records, parameters).effective_noise_multiplier(&training)
         };
         // What is lost grows with the noise, for the lattice does, and slowly: some rounds come close, from below.

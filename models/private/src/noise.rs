@@ -42,6 +42,8 @@ pub(crate) enum Noise {
     Exact(DiscreteGaussian, Lattice),
     /// A floating-point number of this standard deviation to each.
     FloatingPoint(f64),
+    /// Nothing.
+    None,
 }
 
 impl Noise {
@@ -52,6 +54,7 @@ impl Noise {
                 Self::Exact(DiscreteGaussian::new(Rational::new(lattice.scale, 1)?)?, lattice)
             }
             NoiseKind::FloatingPoint => Self::FloatingPoint(training.noise_deviation()),
+            NoiseKind::None => Self::None,
         })
     }
 
@@ -72,19 +75,26 @@ impl Noise {
                 let draws = &mut draws[..block.len()];
                 law.fill(rng, draws);
                 let (per_unit, unit) = (1.0 / lattice.step, lattice.step * share);
-                pulp::Arch::new().dispatch(|| {
-                    for (value, &draw) in block.iter_mut().zip(&*draws) {
-                        // All of them are integers below 2⁵³, and their sum is one: nothing is rounded here but to the lattice.
-                        let rounded = (Into::<f64>::into(*value) * per_unit).round_ties_even();
-                        *value = T::nearest((rounded + draw as f64) * unit);
-                    }
-                });
+                pulp::Arch::new().dispatch(
+                    #[inline(always)]
+                    || {
+                        for (value, &draw) in block.iter_mut().zip(&*draws) {
+                            // All of them are integers below 2⁵³, and their sum is one: nothing is rounded here but to the lattice.
+                            let rounded = (Into::<f64>::into(*value) * per_unit).round_ties_even();
+                            *value = T::nearest((rounded + draw as f64) * unit);
+                        }
+                    },
+                );
             }
             Self::FloatingPoint(deviation) => {
                 for value in block {
                     let draw: f64 = StandardNormal.sample(rng);
                     *value = T::nearest((Into::<f64>::into(*value) + deviation * draw) * share);
                 }
+            }
+            Self::None => {
+                let share = T::nearest(share);
+                block.iter_mut().for_each(|value| *value *= share);
             }
         }
     }

@@ -67,6 +67,7 @@ impl Sensitivity {
                 (scale * scale - SMOOTHING).sqrt() / (self.of_sum / step + self.of_rounding) / UP
             }
             NoiseKind::FloatingPoint => training.noise_deviation() / self.of_sum / UP,
+            NoiseKind::None => 0.0,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::clipping::{Room, clip};
 use crate::noise::{Noise, Streams};
-use crate::rows::{MOST_ROWS, check_alike, pad};
+use crate::rows::{self, MOST_ROWS, pad};
 use crate::sensitivity::Sensitivity;
 use crate::{Error, Result};
 use rand_core::{CryptoRng, RngCore};
@@ -22,6 +22,8 @@ pub enum NoiseKind {
     Exact,
     /// Gaussian noise in floating point, which is no proof: its law is not that of real numbers.
     FloatingPoint,
+    /// None at all, to see what clipping does by itself. Nothing is private then: ε is infinite.
+    None,
 }
 
 /// How networks are trained under central differential privacy: by DP-SGD (Abadi and others 2016) or, with Adam, DP-Adam.
@@ -104,8 +106,8 @@ impl PrivateTraining {
     /// Trains networks from `start` on, all by one gradient, in so many `steps` on samples of so many `records`.
     ///
     /// `per_example` takes some rows of the records through the networks and back, from the gradient of each row's own loss, not of their
-    /// mean, and gives the sum of the losses, which goes to `progress` and decides nothing. It is called with a multiple of 16 rows,
-    /// for which the last one is repeated where need be: what is repeated does not enter the gradient. What it leaves in a row's part of the
+    /// mean, and gives the sum of the losses, which goes to `progress` and decides nothing. It is called with 96 rows at most, of
+    /// which the last one is repeated where need be: what is repeated does not enter the gradient. What it leaves in a row's part of the
     /// passes must come from that record, the networks and randomness of its own alone. A row's gradient that is no finite number enters
     /// as zero.
     ///
@@ -132,7 +134,6 @@ impl PrivateTraining {
         }
         for network in start {
             network.check_finite()?;
-            check_alike(network)?;
         }
         let mut key = [0; 32];
         randomness.fill_bytes(&mut key);
@@ -150,7 +151,7 @@ impl PrivateTraining {
 }
 
 /// Networks on their way, and the memory of a step, used again for the next.
-struct Descent<T, F, const N: usize> {
+pub(crate) struct Descent<T, F, const N: usize> {
     training: PrivateTraining,
     networks: [Network<T>; N],
     /// One a network.
@@ -158,6 +159,8 @@ struct Descent<T, F, const N: usize> {
     records: usize,
     sampling_rate: Rational,
     capacity: usize,
+    /// The rows of a pass are a multiple of this.
+    alignment: usize,
     noise: Noise,
     streams: Streams,
     per_example: F,
@@ -166,7 +169,7 @@ struct Descent<T, F, const N: usize> {
     sample: Vec<usize>,
     padded: Vec<usize>,
     /// Of all parameters of all networks, one network after the other.
-    gradient: Vec<T>,
+    pub(crate) gradient: Vec<T>,
     /// As long, once a sample is too large for one pass.
     chunk: Vec<T>,
 }
@@ -175,7 +178,7 @@ impl<T: Real, F, const N: usize> Descent<T, F, N>
 where
     F: FnMut(&[Network<T>; N], &[usize], &mut [Pass<T>; N]) -> scumble_neural::Result<f64>,
 {
-    fn new(
+    pub(crate) fn new(
         training: PrivateTraining,
         networks: [Network<T>; N],
         records: usize,
@@ -186,8 +189,9 @@ where
         if parameters == 0 {
             return Err(Error::NoParameters);
         }
-        let mut steppers = Vec::with_capacity(N);
+        let (mut steppers, mut alignment) = (Vec::with_capacity(N), 1);
         for network in &networks {
+            alignment = alignment.max(rows::alignment(network)?);
             steppers.push(training.optimiser.start(network.parameters().len())?);
         }
         let sampling_rate = training.sampling_rate(records)?;
@@ -197,6 +201,7 @@ where
             records,
             sampling_rate,
             capacity: Sensitivity::of::<T>(&training, records, parameters).capacity,
+            alignment,
             noise: Noise::new(&training)?,
             streams,
             per_example,
@@ -231,13 +236,13 @@ where
     }
 
     /// Sets the gradient to the sum of the clipped gradients of these records; their mean loss, if there are any.
-    fn sum(&mut self, records: &[usize]) -> Result<Option<f64>> {
+    pub(crate) fn sum(&mut self, records: &[usize]) -> Result<Option<f64>> {
         let (mut loss, mut rows) = (0.0, 0);
         if records.is_empty() {
             self.gradient.fill(T::zero());
         }
         for (index, records) in records.chunks(MOST_ROWS).enumerate() {
-            pad(records, &mut self.padded);
+            pad(records, self.alignment, &mut self.padded);
             loss += (self.per_example)(&self.networks, &self.padded, &mut self.passes)?;
             rows += self.padded.len();
             clip(

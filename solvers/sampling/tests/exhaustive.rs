@@ -4,7 +4,7 @@
 use num_bigint::BigUint;
 use num_rational::Ratio;
 use rand_core::{Error, RngCore};
-use scumble_sampling::{Rational, bernoulli, bernoulli_exp, randomized_response};
+use scumble_sampling::{Rational, bernoulli, bernoulli_exp, randomized_response, subset};
 use std::num::NonZeroU64;
 
 /// Words that count to 2^BITS, one after the other in all ways; past the last, any words, and the result is not counted.
@@ -93,4 +93,56 @@ fn every_answer_among_few_levels() {
     };
     let epsilon = Rational::new(1, 2).unwrap();
     brackets(|rng| randomized_response(rng, 1, levels, epsilon) as usize, &law(0.5), &law(1.5));
+}
+
+/// Two bytes, one after the other, then zeros.
+struct Bytes {
+    bytes: [u8; 2],
+    taken: usize,
+}
+
+impl RngCore for Bytes {
+    fn next_u32(&mut self) -> u32 {
+        unreachable!("a subset takes bytes")
+    }
+    fn next_u64(&mut self) -> u64 {
+        unreachable!("a subset takes bytes")
+    }
+    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        for byte in bytes {
+            *byte = self.bytes.get(self.taken).copied().unwrap_or(0);
+            self.taken += 1;
+        }
+    }
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.fill_bytes(bytes);
+        Ok(())
+    }
+}
+
+/// With all values of the first two bytes and zeros behind them, U runs through all multiples of 2⁻¹⁶: those below p are taken.
+#[test]
+fn one_is_chosen_where_a_uniform_number_lies_below_p() {
+    let probabilities = [
+        (64, 60_000),
+        (0, 3),
+        (1, 256),
+        (70, 65_536),
+        (69, 65_536),
+        (1, 3),
+        (65_535, 65_536),
+        (u64::MAX - 1, u64::MAX),
+    ];
+    for (numerator, denominator) in probabilities {
+        let p = Rational::new(numerator, denominator).unwrap();
+        let mut chosen = vec![];
+        for uniform in 0..=u16::MAX {
+            subset(&mut Bytes { bytes: uniform.to_be_bytes(), taken: 0 }, 1, p, &mut chosen);
+            let below = u128::from(uniform) * u128::from(denominator) < u128::from(numerator) << 16;
+            assert_eq!(!chosen.is_empty(), below, "{uniform}/2^16 and {numerator}/{denominator}");
+        }
+    }
+    let mut chosen = vec![];
+    subset(&mut Bytes { bytes: [255; 2], taken: 0 }, 3, Rational::new(7, 7).unwrap(), &mut chosen);
+    assert_eq!(chosen, [0, 1, 2]);
 }

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use scumble_sampling::{
     DiscreteGaussian, DiscreteLaplace, Geometric, Rational, bernoulli, bernoulli_exp, randomized_response,
-    uniform_below,
+    subset, uniform_below,
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use std::num::NonZeroU64;
@@ -83,6 +83,25 @@ fn bernoulli_has_its_rational_bias() {
         let p = Rational::new(numerator, denominator).unwrap();
         let counts = histogram(2, |rng| bernoulli(rng, p) as usize);
         follows_and_rejects(&counts, &coin(p.to_f64()), &coin(p.to_f64() * 1.05));
+    }
+}
+
+/// All eight subsets of three, at probabilities whose digits end with the first, and never.
+#[test]
+fn a_subset_has_each_by_itself_with_its_probability() {
+    for (numerator, denominator) in [(2, 7), (130, 256), (1, 20), (9, 10)] {
+        let p = Rational::new(numerator, denominator).unwrap();
+        let mut chosen = vec![];
+        let counts = histogram(8, |rng| {
+            subset(rng, 3, p, &mut chosen);
+            chosen.iter().map(|at| 1 << at).sum()
+        });
+        let law = |p: f64| -> Vec<f64> {
+            let in_all =
+                |set: u32| p.powi(set.count_ones() as i32) * (1.0 - p).powi(set.count_zeros() as i32 - 29);
+            (0..8).map(in_all).collect()
+        };
+        follows_and_rejects(&counts, &law(p.to_f64()), &law(p.to_f64() * 1.05));
     }
 }
 
