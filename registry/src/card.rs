@@ -98,6 +98,10 @@ impl Claim {
             Unit::Label => format!(
                 "To one who knows the features: {words} What the features say of the label is not hidden."
             ),
+            // The promise is about the design, which is out before any release.
+            Unit::Volunteer => format!(
+                "Of one who shaped the design, from the design: {words} If her own record is released by it, that release's ε comes on top."
+            ),
             _ => words,
         }
     }
@@ -248,8 +252,13 @@ impl Guarantee {
     pub fn card(&self) -> Vec<(&'static str, String)> {
         let mut card = vec![];
         card.extend(self.each_release.iter().map(|promise| ("promises", promise.clone())));
-        if card.is_empty() && self.claims.is_empty() {
-            card.push(("promises", "nothing".into()));
+        if card.is_empty() && self.claims_for_records().next().is_none() {
+            let to_whom = if self.claims.is_empty() {
+                "nothing"
+            } else {
+                "nothing to those whose records are released"
+            };
+            card.push(("promises", to_whom.into()));
             card.push(("may learn", "All that is disclosed below.".into()));
         }
         for claim in &self.claims {
@@ -267,7 +276,7 @@ impl Guarantee {
                 _ => "private volunteers'",
             };
             let theirs = if self.protects_volunteers() {
-                "the central claim above is what those people have"
+                "the central claim above is all that those people have, and their own releases come on top"
             } else {
                 "no claim for anyone whose record shaped it"
             };

@@ -175,8 +175,8 @@ fn unite(lines: &mut Vec<String>, more: &[String]) {
 /// The claims for `unit` that survive: of each kind that the first part makes, if every other concerned part makes it.
 fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim> {
     let concerned = parts.iter().filter(|(scope, part)| match unit {
-        // A design that no volunteer shaped says nothing about volunteers.
-        Unit::Volunteer => part.shaped_by != ShapedBy::PublicKnowledge,
+        // A design that no volunteer shaped says nothing about volunteers, and of one whose data are public nothing that was not known.
+        Unit::Volunteer => !matches!(part.shaped_by, ShapedBy::PublicKnowledge | ShapedBy::PublicVolunteers),
         _ => scope.sees(unit),
     });
     // Each concerned part's claims that cover the unit.

@@ -253,7 +253,9 @@ impl Design {
             records.check(mechanism.domain()).map_err(|error| wrong(error.to_string()))?;
         }
         sealed.check_untouched().map_err(wrong)?;
-        Ok(Self { origin, records, mechanism, saw_private_volunteers: false })
+        let design = Self { origin, records, mechanism, saw_private_volunteers: false };
+        design.check_volunteers().map_err(|error| wrong(error.to_string()))?;
+        Ok(design)
     }
 
     /// Reads a saved design.

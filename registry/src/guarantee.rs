@@ -302,8 +302,8 @@ impl Guarantee {
 
     /// Whether some part of a released record has differential privacy, local or central.
     pub fn has_dp(&self) -> bool {
-        let mut of_release = self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer);
-        of_release.any(|claim| matches!(claim.notion, Notion::LocalDp(_) | Notion::CentralDp(_)))
+        self.claims_for_records()
+            .any(|claim| matches!(claim.notion, Notion::LocalDp(_) | Notion::CentralDp(_)))
     }
 
     /// Whether some claim is a central (ε, δ) for the volunteers, with a finite ε.
@@ -312,10 +312,15 @@ impl Guarantee {
         theirs.any(|claim| matches!(&claim.notion, Notion::CentralDp(dp) if dp.epsilon.is_finite()))
     }
 
-    /// This guarantee for a release whose noise came from there: a seed voids every claim.
+    /// The claims for those whose records are released, and not for those who shaped the design.
+    pub(crate) fn claims_for_records(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer)
+    }
+
+    /// This guarantee for a release whose noise came from there: a seed voids every claim, but for those of a design that was made before.
     pub fn under(mut self, provenance: Provenance) -> Self {
         if let Provenance::Seed(_) = provenance {
-            self.claims.clear();
+            self.claims.retain(|claim| claim.protects == Unit::Volunteer);
             self.each_release.clear();
             let line = "whatever the noise hides, to anyone who knows or can guess the seed: a seeded release promises nothing";
             self.discloses.insert(0, line.into());
@@ -323,15 +328,17 @@ impl Guarantee {
         self
     }
 
-    /// The claims in one line: those for whole records, or, where there are none, all.
+    /// The claims for released records in one line: those for whole records, or, where there are none, all.
     pub fn summary(&self) -> String {
-        match (self.claims.is_empty(), self.each_release.is_empty()) {
+        let claims: Vec<&Claim> = self.claims_for_records().collect();
+        match (claims.is_empty(), self.each_release.is_empty()) {
             (true, true) => return "no claim".into(),
             (true, false) => return "no claim before the records are seen".into(),
             (false, _) => {}
         }
-        let whole: Vec<&Claim> = self.claims.iter().filter(|claim| claim.protects == Unit::Record).collect();
-        let shown = if whole.is_empty() { self.claims.iter().collect() } else { whole };
+        let whole: Vec<&Claim> =
+            claims.iter().copied().filter(|claim| claim.protects == Unit::Record).collect();
+        let shown = if whole.is_empty() { claims } else { whole };
         let lines: Vec<String> = shown.into_iter().map(Claim::to_string).collect();
         lines.join("; ")
     }

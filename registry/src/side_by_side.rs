@@ -1,6 +1,6 @@
 //! Mechanisms designed side by side, each for some of the columns, within one budget.
 
-use crate::{Brief, Budget, Design, Plugin, Result, Schema};
+use crate::{Brief, Budget, Design, Plugin, Result, Schema, Volunteers};
 use serde_json::Value;
 
 /// A mechanism with its parameters, and the columns that it is to release.
@@ -25,7 +25,8 @@ impl Design {
     /// parts, and no others.
     ///
     /// A part for the label alone gets `label_share` of the brief's budget, the others what is left, by the number of their
-    /// columns. The brief is one for the records of the whole schema.
+    /// columns. The brief is one for the records of the whole schema. A part for the label alone never sees private volunteers: it could
+    /// claim nothing for them.
     ///
     /// # Errors
     /// [`Error::MissingColumn`](crate::Error::MissingColumn) for a column that the schema lacks,
@@ -47,7 +48,10 @@ impl Design {
         let target = target.filter(|target| taken.contains(target));
         let budgets = shares(&brief.budget, parts, target, label_share)?;
         let designs = parts.iter().zip(budgets).map(|(part, budget)| {
-            let own = brief.for_part(schema.part(&part.columns, target)?)?.with_budget(budget);
+            let mut own = brief.for_part(schema.part(&part.columns, target)?)?.with_budget(budget);
+            if part.is_label(target) && matches!(own.volunteers, Volunteers::Private(_)) {
+                own.volunteers = Volunteers::None;
+            }
             part.plugin.design(&part.parameters, &own)
         });
         Self::composed(schema.domain(target)?, designs.collect::<Result<_>>()?)?.for_records(schema, target)

@@ -4,7 +4,7 @@ use crate::Lens;
 use ndarray::{Array2, ArrayView2};
 use scumble_neural::{Activation, Network};
 use scumble_registry::{
-    CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp, LocalMechanism,
+    ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp, LocalMechanism,
     Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, ShapedBy, Stream, Table, Unit,
     local,
 };
@@ -138,6 +138,9 @@ impl TryFrom<Parts> for LatentLaplace {
             }
         }
         parts.lens.check(parts.domain.features())?;
+        if parts.volunteers.is_some() && parts.shaped_by == ShapedBy::PublicKnowledge {
+            return Err(Error::shape("volunteers are promised something, and none shaped the design"));
+        }
         if let Some(VolunteersClaim { dp, .. }) = &parts.volunteers
             && !(dp.epsilon >= 0.0 && dp.epsilon.is_finite() && (0.0..1.0).contains(&dp.delta))
         {
@@ -188,7 +191,8 @@ impl LatentLaplace {
     /// # Errors
     /// [`Error::Shape`] or [`Error::NonFinite`] for records that are not of the domain's shape.
     pub fn latents(&self, records: ArrayView2<f64>) -> Result<Array2<f64>> {
-        let mut features = records.to_owned();
+        // Row by row in memory, whatever the table's order.
+        let mut features = records.as_standard_layout().into_owned();
         each_row(&mut features, |row| self.parts.domain.features().project(row))?;
         self.encoded(features.view())
     }
@@ -309,7 +313,11 @@ impl Mechanism for LatentLaplace {
                 protects: Unit::Volunteer,
                 theorem: theorem.clone(),
             });
-            guarantee.assumes.extend(assumes.iter().cloned());
+            for assumed in ASSUMED.iter().copied().chain(assumes.iter().map(String::as_str)) {
+                if !guarantee.assumes.iter().any(|line| line == assumed) {
+                    guarantee.assumes.push(assumed.to_owned());
+                }
+            }
         }
         Guarantee { shaped_by: *shaped_by, ..guarantee }
     }

@@ -119,6 +119,26 @@ impl Parameters {
         Ok(if self.learn_scale { PosteriorScale::Learned(scale) } else { PosteriorScale::Fixed(scale) })
     }
 
+    /// # Errors
+    /// [`Error::Parameter`] for what is said of plain training beside a promise, and would not be heard.
+    fn check_promise(&self) -> Result<()> {
+        let plain = [
+            ("epochs", self.epochs.is_some(), "epochs"),
+            ("batch_size", self.batch_size.is_some(), "expected_batch"),
+            ("learning_rate", self.learning_rate.is_some(), "learning_rate"),
+            ("learn_scale", self.learn_scale, ""),
+        ];
+        match plain.into_iter().find(|(_, is_given, _)| self.volunteers.is_some() && *is_given) {
+            None => Ok(()),
+            Some((name, _, "")) => refuse(format!(
+                "{name} cannot be had with a promise to volunteers: b would be learned from them beside the clipped gradients"
+            )),
+            Some((name, _, other)) => refuse(format!(
+                "{name} is of training without a promise to volunteers; with one it is volunteers.{other}"
+            )),
+        }
+    }
+
     fn variance(&self) -> Result<f64> {
         let usual = if self.likelihood == Numbers::Logit { 1.0 } else { 0.1 };
         positive("variance", self.variance.unwrap_or(usual))
@@ -126,7 +146,8 @@ impl Parameters {
 
     fn plain(&self, n: usize) -> Result<Plain> {
         let batch_size = some("batch_size", self.batch_size.unwrap_or(64))?;
-        let epochs = some("epochs", self.epochs.unwrap_or(20.max((10_000 * batch_size).div_ceil(n.max(1)))))?;
+        let epochs =
+            some("epochs", self.epochs.unwrap_or(20.max((10_000 * batch_size.min(n)).div_ceil(n.max(1)))))?;
         let learning_rate = positive("learning_rate", self.learning_rate.unwrap_or(5e-4))?;
         Ok(Plain { epochs, batch_size, learning_rate })
     }
@@ -183,6 +204,7 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         // Where there is no such noise, nothing need be trained to find that out.
         LaplaceNoise::calibrated(&latent, brief.budget.epsilon())?;
     }
+    parameters.check_promise()?;
     let promise = parameters.volunteers.as_ref().map(|wanted| Promise::new(wanted, n)).transpose()?;
     let shaped_by = brief.volunteers.shaped_by();
     check_shareable(shaped_by, promise.as_ref().is_some_and(Promise::is_kept))?;

@@ -80,10 +80,6 @@ pub enum Descent {
     Sgd,
 }
 
-/// What floating point leaves to be believed.
-const ASSUMES: &str = "the gradient of a volunteer is computed from that volunteer alone: products of matrices treat their rows alike, which is \
-     tried before training";
-
 /// What volunteers are promised, checked, for so many of them.
 pub(crate) struct Promise {
     target: Target,
@@ -132,6 +128,12 @@ impl Promise {
             ..PrivateTraining::default()
         };
         training.check().map_err(refused)?;
+        if wanted.delta >= 1.0 / volunteers as f64 {
+            return Err(refused(format!(
+                "delta must be below one in the number of volunteers, 1/{volunteers}, and {:e} is not: to publish a record in so many would keep it",
+                wanted.delta
+            )));
+        }
         Ok(Self { target, training, epochs, volunteers, seed: wanted.seed })
     }
 
@@ -146,11 +148,7 @@ impl Promise {
     /// [`Error::Parameter`] where not even one step fits the target, with what could be reached, and for a posterior whose scale is learned;
     /// [`Error::Diverged`] where training left the finite numbers.
     pub(crate) fn train(&self, lesson: &Lesson) -> Result<(Trained, Option<VolunteersClaim>)> {
-        let PosteriorScale::Fixed(scale) = lesson.scale else {
-            return Err(refused(
-                "learn_scale cannot be had with a promise to volunteers: b would be learned from them beside the clipped gradients",
-            ));
-        };
+        let (PosteriorScale::Fixed(scale) | PosteriorScale::Learned(scale)) = lesson.scale;
         let start = lesson.shape.start::<f32>(lesson.seed).map_err(wrong)?;
         let parameters = start.iter().map(|network| network.parameters().len()).sum();
         let (training, spent) = self.schedule(parameters)?;
@@ -177,7 +175,7 @@ impl Promise {
                 |_| (),
             )
             .map_err(broken)?;
-        let claim = self.is_kept().then(|| claim(&spent));
+        let claim = self.is_kept().then(|| claim(&training, self.volunteers, &spent));
         Ok((Trained { networks, scale }, claim))
     }
 
@@ -195,27 +193,45 @@ impl Promise {
         let rate = (training.expected_batch as f64 / n as f64).min(1.0);
         let steps = (epochs / rate).ceil().max(1.0) as u64;
         training.noise_multiplier = calibrate::noise_multiplier(rate, steps, self.target).map_err(refused)?;
-        // Rounding costs about a thousandth of it.
-        loop {
-            training.noise_multiplier *= 1.002;
+        // Rounding costs about a thousandth of it, and more where samples or networks are large.
+        for _ in 0..MOST_RAISES {
+            training.noise_multiplier *= RAISE;
             let spent = spent(&training, steps)?;
             if spent.epsilon <= epsilon {
                 return Ok((training, spent));
             }
         }
+        Err(refused(format!(
+            "no noise gives ε = {epsilon} at δ = {delta:e} with samples of {} and networks of {parameters} parameters, of whose gradients' rounding alone \
+             tells too much: fewer epochs or a smaller expected_batch may help",
+            training.expected_batch
+        )))
     }
 }
 
+/// The noise multiplier is raised by this, so often at most, until it pays for rounding.
+const RAISE: f64 = 1.002;
+const MOST_RAISES: usize = 50;
+
 /// The claim for those who were trained on.
-fn claim(spent: &Spent) -> VolunteersClaim {
+fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> VolunteersClaim {
     let theorem = format!(
-        "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder together, each volunteer at the rate {:.3e} \
-         with discrete noise of multiplier {:.4}, composed by privacy loss distributions (Koskela, Jälkö and Honkela 2020); by Rényi divergences ε = {:.3}",
-        spent.steps, spent.sampling_rate, spent.noise_multiplier, spent.epsilon_by_renyi
+        "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder together, {} of {volunteers} volunteers a step in \
+         expectation, with discrete noise of multiplier {:.4}, which counts as {:.4} once rounding is paid for, composed by privacy loss distributions \
+         (Koskela, Jälkö and Honkela 2020); by Rényi divergences ε = {:.3}",
+        spent.steps,
+        training.expected_batch,
+        spent.noise_multiplier,
+        spent.effective_noise_multiplier,
+        spent.epsilon_by_renyi
     );
-    let assumes = vec![
-        "the number of volunteers, by which the sampling rate was chosen, is public".to_owned(),
-        ASSUMES.to_owned(),
+    let of_training = training.assumes().into_iter().map(str::to_owned);
+    let mut assumes = vec![
+        "this is the only design of these volunteers: each further one, tried or kept, adds its ε".to_owned(),
     ];
+    if spent.neighbours == Neighbours::AddOrRemoveOne {
+        assumes.push("what is to be hidden is whether somebody volunteered; for what a known volunteer's record says, ε is that of replacement, up to twice as large".into());
+    }
+    assumes.extend(of_training);
     VolunteersClaim { dp: CentralDp::new(spent.epsilon, spent.delta, spent.neighbours), theorem, assumes }
 }

@@ -142,7 +142,7 @@ fn black_and_white_is_learned_as_such() {
 fn promise(more: Value) -> Value {
     let mut promise = json!({"epsilon": 3.0, "epochs": 10.0, "expected_batch": 50});
     promise.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    short(json!({"volunteers": promise}))
+    json!({"latent_dim": 2, "hidden": [16], "volunteers": promise})
 }
 
 /// The central claim for volunteers, if there is one.
@@ -179,6 +179,27 @@ fn private_volunteers_are_promised_what_was_asked_for_and_no_more() {
 }
 
 #[test]
+fn without_noise_on_records_a_promise_to_volunteers_is_none_to_others() {
+    let guarantee = designed(&promise(json!({})), &brief(f64::INFINITY)).guarantee();
+    assert!(guarantee.protects_volunteers() && !guarantee.has_dp());
+    assert_eq!(guarantee.summary(), "no claim");
+    let card = guarantee.to_string();
+    assert!(card.contains("nothing to those whose records are released"), "{card}");
+    assert!(
+        card.contains("each person contributes one record") && card.contains("that release's ε comes on top"),
+        "{card}"
+    );
+}
+
+#[test]
+fn latents_do_not_depend_on_how_a_table_lies_in_memory() {
+    let mechanism = designed(&short(json!({"epochs": 5})), &brief(1.0));
+    let columns_first = line(20).reversed_axes().as_standard_layout().into_owned().reversed_axes();
+    assert!(!columns_first.is_standard_layout());
+    assert_eq!(mechanism.latents(columns_first.view()).unwrap(), mechanism.latents(line(20).view()).unwrap());
+}
+
+#[test]
 fn nobody_who_was_promised_privacy_shapes_a_design_that_breaks_it() {
     let mut brief = brief(4.0);
     let Volunteers::Consented(table) = brief.volunteers else { unreachable!() };
@@ -205,6 +226,7 @@ fn a_seed_repeats_a_private_training_and_voids_its_promise() {
 fn what_is_wrong_is_said_in_a_sentence() {
     let ordinary = brief(2.0);
     for (parameters, says) in [
+        (json!({"epochs": 3, "volunteers": {"epsilon": 1.0}}), "with one it is volunteers.epochs"),
         (json!({"l1_bound": 0.0}), "l1_bound must be finite and above zero, and 0 is not"),
         (json!({"l1_bound": -1.0}), "l1_bound must be finite and above zero, and -1 is not"),
         (json!({"latent_dim": 0}), "latent_dim must be one or more"),
@@ -214,14 +236,25 @@ fn what_is_wrong_is_said_in_a_sentence() {
         (json!({"batch_size": 0}), "batch_size must be one or more"),
         (json!({"pretraining_epsilon": -3.0}), "pretraining_epsilon must be finite and above zero"),
         (json!({"learning_rate": 1e30}), "left the finite numbers in epoch"),
-        (json!({"volunteers": {"epsilon": 0.0}}), "epsilon"),
-        (json!({"volunteers": {"epsilon": 1e-6, "noise_multiplier": 0.5}}), "one step"),
-        (json!({"volunteers": {"epsilon": 1.0, "expected_batch": 1000}}), "1000"),
-        (json!({"learn_scale": true, "volunteers": {"epsilon": 1.0}}), "learn_scale cannot be had"),
     ] {
         let message = refused(&short(parameters.clone()), &ordinary);
         assert!(message.contains(says), "{parameters}: {message}");
     }
+    for (promise, says) in [
+        (json!({"epsilon": 0.0}), "epsilon must be finite and above zero"),
+        (json!({"epsilon": 1e-6, "noise_multiplier": 0.5}), "one step"),
+        (json!({"epsilon": 1e-7}), "noise"),
+        (json!({"epsilon": 1.0, "expected_batch": 1000}), "1000"),
+        (
+            json!({"epsilon": 1.0, "delta": 0.01}),
+            "delta must be below one in the number of volunteers, 1/200",
+        ),
+    ] {
+        let message = refused(&json!({"hidden": [16], "volunteers": promise}), &ordinary);
+        assert!(message.contains(says), "{promise}: {message}");
+    }
+    let message = refused(&json!({"learn_scale": true, "volunteers": {"epsilon": 1.0}}), &ordinary);
+    assert!(message.contains("learn_scale cannot be had"), "{message}");
     let nobody = Brief { volunteers: Volunteers::None, ..ordinary.clone() };
     assert!(refused(&short(json!({})), &nobody).contains("there are none"));
     let mut outside = ordinary.clone();
