@@ -138,8 +138,14 @@ set = { hidden = 4, epochs = 20, learning_rate = 0.05 }
     let refused = files.refuses("compare --config exp.toml");
     let expected = "row 22, column \"issued\": \"Mars 2011\" is no date such as 2007-12-01 or Dec-2007";
     assert!(refused.contains(expected), "{refused}");
-    files.write("exp.toml", experiment.replace("\"colour\"", "\"price\""));
-    assert!(files.refuses("compare --config exp.toml").contains("exp.toml"));
+    files.write("loans.csv", files.read("loans.csv").replace("Mars 2011", "Mar-2011"));
+    let of_a_number = experiment.split("[[model]]").next().unwrap().replace("\"colour\"", "\"price\"");
+    files.write("exp.toml", of_a_number);
+    let refused = files.refuses("compare --config exp.toml");
+    assert!(
+        refused.starts_with("exp.toml: [split]: ") && refused.contains("balance is for classes"),
+        "{refused}"
+    );
 }
 
 #[test]
