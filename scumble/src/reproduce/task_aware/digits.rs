@@ -35,7 +35,7 @@ pub(super) fn figure_8(setting: &Setting, _: &'static str) -> Result<Found> {
         Approach {
             name: "task-aware",
             plugin: "task-aware-gradient",
-            parameters: json!({ "latent_dim": LATENTS, "eta": 1e-4, "training": training(setting) }),
+            parameters: json!({ "latent_dim": LATENTS, "eta": 0.1, "training": training(setting) }),
             stretch: 1.0,
         },
         Approach {
@@ -61,7 +61,8 @@ pub(super) fn figure_8(setting: &Setting, _: &'static str) -> Result<Found> {
             format!(
                 "The first {train} of 60,000 images, in minibatches, and of the test images the first {test}. The task is a linear classifier of \
                  the same images; without noise it loses {of_train:.3} on training records and {of_test:.3} on test records. The paper says \
-                 neither η nor how long it trains: η = 0.0001 here."
+                 neither η nor how long it trains: η = 0.1 here, which loses least of 0.001, 0.01, 0.1 and 1 on 1,000 images at ε = 20; privacy-agnostic is ahead \
+                 of all of them."
             ),
             "task-agnostic, which loses far more in the paper, is left out.".into(),
         ],
