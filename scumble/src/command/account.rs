@@ -1,6 +1,6 @@
 //! `scumble account`: privacy accounting.
 
-use super::{Failure, print, print_json, progress_bar};
+use super::{Failure, print, print_json, spinning};
 use crate::accounting::calibrate::{self, Target};
 use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, renyi};
 use crate::registry::number;
@@ -141,10 +141,8 @@ fn account_gaussian(arguments: &GaussianArguments, as_json: bool) -> Result<(), 
 }
 
 fn account_dp_sgd(arguments: &DpSgdArguments, as_json: bool) -> Result<(), Failure> {
-    let bar = progress_bar(0, "{spinner} accounting, {elapsed}");
-    bar.enable_steady_tick(std::time::Duration::from_millis(200));
-    let solved = solve(arguments);
-    let found = solved.and_then(|(run, delta)| {
+    let (run, delta, by_renyi, bounds) = spinning("accounting", || -> Result<_, Failure> {
+        let (run, delta) = solve(arguments)?;
         let neighbours = arguments.neighbours.into();
         let by_renyi = renyi::epsilon(&[run], delta, neighbours)?;
         let mut bounds = loss::epsilon(&[run], delta, neighbours)?;
@@ -152,9 +150,7 @@ fn account_dp_sgd(arguments: &DpSgdArguments, as_json: bool) -> Result<(), Failu
             bounds.upper = bounds.upper.min(epsilon); // δ was found for it
         }
         Ok((run, delta, by_renyi, bounds))
-    });
-    bar.finish_and_clear();
-    let (run, delta, by_renyi, bounds) = found?;
+    })?;
     let neighbours = match arguments.neighbours {
         Relation::AddRemove => "add-remove",
         Relation::Replace => "replace",

@@ -1,7 +1,7 @@
 //! `scumble design`: a mechanism, or several side by side, as a file to ship.
 
 use super::setting::Setting;
-use super::{Failure, complain, print, print_json, refuse_overlaps, tell_clipped};
+use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
 use crate::registry::{
     Brief, Budget, Clipped, Design, Existing, Kind, NewFile, Part, Readable, Registry, Schema, ShapedBy,
     Task, Volunteers, csv,
@@ -83,15 +83,16 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
         arguments.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?;
     let mut parts = parts(registry, arguments, &schema)?;
     apply(&settings, &mut parts, arguments.mechanism.len() < 2)?;
-    let design = match &parts[..] {
+    // Some learn for minutes.
+    let design = spinning("designing", || match &parts[..] {
         [only] if arguments.columns.is_empty() => {
-            only.plugin.design(&only.parameters, &brief)?.for_records(schema.clone(), target)?
+            only.plugin.design(&only.parameters, &brief)?.for_records(schema.clone(), target)
         }
         parts => {
             let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
-            Design::side_by_side(&schema, target, &brief, parts, label_share)?
+            Design::side_by_side(&schema, target, &brief, parts, label_share)
         }
-    };
+    })?;
     let guarantee = design.mechanism().guarantee();
     let text = design.to_json()?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };

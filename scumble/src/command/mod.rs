@@ -199,6 +199,15 @@ fn progress_bar(length: u64, template: &str) -> ProgressBar {
     }
 }
 
+/// Does `work` while a terminal sees what is being done, and for how long.
+fn spinning<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let bar = progress_bar(0, &format!("{{spinner}} {what}, {{elapsed}}"));
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    let done = work();
+    bar.finish_and_clear();
+    done
+}
+
 /// Counts of clipped cells are for the owner of the data: they go to stderr, never into a release or a card.
 fn tell_clipped(file: &str, columns: &[Clipped]) {
     if columns.is_empty() {
