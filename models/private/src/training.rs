@@ -105,11 +105,11 @@ impl PrivateTraining {
 
     /// Trains networks from `start` on, all by one gradient, in so many `steps` on samples of so many `records`.
     ///
-    /// `per_example` takes some rows of the records through the networks and back, from the gradient of each row's own loss, not of their
-    /// mean, and gives the sum of the losses, which goes to `progress` and decides nothing. It is called with 96 rows at most, of
+    /// `per_example` takes some rows of the records through each of the networks and back, from the gradient of each row's own loss, not of
+    /// their mean, and gives the sum of the losses, which goes to `progress` and decides nothing. It is called with 96 rows at most, of
     /// which the last one is repeated where need be: what is repeated does not enter the gradient. What it leaves in a row's part of the
-    /// passes must come from that record, the networks and randomness of its own alone. A row's gradient that is no finite number enters
-    /// as zero.
+    /// passes must come from that record, the networks and randomness of its own alone. That these networks make it so is looked at before
+    /// the first step; others that it may send rows through are its own to answer for. A row's gradient that is no finite number enters as zero.
     ///
     /// The networks that come out, and each on the way, are covered by [`spent`](Self::spent); what `progress` is told is not. One key is
     /// drawn from `randomness`, and all else from that, so the same generator gives the same bits on any number of threads.
@@ -245,6 +245,7 @@ where
             pad(records, self.alignment, &mut self.padded);
             loss += (self.per_example)(&self.networks, &self.padded, &mut self.passes)?;
             rows += self.padded.len();
+            self.check_rows()?;
             clip(
                 &self.networks,
                 &mut self.passes,
@@ -261,6 +262,18 @@ where
             }
         }
         Ok((rows > 0).then(|| loss / rows as f64))
+    }
+
+    /// # Errors
+    /// [`scumble_neural::Error::Length`] unless all rows went through every network: weights are told by a row's place.
+    fn check_rows(&self) -> Result<()> {
+        let expected = self.padded.len();
+        match self.passes.iter().map(Pass::examples).find(|&found| found != expected) {
+            Some(found) => {
+                Err(scumble_neural::Error::Length { what: "the rows of a pass", expected, found }.into())
+            }
+            None => Ok(()),
+        }
     }
 }
 

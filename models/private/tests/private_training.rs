@@ -162,6 +162,12 @@ fn what_cannot_be_is_refused_in_a_sentence() {
     for (training, text) in cases {
         assert_eq!(refused(training), text);
     }
+    let lacking = |networks: &[Network<f32>; 1], rows: &[usize], passes: &mut [Pass<f32>; 1]| {
+        nothing(networks, &rows[1..], passes)
+    };
+    let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+    let error = usual.fit([&start], 64, 1, lacking, &mut rng, |_| ()).unwrap_err();
+    assert_eq!(error.to_string(), "the rows of a pass must be 64 in number, and are 63");
     let delta = usual.spent::<f32>(1000, 10, 1000, 1e-24, Neighbours::AddOrRemoveOne).unwrap_err();
     assert!(delta.to_string().contains("must be"), "{delta}");
     let unknown = Target { epsilon: f64::NAN, delta: 1e-5, neighbours: Neighbours::AddOrRemoveOne };
