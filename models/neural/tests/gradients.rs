@@ -154,6 +154,13 @@ proptest! {
                 let expected = weights.iter().zip(&alone).map(|(weight, alone)| weight * alone[index]).sum();
                 prop_assert!(near(found, expected, 1e-10), "{found} for {expected}");
             }
+            // The same, with the weights in the pass itself.
+            pass.weigh(&weights).unwrap();
+            let in_place = case.gradient(&pass);
+            prop_assert!(in_place.iter().zip(&clipped).all(|(&one, &other)| near(one, other, 1e-12)));
+            let mut left = vec![0.0; weights.len()];
+            case.network.add_squared_norms(&pass, &mut left).unwrap();
+            prop_assert!(left.iter().all(|square| square.sqrt() <= clip * (1.0 + 1e-12)));
         }
     }
 
@@ -318,4 +325,25 @@ fn initial_parameters_lie_within_their_bounds_and_reach_them() {
         }
         assert_eq!(parameters, initial(initialisation));
     }
+}
+
+#[test]
+fn an_example_of_weight_zero_leaves_nothing_behind_even_if_it_is_no_number() {
+    let architecture = Architecture::new(2).layer(3, Activation::Tanh).layer(1, Activation::Identity);
+    let network = Network::<f64>::new(architecture, Initialisation::Uniform, 1).unwrap();
+    let gradient = |records: Array2<f64>, weights: &[f64]| {
+        let mut pass = Pass::default();
+        let outputs = network.forward(records.view(), &mut pass).unwrap().mapv(|_| 1.0);
+        network.backward(outputs.view(), &mut pass).unwrap();
+        pass.weigh(weights).unwrap();
+        let mut gradient = vec![0.0; network.parameters().len()];
+        network.gradient(&pass, &mut gradient).unwrap();
+        gradient
+    };
+    let odd = ndarray::array![[0.5, -1.0], [f64::NAN, 1.0], [f64::INFINITY, 0.0]];
+    let alone = gradient(ndarray::array![[0.5, -1.0]], &[2.0]);
+    for (found, expected) in gradient(odd.clone(), &[2.0, 0.0, 0.0]).into_iter().zip(alone) {
+        assert!(near(found, expected, 1e-12), "{found} for {expected}");
+    }
+    assert!(gradient(odd, &[2.0, 1.0, 0.0]).into_iter().any(f64::is_nan));
 }

@@ -16,16 +16,17 @@ const SEED: u64 = 11;
 const Z: f64 = 4.9;
 
 /// Gives records back as they are.
-fn autoencoder<T: Real>(
+fn autoencode<T: Real>(
     records: ArrayView2<T>,
-) -> impl FnMut(&[Network<T>; 1], &[usize], &mut [Pass<T>; 1]) -> scumble_neural::Result<f64> {
-    move |[network], rows, [pass]| {
-        let output = network.forward_rows(records, rows, pass)?;
-        let (mut gradient, mut losses) = (Array2::zeros(output.dim()), vec![T::zero(); rows.len()]);
-        Loss::SquaredError(records).each_of(rows, output, gradient.view_mut(), &mut losses)?;
-        network.backward(gradient.view(), pass)?;
-        Ok(losses.into_iter().map(Into::<f64>::into).sum())
-    }
+    [network]: &[Network<T>; 1],
+    rows: &[usize],
+    [pass]: &mut [Pass<T>; 1],
+) -> scumble_neural::Result<f64> {
+    let output = network.forward_rows(records, rows, pass)?;
+    let (mut gradient, mut losses) = (Array2::zeros(output.dim()), vec![T::zero(); rows.len()]);
+    Loss::SquaredError(records).each_of(rows, output, gradient.view_mut(), &mut losses)?;
+    network.backward(gradient.view(), pass)?;
+    Ok(losses.into_iter().map(Into::<f64>::into).sum())
 }
 
 /// Every gradient is zero.
@@ -78,7 +79,16 @@ fn a_network_learns_within_a_target() {
     let mut losses = vec![];
     let mut rng = ChaCha20Rng::seed_from_u64(SEED);
     let progress = |step: Step| losses.extend(step.mean_loss);
-    training.fit([&start], 2000, steps, autoencoder(records.view()), &mut rng, progress).unwrap();
+    training
+        .fit(
+            [&start],
+            2000,
+            steps,
+            |networks, rows, passes| autoencode(records.view(), networks, rows, passes),
+            &mut rng,
+            progress,
+        )
+        .unwrap();
     assert!(losses[losses.len() - 1] < losses[0] / 2.0, "{losses:?}");
     let spent = |steps| {
         training.spent::<f32>(2000, parameters, steps, 1e-5, Neighbours::AddOrRemoveOne).unwrap().epsilon
@@ -185,7 +195,16 @@ fn without_noise_and_without_clipping_a_step_is_one_of_adam() {
         ..PrivateTraining::default()
     };
     let mut rng = ChaCha20Rng::seed_from_u64(SEED);
-    let [privately] = training.fit([&start], 40, 5, autoencoder(records.view()), &mut rng, |_| ()).unwrap();
+    let [privately] = training
+        .fit(
+            [&start],
+            40,
+            5,
+            |networks, rows, passes| autoencode(records.view(), networks, rows, passes),
+            &mut rng,
+            |_| (),
+        )
+        .unwrap();
     let mut plainly = start.clone();
     let mut stepper = training.optimiser.start(start.parameters().len()).unwrap();
     let mut gradient = vec![0.0; start.parameters().len()];
@@ -221,7 +240,16 @@ fn a_training_repeats_bit_by_bit_on_any_number_of_threads() {
             let mut drawn = vec![];
             let progress = |step: Step| drawn.push(step.examples);
             let [trained] = pool
-                .install(|| training.fit([&start], 300, 6, autoencoder(records.view()), &mut rng, progress))
+                .install(|| {
+                    training.fit(
+                        [&start],
+                        300,
+                        6,
+                        |networks, rows, passes| autoencode(records.view(), networks, rows, passes),
+                        &mut rng,
+                        progress,
+                    )
+                })
                 .unwrap();
             assert!(drawn.iter().any(|&examples| examples > 96), "{drawn:?}");
             trained
