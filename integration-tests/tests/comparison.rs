@@ -105,7 +105,7 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
         let mut comparison = comparison(&[100.0]);
         comparison.data.train_records = Some(1000);
         comparison.splitting =
-            Splitting { kind: SplitKind::Own, most_train, most_test: None, volunteers: 0.0 };
+            Splitting { kind: SplitKind::Own, most_train, most_test: None, volunteers: 0.0, balance: false };
         comparison.metrics = vec![Metric::Accuracy, Metric::BalancedAccuracy];
         run(&comparison)
     };

@@ -4,6 +4,7 @@ use linfa::traits::{Fit, Predict};
 use ndarray::{Array1, Array2, Axis, concatenate};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use scumble::classifier::ClassifierParams;
 use scumble::linear::{LogisticParams, RidgeParams};
 use scumble::registry::{
     Brief, Budget, Composed, Domain, Mechanism, Randomness, RecordDomain, Registry, Release, Table, Target,
@@ -196,4 +197,44 @@ fn classifiers_that_know_the_flips_find_more_true_labels_at_small_epsilon() {
         let (mean, error) = gain(&format!("{name} on flipped labels at ε = 0.5, in accuracy"), &gains);
         assert!(mean > 5.0 * error, "{name}: a gain of {mean} ± {error}");
     }
+}
+
+/// Ten digits of 8 × 8 pixels: each a pattern of its own, moved by as much as it is wide.
+fn digits(n: usize, seed: u64) -> (Array2<f64>, Array1<usize>) {
+    let mut of_patterns = ChaCha20Rng::seed_from_u64(10);
+    let patterns = Array2::from_shape_simple_fn((10, 64), || of_patterns.gen_range(0.0..1.0));
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let classes = Array1::from_shape_simple_fn(n, || rng.gen_range(0..10));
+    let mut records = patterns.select(Axis(0), classes.as_slice().unwrap());
+    records.mapv_inplace(|pixel: f64| (pixel + rng.gen_range(-1.0..1.0)).clamp(0.0, 1.0));
+    (records, classes)
+}
+
+/// Labels at ε = 1 among ten are right in 23 % of cases. Five data sets: the mean gain lies more than five of its standard errors above zero;
+/// it was 0.197 ± 0.008 when this was written.
+#[test]
+fn networks_that_know_the_flips_find_more_digits() {
+    let columns: Vec<String> = (1..=64).map(|pixel| format!("p{pixel}")).collect();
+    let levels = (0..10).map(|digit| digit.to_string()).collect();
+    let domain =
+        RecordDomain::new(columns.clone(), Domain::unit_box(64), TargetDomain::Class { levels }).unwrap();
+    let brief = Brief::new(domain, Budget::new(1.0, 0.0).unwrap());
+    let registry = Registry::installed().unwrap();
+    let design = registry.get("randomized-response").unwrap().design(&json!({}), &brief).unwrap();
+    let gains: Vec<f64> = (0..5)
+        .map(|seed| {
+            let ((records, classes), (test, truth)) = (digits(20_000, 200 + seed), digits(2_000, 250 + seed));
+            let table = Table::new(columns.clone(), records, Target::Class(classes)).unwrap();
+            let release = design.mechanism().release(&table, &mut Randomness::seeded(seed)).unwrap();
+            let flip = release.noise.label_flip().unwrap();
+            let seen: linfa::Dataset<f64, usize, ndarray::Ix1> = release.table.try_into().unwrap();
+            let share = |params: ClassifierParams| {
+                let predicted = params.fit(&seen).unwrap().predict(&test);
+                predicted.iter().zip(&truth).filter(|(one, other)| one == other).count() as f64 / 2_000.0
+            };
+            share(ClassifierParams::default().label_flip(flip)) - share(ClassifierParams::default())
+        })
+        .collect();
+    let (mean, error) = gain("a network on flipped digits at ε = 1, in accuracy", &gains);
+    assert!(mean > 5.0 * error, "seeds 200 to 204: a gain of {mean} ± {error}");
 }

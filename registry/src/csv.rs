@@ -1,5 +1,6 @@
 //! Reading CSV by a schema: whole, or some rows at a time.
 
+use crate::encoder::place_of;
 use crate::{Clipped, Clips, Encoder, Error, OutOfBounds, RecordDomain, Result, Schema, Table};
 use ndarray::Array2;
 use std::fs::File;
@@ -49,6 +50,7 @@ pub fn read_matrix(file: &Path, columns: &[String]) -> Result<Array2<f64>> {
 #[derive(Debug)]
 pub struct Reader<R> {
     reader: csv::Reader<Rows<R>>,
+    header: csv::StringRecord,
     record: csv::StringRecord,
     source: String,
     encoder: Encoder,
@@ -118,6 +120,7 @@ impl<R: Read> Reader<R> {
         let encoder = schema.encoder(&names, target, out_of_bounds, source)?;
         Ok(Self {
             reader,
+            header,
             record: csv::StringRecord::new(),
             source: source.into(),
             encoder,
@@ -212,10 +215,32 @@ impl<R: Read> Reader<R> {
         while let Some(rows) = self.next_rows(1024)? {
             rows.encode(&self.encoder, &mut flat, &mut clips)?;
         }
+        self.loaded(flat, &clips)
+    }
+
+    /// All rows that are left, and beside them the cells of one `column`, of which the schema need not know: one a record, trimmed.
+    ///
+    /// # Errors
+    /// As [`read_all`](Self::read_all), [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
+    pub fn read_all_beside(mut self, column: &str) -> Result<(Loaded, Vec<String>)> {
+        let header: Vec<&str> = self.header.iter().map(str::trim).collect();
+        let place = place_of(column, &header, &self.source)?;
+        let mut flat = vec![];
+        let mut clips = Clips::default();
+        let mut cells = vec![];
+        while let Some(rows) = self.next_rows(1)? {
+            rows.encode(&self.encoder, &mut flat, &mut clips)?;
+            // The row that was read last.
+            cells.push(self.record.get(place).unwrap_or_default().trim().to_owned());
+        }
+        Ok((self.loaded(flat, &clips)?, cells))
+    }
+
+    fn loaded(&self, flat: Vec<f64>, clips: &Clips) -> Result<Loaded> {
         Ok(Loaded {
             table: self.encoder.table(flat)?,
             domain: self.encoder.domain().clone(),
-            clipped: self.encoder.clipped(&clips),
+            clipped: self.encoder.clipped(clips),
         })
     }
 }
@@ -347,6 +372,20 @@ mod tests {
         assert_eq!(sizes, [2, 2, 1]);
         assert_eq!(records, [0.0, 0.5, 1.0, 1.5, 2.0]);
         assert!(reader.encoder().clipped(&clips).is_empty());
+    }
+
+    #[test]
+    fn a_column_beside_the_schema_comes_one_cell_a_record() {
+        let reader = |text: &'static str| {
+            Reader::new(text.as_bytes(), "data.csv", &schema(), None, OutOfBounds::Clip).unwrap()
+        };
+        let (loaded, cells) = reader("when,size\n b ,1\n\na,2\n\"c\",0\n").read_all_beside("when").unwrap();
+        assert_eq!(*loaded.table.records(), ndarray::array![[0.5], [1.0], [0.0]]);
+        assert_eq!(cells, ["b", "a", "c"]);
+        let missing = reader("when,size\nb,1\n").read_all_beside("wenn").unwrap_err().to_string();
+        assert_eq!(missing, "data.csv: there is no column \"wenn\"; did you mean \"when\"?");
+        let short = reader("when,size\nb,1\n2\n").read_all_beside("when").unwrap_err().to_string();
+        assert_eq!(short, "data.csv, row 2: it has 1 cells where the header has 2");
     }
 
     #[test]

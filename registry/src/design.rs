@@ -178,7 +178,7 @@ impl Design {
     pub fn read_released(&self, file: &Path) -> Result<(Table, Noise)> {
         let (records, local, decoder) = (self.records()?, self.local()?, self.decoder()?);
         let released: Vec<&str> = decoder.header().iter().map(String::as_str).collect();
-        let schema = records.schema.columns_named(&released)?;
+        let schema = records.schema.columns_named(&released)?.without_missing();
         let target = records.target.as_deref().filter(|target| released.contains(target));
         let table = csv::Reader::open(file, &schema, target, OutOfBounds::Keep)?.read_all()?.table;
         let columns = local.layout().columns;

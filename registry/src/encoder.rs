@@ -36,6 +36,8 @@ struct Field {
     place: usize,
     /// No number and no level of it has more bytes.
     longest: usize,
+    /// What a missing cell is read as.
+    stand_in: Option<String>,
 }
 
 /// How many cells of which column were moved to their bounds. It is about the data: for their owner alone.
@@ -87,7 +89,8 @@ impl Encoder {
                 Kind::Real { .. } => LONGEST_NUMBER,
                 Kind::Category { levels } => levels.iter().map(String::len).fold(LONGEST_NUMBER, usize::max),
             };
-            Ok(Field { column: column.clone(), place, longest })
+            let stand_in = column.missing.as_ref().map(|missing| missing.to_string());
+            Ok(Field { column: column.clone(), place, longest, stand_in })
         });
         let fields = fields.collect::<Result<_>>()?;
         Ok(Self { source: source.into(), cells: header.len(), domain, fields, out_of_bounds })
@@ -114,12 +117,13 @@ impl Encoder {
         Ok(record)
     }
 
-    /// The cells of a row that the schema names, trimmed, in the order of [`encode_picked`](Self::encode_picked).
-    pub(crate) fn pick<'a>(
-        &self,
+    /// The cells of a row that the schema names, trimmed, in the order of [`encode_picked`](Self::encode_picked), and those that are
+    /// missing as what they are read as.
+    pub(crate) fn pick<'s, 'a: 's>(
+        &'s self,
         row: usize,
         cells: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<&'a str>> {
+    ) -> Result<Vec<&'s str>> {
         let cells: Vec<&str> = cells.into_iter().map(str::trim).collect();
         if cells.len() != self.cells {
             return Err(Error::RowLength {
@@ -130,7 +134,7 @@ impl Encoder {
             });
         }
         let picked = self.fields.iter().map(|field| {
-            let cell = cells[field.place];
+            let cell = field.present(cells[field.place]);
             if cell.len() > field.longest {
                 let problem =
                     format!("is too long, with {} bytes; {}", cell.len(), field.wanted(self.out_of_bounds));
@@ -208,7 +212,8 @@ impl Encoder {
 /// More bytes than any number is written with.
 const LONGEST_NUMBER: usize = 1100;
 
-fn place_of(column: &str, header: &[&str], source: &str) -> Result<usize> {
+/// Where the column stands in the header.
+pub(crate) fn place_of(column: &str, header: &[&str], source: &str) -> Result<usize> {
     let mut places = (0..header.len()).filter(|&at| header[at] == column);
     match (places.next(), places.next()) {
         (Some(place), None) => Ok(place),
@@ -222,6 +227,14 @@ fn place_of(column: &str, header: &[&str], source: &str) -> Result<usize> {
 }
 
 impl Field {
+    /// The cell, or what it is read as where it is missing.
+    fn present<'a>(&'a self, cell: &'a str) -> &'a str {
+        match &self.stand_in {
+            Some(stand_in) if self.column.is_missing(cell) => stand_in,
+            _ => cell,
+        }
+    }
+
     /// Appends the cell's coordinates, and says whether it was clipped.
     fn encode(
         &self,
@@ -303,6 +316,55 @@ mod tests {
         one.add(&other);
         let expected = Clipped { column: "size".into(), cells: 2, lower: 10.0, upper: 20.0 };
         assert_eq!(encoder.clipped(&one), [expected]);
+    }
+
+    #[test]
+    fn a_missing_cell_is_read_as_what_the_schema_says_and_no_other_cell_is() {
+        let text = r#"
+            [[column]]
+            name = "size"
+            kind = "real"
+            lower = 0.0
+            upper = 10.0
+            missing = 2.5
+
+            [[column]]
+            name = "weight"
+            kind = "real"
+            lower = 0.0
+            upper = 10.0
+            missing = 5
+            missing_cells = ["NA", "-999"]
+
+            [[column]]
+            name = "good"
+            kind = "category"
+            levels = ["no", "yes", "unknown"]
+            missing = "unknown"
+            missing_cells = ["", "?"]
+        "#;
+        let schema = Schema::from_toml(text, "schema.toml").unwrap();
+        let encoder =
+            schema.encoder(&["size", "weight", "good"], None, OutOfBounds::Reject, "data.csv").unwrap();
+        let encode = |row: [&str; 3]| encoder.encode(3, row, &mut Clips::default());
+        let unknown = [0.25, 0.5, 0.0, 0.0, 1.0];
+        for row in [["", "NA", "?"], [" ", "-999", ""], ["2.5", " NA ", "unknown"]] {
+            assert_eq!(encode(row).unwrap(), unknown, "{row:?}");
+        }
+        for (row, expected) in [
+            (
+                ["NA", "1", "no"],
+                "data.csv, row 3, column \"size\": \"NA\" is no number; a number between 0 and 10 is needed",
+            ),
+            (
+                ["1", "", "no"],
+                "data.csv, row 3, column \"weight\": \"\" is no number; a number between 0 and 10 is needed",
+            ),
+            (["1", "1", "NA"], "column \"good\": \"NA\" is no level of it"),
+        ] {
+            let message = encode(row).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
     }
 
     #[test]

@@ -246,13 +246,31 @@ impl Ledger {
         target: Option<&str>,
         what: &str,
     ) -> Result<()> {
-        self.change(false, |accounts| {
-            let cost_of = |account: &Account| account.cost(guarantee, target);
-            match spend_on(accounts, dataset, false, cost_of, what)? {
-                0 => Err(self.wrong(format!("there is no account for {dataset:?}"))),
-                _ => Ok(()),
-            }
-        })
+        self.change(false, |accounts| self.spend_release(accounts, dataset, guarantee, target, what))
+    }
+
+    /// Whether [`charge_release`](Self::charge_release) would be refused as things stand, before work is done for a release that may not
+    /// happen. Nothing is charged.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge).
+    pub fn check_release(&self, dataset: &str, guarantee: &Guarantee, target: Option<&str>) -> Result<()> {
+        self.spend_release(&mut self.accounts()?, dataset, guarantee, target, "nothing")
+    }
+
+    fn spend_release(
+        &self,
+        accounts: &mut [Account],
+        dataset: &str,
+        guarantee: &Guarantee,
+        target: Option<&str>,
+        what: &str,
+    ) -> Result<()> {
+        let cost_of = |account: &Account| account.cost(guarantee, target);
+        match spend_on(accounts, dataset, false, cost_of, what)? {
+            0 => Err(self.wrong(format!("there is no account for {dataset:?}"))),
+            _ => Ok(()),
+        }
     }
 
     /// The ledger's file and its witness.

@@ -102,7 +102,7 @@ pub use new_file::{Existing, NewFile, Readable, is_beside, is_same_file};
 pub use plugin::{Example, NoParameters, Pace, Plugin, Registry, Side, parse_parameters};
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
-pub use schema::{Column, Kind, Schema};
+pub use schema::{Column, Kind, Missing, Schema};
 pub use side_by_side::Part;
 pub use table::{Table, Target};
 

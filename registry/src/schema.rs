@@ -9,7 +9,9 @@ use std::path::Path;
 
 /// What is publicly known of a table's columns. Bounds are never learned from private data.
 ///
-/// A real column becomes one coordinate in [0, 1] by its bounds, a category one coordinate a level (one-hot).
+/// A real column becomes one coordinate in [0, 1] by its bounds, a category one coordinate a level (one-hot). A column in which cells may be
+/// missing says what stands for them: `missing = 50000.0`, or a level. Then an empty cell is read as that, or those that
+/// `missing_cells = ["NA", "?"]` lists. Elsewhere an empty cell is an error.
 ///
 /// ```
 /// use scumble_registry::Schema;
@@ -74,9 +76,35 @@ const LARGEST_BOUND: f64 = 1e100;
 pub struct Column {
     /// Its name, as in the file's header.
     pub name: String,
+    /// What a missing cell is read as, where cells may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
+    /// How a missing cell stands in the file; empty, if nothing is listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_cells: Vec<String>,
     /// What it holds.
     #[serde(flatten)]
     pub kind: Kind,
+}
+
+/// What a missing cell is read as. It is public, and never the mean of the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "`missing` must be a number within the bounds, or a level")]
+pub enum Missing {
+    /// Of a number: one within the bounds.
+    Number(f64),
+    /// Of a category: one of the levels.
+    Level(String),
+}
+
+/// As a cell that is there.
+impl std::fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Level(level) => formatter.write_str(level),
+        }
+    }
 }
 
 /// What a column holds.
@@ -113,9 +141,58 @@ impl std::fmt::Display for Kind {
 }
 
 impl Column {
+    /// Whether nothing is known in this cell.
+    pub(crate) fn is_missing(&self, cell: &str) -> bool {
+        self.missing.is_some()
+            && match &self.missing_cells[..] {
+                [] => cell.is_empty(),
+                listed => listed.iter().any(|missing| missing == cell),
+            }
+    }
+
+    /// What is wrong with what it says of missing cells.
+    fn misfit_of_missing(&self) -> Option<String> {
+        let padded = |text: &&String| text.trim() != *text;
+        if let Some(cell) = self.missing_cells.iter().find(padded) {
+            return Some(format!(
+                "the missing cell {cell:?} begins or ends with a space, and cells are read without"
+            ));
+        }
+        match (&self.missing, &self.kind) {
+            (None, _) if self.missing_cells.is_empty() => None,
+            (None, _) => {
+                Some("missing_cells are listed, and `missing` does not say what they are read as".into())
+            }
+            (Some(Missing::Number(number)), Kind::Real { lower, upper, .. }) => {
+                let outside = !(lower..=upper).contains(&number);
+                outside.then(|| {
+                    format!(
+                        "missing = {number} must lie within the bounds {} and {}",
+                        short(*lower),
+                        short(*upper)
+                    )
+                })
+            }
+            (Some(Missing::Level(level)), Kind::Category { levels }) => {
+                match levels.contains(level) {
+                    true => self.missing_cells.iter().find(|cell| levels.contains(cell)).map(|cell| {
+                        format!("the missing cell {cell:?} is a level, and so it is not missing")
+                    }),
+                    false => Some(format!("missing = {level:?} must be one of its levels")),
+                }
+            }
+            (Some(Missing::Level(level)), Kind::Real { .. }) => {
+                Some(format!("missing = {level:?} must be a number within the bounds"))
+            }
+            (Some(Missing::Number(number)), Kind::Category { .. }) => {
+                Some(format!("missing = {number} must be one of its levels, in quotation marks"))
+            }
+        }
+    }
+
     /// The names of its coordinates in an encoded record: its own, or one a level.
     pub(crate) fn coordinates(&self) -> Vec<String> {
-        let Self { name, kind } = self;
+        let Self { name, kind, .. } = self;
         match kind {
             Kind::Real { .. } => vec![name.clone()],
             Kind::Category { levels } => levels.iter().map(|level| format!("{name}={level}")).collect(),
@@ -160,11 +237,22 @@ impl Schema {
         Self::from_toml(&text, &file.display().to_string())
     }
 
+    /// The same where no cell is missing, as in what was released: there a number that means "missing" elsewhere is noise.
+    pub(crate) fn without_missing(&self) -> Self {
+        let whole = |column: &Column| Column { missing: None, missing_cells: vec![], ..column.clone() };
+        Self { source: self.source.clone(), columns: self.columns.iter().map(whole).collect() }
+    }
+
     /// Columns of numbers that are kept as they are: bounds of 0 and 1, for a reader that heeds none.
     pub(crate) fn of_numbers(columns: &[String]) -> Result<Self> {
         let number = Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() };
-        let columns =
-            columns.iter().map(|name| Column { name: name.clone(), kind: number.clone() }).collect();
+        let columns = columns.iter().map(|name| Column {
+            name: name.clone(),
+            missing: None,
+            missing_cells: vec![],
+            kind: number.clone(),
+        });
+        let columns = columns.collect();
         let schema = Self { source: "the columns".into(), columns };
         schema.check()?;
         Ok(schema)
@@ -180,7 +268,7 @@ impl Schema {
             return refuse(format!("the column {name:?} stands there twice"));
         }
         let padded = |text: &String| text.trim() != text;
-        for Column { name, kind } in &self.columns {
+        for column @ Column { name, kind, .. } in &self.columns {
             if padded(name) {
                 return refuse(format!("column {name:?}: a name neither begins nor ends with a space"));
             }
@@ -209,6 +297,9 @@ impl Schema {
                         return refuse(format!("column {name:?}: the level {level:?} stands there twice"));
                     }
                 }
+            }
+            if let Some(problem) = column.misfit_of_missing() {
+                return refuse(format!("column {name:?}: {problem}"));
             }
         }
         Ok(())
@@ -332,6 +423,24 @@ pub(crate) mod tests {
         assert_eq!(error.to_string(), "schema.toml: there is no column \"god\"; did you mean \"good\"?");
     }
 
+    /// The schema where cells of this column may be missing.
+    fn missing(column: &str, value: &str) -> String {
+        TOML.replace(&format!("{column:?}"), &format!("{column:?}\nmissing = {value}"))
+    }
+
+    #[test]
+    fn what_stands_for_missing_cells_is_saved_with_the_schema_and_else_nothing_is() {
+        let plain = serde_json::to_string(&schema()).unwrap();
+        assert!(!plain.contains("missing"), "{plain}");
+        let text = missing("size", "12.5\nmissing_cells = [\"\", \"-1\"]");
+        let declared = Schema::from_toml(&text, "schema.toml").unwrap();
+        let saved: Schema = serde_json::from_str(&serde_json::to_string(&declared).unwrap()).unwrap();
+        assert_eq!(saved.columns(), declared.columns());
+        assert_eq!(saved.without_missing().columns(), schema().columns());
+        let bad = serde_json::to_string(&declared).unwrap().replace("12.5", "99.5");
+        assert!(serde_json::from_str::<Schema>(&bad).is_err());
+    }
+
     #[test]
     fn what_is_no_schema_is_refused_in_one_line() {
         for (text, expected) in [
@@ -347,6 +456,21 @@ pub(crate) mod tests {
             (TOML.replace("\"real\"", "\"rael\""), "rael"),
             (String::new(), "column"),
             ("[[column]\n".into(), "line 1"),
+            (missing("size", "21"), "column \"size\": missing = 21 must lie within the bounds 10 and 20"),
+            (missing("size", "nan"), "missing = NaN must lie within the bounds"),
+            (missing("size", "\"much\""), "missing = \"much\" must be a number within the bounds"),
+            (missing("size", "true"), "must be a number within the bounds, or a level"),
+            (missing("good", "\"maybe\""), "column \"good\": missing = \"maybe\" must be one of its levels"),
+            (missing("good", "1"), "missing = 1 must be one of its levels, in quotation marks"),
+            (missing("good", "\"no\"\nmissing_cells = [\"yes\"]"), "the missing cell \"yes\" is a level"),
+            (
+                missing("good", "\"no\"\nmissing_cells = [\" ?\"]"),
+                "the missing cell \" ?\" begins or ends with",
+            ),
+            (
+                TOML.replace("\"good\"", "\"good\"\nmissing_cells = [\"?\"]"),
+                "does not say what they are read as",
+            ),
         ] {
             let message = Schema::from_toml(&text, "schema.toml").unwrap_err().to_string();
             assert!(message.contains(expected) && !message.contains('\n'), "{message}");

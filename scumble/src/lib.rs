@@ -10,6 +10,7 @@
 //! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
 //! | [`neural`] | dense networks: gradients, per-example norms, training |
+//! | [`classifier`] | a network as a classifier, told of flipped labels, or not |
 //! | [`kkt`] | convex programmes solved by their KKT conditions |
 //! | [`schrodinger`] | ground states: the density of least Fisher information in a box |
 //! | [`sensitivity`] | how far apart a map takes two points of a set, in the ℓ₁ norm |
@@ -43,6 +44,7 @@ pub mod reproduce;
 pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
+pub use scumble_classifier as classifier;
 pub use scumble_datasets as datasets;
 pub use scumble_fisher_svm as fisher_svm;
 pub use scumble_kkt as kkt;

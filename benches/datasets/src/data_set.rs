@@ -1,6 +1,8 @@
 //! Encoded records with a target.
 
-use scumble_registry::{Clipped, Kind, RecordDomain, Result, Schema, Table, csv};
+use crate::when::day;
+use jiff::civil::Date;
+use scumble_registry::{Clipped, Kind, OutOfBounds, RecordDomain, Result, Schema, Table, csv};
 use std::path::Path;
 
 /// Encoded records with a target, and how to speak of them.
@@ -51,6 +53,34 @@ impl DataSet {
         let schema = Schema::read(schema)?;
         let loaded = csv::read_file(input, &schema, Some(target))?;
         Self::new(&input.display().to_string(), target, &schema, loaded)
+    }
+
+    /// A CSV file by its schema, to learn the column `target`, its records in the order of the dates in the column `by`, of which the schema
+    /// need not know. The youngest `test_share` of them, in (0, 1), are its test records, one at least on either side. Records of one
+    /// date stay as they stand in the file, also where the split parts them.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), also for what is no date: `2011-12-01`, `2011-12` and `Dec-2011` are some.
+    pub fn read_by_time(
+        input: &Path,
+        schema: &Path,
+        target: &str,
+        by: &str,
+        test_share: f64,
+    ) -> crate::Result<Self> {
+        let schema = Schema::read(schema)?;
+        let reader = csv::Reader::open(input, &schema, Some(target), OutOfBounds::Clip)?;
+        let (loaded, cells) = reader.read_all_beside(by)?;
+        let file = input.display().to_string();
+        let dates = (1..).zip(&cells).map(|(row, cell)| day(&file, row, by, cell));
+        let dates: Vec<Date> = dates.collect::<crate::Result<_>>()?;
+        let mut oldest_first: Vec<usize> = (0..dates.len()).collect();
+        oldest_first.sort_by_key(|&row| dates[row]);
+        let table = loaded.table.select(&oldest_first)?;
+        let records = table.len();
+        let test = ((records as f64 * test_share).round() as usize).max(1);
+        let data = Self::new(&file, target, &schema, csv::Loaded { table, ..loaded })?;
+        Ok(Self { train_records: Some(records.saturating_sub(test).max(1)), ..data })
     }
 
     /// What was loaded by `schema`, without a split of its own.

@@ -2,7 +2,8 @@
 
 use crate::csv_file::CsvFile;
 use crate::encoded::Encoded;
-use crate::{DataSet, Error, Result, stored};
+use crate::when::day;
+use crate::{DataSet, Result, stored};
 use jiff::civil::{Date, date};
 use scumble_registry::{Column, Kind, Schema};
 use std::borrow::Cow;
@@ -26,15 +27,55 @@ const CREDIT_HISTORY: &str = "credit history";
 
 /// The rate, from what is known before it is set.
 pub(crate) fn load_rate(folder: &Path) -> Result<DataSet> {
-    load(folder, "lending-club", LOAN, "int_rate")
+    Ok(read(folder, "lending-club", LOAN, "int_rate")?.data)
 }
 
 /// Whether a loan was paid back, from what is known when it is issued.
 pub(crate) fn load_default(folder: &Path) -> Result<DataSet> {
-    load(folder, "lending-club-default", ISSUED_LOAN, "loan_status")
+    Ok(loans(folder)?.data)
 }
 
-fn load(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result<DataSet> {
+/// The columns that one side of a data join has in *Learning to noise* (E.1.3), of eight that it names: the month of the earliest credit
+/// line (here the years since), how many are open, state, home, employment and bankruptcies. The initial listing status and the type of
+/// application are the same for all of these loans, and are not in the file.
+const JOINED: [&str; 6] =
+    [CREDIT_HISTORY, "open_acc", "addr_state", "home_ownership", "emp_length", "pub_rec_bankruptcies"];
+
+/// Loans by time, with the parts into which a data join divides their columns.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Loans {
+    /// The encoded loans, oldest first (42,535 × 110); class 0 was paid, and class 1 charged off. Those of before July 2011 are for
+    /// training.
+    pub data: DataSet,
+    /// The month in which each was issued (n), as its first day.
+    pub issued: Vec<Date>,
+}
+
+impl Loans {
+    /// The places of the encoded columns that a data join keeps private (E.1.3: six columns of the file), and of all others, which
+    /// stand beside the label in clear.
+    pub fn joined(&self) -> [Vec<usize>; 2] {
+        let is_joined = |name: &str| {
+            JOINED.iter().any(|joined| {
+                name.strip_prefix(joined).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+            })
+        };
+        let columns = self.data.table.columns();
+        let (joined, others) = (0..columns.len()).partition(|&place| is_joined(&columns[place]));
+        [joined, others]
+    }
+}
+
+/// The loans that `folder` has, and whether they were paid back, from what is known when they are issued.
+///
+/// # Errors
+/// [`Error::Missing`](crate::Error::Missing), else whatever is wrong with the file, with the row, the column and the value.
+pub fn loans(folder: &Path) -> Result<Loans> {
+    read(folder, "lending-club-default", ISSUED_LOAN, "loan_status")
+}
+
+fn read(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result<Loans> {
     let csv = CsvFile::read(&stored::read(&folder.join(FILE))?)?;
     let schema = Schema::from_toml(schema, "lending-club.toml")?;
     let columns = schema.columns().iter().map(|column| Ok((column, csv.place(file_column(column))?)));
@@ -47,7 +88,7 @@ fn load(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result
     loans.sort_by_key(|&(issued, ..)| issued);
     let train_records = Some(loans.partition_point(|&(issued, ..)| issued < FIRST_TEST_MONTH));
     let mut encoded = Encoded::new(&schema, target, &csv.name)?;
-    for (issued, row, cells) in loans {
+    for &(issued, row, cells) in &loans {
         let cells = columns.iter().map(|&(column, place)| match &cells[place] {
             earliest if column.name == CREDIT_HISTORY => {
                 credit_history(&csv.name, row, earliest, issued).map(Cow::from)
@@ -57,7 +98,10 @@ fn load(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result
         let cells: Vec<Cow<str>> = cells.collect::<Result<_>>()?;
         encoded.push(row, cells.iter().map(AsRef::as_ref))?;
     }
-    Ok(DataSet { train_records, ..encoded.data_set(name)? })
+    Ok(Loans {
+        data: DataSet { train_records, ..encoded.data_set(name)? },
+        issued: loans.into_iter().map(|(issued, ..)| issued).collect(),
+    })
 }
 
 /// What the file calls it.
@@ -104,8 +148,4 @@ fn credit_history(file: &str, row: usize, earliest: &str, issued: Date) -> Resul
     let earliest = day(file, row, "earliest_cr_line", earliest)?;
     let months = |date: Date| 12 * i32::from(date.year()) + i32::from(date.month());
     Ok((f64::from(months(issued) - months(earliest)) / 12.0).to_string())
-}
-
-fn day(file: &str, row: usize, column: &str, cell: &str) -> Result<Date> {
-    cell.parse().map_err(|_| Error::cell(file, row, column, cell, "date such as 2007-12-01"))
 }

@@ -28,12 +28,13 @@ mod error;
 pub mod household;
 pub mod idx;
 mod images;
-mod lending_club;
+pub mod lending_club;
 mod mnist;
 mod source;
 mod stored;
 pub mod valuation;
 pub mod wdbc;
+mod when;
 
 pub use data_set::DataSet;
 pub use error::{Error, Result};

@@ -1,7 +1,8 @@
 //! Files of every format with a few made-up rows: `tests/made-up/` is laid out as the data are.
 
+use jiff::civil::date;
 use ndarray::{Array2, array};
-use scumble_datasets::{DataSet, Error, Source, household, source, sources, wdbc};
+use scumble_datasets::{DataSet, Error, Source, household, lending_club, source, sources, wdbc};
 use scumble_registry::{Clipped, Domain, Target, TargetDomain};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -207,6 +208,51 @@ fn whether_a_loan_is_paid_back_is_learned_from_rate_and_grade_too() {
 }
 
 #[test]
+fn loans_come_with_their_months_and_the_columns_of_a_data_join() {
+    let loans = lending_club::loans(&folder()).unwrap();
+    assert_eq!(loans.issued, [date(2007, 12, 1), date(2011, 6, 1), date(2011, 12, 1)]);
+    assert_eq!(classes(&loans.data), (vec![0, 1, 1], vec!["paid".into(), "charged off".into()]));
+    let [joined, others] = loans.joined();
+    // Three numbers, 51 states, 5 homes and 12 levels of employment.
+    assert_eq!((joined.len(), others.len()), (3 + 51 + 5 + 12, 110 - 71));
+    let columns = loans.data.table.columns();
+    let names: Vec<&str> = joined.iter().map(|&place| &columns[place][..]).collect();
+    for name in ["credit history", "open_acc", "pub_rec_bankruptcies", "addr_state=CA", "emp_length=n/a"] {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert!(others.iter().all(|place| !joined.contains(place)) && !names.contains(&"pub_rec"));
+}
+
+#[test]
+fn a_file_is_ordered_by_its_dates_and_the_youngest_records_are_for_tests() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        fs::write(&file, text).unwrap();
+        file
+    };
+    let schema = write(
+        "schema.toml",
+        "column = [{ name = \"x\", kind = \"real\", lower = 0, upper = 10 }, { name = \"y\", kind = \"real\", lower = 0, upper = 1 }]",
+    );
+    let input =
+        write("data.csv", "when,x,y\nDec-2011,4,0\nApr-2010,1,0\nJan-2011,2,0\nApr-2010,3,0\nFeb-2009,0,0\n");
+    let read = |share| DataSet::read_by_time(&input, &schema, "y", "when", share);
+    let data = read(0.4).unwrap();
+    assert_eq!(data.table.records().column(0), array![0.0, 0.1, 0.3, 0.2, 0.4]);
+    assert_eq!(data.train_records, Some(3));
+    for (share, train) in [(1e-6, 4), (0.999_999, 1)] {
+        assert_eq!(read(share).unwrap().train_records, Some(train));
+    }
+    write("data.csv", "when,x,y\n2011-12-01,4,0\nlast year,1,0\n");
+    let refused = read(0.4).unwrap_err().to_string();
+    assert!(
+        refused.ends_with("row 2, column \"when\": \"last year\" is no date such as 2007-12-01 or Dec-2007"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn digits_come_row_by_row_as_shares_of_white() {
     let data = load("mnist");
     assert_eq!((data.table.len(), data.train_records), (5, Some(3)));
@@ -312,11 +358,13 @@ fn a_broken_loan_is_named_by_its_row_in_the_file() {
     let file = "lending_club/loans_2007_2011.csv";
     assert_eq!(
         loans("2001-06-01", "June"),
-        format!("{file}, row 2, column \"earliest_cr_line\": \"June\" is no date such as 2007-12-01")
+        format!(
+            "{file}, row 2, column \"earliest_cr_line\": \"June\" is no date such as 2007-12-01 or Dec-2007"
+        )
     );
     assert_eq!(
         loans("2010-06-01", ""),
-        format!("{file}, row 2, column \"issue_d\": \"\" is no date such as 2007-12-01")
+        format!("{file}, row 2, column \"issue_d\": \"\" is no date such as 2007-12-01 or Dec-2007")
     );
     assert_eq!(
         loans("500,", ","),

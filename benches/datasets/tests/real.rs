@@ -4,7 +4,7 @@
 //! Facts are from descriptions of the data that others wrote, not from these loaders.
 
 use ndarray::{Axis, s};
-use scumble_datasets::{DataSet, Error, Result, household, source, wdbc};
+use scumble_datasets::{DataSet, Error, Result, household, lending_club, source, wdbc};
 use scumble_registry::{Target, TargetDomain};
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
@@ -181,6 +181,14 @@ fn of_42535_loans_6431_are_charged_off() {
     let Some(data) = load("lending-club-default") else { return };
     assert_eq!((data.table.records().dim(), data.train_records), ((42_535, 110), Some(30_042)));
     assert_eq!(histogram(&data, 0..42_535), [34_116 + 1_988, 6_431]);
+    let loans = lending_club::loans(&folder()).unwrap();
+    assert_eq!(loans.data.table, data.table);
+    assert!(loans.issued.is_sorted() && loans.issued.len() == 42_535);
+    // 55 months, from June 2007 on.
+    let mut months = loans.issued.clone();
+    months.dedup();
+    assert_eq!((months.len(), months[0].to_string()), (55, "2007-06-01".into()));
+    assert_eq!(loans.joined().map(|places| places.len()), [71, 39]);
     let grades = ["A", "B", "C", "D", "E", "F", "G"].map(|grade| sum(&data, &format!("grade={grade}")));
     assert_eq!(grades, [10_183, 12_389, 8_740, 6_016, 3_394, 1_301, 512]);
 }

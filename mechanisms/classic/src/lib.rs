@@ -10,6 +10,8 @@
 //! | `duchi` | k of d numbers by lot, each answered with one bit |
 //! | `direct` | every column by itself at ε/d: numbers by Laplace, levels by randomised response |
 //!
+//! [`PrivateAnswer`] and [`GridSearch`] ask people how often a model is right, by randomised response of their answers, and choose by it.
+//!
 //! [`Estimator`] takes means, variances, frequencies and histograms from what they release.
 //!
 //! All are local, and exact: the noise is an integer on a lattice, and no float error stands behind a claim.
@@ -18,17 +20,21 @@ mod answer;
 mod direct;
 mod estimate;
 mod gaussian;
+mod grid_search;
 mod identity;
 mod laplace;
 mod portion;
 mod randomized_response;
 mod sampled;
+mod validation;
 
 pub use direct::{DIRECT, direct};
 pub use estimate::{Estimate, Estimator, Of};
 pub use gaussian::{GAUSSIAN, Gaussian};
+pub use grid_search::{Asking, Candidate, Found, GridSearch, Judged};
 pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
 pub use portion::Protect;
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use sampled::{DUCHI, PIECEWISE, SampledNumbers};
+pub use validation::{Accuracy, PrivateAnswer, private_accuracy};

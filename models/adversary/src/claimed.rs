@@ -1,9 +1,9 @@
 //! Claims of differential privacy as what samples can contradict: an ε at its δ, and points of δ(ε).
 
-use crate::binomial::{at_least, at_most};
 use crate::event::{Aim, Samples, Shown};
 use crate::finding::{Finding, Point, Verdict};
 use crate::score::Score;
+use scumble_accounting::binomial::{at_least, at_most};
 use scumble_registry::LocalDp;
 
 /// What is claimed of every pair of inputs.

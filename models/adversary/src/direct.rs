@@ -1,11 +1,11 @@
 //! Claims that are attacked by what only their mechanism can make: members of a set, or attempts at recovery.
 
-use crate::binomial::at_least;
 use crate::claimed::Claimed;
 use crate::event::Samples;
 use crate::finding::{Finding, Measure, Verdict};
 use crate::score::Output;
 use crate::{Effort, Result};
+use scumble_accounting::binomial::at_least;
 use scumble_registry::{Notion, PacResistance, Randomness, Stream};
 
 /// Whether two inputs have the same law of outputs, as two members of an ambiguity set have, or any two inputs under perfect

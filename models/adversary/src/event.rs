@@ -1,7 +1,7 @@
 //! Events: learned and chosen on some of the samples, measured on the others.
 
-use crate::binomial::{at_least, at_most};
 use crate::score::{Output, Score, classifier, learned};
+use scumble_accounting::binomial::{at_least, at_most};
 
 /// What an event is to show of the law P of one output and Q of the other.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,7 +18,6 @@
 //! That an audit finds nothing proves nothing: what proves a claim is its theorem. An audit finds the code that is not the theorem's.
 
 mod audit;
-mod binomial;
 mod central;
 mod claimed;
 mod direct;

@@ -9,8 +9,8 @@ use linfa::DatasetBase;
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 
 /// # Errors
-/// [`Error::Noise`] unless it is square, and each row a law on two classes or more.
-pub(crate) fn check(flip: &Array2<f64>) -> Result<()> {
+/// [`Error::Noise`] unless `flip` (K × K) is square, and each row a law on two classes or more.
+pub fn check_label_flip(flip: &Array2<f64>) -> Result<()> {
     let refuse = |problem: String| Err(Error::Noise(format!("the matrix of flipped labels {problem}")));
     if !flip.is_square() || flip.nrows() < 2 {
         return refuse(format!(
@@ -25,6 +25,18 @@ pub(crate) fn check(flip: &Array2<f64>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// # Errors
+/// [`Error::Noise`] for one of the `labels` (n) that is no class of the matrix `flip` (K × K).
+pub fn check_flipped_labels(labels: &Array1<usize>, flip: &Array2<f64>) -> Result<()> {
+    let classes = flip.nrows();
+    match labels.iter().find(|label| **label >= classes) {
+        Some(label) => Err(Error::Noise(format!(
+            "a label is {label}, and the matrix of flipped labels has {classes} classes"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The likelihood of seen labels, through what flipped them.
@@ -44,12 +56,7 @@ impl<'a> FlippedLikelihood<'a> {
         flip: &Array2<f64>,
         l2_penalty: f64,
     ) -> Result<Self> {
-        let classes = flip.nrows();
-        if let Some(label) = dataset.targets.iter().find(|label| **label >= classes) {
-            return Err(Error::Noise(format!(
-                "a label is {label}, and the matrix of flipped labels has {classes} classes"
-            )));
-        }
+        check_flipped_labels(&dataset.targets, flip)?;
         let chances =
             flip.t().select(Axis(0), dataset.targets.as_slice().unwrap_or(&dataset.targets.to_vec()));
         Ok(Self { records: &dataset.records, chances, l2_penalty })

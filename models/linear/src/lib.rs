@@ -33,6 +33,7 @@ mod ridge;
 mod standardize;
 
 pub use error::{Error, Result, check_not_negative, check_positive, check_records};
+pub use flip::{check_flipped_labels, check_label_flip};
 pub use logistic::{LogisticModel, LogisticParams, ValidLogisticParams};
 pub use ridge::{RidgeModel, RidgeParams, ValidRidgeParams};
 pub use standardize::Standardizer;

@@ -1,7 +1,7 @@
 //! Logistic regression for any number of classes.
 
 use crate::error::{check_not_negative, check_positive, check_records};
-use crate::flip::{self, FlippedLikelihood};
+use crate::flip::{FlippedLikelihood, check_label_flip};
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
@@ -73,7 +73,7 @@ impl ParamGuard for LogisticParams {
     fn check_ref(&self) -> Result<&Self::Checked> {
         check_not_negative("l2_penalty", self.0.l2_penalty)?;
         check_positive("gradient_tolerance", self.0.gradient_tolerance)?;
-        self.0.label_flip.iter().try_for_each(flip::check)?;
+        self.0.label_flip.iter().try_for_each(check_label_flip)?;
         Ok(&self.0)
     }
 

@@ -15,6 +15,15 @@ pub enum Loss<'a, T> {
     /// Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ from shares t in [0, 1] (n × k): each output is the logit of a sigmoid. One output does what two of
     /// a softmax do, with half of the weights, for only their difference matters; and a share may lie between, as of a pixel.
     BinaryCrossEntropy(ArrayView2<'a, T>),
+    /// −ln Σ_y F\[y, ỹ\]·softmax(o)_y for the class ỹ as it was seen, where labels were flipped: the likelihood of what was seen, in
+    /// which the softmax is the law of true classes (equation 8 of *Learning to noise*; "forward correction", Patrini and others
+    /// 2017). It is the cross-entropy where nothing was flipped.
+    FlippedCrossEntropy {
+        /// ỹ of each example (n, counted from 0).
+        seen: ArrayView1<'a, usize>,
+        /// F (k × k): with what probability the class of a row, the true one, is seen as that of a column.
+        flip: ArrayView2<'a, T>,
+    },
 }
 
 impl<T: Real> Loss<'_, T> {
@@ -22,13 +31,14 @@ impl<T: Real> Loss<'_, T> {
     pub fn examples(&self) -> usize {
         match self {
             Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) => targets.nrows(),
-            Self::CrossEntropy(classes) => classes.len(),
+            Self::CrossEntropy(classes) | Self::FlippedCrossEntropy { seen: classes, .. } => classes.len(),
         }
     }
 
     /// # Errors
     /// For `outputs` (k) a row: [`Error::Length`] for targets of another width, [`Error::Class`] for a class that is not below k,
-    /// [`Error::Value`] for a target that is no finite number, or no share where one must be.
+    /// [`Error::Value`] for a target that is no finite number, or no share where one must be, and for a probability of a flip
+    /// that is none.
     pub fn check(&self, outputs: usize) -> Result<()> {
         match self {
             Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) => {
@@ -36,10 +46,18 @@ impl<T: Real> Loss<'_, T> {
                 let bad = targets.indexed_iter().find(|&(_, &target)| !self.allows(target));
                 bad.map_or(Ok(()), |((row, column), &target)| Err(self.value(row, column, target)))
             }
-            Self::CrossEntropy(classes) => match classes.iter().position(|&class| class >= outputs) {
-                Some(row) => Err(Error::Class { row, class: classes[row], classes: outputs }),
-                None => Ok(()),
-            },
+            Self::CrossEntropy(classes) => check_classes(*classes, outputs),
+            Self::FlippedCrossEntropy { seen, flip } => {
+                check_flip(*flip, outputs)?;
+                let is_share = |chance: &T| (T::zero()..=T::one()).contains(chance);
+                if let Some(((row, column), &chance)) =
+                    flip.indexed_iter().find(|(_, chance)| !is_share(chance))
+                {
+                    let (what, range) = ("the probability of a flip", "in [0, 1]");
+                    return Err(Error::Value { what, row, column, range, value: chance.into() });
+                }
+                check_classes(*seen, outputs)
+            }
         }
     }
 
@@ -124,6 +142,9 @@ impl<T: Real> Loss<'_, T> {
         if let Self::SquaredError(targets) | Self::BinaryCrossEntropy(targets) = self {
             check_length("the columns of the targets", output.ncols(), targets.ncols())?;
         }
+        if let Self::FlippedCrossEntropy { flip, .. } = self {
+            check_flip(*flip, output.ncols())?;
+        }
         for (index, (output, gradient)) in output.outer_iter().zip(gradient.outer_iter_mut()).enumerate() {
             let row = row(index);
             if row >= self.examples() {
@@ -139,11 +160,11 @@ impl<T: Real> Loss<'_, T> {
                     binary_cross_entropy(output, targets, gradient, share)
                 }
                 Self::CrossEntropy(classes) => {
-                    let class = classes[row];
-                    if class >= output.len() {
-                        return Err(Error::Class { row, class, classes: output.len() });
-                    }
-                    cross_entropy(output, class, gradient, share)
+                    cross_entropy(output, class_of(*classes, row, output.len())?, gradient, share)
+                }
+                Self::FlippedCrossEntropy { seen, flip } => {
+                    let seen = class_of(*seen, row, output.len())?;
+                    flipped_cross_entropy(output, flip.column(seen), gradient, share)
                 }
             };
             found(index, loss);
@@ -165,6 +186,21 @@ impl<T: Real> Loss<'_, T> {
         };
         Error::Value { what: "the target", row, column, range, value: target.into() }
     }
+}
+
+/// The class of this row.
+fn class_of(all: ArrayView1<usize>, row: usize, classes: usize) -> Result<usize> {
+    let class = all[row];
+    if class < classes { Ok(class) } else { Err(Error::Class { row, class, classes }) }
+}
+
+fn check_classes(all: ArrayView1<usize>, classes: usize) -> Result<()> {
+    (0..all.len()).try_for_each(|row| class_of(all, row, classes).map(|_| ()))
+}
+
+fn check_flip<T>(flip: ArrayView2<T>, classes: usize) -> Result<()> {
+    check_length("the rows of the flips", classes, flip.nrows())?;
+    check_length("the columns of the flips", classes, flip.ncols())
 }
 
 /// An example's loss; its gradient is written times `share`.
@@ -198,6 +234,34 @@ fn cross_entropy<T: Real>(
     gradient.map_inplace(|power| *power *= share / sum);
     gradient[class] -= share;
     (largest - logits[class]) + sum.ln()
+}
+
+/// As [`squared_error`], where `chances` (k) say with what probability each class is seen as this one was. The gradient is the prior
+/// of the true class less its posterior. Each has its own largest logit, for a class that is never seen so may have the largest of all.
+fn flipped_cross_entropy<T: Real>(
+    logits: ArrayView1<T>,
+    chances: ArrayView1<T>,
+    mut gradient: ArrayViewMut1<T>,
+    share: T,
+) -> T {
+    let is_possible = |chance: T| chance > T::zero();
+    let possible = logits.iter().zip(chances).filter(|&(_, &chance)| is_possible(chance));
+    let largest_possible = possible.map(|(&logit, _)| logit).fold(T::neg_infinity(), T::max);
+    let largest = logits.iter().copied().fold(T::neg_infinity(), T::max);
+    let posterior = |logit: T, chance: T| match is_possible(chance) {
+        true => chance * (logit - largest_possible).exp(),
+        false => T::zero(),
+    };
+    let (mut of_all, mut of_seen) = (T::zero(), T::zero());
+    for ((power, &logit), &chance) in gradient.iter_mut().zip(logits).zip(chances) {
+        *power = (logit - largest).exp();
+        of_all += *power;
+        of_seen += posterior(logit, chance);
+    }
+    for ((power, &logit), &chance) in gradient.iter_mut().zip(logits).zip(chances) {
+        *power = share * (*power / of_all - posterior(logit, chance) / of_seen);
+    }
+    (largest - largest_possible) + of_all.ln() - of_seen.ln()
 }
 
 /// As [`squared_error`]. ln(1 + eᶻ) = max(z, 0) + ln(1 + e^−|z|), so that no logit is too large.

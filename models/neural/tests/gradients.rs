@@ -14,14 +14,16 @@ struct Case {
     values: Array2<f64>,
     shares: Array2<f64>,
     classes: Array1<usize>,
+    flip: Array2<f64>,
 }
 
 impl Case {
-    fn losses(&self) -> [Loss<'_, f64>; 3] {
+    fn losses(&self) -> [Loss<'_, f64>; 4] {
         [
             Loss::SquaredError(self.values.view()),
             Loss::CrossEntropy(self.classes.view()),
             Loss::BinaryCrossEntropy(self.shares.view()),
+            Loss::FlippedCrossEntropy { seen: self.classes.view(), flip: self.flip.view() },
         ]
     }
 
@@ -58,6 +60,7 @@ impl Case {
             values: self.values.slice(rows).to_owned(),
             shares: self.shares.slice(rows).to_owned(),
             classes: self.classes.slice(s![example..example + 1]).to_owned(),
+            flip: self.flip.clone(),
         }
     }
 }
@@ -75,6 +78,8 @@ fn cases() -> impl Strategy<Value = Case> {
             .fold(Architecture::new(inputs), |made, (outputs, activation)| made.layer(outputs, activation));
         let outputs = architecture.outputs();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let mut flip = Array2::from_shape_simple_fn((outputs, outputs), || rng.gen_range(0.1..1.0));
+        flip.outer_iter_mut().for_each(|mut law| law /= law.sum());
         let mut drawn = |columns, low, high| {
             Array2::from_shape_simple_fn((examples, columns), || rng.gen_range(low..high))
         };
@@ -83,6 +88,7 @@ fn cases() -> impl Strategy<Value = Case> {
             values: drawn(outputs, -2.0, 2.0),
             shares: drawn(outputs, 0.0, 1.0),
             classes: drawn(1, 0.0, outputs as f64).column(0).mapv(|class| class as usize),
+            flip,
             // With biases: after a layer of nothing but zeros, a ReLU without one is at its kink.
             network: Network::new(architecture, Initialisation::Uniform, seed).unwrap(),
         }

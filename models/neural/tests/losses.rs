@@ -32,11 +32,44 @@ fn one_logit_is_the_difference_of_two() {
     assert!((gradient[0] - gradients[1]).abs() < 1e-15);
 }
 
+/// Softmax (¼, ¾), seen as class 0 with probability 0.9 and 0.2: ¼·0.9 + ¾·0.2 = 0.375, of which class 0 has 0.6.
+#[test]
+fn flipped_labels_have_the_likelihood_of_what_was_seen() {
+    let (logits, flip) = (array![[0.0, 3f64.ln()]], array![[0.9, 0.1], [0.2, 0.8]]);
+    let (loss, gradient) =
+        of(Loss::FlippedCrossEntropy { seen: array![0].view(), flip: flip.view() }, &logits);
+    assert!((loss + 0.375_f64.ln()).abs() < 1e-15, "{loss}");
+    assert!((gradient[0] - (0.25 - 0.6)).abs() < 1e-15 && (gradient[1] - (0.75 - 0.4)).abs() < 1e-15);
+    // Where nothing is flipped it is the cross-entropy, and where everything is it says nothing.
+    let logits = array![[0.3, -1.2, 2.5]];
+    for seen in 0..3 {
+        let seen = array![seen];
+        let clean = of(Loss::CrossEntropy(seen.view()), &logits);
+        let never = Array2::eye(3);
+        let (loss, gradient) =
+            of(Loss::FlippedCrossEntropy { seen: seen.view(), flip: never.view() }, &logits);
+        assert!((loss - clean.0).abs() < 1e-15);
+        assert!(gradient.iter().zip(&clean.1).all(|(one, other)| (one - other).abs() < 1e-15));
+        let always = Array2::from_elem((3, 3), 1.0 / 3.0);
+        let (loss, gradient) =
+            of(Loss::FlippedCrossEntropy { seen: seen.view(), flip: always.view() }, &logits);
+        assert!((loss - 3f64.ln()).abs() < 1e-15);
+        assert!(gradient.iter().all(|slope| slope.abs() < 1e-15));
+    }
+}
+
 #[test]
 fn no_logit_is_too_large() {
     let wide = array![[1e4, -1e4]];
     assert_eq!(of(Loss::CrossEntropy(array![0].view()), &wide), (0.0, vec![0.0, 0.0]));
     assert_eq!(of(Loss::CrossEntropy(array![1].view()), &wide), (2e4, vec![1.0, -1.0]));
+    let flipped = |seen: usize, flip: Array2<f64>| {
+        of(Loss::FlippedCrossEntropy { seen: array![seen].view(), flip: flip.view() }, &wide)
+    };
+    let symmetric = array![[0.75, 0.25], [0.25, 0.75]];
+    assert_eq!(flipped(0, symmetric.clone()), (-(0.75_f64.ln()), vec![0.0, 0.0]));
+    assert_eq!(flipped(1, symmetric), (-(0.25_f64.ln()), vec![0.0, 0.0]));
+    assert_eq!(flipped(1, Array2::eye(2)), (2e4, vec![1.0, -1.0]));
     assert_eq!(of(Loss::BinaryCrossEntropy(array![[1.0, 0.0]].view()), &wide), (0.0, vec![0.0, 0.0]));
     assert_eq!(of(Loss::BinaryCrossEntropy(array![[0.0, 1.0]].view()), &wide), (2e4, vec![1.0, -1.0]));
 }
@@ -62,6 +95,24 @@ fn targets_are_checked() {
     let output = Array2::zeros((2, 3));
     let mut gradient = output.clone();
     assert!(matches!(loss.mean(output.view(), gradient.view_mut()), Err(Error::Class { row: 1, .. })));
+
+    let flip = array![[0.5, 0.5, 0.0], [0.0, -0.1, 1.1], [0.0, 0.0, 1.0]];
+    let loss = Loss::FlippedCrossEntropy { seen: classes.view(), flip: flip.view() };
+    assert_eq!(
+        loss.check(3).unwrap_err().to_string(),
+        "the probability of a flip in row 1 and column 1, counted from 0, must be in [0, 1], and is -0.1"
+    );
+    assert_eq!(
+        loss.check(4).unwrap_err().to_string(),
+        "the rows of the flips must be 4 in number, and are 3"
+    );
+    assert!(matches!(loss.mean(output.view(), gradient.view_mut()), Err(Error::Class { row: 1, .. })));
+    let never = Array2::<f64>::eye(3);
+    let loss = Loss::FlippedCrossEntropy { seen: classes.view(), flip: never.view() };
+    assert!(matches!(loss.check(3), Err(Error::Class { row: 1, class: 3, classes: 3 })));
+    let narrow = Array2::<f64>::eye(2);
+    let loss = Loss::FlippedCrossEntropy { seen: classes.view(), flip: narrow.view() };
+    assert!(loss.mean(output.view(), gradient.view_mut()).is_err());
 
     let shares = array![[0.0, 1.0, 0.5], [0.2, 1.1, 0.0]];
     let loss = Loss::BinaryCrossEntropy(shares.view());

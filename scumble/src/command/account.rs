@@ -2,7 +2,7 @@
 
 use super::{Failure, print, print_json, progress_bar};
 use crate::accounting::calibrate::{self, Target};
-use crate::accounting::{Neighbours, Run, gaussian, loss, renyi};
+use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, renyi};
 use crate::registry::number;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
@@ -15,6 +15,9 @@ pub(super) enum AccountCommand {
     /// Poisson-sampled Gaussian noise on clipped gradients: the epsilon of a training, or for an epsilon what is left out of
     /// sampling rate, noise multiplier, steps and delta.
     DpSgd(DpSgdArguments),
+    /// What accuracy a classifier of private records can have at most, among classes of which none is commoner than another: of
+    /// Laplace noise in a latent space, and of whatever is ε-locally private.
+    LaplaceAccuracy(LaplaceAccuracyArguments),
 }
 
 #[derive(Args)]
@@ -55,6 +58,16 @@ pub(super) struct DpSgdArguments {
     neighbours: Relation,
 }
 
+#[derive(Args)]
+pub(super) struct LaplaceAccuracyArguments {
+    /// How many classes there are: an even number.
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    classes: u64,
+    /// The local ε of a record, in nats; "inf" for no noise.
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    epsilon: f64,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Relation {
     /// One has a record more.
@@ -76,6 +89,7 @@ pub(super) fn account(command: &AccountCommand, as_json: bool) -> Result<(), Fai
     match command {
         AccountCommand::Gaussian(arguments) => account_gaussian(arguments, as_json),
         AccountCommand::DpSgd(arguments) => account_dp_sgd(arguments, as_json),
+        AccountCommand::LaplaceAccuracy(arguments) => account_laplace_accuracy(arguments, as_json),
     }
 }
 
@@ -173,6 +187,19 @@ fn account_dp_sgd(arguments: &DpSgdArguments, as_json: bool) -> Result<(), Failu
             format!("no proof can give less than {:.4}", down(bounds.lower))
         },
         up(by_renyi),
+    ))
+}
+
+fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments, as_json: bool) -> Result<(), Failure> {
+    let &LaplaceAccuracyArguments { classes, epsilon } = arguments;
+    let (bound, ldp_bound) = (ceiling::of_laplace(classes, epsilon)?, ceiling::of_any(classes, epsilon)?);
+    if as_json {
+        return print_json(&json!({ "bound": bound, "ldp_bound": ldp_bound }));
+    }
+    print(&format!(
+        "A classifier of {classes} classes, each as common, from records at local epsilon = {epsilon} is right at most\n\n\
+         \u{20}{bound:.4}  of the time, where they take Laplace noise in a latent space (equation 28 of Learning to noise)\n\
+         \u{20}{ldp_bound:.4}  of the time, whatever the mechanism"
     ))
 }
 

@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// The share of the youngest records that is kept for tests, if nobody says otherwise.
+const DEFAULT_TEST_SHARE: f64 = 0.2;
+
 /// A grid of more combinations than this is a slip of the hand.
 const MOST_COMBINATIONS: usize = 10_000;
 
@@ -70,6 +73,10 @@ struct Split {
     most_test: Option<usize>,
     #[serde(default)]
     volunteers: f64,
+    /// The column of dates, for a split by time.
+    by: Option<String>,
+    #[serde(default)]
+    balance: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -77,6 +84,7 @@ struct Split {
 enum Kind {
     Random,
     Own,
+    Time,
 }
 
 /// A mechanism or a model: its name, the parameters that are fixed, and those that are varied.
@@ -147,7 +155,14 @@ impl Experiment {
                 self.named("[data]", loaded.map_err(Error::from))
             }
             Data { name: None, input: Some(input), schema: Some(schema), target: Some(target) } => {
-                Ok(DataSet::read(&self.beside(input), &self.beside(schema), target)?)
+                let (input, schema) = (self.beside(input), self.beside(schema));
+                match &self.split {
+                    Some(Split { kind: Kind::Time, by: Some(by), test_share, .. }) => {
+                        let test_share = test_share.unwrap_or(DEFAULT_TEST_SHARE);
+                        Ok(DataSet::read_by_time(&input, &schema, target, by, test_share)?)
+                    }
+                    _ => Ok(DataSet::read(&input, &schema, target)?),
+                }
             }
             _ => self.refuse("[data]", "either name is needed, or input with schema and target"),
         }
@@ -193,14 +208,15 @@ impl Experiment {
             None => default.splitting,
             Some(split) => {
                 let kind = match split.kind {
-                    Kind::Own => SplitKind::Own,
+                    // Data that were read by time have a split of their own.
+                    Kind::Own | Kind::Time => SplitKind::Own,
                     Kind::Random => match split.test_share {
                         Some(test_share) => SplitKind::Random { test_share },
                         None => default.splitting.kind,
                     },
                 };
-                let Split { most_train, most_test, volunteers, .. } = *split;
-                let splitting = Splitting { kind, most_train, most_test, volunteers };
+                let Split { most_train, most_test, volunteers, balance, .. } = *split;
+                let splitting = Splitting { kind, most_train, most_test, volunteers, balance };
                 self.named("[split]", splitting.check(&default.data))?;
                 splitting
             }
@@ -252,7 +268,17 @@ impl Experiment {
         }
         match &self.split {
             Some(Split { kind: Kind::Own, test_share: Some(_), .. }) => {
-                self.refuse("[split]", "test_share is for kind = \"random\"")
+                self.refuse("[split]", "test_share is for kind = \"random\" and kind = \"time\"")
+            }
+            Some(Split { kind: Kind::Random | Kind::Own, by: Some(_), .. }) => {
+                self.refuse("[split]", "by is for kind = \"time\"")
+            }
+            Some(Split { kind: Kind::Time, by: None, .. }) => {
+                self.refuse("[split]", "kind = \"time\" needs by, the column of dates")
+            }
+            Some(Split { kind: Kind::Time, .. }) if self.data.input.is_none() => {
+                let problem = "kind = \"time\" is for an input of one's own; data sets by name that are split by time have kind = \"own\"";
+                self.refuse("[split]", problem)
             }
             Some(Split { test_share: Some(share), .. }) => {
                 self.named("[split]", check_share("test_share", *share))
@@ -376,6 +402,10 @@ mod tests {
             ),
             ("[split]\nkind = \"random\"\nvolunteers = -0.5", "exp.toml: [split]: volunteers must be"),
             ("[split]\nkind = \"random\"\nvolunteers = nan", "exp.toml: [split]: volunteers must be"),
+            ("[split]\nkind = \"random\"\nby = \"day\"", "exp.toml: [split]: by is for kind = \"time\""),
+            ("[split]\nkind = \"time\"", "exp.toml: [split]: kind = \"time\" needs by"),
+            ("[split]\nkind = \"time\"\nby = \"day\"", "exp.toml: [split]: kind = \"time\" is for an input"),
+            ("[split]\nkind = \"random\"\nbalance = 1", "exp.toml: line 3: "),
             ("[split]\ntest_share = 0.5", "exp.toml: line 1: missing field `kind`"),
             (
                 "[[mechanism]]\nname = \"identity\"\n[[mechanism]]\nname = \"lapace\"",

@@ -13,9 +13,10 @@ pub use experiment::Experiment;
 pub use metric::Metric;
 pub use model::{Model, Settings};
 pub use outcome::{Outcome, Row, Scores, Series, Skipped};
-pub use split::{SplitKind, Splitting};
+pub use split::{SplitKind, Splitting, balance};
 
 use crate::classic::RandomizedResponse;
+use crate::classifier;
 use crate::datasets::{self, DataSet};
 use crate::linear;
 use crate::registry::{
@@ -54,6 +55,9 @@ pub enum Error {
     /// A support vector machine that could not be fitted.
     #[error(transparent)]
     Machine(#[from] svm::Error),
+    /// A network that could not be fitted.
+    #[error(transparent)]
+    Network(#[from] classifier::Error),
     /// Data on which nothing can be compared.
     #[error("{0}")]
     Data(String),
@@ -235,7 +239,7 @@ impl Comparison {
             })
             .collect::<Result<_>>()?;
         let blind_guesses = self.blind_guesses()?;
-        let (train_records, test_records) = self.splitting.sizes(&self.data);
+        let (train_records, test_records) = self.split(0).sizes();
         Ok(Outcome {
             rows: self.rows(&cells, &scored),
             skipped,

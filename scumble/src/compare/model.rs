@@ -3,6 +3,7 @@
 //! A new one is one more [`Learner`] in [`LEARNERS`].
 
 use super::{Error, Result};
+use crate::classifier::ClassifierParams;
 use crate::linear::{LogisticParams, RidgeParams};
 use crate::registry::{Release, Table, Target, TargetDomain, nearest_name, number};
 use crate::svm::{KernelSvmParams, SvmParams};
@@ -85,6 +86,25 @@ const LEARNERS: &[Learner] = &[
         settings: KERNEL,
         check: |settings| Ok(kernel(settings)?.check().map(drop)?),
         predict: |settings, release, test| classes(release, test, |seen| Ok(kernel(settings)?.fit(seen)?)),
+    },
+    Learner {
+        name: "network",
+        title: "neural network",
+        learns: Learns::Classes,
+        settings: NETWORK,
+        check: |settings| Ok(network(settings)?.check().map(drop)?),
+        predict: |settings, release, test| classes(release, test, |seen| Ok(network(settings)?.fit(seen)?)),
+    },
+    Learner {
+        name: "noise-aware-network",
+        title: "noise-aware neural network",
+        learns: Learns::Classes,
+        settings: NETWORK,
+        check: |settings| Ok(network(settings)?.check().map(drop)?),
+        predict: |settings, release, test| {
+            let params = told(network(settings)?, release.noise.label_flip(), ClassifierParams::label_flip);
+            classes(release, test, |seen| Ok(params.fit(seen)?))
+        },
     },
     Learner {
         name: "ridge",
@@ -174,6 +194,24 @@ fn kernel(settings: &Settings) -> Result<KernelSvmParams> {
     })
 }
 
+const NETWORK: &[&str] =
+    &["hidden", "epochs", "batch_size", "learning_rate", "validation_share", "patience", "seed"];
+
+fn network(settings: &Settings) -> Result<ClassifierParams> {
+    settings.iter().try_fold(ClassifierParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            // One hidden layer: a list of widths is no number.
+            "hidden" => params.hidden(vec![whole(name, value)? as usize]),
+            "epochs" => params.epochs(whole(name, value)? as usize),
+            "batch_size" => params.batch_size(whole(name, value)? as usize),
+            "learning_rate" => params.learning_rate(value),
+            "validation_share" => params.validation_share(value),
+            "patience" => params.patience(whole(name, value)? as usize),
+            _ => params.seed(whole(name, value)?.into()),
+        })
+    })
+}
+
 const RIDGE: &[&str] = &["l2_penalty"];
 
 fn ridge(settings: &Settings) -> RidgeParams {
@@ -230,7 +268,7 @@ impl Model {
     ///
     /// # Errors
     /// [`Error::Data`], which lists what there is, for an unknown name or hyper-parameter, or one that is no number;
-    /// [`Error::Linear`] or [`Error::Machine`] for a number out of its range.
+    /// [`Error::Linear`], [`Error::Machine`] or [`Error::Network`] for a number out of its range.
     pub fn new(name: &str, settings: &Map<String, Value>) -> Result<Self> {
         let learner = LEARNERS.iter().find(|learner| learner.name == name).ok_or_else(|| {
             let names = LEARNERS.iter().map(|learner| learner.name);
@@ -311,12 +349,12 @@ mod tests {
         assert_eq!(
             refused("logisitc", json!({})),
             "there is no model \"logisitc\"; did you mean \"logistic\"? There are logistic, noise-aware-logistic, \
-             svm, noise-aware-svm, kernel-svm, ridge, noise-aware-ridge"
+             svm, noise-aware-svm, kernel-svm, network, noise-aware-network, ridge, noise-aware-ridge"
         );
         assert_eq!(
             refused("forest", json!({})),
-            "there is no model \"forest\"; there are logistic, noise-aware-logistic, svm, noise-aware-svm, kernel-svm, ridge, \
-             noise-aware-ridge"
+            "there is no model \"forest\"; there are logistic, noise-aware-logistic, svm, noise-aware-svm, kernel-svm, network, \
+             noise-aware-network, ridge, noise-aware-ridge"
         );
         assert_eq!(
             refused("ridge", json!({"depth": 3})),
@@ -333,8 +371,8 @@ mod tests {
     fn each_model_takes_the_settings_that_it_lists() {
         for learner in LEARNERS {
             for &name in learner.settings {
-                let settings =
-                    Map::from_iter([(name.to_owned(), json!(if name == "tolerance" { 0.5 } else { 2.0 }))]);
+                let is_share = ["tolerance", "validation_share"].contains(&name);
+                let settings = Map::from_iter([(name.to_owned(), json!(if is_share { 0.5 } else { 2.0 }))]);
                 let model = Model::new(learner.name, &settings).unwrap();
                 assert_eq!(
                     model.settings(),
@@ -357,6 +395,10 @@ mod tests {
         }
         for name in KERNEL {
             let with = |value: f64| kernel(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+        for name in NETWORK {
+            let with = |value: f64| network(&Settings::from([(name.to_string(), value)])).unwrap();
             assert_ne!(with(1.0), with(2.0), "{name}");
         }
         for name in RIDGE {

@@ -1,12 +1,16 @@
 //! How records are split into those that are released to learn from and those that are kept for tests.
 
+use super::data::misfit;
 use super::{Error, Result};
 use crate::datasets::DataSet;
-use crate::registry::{Table, Volunteers};
+use crate::registry::{Table, Target, Volunteers};
+use ndarray::Array1;
+use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// No trial has this number.
 const OF_VOLUNTEERS: u64 = u64::MAX;
@@ -23,6 +27,10 @@ pub struct Splitting {
     /// The share of the training records that designs may learn from, in [0, 1). These records are the same in all trials, and are neither
     /// released nor tested on: the first ones of a data set's own split, else some that are drawn from the seed.
     pub volunteers: f64,
+    /// Whether classes are balanced among the training records: of each so many, drawn anew in each trial, as there are of the rarest. The
+    /// test records stay as they are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub balance: bool,
 }
 
 /// Where the test records come from.
@@ -40,7 +48,13 @@ pub enum SplitKind {
 impl Splitting {
     /// A share of all records for tests.
     pub fn random(test_share: f64) -> Self {
-        Self { kind: SplitKind::Random { test_share }, most_train: None, most_test: None, volunteers: 0.0 }
+        Self {
+            kind: SplitKind::Random { test_share },
+            most_train: None,
+            most_test: None,
+            volunteers: 0.0,
+            balance: false,
+        }
     }
 
     /// # Errors
@@ -52,6 +66,9 @@ impl Splitting {
             }
         }
         check_volunteers(self.volunteers)?;
+        if self.balance && !matches!(data.table.target(), Target::Class(_)) {
+            return Err(misfit(data, "balance"));
+        }
         match (&self.kind, data.train_records) {
             (SplitKind::Random { test_share }, _) => check_share("test_share", *test_share),
             (SplitKind::Own, Some(train)) if (1..data.table.len()).contains(&train) => Ok(()),
@@ -67,8 +84,8 @@ impl Splitting {
         }
     }
 
-    /// Training and test records of each trial.
-    pub(super) fn sizes(&self, data: &DataSet) -> (usize, usize) {
+    /// Training and test records of each trial, before classes are balanced.
+    fn sizes(&self, data: &DataSet) -> (usize, usize) {
         let at_most = |most: Option<usize>, count: usize| most.map_or(count, |most| most.min(count));
         let (train, test) = self.kind.sizes(data);
         (at_most(self.most_train, train - self.volunteers(data)), at_most(self.most_test, test))
@@ -173,7 +190,16 @@ impl Split {
         };
         train.truncate(most_train);
         test.truncate(most_test);
-        Self { train, test, noise_seed: rng.next_u64() }
+        let noise_seed = rng.next_u64();
+        if let (true, Target::Class(classes)) = (splitting.balance, data.table.target()) {
+            balance(&mut train, classes, &mut rng);
+        }
+        Self { train, test, noise_seed }
+    }
+
+    /// How many records there are to learn from, and how many for tests.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.train.len(), self.test.len())
     }
 
     /// The training records of a table with the data's rows.
@@ -187,12 +213,29 @@ impl Split {
     }
 }
 
+/// Leaves as many `rows` of each class as there are of the rarest, drawn by lot and in their order; `classes` (n) has the class of each
+/// row, and a row beyond it has none and goes.
+pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rng) {
+    let mut of_class: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &row in rows.iter() {
+        if let Some(&class) = classes.get(row) {
+            of_class.entry(class).or_default().push(row);
+        }
+    }
+    let rarest = of_class.values().map(Vec::len).min().unwrap_or(0);
+    let mut kept: BTreeSet<usize> = BTreeSet::new();
+    for rows in of_class.values() {
+        kept.extend(rows.choose_multiple(rng, rarest).copied());
+    }
+    rows.retain(|row| kept.contains(row));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn own(most_train: Option<usize>, most_test: Option<usize>) -> Splitting {
-        Splitting { kind: SplitKind::Own, most_train, most_test, volunteers: 0.0 }
+        Splitting { kind: SplitKind::Own, most_train, most_test, volunteers: 0.0, balance: false }
     }
 
     fn wine(train_records: Option<usize>) -> DataSet {
@@ -238,6 +281,24 @@ mod tests {
     }
 
     #[test]
+    fn balanced_classes_are_as_many_as_the_rarest_and_leave_tests_and_noise() {
+        let data = wine(Some(1000));
+        let Target::Class(classes) = data.table.target() else { panic!("a class") };
+        let counts =
+            |rows: &[usize]| [0, 1].map(|class| rows.iter().filter(|&&row| classes[row] == class).count());
+        let [whole, balanced, again] = [(false, 0), (true, 0), (true, 1)]
+            .map(|(balance, trial)| Split::draw(&Splitting { balance, ..own(None, None) }, &data, 1, trial));
+        let [bad, good] = counts(&whole.train);
+        assert_ne!(bad, good);
+        assert_eq!(counts(&balanced.train), [bad.min(good); 2]);
+        assert!(balanced.train.is_sorted() && balanced.train != again.train);
+        assert_eq!((&balanced.test, balanced.noise_seed), (&whole.test, whole.noise_seed));
+        let limited = Splitting { balance: true, ..own(Some(100), None) };
+        let [bad, good] = counts(&Split::draw(&limited, &data, 1, 0).train);
+        assert!(bad == good && bad + good <= 100, "{bad} and {good}");
+    }
+
+    #[test]
     fn volunteers_are_the_same_in_all_trials_and_on_neither_side() {
         let drawn = |seed| (Splitting { volunteers: 0.25, ..Splitting::random(0.2) }, wine(None), seed);
         let own = (Splitting { volunteers: 0.25, ..own(None, None) }, wine(Some(1000)), 1);
@@ -246,7 +307,7 @@ mod tests {
             assert_eq!(volunteers.len(), count);
             for trial in [0, 1] {
                 let split = Split::draw(&splitting, &data, seed, trial);
-                assert_eq!((split.train.len(), split.test.len()), splitting.sizes(&data));
+                assert_eq!(split.sizes(), splitting.sizes(&data));
                 let mut rows = [volunteers.clone(), split.train, split.test].concat();
                 rows.sort_unstable();
                 assert!(rows.into_iter().eq(0..1599));

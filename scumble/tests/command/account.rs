@@ -73,6 +73,20 @@ fn for_people_an_epsilon_is_never_rounded_down() {
 }
 
 #[test]
+fn an_accuracy_has_two_ceilings() {
+    let arguments = ["account", "laplace-accuracy", "--classes", "10", "--epsilon"];
+    let ceilings = |epsilon| json(&[&arguments[..], &[epsilon, "--json"]].concat());
+    near(&ceilings("2")["bound"], 0.26249600355620123, 1e-10);
+    near(&ceilings("2")["ldp_bound"], 0.4508530603792838, 1e-10);
+    for (epsilon, both) in [("0", 0.1), ("inf", 1.0)] {
+        near(&ceilings(epsilon)["bound"], both, 1e-10);
+        near(&ceilings(epsilon)["ldp_bound"], both, 1e-10);
+    }
+    let text = String::from_utf8(scumble(&[&arguments[..], &["2"]].concat()).stdout).unwrap();
+    assert!(text.contains("\n 0.2625  of the time") && text.contains("\n 0.4509  of the time"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_accounted_for_is_one_line() {
     for (arguments, expected) in [
         (without("--delta", &[]), "are needed"),
@@ -90,6 +104,12 @@ fn what_cannot_be_accounted_for_is_one_line() {
         ),
         (vec!["account", "gaussian", "--epsilon", "inf", "--sigma", "1", "--sensitivity", "2"], "finite"),
         (vec!["account"], "what to do is missing"),
+        (vec!["account", "laplace-accuracy", "--classes", "10"], "--epsilon <E>"),
+        (vec!["account", "laplace-accuracy", "--classes", "7", "--epsilon", "1"], "7, and must be even"),
+        (vec!["account", "laplace-accuracy", "--classes", "0", "--epsilon", "1"], "0, and must be even"),
+        (vec!["account", "laplace-accuracy", "--classes", "-2", "--epsilon", "1"], "'-2'"),
+        (vec!["account", "laplace-accuracy", "--classes", "10", "--epsilon", "-1"], "epsilon is -1"),
+        (vec!["account", "laplace-accuracy", "--classes", "10", "--epsilon", "nan"], "epsilon is NaN"),
     ] {
         let message = refusal(&arguments);
         assert!(message.contains(expected), "{arguments:?}: {message}");

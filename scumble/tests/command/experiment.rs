@@ -95,6 +95,53 @@ fn options_take_the_place_of_what_the_file_says() {
     assert_eq!(outcome["skipped"][1]["parameters"]["protect"], "record", "a colour takes no Laplace noise");
 }
 
+/// Sixty rows, one a month from January 2008 on, youngest first, and every seventh size is missing. Green is rarer by ten.
+#[test]
+fn the_oldest_records_train_where_a_column_of_dates_splits_and_classes_are_balanced() {
+    let experiment = r#"
+epsilon = [inf]
+trials = 2
+[data]
+input = "loans.csv"
+schema = "loans.toml"
+target = "colour"
+[split]
+kind = "time"
+by = "issued"
+test_share = 0.25
+balance = true
+[[mechanism]]
+name = "identity"
+[[model]]
+name = "network"
+set = { hidden = 4, epochs = 20, learning_rate = 0.05 }
+"#;
+    let files = with(experiment);
+    let schema = files
+        .read("schema.toml")
+        .replace("upper = 10.0,", "upper = 10.0, missing = 5.0, missing_cells = [\"NA\"],");
+    files.write("loans.toml", schema);
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let rows = (0..60).rev().map(|row| {
+        let (size, colour) = if row % 3 == 0 { (9.0, "green") } else { (1.0, "red") };
+        let size = if row % 7 == 0 { "NA".into() } else { format!("{size}") };
+        format!("{size},{colour},1,{}-{}\n", months[row % 12], 2008 + row / 12)
+    });
+    files.write("loans.csv", format!("size,colour,price,issued\n{}", rows.collect::<String>()));
+    let outcome = files.compared("--config exp.toml");
+    // Of the 45 oldest, 15 are green.
+    assert_eq!((outcome["train_records"].as_u64(), outcome["test_records"].as_u64()), (Some(30), Some(15)));
+    assert!(outcome["rows"][0]["mean"].as_f64().unwrap() > 0.7, "{outcome}");
+
+    let bad = files.read("loans.csv").replace("Mar-2011", "Mars 2011");
+    files.write("loans.csv", bad);
+    let refused = files.refuses("compare --config exp.toml");
+    let expected = "row 22, column \"issued\": \"Mars 2011\" is no date such as 2007-12-01 or Dec-2007";
+    assert!(refused.contains(expected), "{refused}");
+    files.write("exp.toml", experiment.replace("\"colour\"", "\"price\""));
+    assert!(files.refuses("compare --config exp.toml").contains("exp.toml"));
+}
+
 #[test]
 fn every_model_and_metric_has_a_table_of_its_own() {
     let models = "metrics = [\"rmse\", \"r2\"]\n".to_owned()

@@ -41,6 +41,7 @@ fn its_commands_run_in_their_order() {
         "account",
         "account",
         "account",
+        "account",
         "solve",
         "solve",
         "solve",
@@ -67,13 +68,14 @@ fn its_commands_run_in_their_order() {
 }
 
 #[test]
-fn its_account_and_its_audit_are_the_ones_that_are_printed() {
+fn its_accounts_and_its_audit_are_the_ones_that_are_printed() {
     for command in [
         "account dp-sgd --sampling-rate 0.01 --noise-multiplier 1 --steps 1000 --delta 1e-5",
+        "account laplace-accuracy --classes 10 --epsilon 2",
         "audit randomized-response --quick",
     ] {
         let shown = README.split(&format!("$ scumble {command}\n")).nth(1).unwrap();
-        let shown = shown.split("\n$ ").next().unwrap();
+        let shown = shown.split("\n$ ").next().unwrap().split("```").next().unwrap();
         let printed = Files::new().run(command);
         assert_eq!(printed.trim_end(), shown.trim_end());
     }

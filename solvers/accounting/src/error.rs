@@ -38,3 +38,8 @@ pub(crate) fn check_delta(delta: f64) -> Result<()> {
 pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
     check("epsilon", epsilon, "zero or more, and finite", epsilon >= 0.0 && epsilon.is_finite())
 }
+
+/// An ε that may be infinite: no privacy.
+pub(crate) fn check_privacy(epsilon: f64) -> Result<()> {
+    check("epsilon", epsilon, "zero or more", epsilon >= 0.0)
+}

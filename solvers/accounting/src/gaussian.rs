@@ -5,6 +5,7 @@
 
 use crate::Result;
 use crate::error::{check, check_delta, check_epsilon};
+use crate::quadrature;
 use crate::search::least;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -85,15 +86,8 @@ fn continued(x: f64) -> f64 {
 }
 
 /// erfcx(`middle` − `half`) − erfcx(`middle` + `half`) for two numbers so near to each other that a difference would have few
-/// digits: the integral of −erfcx′(x) = 2/√π − 2x·erfcx(x), by the rule of Gauss and Legendre with five points.
+/// digits: the integral of −erfcx′(x) = 2/√π − 2x·erfcx(x).
 fn fall(middle: f64, half: f64) -> f64 {
-    const POINTS: [(f64, f64); 5] = [
-        (-0.906_179_845_938_664, 0.236_926_885_056_189_1),
-        (-0.538_469_310_105_683_1, 0.478_628_670_499_366_5),
-        (0.0, 0.568_888_888_888_888_9),
-        (0.538_469_310_105_683_1, 0.478_628_670_499_366_5),
-        (0.906_179_845_938_664, 0.236_926_885_056_189_1),
-    ];
     let slope = |x: f64| {
         if x < FAR {
             return 2.0 / PI.sqrt() - 2.0 * x * erfcx(x);
@@ -101,7 +95,7 @@ fn fall(middle: f64, half: f64) -> f64 {
         let tail = continued(x);
         2.0 / PI.sqrt() * tail / (x + tail)
     };
-    half * POINTS.iter().map(|(at, weight)| weight * slope(middle + half * at)).sum::<f64>()
+    quadrature::about(middle, half, slope)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 //! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, fractional orders included |
 //! | [`loss`] | the same by privacy loss distributions: ε and δ from above and from below |
 //! | [`Shifted`], [`Together`] | δ(ε) of noise with bounds, given by tables of integers, alone and together |
+//! | [`ceiling`] | what accuracy a classifier of private records can have at most |
+//! | [`binomial`] | what counts say of a probability, as of an attack that succeeds or an answer |
 //! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
 //! | [`search`] | the least number at which something holds, which solves for all of these |
 //!
@@ -15,10 +17,13 @@
 //! All of it but tables is said of continuous Gaussian noise on real numbers. What discrete noise on a lattice costs more is for
 //! whoever draws it to add.
 
+pub mod binomial;
 pub mod calibrate;
+pub mod ceiling;
 mod error;
 pub mod gaussian;
 pub mod loss;
+mod quadrature;
 pub mod renyi;
 mod sampled;
 pub mod search;

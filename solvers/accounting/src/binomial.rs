@@ -1,10 +1,17 @@
-//! What counts say of a probability.
+//! What counts say of a probability: bounds that hold whatever it is (Clopper and Pearson 1934).
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
 /// Clopper and Pearson's lower bound on the probability of what happened `count` times in `trials`: it lies above the truth
 /// with probability `alarm` at most.
-pub(crate) fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
+///
+/// ```
+/// use scumble_accounting::binomial;
+///
+/// let least = binomial::at_least(10, 10, 0.05); // ten of ten
+/// assert!((least - 0.05_f64.powf(0.1)).abs() < 1e-6);
+/// ```
+pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
     /// Where the inverse of the exact law no longer ends.
     const MANY: usize = 1 << 20;
     if count == 0 {
@@ -32,8 +39,8 @@ fn by_chernoff(share: f64, information: f64) -> f64 {
     low
 }
 
-/// The upper bound.
-pub(crate) fn at_most(count: usize, trials: usize, alarm: f64) -> f64 {
+/// Their upper bound: it lies below the truth with probability `alarm` at most.
+pub fn at_most(count: usize, trials: usize, alarm: f64) -> f64 {
     1.0 - at_least(trials.saturating_sub(count), trials, alarm)
 }
 

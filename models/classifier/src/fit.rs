@@ -1,0 +1,113 @@
+//! A classifier, fitted.
+
+use crate::{Error, Result, ValidClassifierParams};
+use linfa::DatasetBase;
+use linfa::traits::{Fit, PredictInplace};
+use ndarray::{Array1, Array2, Axis};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha20Rng;
+use scumble_linear::{Error as LinearError, Standardizer, check_flipped_labels, check_records};
+use scumble_neural::{Examples, Initialisation, Loss, Network};
+use std::collections::BTreeSet;
+
+/// The stream of the seed's generator from which it is drawn who validates; the network takes the first.
+const OF_VALIDATION: u64 = 1;
+
+/// A fitted classifier.
+#[derive(Debug, Clone)]
+pub struct Classifier {
+    standardizer: Standardizer,
+    /// K values, ascending.
+    classes: Vec<usize>,
+    network: Network<f32>,
+}
+
+impl Fit<Array2<f64>, Array1<usize>, Error> for ValidClassifierParams {
+    type Object = Classifier;
+
+    /// Fits records (n × d) and their classes (n).
+    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<Classifier> {
+        check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
+        let classes = self.classes(&dataset.targets)?;
+        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let records = single(&standardized.records);
+        let seen = dataset.targets.mapv(|class| classes.partition_point(|&other| other < class));
+        let flip = self.label_flip.as_ref().map(single);
+        let [training, validation] = self.parted(records.nrows()).map(|rows| Part {
+            records: records.select(Axis(0), &rows),
+            seen: seen.select(Axis(0), &rows),
+            flip: flip.as_ref(),
+        });
+        let validation = (!validation.seen.is_empty()).then(|| validation.examples());
+        let architecture = self.architecture(records.ncols(), classes.len());
+        let start = Network::new(architecture, Initialisation::He, self.seed)?;
+        let network = self.training().fit(&start, training.examples(), validation, |_| ())?;
+        Ok(Classifier { standardizer, classes, network })
+    }
+}
+
+impl ValidClassifierParams {
+    /// The classes that there are, ascending: those of the matrix of flips, or those that were seen.
+    fn classes(&self, seen: &Array1<usize>) -> Result<Vec<usize>> {
+        if let Some(flip) = &self.label_flip {
+            check_flipped_labels(seen, flip)?;
+            return Ok((0..flip.nrows()).collect());
+        }
+        let classes: BTreeSet<usize> = seen.iter().copied().collect();
+        match classes.len() {
+            0 | 1 => Err(LinearError::OneClass { records: seen.len() }.into()),
+            _ => Ok(classes.into_iter().collect()),
+        }
+    }
+
+    /// The rows of n to learn from, one or more where there are any, and those for validation.
+    fn parted(&self, n: usize) -> [Vec<usize>; 2] {
+        let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
+        rng.set_stream(OF_VALIDATION);
+        let mut rows: Vec<usize> = (0..n).collect();
+        rows.shuffle(&mut rng);
+        let validation = (n as f64 * self.validation_share).round() as usize;
+        let validation = rows.split_off(n.saturating_sub(validation).max(1).min(n));
+        [rows, validation]
+    }
+}
+
+/// Some of the records, with their classes as they were seen.
+struct Part<'a> {
+    records: Array2<f32>,
+    seen: Array1<usize>,
+    flip: Option<&'a Array2<f32>>,
+}
+
+impl Part<'_> {
+    fn examples(&self) -> Examples<'_, f32> {
+        let seen = self.seen.view();
+        let loss = match self.flip {
+            None => Loss::CrossEntropy(seen),
+            Some(flip) => Loss::FlippedCrossEntropy { seen, flip: flip.view() },
+        };
+        Examples { records: self.records.view(), loss }
+    }
+}
+
+fn single(values: &Array2<f64>) -> Array2<f32> {
+    values.mapv(|value| value as f32)
+}
+
+impl PredictInplace<Array2<f64>, Array1<usize>> for Classifier {
+    /// The most probable class of each record (n × d).
+    ///
+    /// As everywhere in linfa, records of another width than those of the fit panic.
+    fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
+        let standardized = single(&self.standardizer.apply(records));
+        // Of this width they fit the network.
+        if let Ok(found) = self.network.classify(standardized.view()) {
+            *classes = found.mapv(|at| self.classes[at]);
+        }
+    }
+
+    fn default_target(&self, records: &Array2<f64>) -> Array1<usize> {
+        Array1::zeros(records.nrows())
+    }
+}
