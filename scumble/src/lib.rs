@@ -44,6 +44,7 @@ pub mod compare;
 mod draw;
 pub mod page;
 pub mod reproduce;
+mod store;
 
 pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;

@@ -25,10 +25,11 @@ pub(super) struct ReproduceArguments {
     /// What all draws come from: the same seed gives the same numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How often draws are repeated, where they are [default: 100, or 10 in the quick form].
+    /// How often draws are repeated, where they are [default: 100, or 10 in the quick form; 3, or 2, where a network is trained anew].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
-    /// A folder for NAME.json, with all numbers, and NAME.svg, the chart.
+    /// A folder for NAME.json, with all numbers, and NAME.svg, the chart; and for the finished trials of results that take long, which go on from
+    /// there if they are stopped.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Replace files that stand there.
@@ -105,7 +106,9 @@ fn run(
     };
     let ReproduceArguments { quick, seed, trials, .. } = *arguments;
     let (on_start, on_step) = (&on_start, &on_step);
-    let report = result.run(&Setting { registry, folder: &folder(), quick, seed, trials, on_start, on_step });
+    let store = arguments.output.as_deref();
+    let report =
+        result.run(&Setting { registry, folder: &folder(), quick, seed, trials, store, on_start, on_step });
     if let Some(bar) = bar.get() {
         bar.finish_and_clear();
     }

@@ -6,8 +6,8 @@ mod experiment;
 mod metric;
 mod model;
 mod outcome;
+mod scored;
 mod split;
-mod store;
 
 pub use experiment::Experiment;
 pub use metric::Metric;
@@ -23,10 +23,12 @@ use crate::registry::{
     self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, Target, TargetDomain, Unit,
     Volunteers, number,
 };
+use crate::store::{self, Key, Store, hexadecimal};
 use crate::svm;
 use data::{blind_guesses, check_learnable, misfit};
 use outcome::LABEL_SHARE;
 use rayon::prelude::*;
+use scored::{Score, Scored};
 use serde::Serialize;
 use serde_json::{Value, json};
 use split::{Split, check_share};
@@ -34,7 +36,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::time::Instant;
-use store::{Key, Score, Scored, Store};
 
 /// More trials than this nobody waits for.
 const MOST_TRIALS: usize = 100_000;
@@ -81,6 +82,16 @@ pub enum Error {
         /// What is wrong with it, with the line or the key.
         problem: String,
     },
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::File { file, problem } => Self::File { file, problem },
+            store::Error::Key(problem) => Self::Data(problem),
+            store::Error::Registry(error) => Self::Registry(error),
+        }
+    }
 }
 
 /// The result of comparing.
@@ -194,7 +205,7 @@ impl Comparison {
     /// The same, where trials that stand in the file `store` are taken from it, and the others are added to it.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and where the store cannot be read or written, or another comparison is at work on it: it holds all that
+    /// As [`run`](Self::run), and where the store cannot be read or written, or another run is at work on it: it holds all that
     /// was finished before.
     pub fn resume(
         &self,
@@ -457,7 +468,7 @@ impl Comparison {
 
 /// A store, with the keys of a comparison's trials in it.
 struct Stored<'a> {
-    store: Store,
+    store: Store<Scored>,
     comparison: &'a Comparison,
     metrics: Vec<Metric>,
     /// The key of each cell; those of its trials follow from it.
@@ -478,10 +489,10 @@ struct Everything<'a> {
 }
 
 impl<'a> Stored<'a> {
-    fn new(store: Store, comparison: &'a Comparison, cells: &[Cell]) -> Result<Self> {
+    fn new(store: Store<Scored>, comparison: &'a Comparison, cells: &[Cell]) -> Result<Self> {
         let data = data::digest(&comparison.data)?;
         let key = |cell: &Cell| {
-            Key::of(&Everything {
+            Ok(Key::of(&Everything {
                 scumble: env!("CARGO_PKG_VERSION"),
                 data: &data,
                 train_records: comparison.data.train_records,
@@ -490,20 +501,22 @@ impl<'a> Stored<'a> {
                 plugin: cell.plugin.name,
                 version: cell.plugin.version,
                 mechanism: &*cell.mechanism,
-            })
+            })?)
         };
         let metrics = Metric::fitting(comparison.data.domain.target()).collect();
         Ok(Self { store, comparison, metrics, cells: cells.iter().map(key).collect::<Result<_>>()? })
     }
 
     fn key(&self, cell: usize, trial: usize, model: usize) -> Result<Key> {
-        Key::of(&(&self.cells[cell], trial, &self.comparison.models[model]))
+        Ok(Key::of(&(&self.cells[cell], trial, &self.comparison.models[model]))?)
     }
 
-    /// What each model scored before.
+    /// What each model scored before, where that has all of the metrics.
     fn find(&self, cell: usize, trial: usize) -> Result<Vec<Option<Scored>>> {
+        let has_all = |scored: &&Scored| self.metrics.iter().all(|metric| scored.scores.contains_key(metric));
         let models = 0..self.comparison.models.len();
-        models.map(|model| Ok(self.store.find(&self.key(cell, trial, model)?, &self.metrics))).collect()
+        let found = |model| Ok(self.store.find(&self.key(cell, trial, model)?).filter(has_all).cloned());
+        models.map(found).collect()
     }
 
     fn add(&self, of: &Cell, cell: usize, trial: usize, model: usize, scored: &Scored) -> Result<()> {
@@ -514,7 +527,7 @@ impl<'a> Stored<'a> {
             "model": self.comparison.models[model],
             "trial": trial,
         });
-        self.store.add(self.key(cell, trial, model)?, &words, scored)
+        Ok(self.store.add(self.key(cell, trial, model)?, &words, scored)?)
     }
 }
 
@@ -548,10 +561,6 @@ fn check_epsilons(epsilons: &[f64], delta: f64) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The mean, and the sample standard deviation, which one value does not have.

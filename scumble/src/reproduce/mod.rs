@@ -20,13 +20,17 @@ mod picture;
 mod report;
 mod task_aware;
 mod trials;
+mod vlm;
 
 pub use picture::{Layer, Marks, Panel, Picture, Point, Scale};
 pub use report::{Finding, Grid, Report, Verdict};
 
-use crate::{datasets, kkt, linear, neural, registry, sensitivity};
+use crate::store::Store;
+use crate::{accounting, classifier, datasets, kkt, linear, neural, registry, sensitivity, store};
 use registry::{Randomness, Registry, nearest_name};
 use report::Found;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -67,6 +71,20 @@ pub enum Error {
     /// A network that could not be fitted.
     #[error(transparent)]
     Network(#[from] neural::Error),
+    /// A classifier that could not be fitted.
+    #[error(transparent)]
+    Classifier(#[from] classifier::Error),
+    /// A ceiling of an accuracy that there is not.
+    #[error(transparent)]
+    Accounting(#[from] accounting::Error),
+    /// A store of finished trials that cannot be used.
+    #[error("{file}: {problem}")]
+    Store {
+        /// The file.
+        file: String,
+        /// What is wrong with it, with the line.
+        problem: String,
+    },
     /// A sensitivity that could not be found.
     #[error(transparent)]
     Sensitivity(#[from] sensitivity::Error),
@@ -78,6 +96,16 @@ pub enum Error {
         /// What is amiss.
         problem: String,
     },
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::File { file, problem } => Self::Store { file, problem },
+            store::Error::Key(problem) => Self::Store { file: "a trial".into(), problem },
+            store::Error::Registry(error) => Self::Registry(error),
+        }
+    }
 }
 
 /// The result of reproducing.
@@ -98,7 +126,7 @@ pub struct Reproduction {
 /// All of them, sorted by name.
 pub fn all() -> &'static [Reproduction] {
     static RESULTS: LazyLock<Vec<Reproduction>> =
-        LazyLock::new(|| [&fisher_svm::RESULTS[..], &task_aware::RESULTS].concat());
+        LazyLock::new(|| [&fisher_svm::RESULTS[..], &task_aware::RESULTS, &vlm::RESULTS].concat());
     &RESULTS
 }
 
@@ -126,8 +154,11 @@ pub struct Setting<'a> {
     pub quick: bool,
     /// What all draws come from.
     pub seed: u64,
-    /// How often draws are repeated where they are, two or more, in place of 100, or of 10 in the quick form.
+    /// How often draws are repeated where they are, two or more, in place of what the result has, which is 100 or fewer.
     pub trials: Option<usize>,
+    /// A folder for files of finished trials, of results that take minutes or hours: what stands there is taken from there, and what is new is
+    /// added, so that one that was stopped goes on, and results that share their work do it once.
+    pub store: Option<&'a Path>,
     /// Hears how many steps a result has.
     pub on_start: &'a (dyn Fn(u64) + Sync),
     /// Hears of each step's end.
@@ -137,11 +168,31 @@ pub struct Setting<'a> {
 impl<'a> Setting<'a> {
     /// The full form with seed 1, heard by nobody.
     pub fn new(registry: &'a Registry, folder: &'a Path) -> Self {
-        Self { registry, folder, quick: false, seed: 1, trials: None, on_start: &|_| (), on_step: &|| () }
+        Self {
+            registry,
+            folder,
+            quick: false,
+            seed: 1,
+            trials: None,
+            store: None,
+            on_start: &|_| (),
+            on_step: &|| (),
+        }
     }
 
     fn trials(&self) -> usize {
         self.trials.unwrap_or(if self.quick { 10 } else { 100 })
+    }
+
+    /// The finished trials that are called `name`, if any are kept.
+    fn finished<T: Clone + Serialize + DeserializeOwned>(&self, name: &str) -> Result<Option<Store<T>>> {
+        let Some(folder) = self.store else { return Ok(None) };
+        let file = folder.join(name).with_added_extension("jsonl");
+        if let Some(folder) = file.parent() {
+            let failed = |source| registry::Error::Io { file: folder.into(), source };
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        Ok(Some(Store::open(&file)?))
     }
 
     /// Randomness of its own for every draw: nothing depends on their order.

@@ -268,7 +268,7 @@ fn two_comparisons_at_once_do_not_share_a_store() {
     let store = std::fs::File::create(files.path("exp.cells.jsonl")).unwrap();
     store.lock().unwrap();
     let refused = files.refuses("compare --config exp.toml");
-    assert_eq!(refused, "exp.cells.jsonl: another comparison is at work on it");
+    assert_eq!(refused, "exp.cells.jsonl: another run is at work on it");
 }
 
 #[test]

@@ -1,66 +1,54 @@
-//! Finished trials in a file, so that a comparison that was interrupted goes on, and one that was changed does only what is
-//! new.
+//! Finished trials in a file, so that a comparison or a reproduction that was interrupted goes on, and one that was changed does only
+//! what is new.
 //!
-//! The file has one line of JSON a mechanism, budget, trial and model, with its scores by every metric that fits. A line is
-//! found by its key: SHA-256 of all that the scores depend on. Lines are only ever added.
+//! The file has one line of JSON a trial. A line is found by its key: SHA-256 of all that the trial depends on. Lines are only ever added.
 
-use super::{Error, Metric, Result, hexadecimal};
-use crate::registry::{self, number};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::registry;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// What a model scored on one trial's release.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Scored {
-    pub(super) scores: BTreeMap<Metric, Score>,
-    /// The time of release and model.
-    pub(super) seconds: f64,
+/// What can be wrong with a store.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// A file that cannot be used.
+    File {
+        /// The file.
+        file: String,
+        /// What is wrong with it, with the line.
+        problem: String,
+    },
+    /// A NaN among what a trial depends on.
+    Key(String),
+    /// A file that cannot be read or written.
+    Registry(registry::Error),
 }
 
-impl Scored {
-    /// NaN where it has no such score.
-    pub(super) fn score(&self, metric: Metric) -> f64 {
-        self.scores.get(&metric).map_or(f64::NAN, |score| score.0)
+impl From<registry::Error> for Error {
+    fn from(error: registry::Error) -> Self {
+        Self::Registry(error)
     }
 }
 
-/// A score: null where it is no number, as after an overflow.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Score(pub(super) f64);
+type Result<T> = std::result::Result<T, Error>;
 
-impl Serialize for Score {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        number::to_json(self.0).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Score {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Number(#[serde(with = "number")] f64);
-        let value = Option::<Number>::deserialize(deserializer)?;
-        Ok(Self(value.map_or(f64::NAN, |Number(value)| value)))
-    }
-}
-
-/// The SHA-256 of all that a line's scores depend on, in hexadecimal.
+/// The SHA-256 of all that a trial depends on, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Key(String);
+pub(crate) struct Key(String);
 
 impl Key {
     /// # Errors
-    /// [`Error::Data`] for a NaN, which cannot be written.
-    pub(super) fn of(everything: &impl Serialize) -> Result<Self> {
+    /// [`Error::Key`] for a NaN, which cannot be written.
+    pub(crate) fn of(everything: &impl Serialize) -> Result<Self> {
         let text = serde_json::to_vec(everything);
-        let text = text.map_err(|problem| Error::Data(format!("a trial cannot be stored: {problem}")))?;
+        let text = text.map_err(|problem| Error::Key(format!("a trial cannot be stored: {problem}")))?;
         Ok(Self(hexadecimal(&Sha256::digest(text))))
     }
 }
@@ -68,13 +56,12 @@ impl Key {
 /// A line as it stands in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line<'a> {
+struct Line<T> {
     key: Key,
-    /// For people: which mechanism, budget, model and trial it is.
-    #[serde(borrow)]
-    of: std::borrow::Cow<'a, Value>,
+    /// For people: which trial it is.
+    of: Value,
     #[serde(flatten)]
-    scored: Scored,
+    found: T,
 }
 
 /// How a line begins.
@@ -82,9 +69,9 @@ const BEGINNING: &[u8] = b"{\"key\":\"";
 
 /// A file of finished trials. While it is open nobody else opens it.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(crate) struct Store<T> {
     path: PathBuf,
-    finished: HashMap<Key, Scored>,
+    finished: HashMap<Key, T>,
     file: Mutex<Appended>,
 }
 
@@ -95,13 +82,13 @@ struct Appended {
     length: u64,
 }
 
-impl Store {
+impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
     /// Opens the file, which is made where there is none. A last line that was torn off is cut away.
     ///
     /// # Errors
-    /// [`Error::File`] for a file that another comparison has open, or with the line that is none of ours;
+    /// [`Error::File`] for a file that another run has open, or with the line that is none of ours;
     /// [`registry::Error::Io`].
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let failed = |source| registry::Error::Io { file: path.into(), source };
         let refuse = |problem: String| Error::File { file: path.display().to_string(), problem };
         let found = std::fs::metadata(path);
@@ -110,7 +97,7 @@ impl Store {
         }
         let mut file = File::options().read(true).append(true).create(true).open(path).map_err(failed)?;
         file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => refuse("another comparison is at work on it".into()),
+            TryLockError::WouldBlock => refuse("another run is at work on it".into()),
             TryLockError::Error(source) => failed(source).into(),
         })?;
         let mut bytes = vec![];
@@ -122,28 +109,27 @@ impl Store {
         }
         let mut finished = HashMap::new();
         for (at, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            let line: Line = serde_json::from_slice(line).map_err(|problem| {
+            let line: Line<T> = serde_json::from_slice(line).map_err(|problem| {
                 refuse(format!("line {}: it is no finished trial: {}", at + 1, without_place(&problem)))
             })?;
-            finished.insert(line.key, line.scored);
+            finished.insert(line.key, line.found);
         }
         let length = bytes.len() as u64;
         file.set_len(length).map_err(failed)?;
         Ok(Self { path: path.into(), finished, file: Mutex::new(Appended { file, length }) })
     }
 
-    /// What was scored under this key before, if that has all of these metrics.
-    pub(super) fn find(&self, key: &Key, metrics: &[Metric]) -> Option<Scored> {
-        let scored = self.finished.get(key)?;
-        metrics.iter().all(|metric| scored.scores.contains_key(metric)).then(|| scored.clone())
+    /// What was found under this key before.
+    pub(crate) fn find(&self, key: &Key) -> Option<&T> {
+        self.finished.get(key)
     }
 
     /// Adds a line, and hands it to the operating system before it returns.
     ///
     /// # Errors
     /// [`registry::Error::Io`] where it cannot be written; the file is then what it was.
-    pub(super) fn add(&self, key: Key, of: &Value, scored: &Scored) -> Result<()> {
-        let line = Line { key, of: std::borrow::Cow::Borrowed(of), scored: scored.clone() };
+    pub(crate) fn add(&self, key: Key, of: &Value, found: &T) -> Result<()> {
+        let line = Line { key, of: of.clone(), found: found.clone() };
         let failed = |source| registry::Error::Io { file: self.path.clone(), source };
         let mut text = serde_json::to_vec(&line).map_err(|error| failed(io::Error::from(error)))?;
         text.push(b'\n');
@@ -156,6 +142,10 @@ impl Store {
         appended.length += text.len() as u64;
         Ok(())
     }
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What is wrong, without serde's own line, which is always the first.
@@ -171,8 +161,13 @@ mod tests {
     use serde_json::json;
     use std::fs;
 
-    fn scored(accuracy: f64) -> Scored {
-        Scored { scores: BTreeMap::from([(Metric::Accuracy, Score(accuracy))]), seconds: 0.25 }
+    #[derive(Debug, Clone, Serialize, Deserialize)]
+    struct Scored {
+        accuracy: f64,
+    }
+
+    fn open(path: &Path) -> Result<Store<Scored>> {
+        Store::open(path)
     }
 
     fn key(trial: usize) -> Key {
@@ -183,26 +178,22 @@ mod tests {
     fn three() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cells.jsonl");
-        let store = Store::open(&path).unwrap();
-        for (trial, accuracy) in [0.1 + 0.2, f64::NAN, f64::INFINITY].into_iter().enumerate() {
-            store.add(key(trial), &json!({ "trial": trial }), &scored(accuracy)).unwrap();
+        let store = open(&path).unwrap();
+        for (trial, accuracy) in [0.1 + 0.2, 0.5, 1e-300].into_iter().enumerate() {
+            store.add(key(trial), &json!({ "trial": trial }), &Scored { accuracy }).unwrap();
         }
         (folder, path)
     }
 
     fn found(path: &Path, trial: usize) -> Option<f64> {
-        let scored = Store::open(path).unwrap().find(&key(trial), &[Metric::Accuracy])?;
-        Some(scored.scores[&Metric::Accuracy].0)
+        open(path).unwrap().find(&key(trial)).map(|scored| scored.accuracy)
     }
 
     #[test]
     fn what_was_added_is_found_to_the_last_bit() {
         let (_folder, path) = three();
-        assert_eq!((found(&path, 0), found(&path, 2)), (Some(0.1 + 0.2), Some(f64::INFINITY)));
-        assert!(found(&path, 1).unwrap().is_nan());
+        assert_eq!((found(&path, 0), found(&path, 2)), (Some(0.1 + 0.2), Some(1e-300)));
         assert_eq!(found(&path, 3), None);
-        let all = Store::open(&path).unwrap();
-        assert!(all.find(&key(0), &[Metric::Accuracy, Metric::MacroF1]).is_none(), "one metric is missing");
     }
 
     #[test]
@@ -211,10 +202,10 @@ mod tests {
         let whole = fs::read_to_string(&path).unwrap();
         for torn in ["{\"key", "\u{0}\u{0}", "{}"] {
             fs::write(&path, format!("{whole}{torn}")).unwrap();
-            drop(Store::open(&path).unwrap());
+            drop(open(&path).unwrap());
             assert_eq!(fs::read_to_string(&path).unwrap(), whole);
         }
-        Store::open(&path).unwrap().add(key(3), &json!({}), &scored(0.5)).unwrap();
+        open(&path).unwrap().add(key(3), &json!({}), &Scored { accuracy: 0.5 }).unwrap();
         assert_eq!(found(&path, 3), Some(0.5));
     }
 
@@ -224,7 +215,8 @@ mod tests {
         let whole = fs::read_to_string(&path).unwrap();
         for bad in ["{\"key\n", "\n", "{}\n", "[1]\n", "\u{0}\n", "{\"key\": 1, \"of\": 1}\n"] {
             fs::write(&path, format!("{whole}{bad}")).unwrap();
-            let refused = Store::open(&path).unwrap_err().to_string();
+            let refused =
+                open(&path).map(|_| ()).map_err(crate::compare::Error::from).unwrap_err().to_string();
             assert!(refused.contains("cells.jsonl: line 4: it is no finished trial"), "{refused}");
             assert!(!refused.contains('\n') && !refused.contains(" line 1"), "{refused}");
             assert_eq!(fs::read_to_string(&path).unwrap(), format!("{whole}{bad}"), "nothing is lost");
@@ -232,21 +224,21 @@ mod tests {
     }
 
     #[test]
-    fn two_comparisons_do_not_share_a_store_and_what_is_none_stays() {
+    fn two_runs_do_not_share_a_store_and_what_is_none_stays() {
         let (folder, path) = three();
-        let _one = Store::open(&path).unwrap();
-        let refused = Store::open(&path).unwrap_err().to_string();
-        assert!(refused.ends_with("cells.jsonl: another comparison is at work on it"), "{refused}");
+        let _one = open(&path).unwrap();
+        let refused = open(&path).map(|_| ()).map_err(crate::compare::Error::from).unwrap_err().to_string();
+        assert!(refused.ends_with("cells.jsonl: another run is at work on it"), "{refused}");
         let empty = folder.path().join("empty");
         // What is somebody else's stays, whether it has lines or not.
         for other in ["", "{}", "size\n1", "{\"key\""] {
             std::fs::write(&empty, other).unwrap();
-            let opened = Store::open(&empty);
+            let opened = open(&empty);
             assert_eq!(opened.is_ok(), other.is_empty() || other.starts_with("{\"k"), "{other:?}");
             drop(opened);
             let left = if other.starts_with("{\"k") { "" } else { other };
             assert_eq!(std::fs::read_to_string(&empty).unwrap(), left);
         }
-        assert!(Store::open(folder.path()).is_err() && Store::open(&folder.path().join("no/a")).is_err());
+        assert!(open(folder.path()).is_err() && open(&folder.path().join("no/a")).is_err());
     }
 }

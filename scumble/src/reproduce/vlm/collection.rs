@@ -1,0 +1,332 @@
+//! Data collection: people release records and labels, a classifier learns from them, and classifies clean records or released ones
+//! (Figures 1, 4 and 7).
+
+use super::learner::{Released, Rule, choose};
+use super::people::{Data, People, Sizes};
+use super::sharing::{Model, Shared, classes_of, flipped};
+use crate::registry::{Brief, Budget, Randomness, Table};
+use crate::reproduce::{Error, Result, Setting};
+use crate::store::{Key, Store};
+use ndarray::{Array1, Array2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What is shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Latent,
+    Features,
+}
+
+/// What is classified by what was learned from released records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Clean,
+    Private,
+}
+
+/// How often test records are classified rightly, as shares.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Accuracy {
+    /// As they are.
+    clean: f64,
+    /// As they would be released.
+    private: f64,
+}
+
+/// What came of one release.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Found {
+    latent: Option<Accuracy>,
+    features: Accuracy,
+}
+
+impl Found {
+    pub fn accuracy(&self, level: Level, of: Of) -> f64 {
+        let accuracy = match level {
+            Level::Latent => self.latent,
+            Level::Features => Some(self.features),
+        };
+        accuracy.map_or(f64::NAN, |accuracy| match of {
+            Of::Clean => accuracy.clean,
+            Of::Private => accuracy.private,
+        })
+    }
+}
+
+/// By what records are released.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum By {
+    /// A variational Laplace mechanism whose volunteers were promised this central ε; infinity is no promise.
+    Learned(f64),
+    /// `direct`, column by column.
+    Direct,
+}
+
+/// All that the results depend on, but for the seed.
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub sizes: Sizes,
+    pub trials: usize,
+    /// Central ε.
+    pub central: Vec<f64>,
+    /// Local ε.
+    pub local: Vec<f64>,
+    pub model: Model,
+    /// Hidden layers of the classifier of latents, and of that of features.
+    pub hidden: [Vec<usize>; 2],
+    pub classes: usize,
+    /// Whether labels are private too: else records get all of ε, and nothing else is compared.
+    pub private_labels: bool,
+    /// How often a classifier sees each record at most.
+    pub epochs: usize,
+}
+
+impl Plan {
+    /// The share of ε that records get, the rest being their labels' (Section 3.2).
+    pub fn share(&self, local: f64) -> f64 {
+        match local <= 4.0 {
+            _ if !self.private_labels => 1.0,
+            true => 0.5,
+            false => 0.7,
+        }
+    }
+
+    /// ε of a record, and of its label.
+    fn split(&self, local: f64) -> Result<(f64, f64)> {
+        if local.is_infinite() || !self.private_labels {
+            return Ok((local, f64::INFINITY));
+        }
+        let (of_records, of_labels) = Budget::pure(local)?.split(self.share(local))?;
+        Ok((of_records.epsilon(), of_labels.epsilon()))
+    }
+
+    fn by(&self) -> Vec<By> {
+        let learned = self.central.iter().map(|central| By::Learned(*central));
+        learned.chain(self.private_labels.then_some(By::Direct)).collect()
+    }
+}
+
+/// At so small an ε a network learns nothing that validation could tell from chance, and is not tried.
+const MEANS_ALONE: f64 = 2.0;
+
+/// What was found of every release, for `data` that are called `name`.
+pub(super) struct Collection {
+    pub plan: Plan,
+    /// Of each of `by`, of each local ε, of each trial.
+    pub found: Vec<Vec<Vec<Found>>>,
+    pub by: Vec<By>,
+}
+
+impl Collection {
+    /// Releases, learns and classifies, but for what the setting's store holds already.
+    pub fn run(setting: &Setting, name: &str, data: &Data, plan: Plan) -> Result<Self> {
+        let by = plan.by();
+        let jobs: Vec<Job> = (0..plan.trials)
+            .flat_map(|trial| by.iter().map(move |by| (trial, *by)))
+            .flat_map(|(trial, by)| plan.local.iter().map(move |local| Job { by, trial, local: *local }))
+            .filter(|job| job.by != By::Direct || job.local.is_finite())
+            .collect();
+        (setting.on_start)(jobs.len() as u64);
+        let run = Run { setting, name, plan: &plan, data, store: setting.finished(name)? };
+        let before: Vec<Option<Found>> = jobs.iter().map(|job| run.before(job)).collect::<Result<_>>()?;
+        let mut all = vec![];
+        // The mechanism of a trial is learned once, where anything is left to be done with it.
+        for (jobs, before) in chunks(&jobs, &before) {
+            all.extend(run.with_one_mechanism(jobs, before)?);
+        }
+        let of = |by: By, local: f64| {
+            let these = jobs.iter().zip(&all).filter(move |(job, _)| job.by == by && job.local == local);
+            these.map(|(_, found)| found.clone()).collect()
+        };
+        let found = by.iter().map(|by| plan.local.iter().map(|local| of(*by, *local)).collect()).collect();
+        Ok(Self { plan, found, by })
+    }
+
+    /// The accuracy of each trial, as a share: of the mechanism at place `by`, at the local ε at place `local`.
+    pub fn accuracies(&self, by: usize, local: usize, level: Level, of: Of) -> Vec<f64> {
+        self.found[by][local].iter().map(|found| found.accuracy(level, of)).collect()
+    }
+}
+
+/// One release, and what is learned from it.
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    by: By,
+    trial: usize,
+    local: f64,
+}
+
+impl Job {
+    /// All that decides its draws.
+    fn draw(&self) -> [u64; 3] {
+        let by = match self.by {
+            By::Learned(central) => central.to_bits(),
+            By::Direct => 0,
+        };
+        [by, self.trial as u64, self.local.to_bits()]
+    }
+}
+
+/// Those of one mechanism and trial, which stand side by side, with what was found of them before.
+fn chunks<'j>(jobs: &'j [Job], before: &'j [Option<Found>]) -> Vec<(&'j [Job], &'j [Option<Found>])> {
+    let mut rest = before;
+    let same = |a: &Job, b: &Job| a.by == b.by && a.trial == b.trial;
+    jobs.chunk_by(same)
+        .map(|jobs| {
+            let (these, others) = rest.split_at(jobs.len());
+            rest = others;
+            (jobs, these)
+        })
+        .collect()
+}
+
+/// A collection on its way.
+struct Run<'a> {
+    setting: &'a Setting<'a>,
+    name: &'a str,
+    plan: &'a Plan,
+    data: &'a Data,
+    store: Option<Store<Found>>,
+}
+
+/// A trial's people, with what a mechanism that was learned makes of them.
+struct Ready<'a> {
+    shared: &'a Shared,
+    /// Latents of those who share, of those who validate, and of the test records.
+    latents: [Array2<f64>; 3],
+    classes: [Array1<usize>; 3],
+}
+
+impl Run<'_> {
+    /// All that the result of a job depends on.
+    fn words(&self, job: &Job) -> Value {
+        let Plan { sizes, model, hidden, epochs, .. } = self.plan;
+        let by = match job.by {
+            By::Learned(central) => json!({
+                "vlm": model.parameters,
+                "central": crate::registry::number::to_json(central),
+                "promise": if central.is_finite() { model.promise.clone() } else { Value::Null },
+            }),
+            By::Direct => json!("direct"),
+        };
+        json!({
+            "of": self.name, "by": by, "trial": job.trial, "local": crate::registry::number::to_json(job.local),
+            "sizes": sizes, "hidden": hidden, "epochs": epochs, "share": self.plan.share(job.local), "seed": self.setting.seed,
+            "scumble": env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    fn before(&self, job: &Job) -> Result<Option<Found>> {
+        let Some(store) = &self.store else { return Ok(None) };
+        Ok(store.find(&Key::of(&self.words(job))?).cloned())
+    }
+
+    fn with_one_mechanism(&self, jobs: &[Job], before: &[Option<Found>]) -> Result<Vec<Found>> {
+        let Some(first) = jobs.iter().zip(before).find(|(_, before)| before.is_none()).map(|(job, _)| job)
+        else {
+            jobs.iter().for_each(|_| (self.setting.on_step)());
+            return Ok(before.iter().flatten().cloned().collect());
+        };
+        let people = self.people(first.trial)?;
+        let shared = match first.by {
+            By::Learned(central) => {
+                // All of a trial have the same volunteers, first weights and order.
+                let seed = self.setting.seed.wrapping_mul(1_000_003).wrapping_add(first.trial as u64);
+                Some(self.plan.model.learned(&people.domain, people.volunteers.clone(), central, seed)?)
+            }
+            By::Direct => None,
+        };
+        let ready = shared.as_ref().map(|shared| Ready::new(&people, shared)).transpose()?;
+        let found = jobs.par_iter().zip(before).with_max_len(1).map(|(job, before)| {
+            let found = match (before, &ready) {
+                (Some(found), _) => found.clone(),
+                (None, Some(ready)) => self.learned(job, ready)?,
+                (None, None) => self.direct(job, &people)?,
+            };
+            if let (None, Some(store)) = (before, &self.store) {
+                let words = self.words(job);
+                store.add(Key::of(&words)?, &words, &found)?;
+            }
+            (self.setting.on_step)();
+            Ok(found)
+        });
+        found.collect()
+    }
+
+    fn people(&self, trial: usize) -> Result<People> {
+        let mut stream = self.setting.randomness(self.name, &[trial as u64]).streams().stream(0);
+        self.data.divided(self.plan.sizes, &mut stream)
+    }
+
+    /// What is learned from latents, and from features decoded from the same ones.
+    fn learned(&self, job: &Job, ready: &Ready) -> Result<Found> {
+        let mut randomness = self.setting.randomness(self.name, &job.draw());
+        let (of_records, of_labels) = self.plan.split(job.local)?;
+        let [sharing, validation, test] = &ready.latents;
+        let (labels, flip) = flipped(&ready.classes[0], self.plan.classes, of_labels, &mut randomness)?;
+        let mut released = |latents| ready.shared.released(latents, of_records, &mut randomness);
+        let (shared, asked, tested) = (released(sharing)?, released(validation)?, released(test)?);
+        let decoded = |latents: &Array2<f64>| ready.shared.decoded(latents.view());
+        let of_features = Released { records: decoded(&shared)?, labels: labels.clone(), flip: flip.clone() };
+        let of_latents = Released { records: shared, labels, flip };
+        let latent =
+            self.accuracy(job, 0, &of_latents, [validation, test], [&asked, &tested], &ready.classes)?;
+        let clean = [decoded(validation)?, decoded(test)?];
+        let private = [decoded(&asked)?, decoded(&tested)?];
+        let features =
+            self.accuracy(job, 1, &of_features, clean.each_ref(), private.each_ref(), &ready.classes)?;
+        Ok(Found { latent: Some(latent), features })
+    }
+
+    /// What is learned from features, each of which has noise of its own.
+    fn direct(&self, job: &Job, people: &People) -> Result<Found> {
+        let mut randomness = self.setting.randomness(self.name, &job.draw());
+        let brief = Brief::new(people.domain.clone(), Budget::pure(job.local)?);
+        let design = self.setting.registry.get("direct")?.design(&Value::Null, &brief)?;
+        let mut released = |table: &Table| design.mechanism().release(table, &mut randomness);
+        let (shared, asked, tested) =
+            (released(&people.sharing)?, released(&people.validation)?, released(&people.test)?);
+        let flip = shared.noise.label_flip().unwrap_or_else(|| Array2::eye(self.plan.classes));
+        let of_features =
+            Released { records: shared.table.records().clone(), labels: classes_of(&shared.table), flip };
+        let classes = [&people.sharing, &people.validation, &people.test].map(classes_of);
+        let clean = [people.validation.records(), people.test.records()];
+        let private = [asked.table.records(), tested.table.records()];
+        Ok(Found { latent: None, features: self.accuracy(job, 1, &of_features, clean, private, &classes)? })
+    }
+
+    /// The accuracy on test records, of rules that are chosen by those who validate: each pair of records is theirs, then the test's.
+    fn accuracy(
+        &self,
+        job: &Job,
+        level: usize,
+        released: &Released,
+        clean: [&Array2<f64>; 2],
+        private: [&Array2<f64>; 2],
+        [_, of_validation, of_test]: &[Array1<usize>; 3],
+    ) -> Result<Accuracy> {
+        let mut rules = vec![Rule::of_means(released)];
+        if job.local > MEANS_ALONE {
+            let Plan { hidden, epochs, .. } = self.plan;
+            rules.push(Rule::of_network(released, &hidden[level], *epochs, job.trial as u64 + 1)?);
+        }
+        let mut answers: Randomness =
+            self.setting.randomness(self.name, &[job.draw(), [level as u64, 1, 0]].concat());
+        let mut of = |[validation, test]: [&Array2<f64>; 2]| {
+            let mut stream = answers.streams().stream(0);
+            let chosen = choose(&rules, validation.view(), of_validation, job.local, &mut stream)?;
+            Ok::<_, Error>(chosen.map_or(f64::NAN, |rule| rule.accuracy(test.view(), of_test)))
+        };
+        Ok(Accuracy { clean: of(clean)?, private: of(private)? })
+    }
+}
+
+impl<'a> Ready<'a> {
+    fn new(people: &People, shared: &'a Shared) -> Result<Self> {
+        let tables = [&people.sharing, &people.validation, &people.test];
+        let [sharing, validation, test] = tables.map(|table| shared.latents(table.records().view()));
+        Ok(Self { shared, latents: [sharing?, validation?, test?], classes: tables.map(classes_of) })
+    }
+}
