@@ -119,7 +119,7 @@ mod tests {
 
     /// Two classes around (1, 0) and (−1, 0), every third label flipped.
     fn released() -> Released {
-        let side = |row: usize| if row % 2 == 0 { 1.0 } else { -1.0 };
+        let side = |row: usize| if row.is_multiple_of(2) { 1.0 } else { -1.0 };
         let records = Array2::from_shape_fn((600, 2), |(row, column)| match column {
             0 => side(row) + 0.1 * (row % 7) as f64,
             _ => (row % 5) as f64,
