@@ -69,6 +69,13 @@ pub enum Marks {
     Dots(Vec<[f64; 2]>),
     /// A line at this height.
     Level(f64),
+    /// Images side by side, under the layer's name. A panel of nothing else is a sheet: it has no axes, and strip stands below strip.
+    Images {
+        /// Pixels in a row of an image.
+        width: usize,
+        /// Each image as one digit a pixel, row by row, from 0, which is paper, to 7, which is ink.
+        images: Vec<String>,
+    },
     /// The line a·x + b·y + c = 0.
     Line {
         /// a and b.
@@ -93,6 +100,12 @@ pub struct Point {
 const HEADING: f64 = 34.0;
 /// Of a line in the legend.
 const LINE: f64 = 20.0;
+/// From image to image on a sheet, and from strip to strip.
+const PITCH: f64 = 48.0;
+/// How wide an image on a sheet is.
+const IMAGE: f64 = 44.0;
+/// Where the images of a strip begin, after its name.
+const AFTER_NAME: f64 = 150.0;
 /// As many colours as the palette has.
 const INKS: usize = 8;
 
@@ -126,12 +139,23 @@ impl Picture {
 }
 
 impl Panel {
+    /// Whether there is nothing that needs axes.
+    fn is_sheet(&self) -> bool {
+        !self.layers.is_empty() && self.layers.iter().all(|layer| matches!(layer.marks, Marks::Images { .. }))
+    }
+
     /// Two layers share a line of the legend.
     fn height(&self) -> f64 {
+        if self.is_sheet() {
+            return HEADING + PITCH * self.layers.len() as f64 + LINE;
+        }
         HEADING + HEIGHT + LINE * self.layers.len().div_ceil(2) as f64
     }
 
     fn drawn(&self) -> Markup {
+        if self.is_sheet() {
+            return self.sheet();
+        }
         let frame = Frame::of(self);
         html! {
             text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
@@ -158,6 +182,53 @@ impl Panel {
                     g class={ "s" (layer.look % INKS) } transform={ "translate(" (at(x)) " " (at(y)) ")" } {
                         (layer.sample())
                         text x="40" dy="0.32em" { (layer.name) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A path for each shade of an image of this width, of runs of pixels.
+fn shaded(width: usize, image: &str) -> Markup {
+    let rows: Vec<&[u8]> = image.as_bytes().chunks(width.max(1)).collect();
+    let path = |shade: u8| {
+        let mut path = String::new();
+        for (y, row) in rows.iter().enumerate() {
+            let mut x = 0;
+            for run in row.chunk_by(|a, b| a == b) {
+                if run[0] == shade {
+                    path += &format!("M{x} {y}h{}", run.len());
+                }
+                x += run.len();
+            }
+        }
+        path
+    };
+    html! {
+        @for shade in b'1'..=b'7' {
+            @let path = path(shade);
+            @if !path.is_empty() {
+                path d=(path) stroke="var(--ink)" fill="none" stroke-opacity=(format!("{:.2}", f64::from(shade - b'0') / 7.0)) {}
+            }
+        }
+    }
+}
+
+impl Panel {
+    /// Strips of images, each with its name before it.
+    fn sheet(&self) -> Markup {
+        html! {
+            text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
+            @for (place, layer) in self.layers.iter().enumerate() {
+                @if let Marks::Images { width, images } = &layer.marks {
+                    g transform={ "translate(0 " (at(HEADING + PITCH * place as f64)) ")" } {
+                        text x=(at(AFTER_NAME - 12.0)) y=(at(IMAGE / 2.0)) dy="0.32em" text-anchor="end" { (layer.name) }
+                        @for (at_image, image) in images.iter().enumerate() {
+                            @let x = at(AFTER_NAME + PITCH * at_image as f64);
+                            @let scale = format!("{:.3}", IMAGE / (*width).max(1) as f64);
+                            g transform={ "translate(" (x) " 0) scale(" (scale) ")" } { (shaded(*width, image)) }
+                        }
                     }
                 }
             }
@@ -198,6 +269,7 @@ impl Layer {
                         @for [x, y] in points { (marker_at(frame.x(*x), frame.y(*y), 0.6)) }
                     }
                     Marks::Level(y) => (line([[LEFT, frame.y(*y)], [RIGHT, frame.y(*y)]])),
+                    Marks::Images { .. } => {}
                     Marks::Line { weights, bias } => {
                         @if let Some(ends) = frame.cut(*weights, *bias) { (line(ends)) }
                     }
@@ -209,7 +281,7 @@ impl Layer {
     fn sample(&self) -> Markup {
         let Look { marker, dashes } = Look::of(self.look);
         html! {
-            @if !matches!(self.marks, Marks::Dots(_)) { path.line d="M0 0H32" stroke-dasharray=(dashes) {} }
+            @if !matches!(self.marks, Marks::Dots(_) | Marks::Images { .. }) { path.line d="M0 0H32" stroke-dasharray=(dashes) {} }
             @if matches!(self.marks, Marks::Dots(_) | Marks::Curve(_)) {
                 path.marker d=(marker) transform="translate(16 0) scale(0.8)" {}
             }
@@ -323,6 +395,21 @@ mod tests {
         assert_eq!((svg.matches("://").count(), svg.matches("url(").count()), (1, 0));
         assert_eq!(svg.matches("class=\"spread-bar\"").count(), 2, "one point of each panel has an error");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+
+    #[test]
+    fn images_are_drawn_as_runs_of_shades_on_a_sheet_without_axes() {
+        let images = Marks::Images { width: 3, images: vec!["077000110".into(), "000000000".into()] };
+        let svg =
+            Picture { title: "digits".into(), panels: vec![panel(vec![layer(0, images)], false)] }.to_svg();
+        assert!(
+            svg.contains("d=\"M1 0h2\"")
+                && svg.contains("d=\"M0 2h2\"")
+                && svg.contains("stroke-opacity=\"0.14\""),
+            "{svg}"
+        );
+        assert_eq!((svg.matches("stroke-opacity").count(), svg.matches("class=\"axis\"").count()), (2, 0));
+        assert!(svg.contains("layer 0"), "{svg}");
     }
 
     #[test]

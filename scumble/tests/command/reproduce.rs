@@ -95,6 +95,12 @@ fn without_a_name_it_lists_them() {
         "task-aware/figure-6",
         "task-aware/figure-7",
         "task-aware/figure-8",
+        "vlm/figure-1-lending-club",
+        "vlm/figure-1-mnist",
+        "vlm/figure-2",
+        "vlm/figure-3",
+        "vlm/figure-4",
+        "vlm/figure-7",
     ];
     assert_eq!(names, expected);
     assert!(names.iter().all(|name| text.contains(name)), "{text}");

@@ -7,7 +7,7 @@ use super::sharing::{Model, Shared, classes_of, flipped};
 use crate::registry::{Brief, Budget, Randomness, Table};
 use crate::reproduce::{Error, Result, Setting};
 use crate::store::{Key, Store};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, ArrayView1};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -40,6 +40,9 @@ pub(super) struct Accuracy {
 pub(super) struct Found {
     latent: Option<Accuracy>,
     features: Accuracy,
+    /// The first test record of each class as it was released and decoded, where the plan wants them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    images: Vec<String>,
 }
 
 impl Found {
@@ -53,6 +56,20 @@ impl Found {
             Of::Private => accuracy.private,
         })
     }
+}
+
+/// Shares of ink as digits from 0 to 7.
+fn shades(image: ArrayView1<f64>) -> String {
+    image.iter().map(|ink| char::from(b'0' + (8.0 * ink).clamp(0.0, 7.0) as u8)).collect()
+}
+
+/// The rows of the first record of each class.
+fn first_of_each(classes: &Array1<usize>, count: usize) -> Vec<usize> {
+    (0..count).filter_map(|class| classes.iter().position(|found| *found == class)).collect()
+}
+
+fn images(records: &Array2<f64>, rows: &[usize]) -> Vec<String> {
+    rows.iter().map(|row| shades(records.row(*row))).collect()
 }
 
 /// By what records are released.
@@ -77,6 +94,8 @@ pub(super) struct Plan {
     /// Hidden layers of the classifier of latents, and of that of features.
     pub hidden: [Vec<usize>; 2],
     pub classes: usize,
+    /// Whether the first test record of each class is shown before and after, of the first mechanism that promises volunteers nothing.
+    pub shows_images: bool,
     /// Whether labels are private too: else records get all of ε, and nothing else is compared.
     pub private_labels: bool,
     /// How often a classifier sees each record at most.
@@ -117,6 +136,8 @@ pub(super) struct Collection {
     /// Of each of `by`, of each local ε, of each trial.
     pub found: Vec<Vec<Vec<Found>>>,
     pub by: Vec<By>,
+    /// The first test record of each class of the first trial, where the plan wants them.
+    before: Vec<String>,
 }
 
 impl Collection {
@@ -141,7 +162,27 @@ impl Collection {
             these.map(|(_, found)| found.clone()).collect()
         };
         let found = by.iter().map(|by| plan.local.iter().map(|local| of(*by, *local)).collect()).collect();
-        Ok(Self { plan, found, by })
+        let before = match plan.shows_images {
+            true => {
+                let People { test, .. } = run.people(0)?;
+                images(test.records(), &first_of_each(&classes_of(&test), plan.classes))
+            }
+            false => vec![],
+        };
+        Ok(Self { plan, found, by, before })
+    }
+
+    /// The first test record of each class, as it is and as it was released at each local ε, without a promise to volunteers.
+    pub fn images(&self) -> Vec<(Option<f64>, &[String])> {
+        let learned = self.by.iter().position(|by| *by == By::Learned(f64::INFINITY));
+        let released = learned.into_iter().flat_map(|by| {
+            let of = move |at: usize| self.found[by][at].first().map_or(&[][..], |found| &found.images);
+            self.plan.local.iter().enumerate().map(move |(at, local)| (Some(*local), of(at)))
+        });
+        std::iter::once((None, &self.before[..]))
+            .chain(released)
+            .filter(|(_, images)| !images.is_empty())
+            .collect()
     }
 
     /// The accuracy of each trial, as a share: of the mechanism at place `by`, at the local ε at place `local`.
@@ -205,15 +246,14 @@ impl Run<'_> {
         let Plan { sizes, model, hidden, epochs, .. } = self.plan;
         let by = match job.by {
             By::Learned(central) => json!({
-                "vlm": model.parameters,
+                "vlm": if central.is_finite() { &model.private } else { &model.parameters },
                 "central": crate::registry::number::to_json(central),
-                "promise": if central.is_finite() { model.promise.clone() } else { Value::Null },
             }),
             By::Direct => json!("direct"),
         };
         json!({
             "of": self.name, "by": by, "trial": job.trial, "local": crate::registry::number::to_json(job.local),
-            "sizes": sizes, "hidden": hidden, "epochs": epochs, "share": self.plan.share(job.local), "seed": self.setting.seed,
+            "sizes": sizes, "hidden": hidden, "epochs": epochs, "shows_images": self.plan.shows_images, "share": self.plan.share(job.local), "seed": self.setting.seed,
             "scumble": env!("CARGO_PKG_VERSION"),
         })
     }
@@ -277,7 +317,9 @@ impl Run<'_> {
         let private = [decoded(&asked)?, decoded(&tested)?];
         let features =
             self.accuracy(job, 1, &of_features, clean.each_ref(), private.each_ref(), &ready.classes)?;
-        Ok(Found { latent: Some(latent), features })
+        let wanted = self.plan.shows_images && job.trial == 0 && job.by == By::Learned(f64::INFINITY);
+        let rows = if wanted { first_of_each(&ready.classes[2], self.plan.classes) } else { vec![] };
+        Ok(Found { latent: Some(latent), features, images: images(&private[1], &rows) })
     }
 
     /// What is learned from features, each of which has noise of its own.
@@ -294,7 +336,8 @@ impl Run<'_> {
         let classes = [&people.sharing, &people.validation, &people.test].map(classes_of);
         let clean = [people.validation.records(), people.test.records()];
         let private = [asked.table.records(), tested.table.records()];
-        Ok(Found { latent: None, features: self.accuracy(job, 1, &of_features, clean, private, &classes)? })
+        let features = self.accuracy(job, 1, &of_features, clean, private, &classes)?;
+        Ok(Found { latent: None, features, images: vec![] })
     }
 
     /// The accuracy on test records, of rules that are chosen by those who validate: each pair of records is theirs, then the test's.

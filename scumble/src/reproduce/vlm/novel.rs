@@ -1,7 +1,8 @@
 //! Figure 2: nines, where the mechanism was learned from volunteers who have none.
 
-use super::collection::{Collection, Level, Of, Plan};
-use super::figures::{JOINTLY, RULES, Subject, above_chance, budgets, figure, model_of_digits, rises};
+use super::collection::Level;
+use super::collection::{Collection, Of, Plan};
+use super::figures::{BOTH, JOINTLY, RULES, Subject, above_chance, budgets, figure, model_of_digits, rises};
 use super::people::{Data, Sizes};
 use super::{SEEDED, percent, trials};
 use crate::reproduce::report::Found;
@@ -9,8 +10,6 @@ use crate::reproduce::trials::Mean;
 use crate::reproduce::{Finding, Result, Setting, Verdict};
 
 const NINES: Subject = Subject { name: "vlm/novel-mnist", data: Data::nines, plan, chance: 0.5, notes };
-
-const LEVELS: [Level; 2] = [Level::Latent, Level::Features];
 
 /// Where the paper says a number, and which.
 const PRINTED_AT: f64 = 2.0;
@@ -34,6 +33,7 @@ fn plan(setting: &Setting) -> Plan {
         hidden: [vec![50], vec![400, 150, 50]],
         classes: 2,
         private_labels: false,
+        shows_images: false,
         epochs: if setting.quick { 8 } else { 20 },
     }
 }
@@ -52,14 +52,14 @@ fn notes(_: &Plan) -> Vec<String> {
 pub(super) fn figure_2(setting: &Setting, _: &'static str) -> Result<Found> {
     let collection = NINES.collected(setting)?;
     let mut findings = near_the_printed(&collection);
-    findings.push(above_chance(&collection, Of::Clean, &LEVELS, NINES.chance));
-    findings.push(rises(&collection, Of::Clean, &LEVELS));
+    findings.extend(above_chance(&collection, Of::Clean, &BOTH, NINES.chance));
+    findings.extend(rises(&collection, Of::Clean, &BOTH));
     Ok(figure(
         collection,
         &NINES,
         findings,
         Of::Clean,
-        &LEVELS,
+        &BOTH,
         "Nines that the mechanism has not seen (Figure 2)",
     ))
 }
@@ -85,5 +85,5 @@ fn near_the_printed(collection: &Collection) -> Vec<Finding> {
                 .into(),
         }
     };
-    LEVELS.iter().zip(["latents", "features"]).map(finding).collect()
+    BOTH.iter().zip(["latents", "features"]).map(finding).collect()
 }

@@ -14,22 +14,21 @@ use serde_json::{Value, json};
 /// δ of every central claim (Section 4).
 const DELTA: f64 = 1e-5;
 
-/// How a model is trained where volunteers are promised nothing, and what else there is to it.
+/// How a mechanism is learned.
 #[derive(Clone)]
 pub(super) struct Model {
-    /// Parameters of `vlm`.
+    /// Parameters of `vlm`, where volunteers are promised nothing.
     pub parameters: Value,
-    /// How it is trained where volunteers are promised an ε: parameters of its `volunteers`, but for that.
-    pub promise: Value,
+    /// Where they are promised a central ε; of its `volunteers` all but that.
+    pub private: Value,
 }
 
 impl Model {
     /// Parameters of `vlm` for this central ε: infinity promises nothing.
     fn parameters(&self, central: f64, seed: u64) -> Value {
-        let mut parameters = self.parameters.clone();
+        let mut parameters = if central.is_finite() { &self.private } else { &self.parameters }.clone();
         parameters["seed"] = json!(seed);
         if central.is_finite() {
-            parameters["volunteers"] = self.promise.clone();
             parameters["volunteers"]["epsilon"] = json!(central);
             parameters["volunteers"]["delta"] = json!(DELTA);
             parameters["volunteers"]["seed"] = json!(seed);
