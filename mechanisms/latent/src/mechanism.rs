@@ -411,3 +411,37 @@ impl LocalMechanism for LatentLaplace {
         vec![[one, other]]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use scumble_neural::Architecture;
+    use scumble_registry::TargetDomain;
+
+    #[test]
+    fn records_have_the_same_latents_however_they_lie_in_memory() {
+        let layer = |inputs, outputs| Architecture::new(inputs).layer(outputs, Activation::Identity);
+        let mechanism: LatentLaplace = Parts {
+            domain: RecordDomain::new(vec!["a".into(), "b".into()], Domain::unit_box(2), TargetDomain::None)
+                .unwrap(),
+            lens: Lens::plain(),
+            encoder: Network::from_parameters(layer(2, 1), vec![0.5, 0.25, 0.0]).unwrap(),
+            latent: Domain::unit_box(1),
+            decoder: Network::from_parameters(layer(1, 2), vec![1.0, 1.0, 0.0, 0.0]).unwrap(),
+            epsilon: 1.0,
+            level: Level::Latent,
+            aim: Aim::Anything,
+            shaped_by: ShapedBy::PublicKnowledge,
+            volunteers: None,
+        }
+        .try_into()
+        .unwrap();
+        let by_rows = array![[0.2, 0.4], [1.0, 0.0], [2.0, 1.0]];
+        let by_columns = by_rows.t().as_standard_layout().into_owned().reversed_axes();
+        let wanted = array![[0.2], [0.5], [0.75]];
+        for records in [by_rows.view(), by_columns.view()] {
+            assert!((&mechanism.latents(records).unwrap() - &wanted).iter().all(|x| x.abs() < 1e-12));
+        }
+    }
+}

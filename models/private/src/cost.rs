@@ -117,6 +117,7 @@ impl PrivateTraining {
         let always = [
             "the way that a product of matrices takes on this machine depends on shapes alone, not on values",
             "the sampling rate is public, and so is the number of records that it was made from",
+            "where training starts, its loss and all its parameters were chosen without these records, or by means that are counted",
         ];
         let floating = match self.noise {
             NoiseKind::FloatingPoint => Some(

@@ -323,6 +323,12 @@ fn what_is_wrong_is_one_line_and_writes_nothing() {
         let refused = crate::refused(command);
         assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
     }
+    for figure in ["1-lending-club", "1-mnist", "2", "3", "4", "7"] {
+        let mut command = files.command(&format!("reproduce vlm/figure-{figure} --quick --output out"));
+        command.env("SCUMBLE_DATA", "nowhere");
+        let refused = crate::refused(command);
+        assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
+    }
     files.write("plain", "");
     files.refuses("reproduce fisher-svm/figure-3 --quick --output plain");
     files.refuses("reproduce fisher-svm/figure-3 --all");

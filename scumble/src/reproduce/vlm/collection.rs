@@ -127,6 +127,10 @@ impl Plan {
     }
 }
 
+/// How often records are released at so small an ε, each of which is learned from by itself: what is found of one depends on its noise more than on all
+/// else.
+const RELEASES: usize = 5;
+
 /// At so small an ε a network learns nothing that validation could tell from chance, and is not tried.
 const MEANS_ALONE: f64 = 2.0;
 
@@ -300,13 +304,26 @@ impl Run<'_> {
         self.data.divided(self.plan.sizes, &mut stream)
     }
 
-    /// What is learned from latents, and from features decoded from the same ones.
+    /// What is learned from latents, and from features decoded from the same ones: the mean over releases.
     fn learned(&self, job: &Job, ready: &Ready) -> Result<Found> {
         let mut randomness = self.setting.randomness(self.name, &job.draw());
+        let count = if job.local > MEANS_ALONE { 1 } else { RELEASES };
+        let releases = (0..count).map(|_| self.released_once(job, ready, &mut randomness));
+        let releases: Vec<Found> = releases.collect::<Result<_>>()?;
+        let mean = |of: &dyn Fn(&Found) -> f64| releases.iter().map(of).sum::<f64>() / count as f64;
+        let of_level = |level: Level| Accuracy {
+            clean: mean(&|found| found.accuracy(level, Of::Clean)),
+            private: mean(&|found| found.accuracy(level, Of::Private)),
+        };
+        let images = releases.first().map(|found| found.images.clone()).unwrap_or_default();
+        Ok(Found { latent: Some(of_level(Level::Latent)), features: of_level(Level::Features), images })
+    }
+
+    fn released_once(&self, job: &Job, ready: &Ready, randomness: &mut Randomness) -> Result<Found> {
         let (of_records, of_labels) = self.plan.split(job.local)?;
         let [sharing, validation, test] = &ready.latents;
-        let (labels, flip) = flipped(&ready.classes[0], self.plan.classes, of_labels, &mut randomness)?;
-        let mut released = |latents| ready.shared.released(latents, of_records, &mut randomness);
+        let (labels, flip) = flipped(&ready.classes[0], self.plan.classes, of_labels, randomness)?;
+        let mut released = |latents| ready.shared.released(latents, of_records, randomness);
         let (shared, asked, tested) = (released(sharing)?, released(validation)?, released(test)?);
         let decoded = |latents: &Array2<f64>| ready.shared.decoded(latents.view());
         let of_features = Released { records: decoded(&shared)?, labels: labels.clone(), flip: flip.clone() };
@@ -371,5 +388,112 @@ impl<'a> Ready<'a> {
         let tables = [&people.sharing, &people.validation, &people.test];
         let [sharing, validation, test] = tables.map(|table| shared.latents(table.records().view()));
         Ok(Self { shared, latents: [sharing?, validation?, test?], classes: tables.map(classes_of) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datasets;
+    use crate::registry::Registry;
+    use std::path::Path;
+
+    fn tiny(classes: usize) -> Plan {
+        Plan {
+            sizes: Sizes { volunteers: 300, others: 400, test: 100 },
+            trials: 2,
+            central: vec![f64::INFINITY, 4.0],
+            local: vec![2.0, 20.0, f64::INFINITY],
+            model: Model {
+                parameters: json!({ "hidden": [16], "latent_dim": 2, "epochs": 40, "learning_rate": 0.005 }),
+                private: json!({ "hidden": [8], "latent_dim": 2, "volunteers": { "epochs": 3.0, "expected_batch": 100 } }),
+            },
+            hidden: [vec![8], vec![8]],
+            classes,
+            private_labels: true,
+            shows_images: false,
+            epochs: 20,
+        }
+    }
+
+    fn lines(folder: &Path, name: &str) -> usize {
+        std::fs::read_to_string(folder.join(name).with_added_extension("jsonl")).unwrap().lines().count()
+    }
+
+    #[test]
+    fn what_was_found_is_found_again_at_no_cost() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::installed().unwrap();
+        let setting = Setting { store: Some(folder.path()), ..Setting::new(&registry, Path::new("")) };
+        let data = Data::made_up(4000, 2);
+        let all = |collection: &Collection| -> Vec<f64> {
+            let found = collection.found.iter().flatten().flatten();
+            found.flat_map(|found| [found.features.clean, found.features.private]).collect()
+        };
+        let found = Collection::run(&setting, "made/up", &data, tiny(2)).unwrap();
+        // Two central ε at three local ones, and direct at two, in two trials.
+        assert_eq!(lines(folder.path(), "made/up"), 16);
+        assert_eq!(all(&found).len(), 32);
+        // From the store nothing is learned: with no record at all it is the same.
+        let again = Collection::run(&setting, "made/up", &Data::made_up(0, 2), tiny(2)).unwrap();
+        assert_eq!((all(&again), lines(folder.path(), "made/up")), (all(&found), 16));
+        // Without a store it is the same too, and a budget more does what is new alone.
+        let alone = Setting { store: None, ..setting };
+        assert_eq!(all(&Collection::run(&alone, "made/up", &data, tiny(2)).unwrap()), all(&found));
+        let more = Plan { central: vec![f64::INFINITY], local: vec![2.0, 3.0], ..tiny(2) };
+        Collection::run(&setting, "made/up", &data, more).unwrap();
+        assert_eq!(lines(folder.path(), "made/up"), 20);
+    }
+
+    /// Seeded; without noise the two classes lie so far apart that one record in a thousand is in doubt.
+    #[test]
+    fn accuracy_rises_with_the_budget() {
+        let registry = Registry::installed().unwrap();
+        let setting = Setting::new(&registry, Path::new(""));
+        let found = Collection::run(&setting, "made-up", &Data::made_up(4000, 2), tiny(2)).unwrap();
+        let mean = |by: usize, local: usize, of: Of| -> f64 {
+            let accuracies = found.accuracies(by, local, Level::Latent, of);
+            accuracies.iter().sum::<f64>() / accuracies.len() as f64
+        };
+        assert!(mean(0, 2, Of::Clean) > 0.95 && mean(0, 1, Of::Clean) > 0.95, "{:?}", found.found);
+        assert!(mean(0, 0, Of::Private) < 0.75 && mean(0, 1, Of::Private) > 0.9, "{:?}", found.found);
+        let direct = found.by.len() - 1;
+        assert!(found.accuracies(direct, 2, Level::Features, Of::Clean).is_empty(), "direct has no ε = ∞");
+    }
+
+    /// One mechanism of a few images, and one release.
+    #[test]
+    fn digits_are_shown_before_and_after() {
+        let folder = datasets::folder();
+        if !folder.join("mnist").exists() {
+            eprintln!("skipped: {} is not there", folder.join("mnist").display());
+            return;
+        }
+        let registry = Registry::installed().unwrap();
+        let setting = Setting::new(&registry, &folder);
+        let plan = Plan {
+            trials: 1,
+            central: vec![f64::INFINITY],
+            local: vec![2.0],
+            shows_images: true,
+            model: Model {
+                parameters: json!({ "likelihood": "logit", "hidden": [50], "latent_dim": 8, "epochs": 20 }),
+                private: Value::Null,
+            },
+            ..tiny(10)
+        };
+        let data = Data::digits(&setting).unwrap();
+        let found = Collection::run(&setting, "digits", &data, plan).unwrap();
+        let images = found.images();
+        assert_eq!(images.iter().map(|(local, _)| *local).collect::<Vec<_>>(), [None, Some(2.0)]);
+        for (_, images) in images {
+            assert_eq!(images.len(), 10);
+            assert!(
+                images
+                    .iter()
+                    .all(|image| image.len() == 784
+                        && image.bytes().all(|shade| (b'0'..=b'7').contains(&shade)))
+            );
+        }
     }
 }

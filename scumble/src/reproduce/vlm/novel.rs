@@ -21,7 +21,7 @@ fn plan(setting: &Setting) -> Plan {
         local.insert(1, PRINTED_AT);
     }
     let sizes = match setting.quick {
-        true => Sizes { volunteers: 5000, others: 4000, test: 1000 },
+        true => Sizes { volunteers: 10_000, others: 6000, test: 1000 },
         false => Sizes { volunteers: usize::MAX, others: usize::MAX, test: usize::MAX },
     };
     Plan {

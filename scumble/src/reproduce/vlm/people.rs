@@ -138,3 +138,72 @@ impl Data {
         People::of(domain, &table, [volunteers, others, test], sizes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{Domain, Randomness};
+    use ndarray::{Array1, Array2};
+    use std::collections::BTreeSet;
+
+    impl Data {
+        /// Records of six columns in the unit box, of so many classes by turns, each near a corner of its own; the first nine tenths for training.
+        pub(in crate::reproduce::vlm) fn made_up(n: usize, classes: usize) -> Self {
+            let columns: Vec<String> = (0..6).map(|column| format!("column {column}")).collect();
+            let wave = |row: usize, column: usize| 0.15 * ((row * 37 + column * 101) as f64).sin();
+            let records = Array2::from_shape_fn((n, 6), |(row, column)| {
+                let corner = if (row % classes + column).is_multiple_of(classes) { 0.8 } else { 0.2 };
+                corner + wave(row, column)
+            });
+            let levels = (0..classes).map(|class| class.to_string()).collect();
+            let target = TargetDomain::Class { levels };
+            let domain = RecordDomain::new(columns.clone(), Domain::unit_box(6), target).unwrap();
+            let labels = Target::Class(Array1::from_shape_fn(n, |row| row % classes));
+            let table = Table::new(columns, records, labels).unwrap();
+            Self { table, domain, train_records: n * 9 / 10, division: Division::ByLot }
+        }
+    }
+
+    const ALL: Sizes = Sizes { volunteers: usize::MAX, others: usize::MAX, test: usize::MAX };
+
+    fn divided(division: Division, sizes: Sizes) -> People {
+        let data = Data { division, ..Data::made_up(1000, 5) };
+        data.divided(sizes, &mut Randomness::seeded(1).streams().stream(0)).unwrap()
+    }
+
+    fn tables(people: &People) -> [&Table; 4] {
+        [&people.volunteers, &people.sharing, &people.validation, &people.test]
+    }
+
+    #[test]
+    fn nobody_is_in_two_parts() {
+        let people = divided(Division::ByLot, ALL);
+        assert_eq!(tables(&people).map(Table::len), [675, 202, 23, 25]);
+        let rows = tables(&people).into_iter().flat_map(|table| table.records().rows());
+        let distinct: BTreeSet<Vec<u64>> =
+            rows.map(|row| row.iter().map(|x| x.to_bits()).collect()).collect();
+        assert_eq!(distinct.len(), 925);
+        let few = divided(Division::ByLot, Sizes { volunteers: 10, others: 20, test: 5 });
+        assert_eq!(tables(&few).map(Table::len), [10, 18, 2, 5]);
+    }
+
+    #[test]
+    fn volunteers_have_none_of_a_novel_class_and_the_others_as_many_as_of_the_rest() {
+        let people = divided(Division::Novel(3), ALL);
+        let novel = |table: &Table| classes_of(table).iter().filter(|class| **class == 1).count();
+        // 720 of other classes, of which a ninth, 80, is not the volunteers'; 180 of the novel one.
+        assert_eq!(tables(&people).map(Table::len), [640, 144, 16, 40]);
+        assert_eq!(novel(&people.volunteers), 0);
+        assert_eq!((novel(&people.sharing) + novel(&people.validation), novel(&people.test)), (80, 20));
+    }
+
+    #[test]
+    fn balanced_classes_are_equally_many() {
+        let people = divided(Division::Balanced, ALL);
+        let counts = (0..5).map(|class| {
+            let of = |table: &Table| classes_of(table).iter().filter(|found| **found == class).count();
+            of(&people.volunteers) + of(&people.sharing) + of(&people.validation)
+        });
+        assert!(counts.eq([180; 5]));
+    }
+}
