@@ -140,6 +140,8 @@ pub(super) struct Collection {
     /// Of each of `by`, of each local ε, of each trial.
     pub found: Vec<Vec<Vec<Found>>>,
     pub by: Vec<By>,
+    /// How many test records each trial has.
+    pub tests: usize,
     /// The first test record of each class of the first trial, where the plan wants them.
     before: Vec<String>,
 }
@@ -166,14 +168,10 @@ impl Collection {
             these.map(|(_, found)| found.clone()).collect()
         };
         let found = by.iter().map(|by| plan.local.iter().map(|local| of(*by, *local)).collect()).collect();
-        let before = match plan.shows_images {
-            true => {
-                let People { test, .. } = run.people(0)?;
-                images(test.records(), &first_of_each(&classes_of(&test), plan.classes))
-            }
-            false => vec![],
-        };
-        Ok(Self { plan, found, by, before })
+        let test = run.people(0)?.test;
+        let shown = if plan.shows_images { first_of_each(&classes_of(&test), plan.classes) } else { vec![] };
+        let (tests, before) = (test.len(), images(test.records(), &shown));
+        Ok(Self { plan, found, by, tests, before })
     }
 
     /// The first test record of each class, as it is and as it was released at each local ε, without a promise to volunteers.

@@ -313,17 +313,12 @@ fn against(accuracies: &[f64], chance: f64, tests: usize) -> f64 {
     (mean.value - chance) / (mean.error.powi(2) + of_tests).sqrt()
 }
 
-/// As many as the results allow, and 600 of loans.
-fn tests(collection: &Collection) -> usize {
-    collection.plan.sizes.test.min(600)
-}
-
 fn at_chance(collection: &Collection, chance: f64) -> Finding {
     let direct = collection.by.len() - 1;
     let off: Vec<(f64, f64, f64)> = finite(collection)
         .map(|(at, local)| {
             let accuracies = collection.accuracies(direct, at, Level::Features, Of::Clean);
-            (local, Mean::of(&accuracies).value, against(&accuracies, chance, tests(collection)))
+            (local, Mean::of(&accuracies).value, against(&accuracies, chance, collection.tests))
         })
         .collect();
     let (local, most, errors) = off
@@ -362,7 +357,7 @@ pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], ch
         {
             let accuracies = collection.accuracies(by, at, *level, of);
             let said = format!("ε = {local}, {}: {} %", level_name(*level), percent(&accuracies));
-            all.push((against(&accuracies, chance, tests(collection)), said));
+            all.push((against(&accuracies, chance, collection.tests), said));
         }
         let unclear: Vec<&str> = all
             .iter()
@@ -397,7 +392,7 @@ pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Vec<Fi
                 let [low, high] = [first, last].map(|at| collection.accuracies(by, at, *level, of));
                 let trials = Mean::of_differences(&high, &low);
                 // Trials may agree by chance: the error is at least that of drawing so many test records twice.
-                let records = (tests(collection) * high.len().max(1)) as f64;
+                let records = (collection.tests * high.len().max(1)) as f64;
                 let of_tests: f64 = [&low, &high]
                     .map(|accuracies| Mean::of(accuracies).value)
                     .iter()
@@ -473,8 +468,9 @@ fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
         for (by, name) in shown_at(collection, Level::Latent) {
             let mean = Mean::of(&collection.accuracies(by, at, level, Of::Private)).value;
             // Test records are drawn by lot.
-            let error =
-                (ceiling * (1.0 - ceiling) / (tests(collection) * collection.plan.trials) as f64).sqrt();
+            let error = (ceiling * (1.0 - ceiling)
+                / (collection.tests * collection.plan.trials).max(1) as f64)
+                .sqrt();
             holds &= mean <= ceiling + 3.0 * error;
             if ceiling - mean < nearest.0 {
                 nearest = (ceiling - mean, format!("at local ε = {local}, {}", name_of(name)));

@@ -60,9 +60,9 @@ pub(super) struct Data {
 }
 
 enum Division {
-    /// By lot (E.1.1).
+    /// By lot, three quarters of those for training being volunteers; a quarter of those for tests is tested on (E.1.1).
     ByLot,
-    /// By lot, and as many of each class (E.1.1, Lending Club).
+    /// By lot, as many of each class, three quarters of those for training being volunteers (E.1.1, Lending Club).
     Balanced,
     /// Volunteers are eight ninths of all other classes, and those who share are the rest and all of this class, of which it is learned who
     /// they are (E.1.2).
@@ -107,7 +107,10 @@ impl Data {
         train.shuffle(stream);
         test.shuffle(stream);
         let others = train.split_off(train.len() * 3 / 4);
-        test.truncate(test.len().div_ceil(4));
+        if matches!(self.division, Division::ByLot) {
+            // The rest is the mechanism's own, which has no use for it here.
+            test.truncate(test.len().div_ceil(4));
+        }
         People::of(self.domain.clone(), &self.table, [train, others, test], sizes)
     }
 
