@@ -404,7 +404,7 @@ mod tests {
             local: vec![2.0, 20.0, f64::INFINITY],
             model: Model {
                 parameters: json!({ "hidden": [16], "latent_dim": 2, "epochs": 40, "learning_rate": 0.005 }),
-                private: json!({ "hidden": [8], "latent_dim": 2, "volunteers": { "epochs": 3.0, "expected_batch": 100 } }),
+                private: json!({ "hidden": [8], "latent_dim": 2, "volunteers": { "epochs": 2.0, "expected_batch": 300 } }),
             },
             hidden: [vec![8], vec![8]],
             classes,
@@ -448,7 +448,8 @@ mod tests {
     fn accuracy_rises_with_the_budget() {
         let registry = Registry::installed().unwrap();
         let setting = Setting::new(&registry, Path::new(""));
-        let found = Collection::run(&setting, "made-up", &Data::made_up(4000, 2), tiny(2)).unwrap();
+        let plan = Plan { central: vec![f64::INFINITY], ..tiny(2) };
+        let found = Collection::run(&setting, "made-up", &Data::made_up(4000, 2), plan).unwrap();
         let mean = |by: usize, local: usize, of: Of| -> f64 {
             let accuracies = found.accuracies(by, local, Level::Latent, of);
             accuracies.iter().sum::<f64>() / accuracies.len() as f64
@@ -475,7 +476,7 @@ mod tests {
             local: vec![2.0],
             shows_images: true,
             model: Model {
-                parameters: json!({ "likelihood": "logit", "hidden": [50], "latent_dim": 8, "epochs": 20 }),
+                parameters: json!({ "likelihood": "logit", "hidden": [50], "epochs": 20 }),
                 private: Value::Null,
             },
             ..tiny(10)
