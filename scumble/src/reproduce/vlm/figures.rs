@@ -54,7 +54,7 @@ pub(super) fn budgets(setting: &Setting) -> [Vec<f64>; 2] {
 
 /// The models of digits (E.3, E.4): how far latents may go and with what noise they are learned is the same for every budget. Under clipped gradients
 /// and noise a smaller model learns more, and of shares of ink more than of their logits, whose gradients are longer by far than what they are clipped to.
-pub(super) fn model_of_digits(setting: &Setting) -> Model {
+fn model_of_digits(setting: &Setting) -> Model {
     Model {
         parameters: json!({
             "likelihood": "logit", "latent_dim": 8, "l1_bound": 5.0, "pretraining_epsilon": 20.0,
@@ -67,7 +67,7 @@ pub(super) fn model_of_digits(setting: &Setting) -> Model {
     }
 }
 
-fn digits(setting: &Setting) -> Plan {
+pub(super) fn digits(setting: &Setting) -> Plan {
     let [central, local] = budgets(setting);
     let sizes = match setting.quick {
         true => Sizes { volunteers: 10_000, others: 6000, test: 1000 },

@@ -1,10 +1,9 @@
 //! Figure 2: nines, where the mechanism was learned from volunteers who have none.
 
-use super::collection::Level;
-use super::collection::{Collection, Of, Plan};
-use super::figures::{BOTH, JOINTLY, RULES, Subject, above_chance, budgets, figure, model_of_digits, rises};
+use super::collection::{Collection, Level, Of, Plan};
+use super::figures::{BOTH, JOINTLY, RULES, Subject, above_chance, budgets, digits, figure, rises};
 use super::people::{Data, Sizes};
-use super::{SEEDED, percent, trials};
+use super::{SEEDED, percent};
 use crate::reproduce::report::Found;
 use crate::reproduce::trials::Mean;
 use crate::reproduce::{Finding, Result, Setting, Verdict};
@@ -20,22 +19,12 @@ fn plan(setting: &Setting) -> Plan {
     if setting.quick {
         local.insert(1, PRINTED_AT);
     }
+    let digits = digits(setting);
     let sizes = match setting.quick {
-        true => Sizes { volunteers: 10_000, others: 6000, test: 1000 },
+        true => digits.sizes,
         false => Sizes { volunteers: usize::MAX, others: usize::MAX, test: usize::MAX },
     };
-    Plan {
-        sizes,
-        trials: trials(setting),
-        central,
-        local,
-        model: model_of_digits(setting),
-        hidden: [vec![50], vec![400, 150, 50]],
-        classes: 2,
-        private_labels: false,
-        shows_images: false,
-        epochs: if setting.quick { 8 } else { 20 },
-    }
+    Plan { sizes, central, local, classes: 2, private_labels: false, shows_images: false, ..digits }
 }
 
 fn notes(_: &Plan) -> Vec<String> {
