@@ -9,6 +9,7 @@
 //! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
 //! | [`task_aware`] | the budget spent on what a task needs |
 //! | [`vlm`] | latents that were learned to be noised |
+//! | [`dauntless`] | records mixed and transformed at random, and what exactly that promises |
 //! | [`latent`] | what these two release by: encode, exact noise on the latents, decode |
 //! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
@@ -50,6 +51,7 @@ pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
 pub use scumble_classifier as classifier;
+pub use scumble_dauntless as dauntless;
 pub use scumble_datasets as datasets;
 pub use scumble_fisher_svm as fisher_svm;
 pub use scumble_kkt as kkt;
@@ -67,6 +69,7 @@ pub use scumble_vlm as vlm;
 
 // A crate that nothing names is dropped by the linker, with the plugins in it.
 use scumble_classic as _;
+use scumble_dauntless as _;
 use scumble_fisher_svm as _;
 use scumble_task_aware as _;
 use scumble_vlm as _;
