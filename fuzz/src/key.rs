@@ -3,39 +3,40 @@
 use crate::{accepted, forge};
 use ndarray::Array2;
 use scumble_classic as _;
-use scumble_registry::{Key, RecordDomain, SecretKey};
-use serde_json::Value;
+use scumble_registry::{Key, RecordDomain, Secret};
+use serde_json::{Value, json};
 
-const FORMAT: &str = "scumble-key-1";
+const FORMAT: &str = "scumble-key-2";
+const PASSPHRASE: &str = "a stranger's guess";
 
 /// A wider record than this is none of a few bytes' business.
 const WIDEST: usize = 1 << 12;
 
-/// Reads a saved key: as it is, with the digest that belongs to it, and as the secret alone. What is accepted is the same when it is
-/// saved and read again, and gives a view of a record or a sentence.
+/// Reads a saved key: as it is, with the digest that belongs to it, and what would stand in it behind a passphrase that is known. What is
+/// accepted is the same when it is written and read again, and gives a view of a record or a sentence.
 pub fn key(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
     };
-    let load = |text: &str| accepted(Key::load(text, "a key"));
-    let keys = [
-        load(text),
-        forge::resealed(text, FORMAT).and_then(|text| load(&text)),
-        serde_json::from_str::<Box<dyn SecretKey>>(text).ok().map(Key::Secret),
-    ];
-    keys.iter().flatten().for_each(check);
-    keys.iter().any(Option::is_some)
+    for file in [Some(text.to_owned()), forge::resealed(text, FORMAT)].into_iter().flatten() {
+        accepted(Key::load(&file, PASSPHRASE, "a key"));
+    }
+    let body: Value = serde_json::from_str(text).unwrap_or_default();
+    let bodies = [body.get("secret").cloned(), Some(body)];
+    let secret = |key: Value| serde_json::from_value(json!({"release": "", "key": key})).ok();
+    let secrets: Vec<Secret> = bodies.into_iter().flatten().filter_map(secret).collect();
+    secrets.iter().for_each(check);
+    !secrets.is_empty()
 }
 
-fn check(key: &Key) {
+fn check(secret: &Secret) {
+    let key = Key::Secret(secret.clone());
     assert!(!format!("{key:?}").contains("composed"), "a secret shows");
-    let saved = key.save().expect("what was read can be saved").expect("it is a secret");
-    let again = Key::load(&saved, "the same key").expect("what was saved can be read");
-    assert_eq!(again.save().ok().flatten().as_ref(), Some(&saved), "it changed when it was read");
+    let saved = serde_json::to_value(secret).expect("what was read can be written");
+    let again: Secret = serde_json::from_value(saved.clone()).expect("what was written can be read");
+    assert_eq!(serde_json::to_value(again).ok().as_ref(), Some(&saved), "it changed when it was read");
     // Whom it is for is in it, for whoever looks.
-    let body: Value = serde_json::from_str(&saved).expect("it is JSON");
-    let Ok(domain) = serde_json::from_value::<RecordDomain>(body["secret"]["composed"]["domain"].clone())
-    else {
+    let Ok(domain) = serde_json::from_value::<RecordDomain>(saved["key"]["composed"]["domain"].clone()) else {
         return;
     };
     let width = domain.flat().dim();

@@ -50,14 +50,15 @@ impl Mechanism for Offset {
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         use rand_core::RngCore;
         let offset = f64::from(randomness.streams().stream(0).next_u32());
+        let released = shifted(table, offset)?;
         Ok(Release {
-            table: shifted(table, offset)?,
+            key: Key::secret(OffsetKey { offset }, &released),
+            table: released,
             guarantee: self.guarantee(),
             noise: Noise {
                 features: vec![Law::Exact { width: table.columns().len() }],
                 target: Law::Exact { width: self.domain.layout().target.width() },
             },
-            key: Key::Secret(Box::new(OffsetKey { offset })),
         })
     }
 }

@@ -12,6 +12,8 @@ column = [
 ]
 "#;
 
+const PASSPHRASE: &str = "correct horse battery staple";
+
 struct Desk {
     folder: tempfile::TempDir,
 }
@@ -32,9 +34,15 @@ fn desk() -> Desk {
 }
 
 impl Desk {
-    fn run(&self, line: &str) -> Output {
+    fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_with-curator"));
-        command.current_dir(self.folder.path()).args(line.split_whitespace()).output().unwrap()
+        command.current_dir(self.folder.path()).args(line.split_whitespace());
+        command.env("SCUMBLE_PASSPHRASE", PASSPHRASE);
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
     }
 
     #[track_caller]
@@ -63,7 +71,7 @@ fn the_key_is_saved_apart_and_opens_the_release() {
     let released = released.read_all().unwrap().table;
     let clean = csv::read_file(&desk.path("data.csv"), &schema, Some("colour")).unwrap().table;
     let text = std::fs::read_to_string(desk.path("keys/key.json")).unwrap();
-    let view = Key::load(&text, "key.json").unwrap().view(&clean).unwrap();
+    let view = Key::load(&text, PASSPHRASE, "key.json").unwrap().view(&clean).unwrap();
     let difference = (view.records() - released.records()).mapv(f64::abs);
     // Offsets go up to 2³² and rows are written in cm.
     assert!(difference.iter().all(|d| *d < 1e-5), "{difference:?}");
@@ -75,9 +83,35 @@ fn the_key_is_saved_apart_and_opens_the_release() {
         let mode = std::fs::metadata(desk.path("keys/key.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "others may read the key");
     }
-    let changed = text.replacen("\"offset\": ", "\"offset\": 1", 1);
+    assert!(!text.contains("offset"), "the secret can be read without the passphrase");
+    let refused = |text: &str, passphrase| Key::load(text, passphrase, "key.json").unwrap_err().to_string();
+    assert_eq!(
+        refused(&text, "another passphrase"),
+        "key.json: the passphrase is not the one that it was saved with, and nothing of it was read"
+    );
+    let changed = text.replacen("\"passes\": 3", "\"passes\": 4", 1);
     assert_ne!(changed, text);
-    assert!(Key::load(&changed, "key.json").unwrap_err().to_string().contains("changed after it was saved"));
+    assert!(refused(&changed, PASSPHRASE).contains("changed after it was saved"));
+}
+
+#[test]
+fn a_key_needs_a_passphrase_that_is_not_tried_out_in_no_time() {
+    let desk = desk();
+    let run = |passphrase: Option<&str>| {
+        let mut command = desk.command(&format!("{RELEASE} --key keys/key.json"));
+        command.env_remove("SCUMBLE_PASSPHRASE").envs(passphrase.map(|text| ("SCUMBLE_PASSPHRASE", text)));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(!desk.path("public/released.csv").exists() && !desk.path("keys/key.json").exists());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(run(None).contains("--passphrase-file FILE"));
+    assert!(run(Some("secret")).contains("8 characters or more"));
+    std::fs::write(desk.path("keys/passphrase"), "a longer one\n").unwrap();
+    let line = format!("{RELEASE} --key keys/key.json --passphrase-file keys/passphrase");
+    assert!(desk.run(&line).status.success());
+    let text = std::fs::read_to_string(desk.path("keys/key.json")).unwrap();
+    assert!(Key::load(&text, "a longer one", "key.json").is_ok());
 }
 
 #[test]

@@ -205,15 +205,21 @@ impl Mechanism for Composed {
             tables.push(release.table);
             secrets.push(match release.key {
                 Key::Design(_) => None,
-                Key::Secret(secret) => Some(secret),
+                Key::Secret(secret) => Some(secret.into_key()),
             });
         }
+        let table = self.join(tables)?;
         Ok(Release {
-            table: self.join(tables)?,
+            key: Key::secret(ComposedKey { composed: self.clone(), secrets }, &table),
+            table,
             guarantee: compose::by_parts(&guarantees),
             noise: join_noise(noises),
-            key: Key::Secret(Box::new(ComposedKey { composed: self.clone(), secrets })),
         })
+    }
+
+    fn released_target(&self) -> TargetLayout {
+        let kinds = self.parts.iter().map(|part| part.mechanism.released_target());
+        kinds.into_iter().find(|kind| *kind != TargetLayout::None).unwrap_or(TargetLayout::None)
     }
 
     fn as_local(&self) -> Option<&dyn LocalMechanism> {
@@ -331,5 +337,15 @@ impl SecretKey for ComposedKey {
             }
         });
         self.composed.join(views.collect::<Result<_>>()?)
+    }
+
+    fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
+        let with_target = self.composed.parts.iter().zip(&self.secrets).filter_map(|(part, secret)| {
+            let domain = part.mechanism.domain();
+            (*domain.target() != TargetDomain::None).then_some((domain, secret.as_ref()?))
+        });
+        with_target
+            .into_iter()
+            .try_fold(predicted, |predicted, (domain, secret)| secret.read(&clean.part(domain)?, predicted))
     }
 }

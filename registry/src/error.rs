@@ -33,6 +33,18 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// A key that answers no more.
+    #[error(
+        "the release promised an answer to {most} records at most, {answered} were answered, and {asked} more are asked for"
+    )]
+    Spent {
+        /// How many it answers in all.
+        most: u64,
+        /// How many it has answered.
+        answered: u64,
+        /// How many are asked for.
+        asked: u64,
+    },
     /// Work that somebody stopped.
     #[error("interrupted")]
     Interrupted,

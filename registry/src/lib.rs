@@ -56,6 +56,7 @@ mod decoder;
 mod design;
 mod domain;
 mod encoder;
+mod encrypted;
 mod error;
 mod gaussian_noise;
 mod guarantee;
@@ -92,7 +93,7 @@ pub use guarantee::{
     ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion,
     PacResistance, PerfectSecrecy, ShapedBy, Unit, in_clear,
 };
-pub use key::{Key, SecretKey};
+pub use key::{Key, Secret, SecretKey};
 pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use law::{Law, Moments, Noise};

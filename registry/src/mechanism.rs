@@ -1,6 +1,9 @@
 //! Mechanisms, and what they release.
 
-use crate::{Domain, Guarantee, Key, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table, Unit};
+use crate::{
+    Domain, Guarantee, Key, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table, TargetLayout,
+    Unit,
+};
 use dyn_clone::DynClone;
 use std::fmt::Debug;
 
@@ -25,6 +28,12 @@ pub trait Mechanism: DynClone + Debug + Send + Sync {
     /// The record-at-a-time view of a mechanism that needs no other record.
     fn as_local(&self) -> Option<&dyn LocalMechanism> {
         None
+    }
+
+    /// The kind of target that a release has: by default that of the domain. One that is of another kind is read by
+    /// [`Key::read`](crate::Key::read).
+    fn released_target(&self) -> TargetLayout {
+        self.domain().layout().target
     }
 }
 

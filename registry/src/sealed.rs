@@ -96,8 +96,11 @@ pub(crate) fn sentence(problem: impl fmt::Display) -> String {
 
 /// SHA-256 of the compact JSON with sorted names, in hexadecimal.
 fn digest(body: &Map<String, Value>) -> serde_json::Result<String> {
-    let digest = Sha256::digest(serde_json::to_vec(&sorted(&body.clone().into()))?);
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&Sha256::digest(serde_json::to_vec(&sorted(&body.clone().into()))?)))
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The value with the names of every object sorted: a map keeps them in the order of the file where some crate of a

@@ -1,7 +1,9 @@
 //! Tables: records, a target, and the columns' names.
 
+use crate::sealed::hexadecimal;
 use crate::{Error, RecordDomain, Result, TargetDomain};
 use ndarray::{Array1, Array2, Axis, Ix1, Ix2};
+use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
 /// What is to be learned of each record.
@@ -145,6 +147,32 @@ impl Table {
     /// [`Error::Shape`] for a target of another length.
     pub fn with_target(self, target: Target) -> Result<Self> {
         Self::new(self.columns, self.records, target)
+    }
+
+    /// SHA-256 of its columns, records and target, in hexadecimal: what a key knows its release by.
+    pub fn digest(&self) -> String {
+        let mut digest = Sha256::new();
+        let mut counted = |count: usize| digest.update((count as u64).to_le_bytes());
+        counted(self.columns.len());
+        counted(self.len());
+        for column in &self.columns {
+            digest.update((column.len() as u64).to_le_bytes());
+            digest.update(column);
+        }
+        let numbers = |digest: &mut Sha256, values: &mut dyn Iterator<Item = &f64>| {
+            values.for_each(|value| digest.update(value.to_le_bytes()));
+        };
+        numbers(&mut digest, &mut self.records.iter());
+        digest.update(self.target.kind());
+        match &self.target {
+            Target::None => {}
+            Target::Class(classes) => {
+                classes.iter().for_each(|class| digest.update((*class as u64).to_le_bytes()))
+            }
+            Target::Real(values) => numbers(&mut digest, &mut values.iter()),
+            Target::Vector(values) => numbers(&mut digest, &mut values.iter()),
+        }
+        hexadecimal(&digest.finalize())
     }
 
     /// # Errors

@@ -256,14 +256,15 @@ impl Mechanism for FisherCorrelated {
         let values =
             records.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
         noise.add(values, &randomness.streams())?;
+        let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
         Ok(Release {
-            table: Table::new(table.columns().to_vec(), records, table.target().clone())?,
+            key: Key::secret(Space { domain: self.saved.domain.clone() }, &table),
             guarantee: self.of_release(noise.largest_share()).under(randomness.provenance()),
             noise: Noise {
                 features: vec![Law::Shared { width: table.columns().len() }],
                 target: Law::Exact { width: self.saved.domain.layout().target.width() },
             },
-            key: Key::Secret(Box::new(Space { domain: self.saved.domain.clone() })),
+            table,
         })
     }
 }

@@ -305,7 +305,8 @@ fn the_key_gives_clean_records_moved_into_the_domain() {
     assert_eq!(release.key.view(&table).unwrap(), table);
     let outside =
         Table::new(table.columns().to_vec(), table.records() * 1e6, table.target().clone()).unwrap();
-    let saved = Key::load(&release.key.save().unwrap().unwrap(), "key.json").unwrap();
+    let saved =
+        Key::load(&release.key.save("a passphrase").unwrap().unwrap(), "a passphrase", "key.json").unwrap();
     for row in saved.view(&outside).unwrap().records().outer_iter() {
         assert!(domain.features().contains(&row.to_vec()));
     }

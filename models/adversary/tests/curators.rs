@@ -33,11 +33,12 @@ impl SecretKey for NoKey {
 
 /// As it is released, with noise that the records share.
 fn release(mechanism: &dyn Mechanism, records: Array2<f64>) -> Result<Release> {
+    let table = Table::new(vec!["x".into()], records, Target::None)?;
     Ok(Release {
-        table: Table::new(vec!["x".into()], records, Target::None)?,
+        key: Key::secret(NoKey {}, &table),
+        table,
         guarantee: mechanism.guarantee(),
         noise: Noise { features: vec![Law::Shared { width: 1 }], target: Law::Exact { width: 0 } },
-        key: Key::Secret(Box::new(NoKey {})),
     })
 }
 

@@ -62,7 +62,7 @@ impl ValidClassifierParams {
     }
 
     /// The rows of n to learn from, one or more where there are any, and those for validation.
-    fn parted(&self, n: usize) -> [Vec<usize>; 2] {
+    pub(crate) fn parted(&self, n: usize) -> [Vec<usize>; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
         rng.set_stream(OF_VALIDATION);
         let mut rows: Vec<usize> = (0..n).collect();
@@ -91,7 +91,7 @@ impl Part<'_> {
     }
 }
 
-fn single(values: &Array2<f64>) -> Array2<f32> {
+pub(crate) fn single(values: &Array2<f64>) -> Array2<f32> {
     values.mapv(|value| value as f32)
 }
 

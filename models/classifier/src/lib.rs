@@ -1,4 +1,4 @@
-//! A dense network as a classifier of standardised features.
+//! A dense network as a classifier of standardised features, or down to vectors that stand for classes.
 //!
 //! It follows linfa's traits, as the models of `scumble-linear` do: a plain struct of hyper-parameters whose `check`
 //! ([`linfa::ParamGuard`]) gives its checked twin, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). And as
@@ -19,7 +19,9 @@
 mod error;
 mod fit;
 mod params;
+mod vectors;
 
 pub use error::{Error, Result};
 pub use fit::Classifier;
 pub use params::{ClassifierParams, ValidClassifierParams};
+pub use vectors::VectorModel;

@@ -26,6 +26,7 @@
 mod activation;
 mod architecture;
 mod batches;
+mod embedding;
 mod error;
 mod ghost;
 mod initialisation;
@@ -41,6 +42,7 @@ mod training;
 pub use activation::Activation;
 pub use architecture::{Architecture, Layer};
 pub use batches::Batches;
+pub use embedding::Embedding;
 pub use error::{Error, Result};
 pub use initialisation::Initialisation;
 pub use loss::Loss;

@@ -16,6 +16,7 @@ mod design;
 mod labelled;
 mod ledger;
 mod list;
+mod passphrase;
 mod release;
 mod reproduce;
 mod setting;

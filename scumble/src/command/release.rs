@@ -1,5 +1,6 @@
 //! `scumble release`: a file of records, by a saved design.
 
+use super::passphrase::Passphrase;
 use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::registry::{
     Clipped, Design, Error, Existing, Guarantee, Key, Law, Ledger, LocalMechanism, Mechanism, NewFile, Noise,
@@ -27,9 +28,11 @@ pub(super) struct ReleaseArguments {
     /// Where the guarantee of this release goes, with the law of its noise, as JSON.
     #[arg(long, value_name = "CARD.json")]
     card: Option<PathBuf>,
-    /// Where the secret key of a curator's mechanism goes. It must lie in another folder than the release and the design.
+    /// Where the secret key of a curator's mechanism goes, encrypted. It must lie in another folder than the release and the design.
     #[arg(long, value_name = "KEY.json")]
     key: Option<PathBuf>,
+    #[command(flatten)]
+    passphrase: Passphrase,
     /// Repeat the release of this seed. It then promises nothing: whoever knows the seed can take the noise away.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -52,7 +55,8 @@ pub(super) struct ReleaseArguments {
 struct Outputs {
     released: BufWriter<NewFile>,
     card: Option<NewFile>,
-    key: Option<NewFile>,
+    /// With its passphrase.
+    key: Option<(NewFile, String)>,
 }
 
 /// What there is to say once all records are released.
@@ -158,21 +162,24 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &dyn Mechanism) -> Resu
 }
 
 impl Outputs {
-    fn create(arguments: &ReleaseArguments) -> Result<Self, Error> {
+    fn create(arguments: &ReleaseArguments) -> Result<Self, Failure> {
         let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
         let usual = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
         let secret = |path: &PathBuf| NewFile::create(path, Existing::Keep, Readable::ByOwner);
         Ok(Self {
             released: BufWriter::new(usual(&arguments.output)?),
             card: arguments.card.as_ref().map(usual).transpose()?,
-            key: arguments.key.as_ref().map(secret).transpose()?,
+            key: match &arguments.key {
+                Some(key) => Some((secret(key)?, arguments.passphrase.read()?)),
+                None => None,
+            },
         })
     }
 
     /// The release appears last: where it is, its key and card are.
     fn commit(self, design: &Design, done: &Done) -> Result<(), Failure> {
-        if let (Some(file), Some(key)) = (self.key, &done.key) {
-            file.finish(key.save()?.unwrap_or_default().as_bytes())?;
+        if let (Some((file, passphrase)), Some(key)) = (self.key, &done.key) {
+            file.finish(key.save(&passphrase)?.unwrap_or_default().as_bytes())?;
         }
         if let Some(file) = self.card {
             let card = json!({

@@ -352,6 +352,11 @@ impl Comparison {
         };
         // An infinite budget claims nothing: what a mechanism is shows at a finite one.
         let probe = self.alone(entrant, &brief(1.0)?).map_err(|error| named(1.0, error))?;
+        if let Some(model) = self.models.iter().find(|model| !model.learns(probe.released_target())) {
+            let reason =
+                format!("its labels leave as vectors, and the model {:?} does not learn them", model.name());
+            return Err(registry::Error::not_applicable(entrant.plugin.name, reason).into());
+        }
         let is_completed = leaves_label(&*probe);
         let design = |epsilon: f64| {
             let design = match is_completed && epsilon.is_finite() {
@@ -411,24 +416,13 @@ impl Comparison {
         let releasing = start.elapsed();
         let score = |at: usize| {
             let start = Instant::now();
-            let predicted = match release.table.target() {
-                Target::Class(_) | Target::Real(_) => {
-                    let predicted = self.models[at].predict(&release, &viewed);
-                    predicted.map_err(|error| Error::Trial {
-                        model: self.models[at].to_string(),
-                        mechanism: cell.to_string(),
-                        trial: trial + 1,
-                        source: error.into(),
-                    })?
-                }
-                released => {
-                    return Err(Error::Data(format!(
-                        "{}: a model of a released target that is {} cannot be scored",
-                        self.data.name,
-                        released.kind()
-                    )));
-                }
-            };
+            let predicted = self.models[at].predict(&release, &viewed).map_err(|error| Error::Trial {
+                model: self.models[at].to_string(),
+                mechanism: cell.to_string(),
+                trial: trial + 1,
+                source: error.into(),
+            })?;
+            let predicted = release.key.read(&test, predicted)?;
             let scores = data::score(&self.data, &predicted, test.target());
             let scores = scores.map(|(metric, score)| (metric, Score(score))).collect();
             let scored = Scored { scores, seconds: (releasing + start.elapsed()).as_secs_f64() };

@@ -5,7 +5,7 @@
 use super::{Error, Result};
 use crate::classifier::ClassifierParams;
 use crate::linear::{LogisticParams, RidgeParams};
-use crate::registry::{Release, Table, Target, TargetDomain, nearest_name, number};
+use crate::registry::{Release, Table, Target, TargetDomain, TargetLayout, nearest_name, number};
 use crate::svm::{KernelSvmParams, SvmParams};
 use linfa::ParamGuard;
 use linfa::traits::{Fit, Predict, PredictInplace};
@@ -35,6 +35,8 @@ struct Learner {
     check: fn(&Settings) -> Result<()>,
     /// Fits the release, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d).
     predict: fn(&Settings, &Release, &Table) -> Result<Target>,
+    /// The same of labels that leave as vectors, where it learns them.
+    vectors: Option<fn(&Settings, &Release, &Table) -> Result<Target>>,
 }
 
 /// All of them; the first that learns a target is its default.
@@ -48,6 +50,7 @@ const LEARNERS: &[Learner] = &[
         settings: LOGISTIC,
         check: |settings| Ok(logistic(settings)?.check().map(drop)?),
         predict: |settings, release, test| classes(release, test, |seen| Ok(logistic(settings)?.fit(seen)?)),
+        vectors: None,
     },
     Learner {
         name: "noise-aware-logistic",
@@ -59,6 +62,7 @@ const LEARNERS: &[Learner] = &[
             let params = told(logistic(settings)?, release.noise.label_flip(), LogisticParams::label_flip);
             classes(release, test, |seen| Ok(params.fit(seen)?))
         },
+        vectors: None,
     },
     Learner {
         name: "svm",
@@ -67,6 +71,7 @@ const LEARNERS: &[Learner] = &[
         settings: MACHINE,
         check: |settings| Ok(machine(settings)?.check().map(drop)?),
         predict: |settings, release, test| classes(release, test, |seen| Ok(machine(settings)?.fit(seen)?)),
+        vectors: None,
     },
     Learner {
         name: "noise-aware-svm",
@@ -78,6 +83,7 @@ const LEARNERS: &[Learner] = &[
             let params = told(machine(settings)?, release.noise.label_flip(), SvmParams::label_flip);
             classes(release, test, |seen| Ok(params.fit(seen)?))
         },
+        vectors: None,
     },
     Learner {
         name: "kernel-svm",
@@ -86,6 +92,7 @@ const LEARNERS: &[Learner] = &[
         settings: KERNEL,
         check: |settings| Ok(kernel(settings)?.check().map(drop)?),
         predict: |settings, release, test| classes(release, test, |seen| Ok(kernel(settings)?.fit(seen)?)),
+        vectors: None,
     },
     Learner {
         name: "network",
@@ -94,6 +101,7 @@ const LEARNERS: &[Learner] = &[
         settings: NETWORK,
         check: |settings| Ok(network(settings)?.check().map(drop)?),
         predict: |settings, release, test| classes(release, test, |seen| Ok(network(settings)?.fit(seen)?)),
+        vectors: Some(vectors),
     },
     Learner {
         name: "noise-aware-network",
@@ -105,6 +113,7 @@ const LEARNERS: &[Learner] = &[
             let params = told(network(settings)?, release.noise.label_flip(), ClassifierParams::label_flip);
             classes(release, test, |seen| Ok(params.fit(seen)?))
         },
+        vectors: Some(vectors),
     },
     Learner {
         name: "ridge",
@@ -113,6 +122,7 @@ const LEARNERS: &[Learner] = &[
         settings: RIDGE,
         check: |settings| Ok(ridge(settings).check().map(drop)?),
         predict: |settings, release, test| numbers(ridge(settings), release, test),
+        vectors: None,
     },
     Learner {
         name: "noise-aware-ridge",
@@ -124,6 +134,7 @@ const LEARNERS: &[Learner] = &[
             let noise = release.noise.covariance(&release.table);
             numbers(told(ridge(settings), noise, RidgeParams::noise_covariance), release, test)
         },
+        vectors: None,
     },
 ];
 
@@ -149,6 +160,12 @@ fn classes<M: PredictInplace<Array2<f64>, Array1<usize>>>(
         Some(&only) if seen.targets.iter().all(|class| *class == only) => Array1::from_elem(test.len(), only),
         _ => fit(&seen)?.predict(test.records()),
     }))
+}
+
+/// The vectors of test records by a network of those that were seen.
+fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Target> {
+    let seen: linfa::Dataset<f64, f64, ndarray::Ix2> = release.table.clone().try_into()?;
+    Ok(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records())))
 }
 
 fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Target> {
@@ -310,12 +327,21 @@ impl Model {
         self.learner.learns == what_is_learned(target)
     }
 
+    /// Whether it learns from releases with such targets, those that it fits and others.
+    pub(super) fn learns(&self, released: TargetLayout) -> bool {
+        !matches!(released, TargetLayout::Vector { .. }) || self.learner.vectors.is_some()
+    }
+
     /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key views them.
     ///
     /// # Errors
     /// Whatever stops the fit; a released target of another kind.
     pub(super) fn predict(&self, release: &Release, test: &Table) -> Result<Target> {
-        (self.learner.predict)(&self.settings, release, test)
+        let predict = match (release.table.target(), self.learner.vectors) {
+            (Target::Vector(_), Some(vectors)) => vectors,
+            _ => self.learner.predict,
+        };
+        predict(&self.settings, release, test)
     }
 }
 

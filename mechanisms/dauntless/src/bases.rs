@@ -1,0 +1,27 @@
+//! Labels as random vectors (Algorithm 2, phase 1).
+
+use crate::transformation::normal;
+use ndarray::{Array1, Array2, ArrayView1, Axis};
+use scumble_registry::{Result, Stream};
+
+/// One vector a class, of independent normal coordinates (c × c′).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bases(Array2<f64>);
+
+impl Bases {
+    pub(crate) fn draw(classes: usize, dim: usize, stream: &mut Stream) -> Result<Self> {
+        Ok(Self(normal(classes, dim, stream)?))
+    }
+
+    /// The vectors of these classes (n × c′).
+    pub(crate) fn of(&self, classes: &Array1<usize>) -> Array2<f64> {
+        self.0.select(Axis(0), &classes.to_vec())
+    }
+
+    /// The class whose vector is nearest.
+    pub(crate) fn nearest(&self, vector: ArrayView1<f64>) -> usize {
+        let distance = |basis: ArrayView1<f64>| (&basis - &vector).mapv(|x| x * x).sum();
+        let distances = self.0.outer_iter().map(distance).enumerate();
+        distances.min_by(|(_, one), (_, other)| one.total_cmp(other)).map_or(0, |(class, _)| class)
+    }
+}

@@ -1,0 +1,151 @@
+//! What the owner of a release keeps: how labels and records were transformed, as the seed from which it is drawn again.
+
+use crate::bases::Bases;
+use crate::transformation::{Shape, Transformation};
+use ndarray::{Array1, Array2};
+use rand_core::{RngCore, SeedableRng};
+use scumble_registry::{Error, RecordDomain, Result, SecretKey, Stream, Table, Target, TargetDomain};
+use serde::{Deserialize, Serialize};
+
+/// A transformation of records and labels, still to be drawn.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Disguise {
+    domain: RecordDomain,
+    shape: Shape,
+    label_dim: usize,
+    seed: [u8; 32],
+}
+
+/// One that was drawn.
+pub(crate) struct Drawn {
+    pub(crate) transformation: Transformation,
+    pub(crate) bases: Bases,
+}
+
+impl Disguise {
+    /// One of a fresh seed.
+    pub(crate) fn fresh(domain: &RecordDomain, shape: &Shape, label_dim: usize, stream: &mut Stream) -> Self {
+        let mut seed = [0; 32];
+        stream.fill_bytes(&mut seed);
+        Self { domain: domain.clone(), shape: shape.clone(), label_dim, seed }
+    }
+
+    /// The number of coordinates of a label.
+    pub(crate) fn label_dim(&self) -> usize {
+        self.label_dim
+    }
+
+    /// The vectors of the classes: the same each time.
+    ///
+    /// # Errors
+    /// Where no vector can be drawn.
+    pub(crate) fn bases(&self) -> Result<Bases> {
+        Bases::draw(classes(self.domain.target()), self.label_dim, &mut Stream::from_seed(self.seed))
+    }
+
+    /// Draws it: the same each time.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for a transformation that cannot be drawn.
+    pub(crate) fn drawn(&self) -> Result<Drawn> {
+        let mut stream = Stream::from_seed(self.seed);
+        stream.set_stream(1);
+        Ok(Drawn {
+            bases: self.bases()?,
+            transformation: self.shape.draw(self.domain.features(), &mut stream)?,
+        })
+    }
+
+    /// Records (n × d) with their classes as they are released: those of the domain, each moved into it before.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape.
+    pub(crate) fn projected(&self, table: &Table) -> Result<Array2<f64>> {
+        projected(&self.domain, table)
+    }
+
+    /// What leaves: records (m × d) as `drawn` transforms them, beside vectors for labels (m × c′).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there is not one label a record.
+    pub(crate) fn released(
+        &self,
+        drawn: &Drawn,
+        records: &Array2<f64>,
+        labels: Option<Array2<f64>>,
+    ) -> Result<Table> {
+        let released = drawn.transformation.apply(records.view());
+        let columns = (1..=released.ncols()).map(|at| format!("transformed {at}")).collect();
+        Table::new(columns, released, labels.map_or(Target::None, Target::Vector))
+    }
+}
+
+/// How many classes there are to tell apart; none without a label.
+pub(crate) fn classes(target: &TargetDomain) -> usize {
+    match target {
+        TargetDomain::Class { levels } => levels.len(),
+        _ => 0,
+    }
+}
+
+/// The records (n × d) of `table`, each moved into the domain.
+///
+/// # Errors
+/// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape.
+pub(crate) fn projected(domain: &RecordDomain, table: &Table) -> Result<Array2<f64>> {
+    domain.layout().check(table)?;
+    let mut records = Vec::with_capacity(table.records().len());
+    for row in table.records().outer_iter() {
+        let start = records.len();
+        records.extend(row);
+        domain.features().project(&mut records[start..])?;
+    }
+    Array2::from_shape_vec(table.records().dim(), records)
+        .map_err(|problem| Error::shape(problem.to_string()))
+}
+
+/// The classes of a table that has some.
+pub(crate) fn labels(table: &Table) -> Option<&Array1<usize>> {
+    match table.target() {
+        Target::Class(classes) => Some(classes),
+        _ => None,
+    }
+}
+
+/// Vectors that were predicted for `records` records, `label_dim` coordinates each.
+///
+/// # Errors
+/// [`Error::Shape`] for anything else.
+pub(crate) fn vectors(predicted: &Target, records: usize, label_dim: usize) -> Result<&Array2<f64>> {
+    match predicted {
+        Target::Vector(vectors) if vectors.dim() == (records, label_dim) => Ok(vectors),
+        Target::Vector(vectors) => Err(Error::shape(format!(
+            "the predictions are {} × {} where {records} × {label_dim} were released",
+            vectors.nrows(),
+            vectors.ncols()
+        ))),
+        other => Err(Error::shape(format!(
+            "the prediction is {} where labels were released as vectors",
+            other.kind()
+        ))),
+    }
+}
+
+#[typetag::serde(name = "dauntless-mix")]
+impl SecretKey for Disguise {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        let records = self.projected(clean)?;
+        let drawn = self.drawn()?;
+        self.released(&drawn, &records, labels(clean).map(|classes| drawn.bases.of(classes)))
+    }
+
+    fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
+        if *self.domain.target() == TargetDomain::None {
+            return Ok(predicted);
+        }
+        let vectors = vectors(&predicted, clean.len(), self.label_dim)?;
+        let bases = self.bases()?;
+        Ok(Target::Class(vectors.outer_iter().map(|vector| bases.nearest(vector)).collect()))
+    }
+}

@@ -1,0 +1,154 @@
+//! Records that are mixed, so that what is public of them no longer says what is transformed (Algorithm 2, phase 2).
+
+use ndarray::{Array2, ArrayView2, Axis};
+use rand_core::RngCore;
+use schemars::JsonSchema;
+use scumble_registry::{Error, Result, Stream};
+use scumble_sampling::uniform_below;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
+
+/// By what the parts of a mixed record are weighted. The weights of a record always add up to one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MixingWeights {
+    /// All alike: what the budget is proven for.
+    Equal,
+    /// Spread evenly over all that add up to one.
+    Random,
+}
+
+/// How many parts make a mixed record, and how they are weighted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mixing {
+    pub(crate) public_parts: usize,
+    pub(crate) private_parts: usize,
+    pub(crate) weights: MixingWeights,
+}
+
+/// What a mixed record is made of: places among the private records and among the public ones, and the weights of both, in that order.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Mix {
+    private: Vec<usize>,
+    public: Vec<usize>,
+    weights: Vec<f64>,
+}
+
+impl Mixing {
+    pub(crate) fn parts(&self) -> usize {
+        self.public_parts + self.private_parts
+    }
+
+    /// Whether so many mixed records need none twice.
+    pub(crate) fn is_fresh(&self, samples: usize, private: usize, public: usize) -> bool {
+        samples.saturating_mul(self.private_parts) <= private
+            && samples.saturating_mul(self.public_parts) <= public
+    }
+
+    /// Draws `samples` mixtures of `private` and `public` records: none of them twice where there are enough.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where a mixture has more parts than there are records.
+    pub(crate) fn draw(
+        &self,
+        samples: usize,
+        [private, public]: [usize; 2],
+        stream: &mut Stream,
+    ) -> Result<Vec<Mix>> {
+        for (parts, records, what) in
+            [(self.private_parts, private, "private"), (self.public_parts, public, "public")]
+        {
+            if parts > records {
+                let reason = format!("{parts} {what} records make one mixed record, and there are {records}");
+                return Err(Error::not_applicable(crate::mix::NAME, reason));
+            }
+        }
+        let mut private = Urn::new(private, samples, self.private_parts, stream);
+        let mut public = Urn::new(public, samples, self.public_parts, stream);
+        Ok((0..samples)
+            .map(|_| Mix {
+                private: private.take(self.private_parts, stream),
+                public: public.take(self.public_parts, stream),
+                weights: self.weights(stream),
+            })
+            .collect())
+    }
+
+    fn weights(&self, stream: &mut Stream) -> Vec<f64> {
+        match self.weights {
+            MixingWeights::Equal => vec![1.0 / self.parts() as f64; self.parts()],
+            MixingWeights::Random => {
+                // Exponential shares of their sum are spread evenly over the simplex.
+                let share = |_| -(((stream.next_u64() >> 11) as f64 + 1.0) * 2f64.powi(-53)).ln();
+                let shares: Vec<f64> = (0..self.parts()).map(share).collect();
+                let sum: f64 = shares.iter().sum();
+                // Of one part the share may be nothing of nothing.
+                shares.iter().map(|x| if sum > 0.0 { x / sum } else { 1.0 }).collect()
+            }
+        }
+    }
+}
+
+impl Mix {
+    /// The weighted mean of its rows of `private` and `public` (d columns each).
+    fn of(&self, private: ArrayView2<f64>, public: Option<ArrayView2<f64>>, mixed: &mut [f64]) {
+        let private = self.private.iter().map(|&row| private.row(row));
+        let public = public.iter().flat_map(|public| self.public.iter().map(|&row| public.row(row)));
+        for (record, weight) in private.chain(public).zip(&self.weights) {
+            mixed.iter_mut().zip(record).for_each(|(sum, x)| *sum += weight * x);
+        }
+    }
+}
+
+/// The mixtures of rows of `private` and `public` (d columns each): m × d.
+pub(crate) fn mixed(mixes: &[Mix], private: ArrayView2<f64>, public: Option<ArrayView2<f64>>) -> Array2<f64> {
+    let mut rows = Array2::zeros((mixes.len(), private.ncols()));
+    for (mix, mut row) in mixes.iter().zip(rows.axis_iter_mut(Axis(0))) {
+        if let Some(row) = row.as_slice_mut() {
+            mix.of(private, public, row);
+        }
+    }
+    rows
+}
+
+/// From where records are drawn: each once where there are enough, else each time from all of them.
+struct Urn {
+    records: usize,
+    /// Those that were not drawn yet, in the order of the lot; none where one may be drawn twice.
+    unused: Option<Vec<usize>>,
+}
+
+impl Urn {
+    fn new(records: usize, samples: usize, parts: usize, stream: &mut Stream) -> Self {
+        let is_enough = samples.saturating_mul(parts) <= records;
+        Self { records, unused: is_enough.then(|| shuffled(records, stream)) }
+    }
+
+    /// So many, none twice.
+    fn take(&mut self, parts: usize, stream: &mut Stream) -> Vec<usize> {
+        if let Some(unused) = &mut self.unused {
+            return unused.split_off(unused.len().saturating_sub(parts));
+        }
+        let mut taken = Vec::with_capacity(parts);
+        while taken.len() < parts.min(self.records) {
+            let record = below(self.records, stream);
+            if !taken.contains(&record) {
+                taken.push(record);
+            }
+        }
+        taken
+    }
+}
+
+/// The numbers below `records`, in the order of a lot.
+pub(crate) fn shuffled(records: usize, stream: &mut Stream) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..records).collect();
+    (1..records).rev().for_each(|at| order.swap(at, below(at + 1, stream)));
+    order
+}
+
+/// A number below `count`; zero where that is zero.
+pub(crate) fn below(count: usize, stream: &mut Stream) -> usize {
+    NonZeroU64::new(count as u64).map_or(0, |count| uniform_below(stream, count) as usize)
+}

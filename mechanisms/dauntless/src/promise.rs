@@ -1,0 +1,183 @@
+//! What a mixed and transformed release promises, gives away and rests on.
+
+use crate::mix::{Resistance, Saved};
+use crate::mixing::MixingWeights;
+use crate::transformation::{Activation, Weights};
+use scumble_accounting::pac::{self, Setting};
+use scumble_registry::{ASSUMED, AmbiguitySet, Claim, Guarantee, Notion, PacResistance, TargetDomain, Unit};
+
+/// The guarantee of a release of so many private records.
+pub(crate) fn of_release(saved: &Saved, private: usize) -> Guarantee {
+    let mut guarantee = common(saved);
+    match outside(saved, saved.is_fresh(private)) {
+        None => {
+            guarantee.claims.insert(0, resistance(saved, private));
+            guarantee.assumes.extend(assumed(saved));
+        }
+        Some(reason) => guarantee.discloses.push(no_budget(reason)),
+    }
+    guarantee
+}
+
+/// The guarantee of a design: how many private records there will be is not known yet.
+pub(crate) fn of_design(saved: &Saved) -> Guarantee {
+    let mut guarantee = common(saved);
+    match outside(saved, true) {
+        None => {
+            guarantee.each_release = vec![format!(
+                "no recovery of a mixed record within {} (ℓ₂, all coordinates) with probability {} or more, while at most {:.0} samples leave, \
+                 queries included, and none of its records is used twice; how many leave stands in each release's own card",
+                saved.resistance.error,
+                1.0 - saved.resistance.confidence_gap,
+                budget(saved).floor()
+            )];
+            guarantee.assumes.extend(assumed(saved));
+        }
+        Some(reason) => guarantee.discloses.push(no_budget(reason)),
+    }
+    guarantee
+}
+
+fn no_budget(reason: &str) -> String {
+    format!("whatever can be recovered: {reason}, and no budget is proven then")
+}
+
+/// Why Corollary 1 says nothing of such releases; none where it does.
+fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
+    let mixing = &saved.mixing;
+    let dim = saved.domain.columns().len();
+    [
+        (saved.shape.weights == Weights::InverseUniform, "the weights are no inverse of a uniform matrix"),
+        (saved.shape.layers == [dim], "there is more than one layer"),
+        (
+            (mixing.public_parts, mixing.private_parts) == (1, 1),
+            "a sample does not mix one private record with one public one",
+        ),
+        (mixing.weights == MixingWeights::Equal, "the weights of a mixture are not equal"),
+        (is_fresh, "records are used more than once"),
+    ]
+    .into_iter()
+    .find_map(|(holds, reason)| (!holds).then_some(reason))
+}
+
+/// How many samples Corollary 1 allows; none where it says nothing.
+fn budget(saved: &Saved) -> f64 {
+    let Resistance { error, confidence_gap, public_variance, private_variance } = saved.resistance;
+    let dim = saved.domain.columns().len();
+    let setting = Setting {
+        error,
+        // What is proven of all matrices is claimed of those that are not drawn again.
+        delta: confidence_gap + saved.shape.redrawn(dim),
+        dim: dim as u64,
+        // The budget is the same for every β, as the release is.
+        beta: 1.0,
+        // Half of each: the theorem adds them up.
+        public_variance: public_variance / 4.0,
+        private_variance: private_variance / 4.0,
+    };
+    let output_bits = f64::from(saved.shape.bits) * dim as f64;
+    pac::corollary_1(&setting, output_bits).map_or(0.0, |samples| samples.budget)
+}
+
+fn resistance(saved: &Saved, private: usize) -> Claim {
+    let pac = PacResistance {
+        error: saved.resistance.error,
+        confidence_gap: saved.resistance.confidence_gap,
+        budget: budget(saved).floor(),
+        spent: saved.spent(private) as f64,
+    };
+    Claim {
+        notion: Notion::PacResistance(pac),
+        protects: Unit::of_features(&saved.domain),
+        theorem: "Corollary 1 (Xiao and Devadas, Dauntless) with the probability of an adversary's error in Fano's inequality, for mixed records; that \
+                  matrices are drawn again is added to δ"
+            .into(),
+    }
+}
+
+fn assumed(saved: &Saved) -> Vec<String> {
+    let Resistance { public_variance, private_variance, .. } = saved.resistance;
+    vec![
+        format!(
+            "the coordinates of records are independent and normal, of variance {private_variance:.4} in private ones and {public_variance:.4} \
+             in public ones, and no record has to do with another"
+        ),
+        "two candidates for the transformation may be compared under one law of its input, as the theorem's proof does".into(),
+        format!("a released value has no more than {} bits, which its grid sees to", saved.shape.bits),
+        "each private and each public record is mixed into one sample, here and in all other releases".into(),
+        format!(
+            "a matrix is drawn again with probability {:.4}, the law of large random matrices",
+            saved.shape.redrawn(saved.domain.columns().len())
+        ),
+    ]
+}
+
+/// What is promised and given away whatever the number of records.
+fn common(saved: &Saved) -> Guarantee {
+    let mut claims = vec![];
+    if saved.shape.weights == Weights::Gaussian {
+        claims.push(Claim {
+            notion: Notion::AmbiguitySet(AmbiguitySet {
+                members: "all tables X·U with a unitary U (columns measured from the middle of the domain), private and public records together, \
+                          where they lie in the domain"
+                    .into(),
+            }),
+            protects: Unit::of_features(&saved.domain),
+            theorem: "Lemma 1 (Xiao and Devadas, Dauntless): a matrix of independent normal entries has the law of U times it".into(),
+        });
+    }
+    let has_label = *saved.domain.target() != TargetDomain::None;
+    if has_label {
+        claims.push(Claim {
+            notion: Notion::AmbiguitySet(AmbiguitySet {
+                members: "all labels that differ by an exchange of the classes' names".into(),
+            }),
+            protects: Unit::Label,
+            theorem: "Theorem 4 (Xiao and Devadas, Dauntless), in the form M = M′·U that its proof has: the classes' vectors are independent and \
+                      normal"
+                .into(),
+        });
+    }
+    let assumes = ASSUMED.into_iter().chain([
+        "normal weights and vectors may be taken for continuous: they are drawn on a lattice of 2^-40, and multiplied in double precision",
+        "the adversary does not have the owner's key",
+    ]);
+    Guarantee {
+        claims,
+        discloses: disclosed(saved),
+        assumes: assumes.map(str::to_owned).collect(),
+        ..Guarantee::default()
+    }
+}
+
+fn disclosed(saved: &Saved) -> Vec<String> {
+    let mut lines = vec![
+        "the number of mixed records, and of how many public and private ones each is made".to_owned(),
+        "it is no differential privacy: whether one record was among those that were mixed may be plain from what leaves".into(),
+    ];
+    if saved.public.is_some() {
+        lines.push("the public records: they stand in the design, and nothing is promised to them".into());
+    }
+    if saved.shape.activation == Activation::Identity {
+        lines.push(match saved.public.is_some() {
+            true => "every linear relation among mixed records, up to the grid; who knows as many of them as there are columns knows all",
+            false => {
+                "every linear relation among the private records, up to the grid; who knows as many of them as there are columns knows all, \
+                 exactly"
+            }
+        }
+        .into());
+    }
+    if saved.shape.weights == Weights::Gaussian {
+        lines.push("X·Xᵀ, to the precision that so many columns allow: all norms, angles and distances of mixed records".into());
+    }
+    if *saved.domain.target() != TargetDomain::None {
+        lines.push(match saved.mixing.parts() {
+            1 => "which records have the same class; its name alone is hidden",
+            _ => "how much of each class each mixed record has, to one who finds the classes' vectors among those that leave; their names alone \
+                  are hidden",
+        }
+        .into());
+    }
+    lines
+}

@@ -1,0 +1,298 @@
+//! Perfect secrecy for generalised linear models (Section 5): whatever the records are, what leaves of them is the identity matrix.
+
+use crate::disguise::projected;
+use crate::transformation::{array, mat, normal};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
+use schemars::JsonSchema;
+use scumble_registry::{
+    ASSUMED, Brief, Claim, Error, Example, Guarantee, Key, Law, Mechanism, Noise, Notion,
+    PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table, Unit,
+    in_clear, register,
+};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "perfect-secrecy";
+
+/// More records are not written as a matrix: five thousand take 200 MB.
+const MOST_WRITTEN: usize = 5000;
+
+/// Singular values that are smaller than the largest by this are none.
+const RANK_TOLERANCE: f64 = 1e-10;
+
+/// How small singular values are improved (SVI). The paper has two ways under one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Improvement {
+    /// Σ + v·I (Sections 3.3 and A.1).
+    Add,
+    /// Those below v become v (Algorithm 4).
+    Raise,
+}
+
+impl Improvement {
+    /// What becomes of the singular value σ.
+    pub fn of(self, sigma: f64, v: f64) -> f64 {
+        match self {
+            Self::Add => sigma + v,
+            Self::Raise => sigma.max(v),
+        }
+    }
+}
+
+/// The records become the n × n identity matrix, whatever they are (Section 5 of Dauntless): perfect secrecy of the features.
+///
+/// With X the records (n × d, measured from the middle of the domain, and a column of ones) and W random (d × n), XW = UΣV, and
+/// X̃ = UΣ̃V with improved singular values, T(x) = x·W·X̃⁻¹ takes the records to the identity, or near it, and the constant I_n is what leaves.
+/// A model f of it becomes x ↦ f(T(x)) by the owner's key.
+///
+/// X̃⁻¹ is never made: on records of the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ of the thin decomposition (d × r), and only L of
+/// W = L·Q is drawn, by its own law (Bartlett): O(n·d²) time, O(n·d) memory. Directions that no record has are left out of x: X̃⁻¹ would turn them
+/// by chance.
+///
+/// # What is promised
+///
+/// What leaves of the features is a constant, so that nothing can be learned of them from it. The labels leave as they are, and so does n. A model that
+/// was taken back through the key depends on the records, and carries no promise.
+///
+/// ```
+/// use ndarray::Array2;
+/// use scumble_dauntless::PERFECT_SECRECY;
+/// use scumble_registry::Randomness;
+///
+/// let example = (PERFECT_SECRECY.example)()?;
+/// let design = PERFECT_SECRECY.design(&example.parameters, &example.brief)?;
+/// let release = design.mechanism().release(&example.table, &mut Randomness::from_os()?)?;
+/// assert_eq!(*release.table.records(), Array2::<f64>::eye(example.table.len()));
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct PerfectSecrecy {
+    saved: Saved,
+}
+
+/// All that a saved one holds: what is public.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    v: f64,
+    improvement: Improvement,
+}
+
+impl TryFrom<Saved> for PerfectSecrecy {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        Self::new(saved.domain, saved.v, saved.improvement)
+    }
+}
+
+impl From<PerfectSecrecy> for Saved {
+    fn from(mechanism: PerfectSecrecy) -> Self {
+        mechanism.saved
+    }
+}
+
+impl PerfectSecrecy {
+    /// Singular values of XW improved by v.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless v is finite and above zero, [`Error::NotApplicable`] for records without features.
+    pub fn new(domain: RecordDomain, v: f64, improvement: Improvement) -> Result<Self> {
+        if !(v.is_finite() && v > 0.0) {
+            let problem = format!("v must be finite and above zero, and {v} is not");
+            return Err(Error::Parameter { plugin: NAME.into(), problem });
+        }
+        if domain.columns().is_empty() {
+            return Err(Error::not_applicable(NAME, "there are no features to keep secret"));
+        }
+        Ok(Self { saved: Saved { domain, v, improvement } })
+    }
+
+    /// The map that takes these records to the identity matrix, or near it, of as many rows: the owner's secret, of any number of records.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape, [`Error::NotApplicable`] where its
+    /// singular values are not found.
+    pub fn map(&self, table: &Table, randomness: &mut Randomness) -> Result<SecretMap> {
+        let domain = &self.saved.domain;
+        let records = with_ones(domain, &projected(domain, table)?);
+        let (n, d) = records.dim();
+        let law = mixing_law(d, n, &mut randomness.streams().stream(0))?;
+        let decomposed = mat(records.dot(&law).view()).thin_svd();
+        let decomposed = decomposed
+            .map_err(|_| Error::not_applicable(NAME, "the singular values of the records were not found"))?;
+        let sigma: Vec<f64> = decomposed.S().column_vector().iter().copied().collect();
+        let least = sigma.first().copied().unwrap_or(0.0) * RANK_TOLERANCE;
+        let rank = sigma.iter().take_while(|sigma| **sigma > least).count();
+        let (left, right) = (array(decomposed.U()), array(decomposed.V()));
+        let mut inner = law.dot(&right.slice(ndarray::s![.., ..rank]));
+        for (mut column, sigma) in inner.axis_iter_mut(Axis(1)).zip(&sigma) {
+            column /= self.saved.improvement.of(*sigma, self.saved.v);
+        }
+        let outer = left.slice(ndarray::s![.., ..rank]).to_owned();
+        Ok(SecretMap { domain: domain.clone(), inner, outer })
+    }
+}
+
+/// Records measured from the middle of the domain, with a column of ones (n × (d + 1)).
+fn with_ones(domain: &RecordDomain, records: &Array2<f64>) -> Array2<f64> {
+    let centered = records - &Array1::from(domain.features().center());
+    concatenate![Axis(1), centered, Array2::ones((records.nrows(), 1))]
+}
+
+/// L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I: lower triangular by Bartlett's law where n ≥ d, else W itself.
+fn mixing_law(d: usize, n: usize, stream: &mut Stream) -> Result<Array2<f64>> {
+    if n < d {
+        return normal(d, n, stream);
+    }
+    let mut law = normal(d, d, stream)?;
+    for row in 0..d {
+        law.slice_mut(ndarray::s![row, row + 1..]).fill(0.0);
+        // The length of what is left of a row of W beside the rows before it.
+        let rest = normal(1, n - row, stream)?;
+        law[[row, row]] = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
+    }
+    Ok(law)
+}
+
+/// T(x) = x̂·C·U₁ᵀ for x̂ = (x less the middle of the domain, 1): the secret of a release.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecretMap {
+    domain: RecordDomain,
+    /// C, (d + 1) × r.
+    inner: Array2<f64>,
+    /// U₁, n × r.
+    outer: Array2<f64>,
+}
+
+impl SecretMap {
+    /// Weights (n × h) on the identity's columns as weights on the features: ((d + 1) × h), the last row for the constant. What a linear
+    /// model, or the first layer of a network, that was trained on the identity matrix is on clean records.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for weights of another height.
+    pub fn fold(&self, weights: ArrayView2<f64>) -> Result<Array2<f64>> {
+        if weights.nrows() != self.outer.nrows() {
+            return Err(Error::shape(format!(
+                "there are weights for {} records, and {} were released",
+                weights.nrows(),
+                self.outer.nrows()
+            )));
+        }
+        Ok(self.inner.dot(&self.outer.t().dot(&weights)))
+    }
+
+    /// What folded weights (d + 1 × h) make of clean records (m × d): m × h.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape than the domain's.
+    pub fn apply(&self, clean: &Table, folded: ArrayView2<f64>) -> Result<Array2<f64>> {
+        if folded.nrows() != self.inner.nrows() {
+            return Err(Error::shape("the weights are not those of this map"));
+        }
+        Ok(with_ones(&self.domain, &projected(&self.domain, clean)?).dot(&folded))
+    }
+}
+
+fn columns(n: usize) -> Vec<String> {
+    (1..=n).map(|at| format!("record {at}")).collect()
+}
+
+/// # Errors
+/// [`Error::NotApplicable`] for a matrix of more rows or columns than are written.
+fn check_written(rows: usize, columns: usize) -> Result<()> {
+    if rows.saturating_mul(columns) <= MOST_WRITTEN * MOST_WRITTEN {
+        return Ok(());
+    }
+    let reason = format!(
+        "a matrix of {rows} × {columns} values is not written down; of so many records train on the identity without it, as `PerfectSecrecy::map` \
+         allows"
+    );
+    Err(Error::not_applicable(NAME, reason))
+}
+
+#[typetag::serde(name = "perfect-secrecy")]
+impl SecretKey for SecretMap {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        check_written(clean.len(), self.outer.nrows())?;
+        let view = self.apply(clean, self.inner.view())?.dot(&self.outer.t());
+        Table::new(columns(self.outer.nrows()), view, clean.target().clone())
+    }
+}
+
+#[typetag::serde(name = "perfect-secrecy")]
+impl Mechanism for PerfectSecrecy {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let mut discloses = in_clear(&self.saved.domain, Unit::Label);
+        discloses.extend([
+            "the number of records".to_owned(),
+            "through a model that is taken back by the key: whatever such a model says of the records it was trained on".into(),
+        ]);
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::PerfectSecrecy(Secrecy {}),
+                protects: Unit::of_features(&self.saved.domain),
+                theorem: "Section 5.1 (Xiao and Devadas, Dauntless): what leaves is a constant".into(),
+            }],
+            discloses,
+            assumes: ASSUMED
+                .into_iter()
+                .chain([
+                    "the adversary does not have the owner's key, nor the model that was taken back by it",
+                ])
+                .map(str::to_owned)
+                .collect(),
+            ..Guarantee::default()
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        check_written(table.len(), table.len())?;
+        let map = self.map(table, randomness)?;
+        let n = table.len();
+        let released = Table::new(columns(n), Array2::eye(n), table.target().clone())?;
+        Ok(Release {
+            key: Key::secret(map, &released),
+            table: released,
+            guarantee: self.guarantee().under(randomness.provenance()),
+            noise: Noise {
+                features: vec![Law::Unknown { width: n }],
+                target: Law::Exact { width: self.saved.domain.layout().target.width() },
+            },
+        })
+    }
+}
+
+/// Parameters of the mechanism.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    /// By how much, or up to what, singular values are improved; 1 by default.
+    v: Option<f64>,
+    /// In which of the paper's two ways; "add" by default.
+    improvement: Option<Improvement>,
+}
+
+register! {
+    /// The plugin `perfect-secrecy`.
+    pub const PERFECT_SECRECY = {
+        name: NAME,
+        summary: "what leaves of the records is the identity matrix, whatever they are; labels and their number leave in clear",
+        paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Section 5",
+        side: Curator,
+        pace: Quick,
+        parameters: Parameters,
+        design: |parameters: Parameters, brief: &Brief| {
+            let improvement = parameters.improvement.unwrap_or(Improvement::Add);
+            PerfectSecrecy::new(brief.domain.clone(), parameters.v.unwrap_or(1.0), improvement)
+        },
+        example: Example::mixed,
+    };
+}

@@ -1,0 +1,209 @@
+//! The random network through which records go before they leave (Algorithm 2, phase 3).
+
+use faer::linalg::solvers::DenseSolveCore;
+use faer::{Mat, MatRef};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rand_core::RngCore;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use scumble_registry::{Domain, Error, Result, Stream, local};
+use scumble_sampling::{DiscreteGaussian, Rational};
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// How the weights of a layer are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// The inverse of a matrix of independent entries from [−β, β] (Approach 1): what Corollary 1 is about.
+    InverseUniform,
+    /// Independent entries from [−β, β] (Approach 2).
+    Uniform,
+    /// Independent normal entries: what the ambiguity of Lemma 1 needs.
+    Gaussian,
+}
+
+/// What each layer does to the sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// Nothing.
+    Identity,
+    /// What is below zero becomes zero.
+    Relu,
+    /// 1/(1 + e^−x).
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+impl Activation {
+    fn of(self, x: f64) -> f64 {
+        match self {
+            Self::Identity => x,
+            Self::Relu => x.max(0.0),
+            Self::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+            Self::Tanh => x.tanh(),
+        }
+    }
+}
+
+/// What is public of a transformation: all but the weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Shape {
+    /// The widths d₁ … d_L.
+    pub(crate) layers: Vec<usize>,
+    pub(crate) weights: Weights,
+    pub(crate) activation: Activation,
+    /// A matrix whose largest singular value is this many times the least, or more, is drawn again before it is inverted.
+    pub(crate) most_condition: f64,
+    /// Bits of each released value.
+    pub(crate) bits: u32,
+}
+
+/// How often a matrix is drawn before it is called singular.
+const MOST_DRAWS: usize = 1000;
+
+/// Released values lie within so many standard deviations of a record that is spread over the whole domain by lot; beyond they are clipped.
+const WIDEST: f64 = 4.0;
+
+/// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) of drawn weights, with values on a grid.
+#[derive(Debug, Clone)]
+pub(crate) struct Transformation {
+    /// Where records are measured from, d values: the middle of the domain, which is public.
+    center: Array1<f64>,
+    /// W₁ … W_L, the columns of each divided by how large their sums are.
+    weights: Vec<Array2<f64>>,
+    activation: Activation,
+    /// Half the number of steps of the grid.
+    steps: f64,
+}
+
+impl Shape {
+    /// Draws the weights for records of these features.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where no matrix that can be inverted is drawn.
+    pub(crate) fn draw(&self, features: &Domain, stream: &mut Stream) -> Result<Transformation> {
+        // How far a coordinate lies from the centre, by what is public; after a layer it is taken to be one.
+        let mut spread = (features.squared_radius() / features.dim().max(1) as f64).sqrt();
+        let mut inputs = features.dim();
+        let mut weights = vec![];
+        for &width in &self.layers {
+            let mut layer = self.layer(inputs, width, stream)?;
+            for mut column in layer.axis_iter_mut(Axis(1)) {
+                let size = spread * column.dot(&column).sqrt();
+                column.mapv_inplace(|w| if size > 0.0 { w / size } else { 0.0 });
+            }
+            weights.push(layer);
+            (inputs, spread) = (width, 1.0);
+        }
+        Ok(Transformation {
+            center: features.center().into(),
+            weights,
+            activation: self.activation,
+            steps: 2f64.powi(self.bits as i32 - 1),
+        })
+    }
+
+    fn layer(&self, rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
+        match self.weights {
+            Weights::Uniform => Ok(uniform(rows, columns, stream)),
+            Weights::Gaussian => normal(rows, columns, stream),
+            Weights::InverseUniform => {
+                let draws = (0..MOST_DRAWS).find_map(|_| self.inverse(&uniform(rows, columns, stream)));
+                draws.ok_or_else(|| {
+                    let limit = self.most_condition;
+                    let reason = format!(
+                        "a singular draw: of {MOST_DRAWS} matrices none had singular values within a factor of {limit}"
+                    );
+                    Error::not_applicable(crate::mix::NAME, reason)
+                })
+            }
+        }
+    }
+
+    /// The inverse, where the singular values lie near enough to each other.
+    fn inverse(&self, matrix: &Array2<f64>) -> Option<Array2<f64>> {
+        let matrix = mat(matrix.view());
+        let singular = matrix.singular_values().ok()?;
+        let (largest, least) = (singular.first()?, singular.last()?);
+        // A comparison that is false for NaN, too.
+        (*largest < self.most_condition * least).then(|| array(matrix.partial_piv_lu().inverse().as_ref()))
+    }
+
+    /// How much the law of W differs, in total variation, from that of a matrix that is never drawn again: the probability that one is.
+    ///
+    /// That of a d × d matrix of independent entries tends to 1 − e^(−2/x − 2/x²) for a condition number of d·x and more (Edelman 1988, for
+    /// normal entries; Tao and Vu 2010, for others).
+    pub(crate) fn redrawn(&self, dim: usize) -> f64 {
+        match self.weights {
+            Weights::InverseUniform => {
+                let x = self.most_condition / dim as f64;
+                -(-2.0 / x - 2.0 / (x * x)).exp_m1()
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+impl Transformation {
+    /// The released values of records (n × d): n × d_L.
+    pub(crate) fn apply(&self, records: ArrayView2<f64>) -> Array2<f64> {
+        let width = self.weights.last().map_or(self.center.len(), Array2::ncols);
+        // Block by block, so that a sum has the same order whatever the number of threads.
+        let blocks: Vec<ArrayView2<f64>> = records.axis_chunks_iter(Axis(0), local::BLOCK).collect();
+        let released: Vec<Array2<f64>> =
+            blocks.into_par_iter().map(|records| self.of_block(records)).collect();
+        let mut whole = Array2::zeros((records.nrows(), width));
+        for (mut into, block) in whole.axis_chunks_iter_mut(Axis(0), local::BLOCK).zip(&released) {
+            into.assign(block);
+        }
+        whole
+    }
+
+    fn of_block(&self, records: ArrayView2<f64>) -> Array2<f64> {
+        let mut values = &records - &self.center;
+        for weights in &self.weights {
+            values = values.dot(weights);
+            values.mapv_inplace(|x| self.activation.of(x));
+        }
+        values.mapv_inplace(|x| self.on_grid(x / WIDEST));
+        values
+    }
+
+    /// The nearest of 2^bits points of [−1, 1).
+    fn on_grid(&self, x: f64) -> f64 {
+        (x * self.steps).round().clamp(-self.steps, self.steps - 1.0) / self.steps
+    }
+}
+
+/// Entries from [−1, 1): a factor β is lost again when columns are divided by their size.
+fn uniform(rows: usize, columns: usize, stream: &mut Stream) -> Array2<f64> {
+    const STEPS: f64 = (1u64 << 52) as f64;
+    Array2::from_shape_simple_fn((rows, columns), || (stream.next_u64() >> 11) as f64 / STEPS - 1.0)
+}
+
+/// Normal entries of mean 0 and variance 1, on a lattice of 2⁻⁴⁰.
+pub(crate) fn normal(rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
+    const STEPS: u64 = 1 << 40;
+    /// It takes longer to set up than to draw from.
+    static LAW: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
+        LazyLock::new(|| Rational::new(STEPS, 1).and_then(DiscreteGaussian::new));
+    let law = LAW.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
+    let mut draws = vec![0; rows * columns];
+    law.fill(stream, &mut draws);
+    let draws = draws.into_iter().map(|draw| draw as f64 / STEPS as f64).collect();
+    Array2::from_shape_vec((rows, columns), draws).map_err(|problem| Error::shape(problem.to_string()))
+}
+
+/// A matrix of faer's as one of ndarray's.
+pub(crate) fn array(matrix: MatRef<f64>) -> Array2<f64> {
+    Array2::from_shape_fn((matrix.nrows(), matrix.ncols()), |(row, column)| matrix[(row, column)])
+}
+
+/// A matrix of ndarray's as one of faer's.
+pub(crate) fn mat(matrix: ArrayView2<f64>) -> Mat<f64> {
+    Mat::from_fn(matrix.nrows(), matrix.ncols(), |row, column| matrix[[row, column]])
+}

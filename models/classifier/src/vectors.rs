@@ -1,0 +1,56 @@
+//! The same network down to vectors, as labels that were encoded.
+
+use crate::fit::single;
+use crate::{Error, Result, ValidClassifierParams};
+use linfa::DatasetBase;
+use linfa::traits::{Fit, PredictInplace};
+use ndarray::{Array2, Axis};
+use scumble_linear::{Standardizer, check_records};
+use scumble_neural::{Examples, Initialisation, Loss, Network};
+
+/// A network that was fitted to vectors.
+#[derive(Debug, Clone)]
+pub struct VectorModel {
+    standardizer: Standardizer,
+    network: Network<f32>,
+}
+
+impl Fit<Array2<f64>, Array2<f64>, Error> for ValidClassifierParams {
+    type Object = VectorModel;
+
+    /// Fits records (n × d) and their vectors (n × k), down the mean squared error. A matrix of flipped labels has no part in it.
+    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array2<f64>>) -> Result<VectorModel> {
+        check_records(&dataset.records, dataset.targets.outer_iter().map(|vector| vector.sum()))?;
+        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let (records, vectors) = (single(&standardized.records), single(&dataset.targets));
+        let [training, validation] = self
+            .parted(records.nrows())
+            .map(|rows| (records.select(Axis(0), &rows), vectors.select(Axis(0), &rows)));
+        let architecture = self.architecture(records.ncols(), vectors.ncols());
+        let start = Network::new(architecture, Initialisation::He, self.seed)?;
+        let validation = (validation.0.nrows() > 0).then(|| examples(&validation));
+        let network = self.training().fit(&start, examples(&training), validation, |_| ())?;
+        Ok(VectorModel { standardizer, network })
+    }
+}
+
+fn examples((records, vectors): &(Array2<f32>, Array2<f32>)) -> Examples<'_, f32> {
+    Examples { records: records.view(), loss: Loss::SquaredError(vectors.view()) }
+}
+
+impl PredictInplace<Array2<f64>, Array2<f64>> for VectorModel {
+    /// The vector of each record (n × d): n × k.
+    ///
+    /// As everywhere in linfa, records of another width than those of the fit panic.
+    fn predict_inplace(&self, records: &Array2<f64>, vectors: &mut Array2<f64>) {
+        let standardized = single(&self.standardizer.apply(records));
+        // Of this width they fit the network.
+        if let Ok(found) = self.network.predict(standardized.view()) {
+            *vectors = found.mapv(f64::from);
+        }
+    }
+
+    fn default_target(&self, records: &Array2<f64>) -> Array2<f64> {
+        Array2::zeros((records.nrows(), self.network.architecture().outputs()))
+    }
+}

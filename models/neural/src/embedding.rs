@@ -1,0 +1,145 @@
+//! Networks on the rows of an identity matrix: the first layer is a table.
+
+use crate::error::check_length;
+use crate::{
+    Activation, Architecture, Batches, Epoch, Error, Initialisation, Loss, Network, Pass, Real, Result,
+    Training,
+};
+use ndarray::{Array2, ArrayView2, Axis, s};
+
+/// A network whose records are the rows of the n × n identity matrix. The first layer's sums of record i are its weights' row i, so that no
+/// record is ever multiplied: they lie in a table, and only the rows of a minibatch move.
+///
+/// ```
+/// use ndarray::array;
+/// use scumble_neural::{Activation, Architecture, Embedding, Loss, Training};
+///
+/// // Six records of two classes, of which nothing but their number is known.
+/// let classes = array![0, 1, 0, 1, 1, 0];
+/// let rest = Architecture::new(4).layer(2, Activation::Identity);
+/// let start = Embedding::<f64>::new(6, Activation::Relu, rest, 1)?;
+/// let training = Training { epochs: 500, batch_size: 3, ..Training::default() };
+/// let fitted = training.fit_identity(start, Loss::CrossEntropy(classes.view()), |_| ())?;
+/// assert_eq!(fitted.classify_sums(fitted.table().view())?, classes);
+/// # Ok::<(), scumble_neural::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Embedding<T> {
+    /// The weights of the first layer, n × h.
+    table: Array2<T>,
+    activation: Activation,
+    rest: Network<T>,
+}
+
+impl<T: Real> Embedding<T> {
+    /// n records, whose table has a column for each input of the layers behind it; its entries are drawn as those of a layer of that width are.
+    ///
+    /// # Errors
+    /// As [`Network::new`].
+    pub fn new(records: usize, activation: Activation, rest: Architecture, seed: u64) -> Result<Self> {
+        let width = rest.inputs;
+        // The weights of a layer from the rest's inputs to the records: of the scale that suits the rest.
+        let drawn = Network::<T>::new(
+            Architecture::new(width).layer(records, Activation::Identity),
+            Initialisation::He,
+            seed,
+        )?;
+        let table =
+            drawn.weights(0).map_or_else(|| Array2::zeros((records, width)), |weights| weights.to_owned());
+        Ok(Self { table, activation, rest: Network::new(rest, Initialisation::He, seed.wrapping_add(1))? })
+    }
+
+    /// The same with a table whose entries are `factor` times what they are: the less there is of what was drawn by lot, the more of what is
+    /// learned shows in records that are weighted sums of rows.
+    #[must_use]
+    pub fn scaled(mut self, factor: T) -> Self {
+        self.table.mapv_inplace(|value| value * factor);
+        self
+    }
+
+    /// The weights of the first layer, n × h.
+    pub fn table(&self) -> &Array2<T> {
+        &self.table
+    }
+
+    /// What comes out (b × outputs) where the first layer's sums are `sums` (b × h).
+    ///
+    /// # Errors
+    /// [`Error::Length`] for sums of another width.
+    pub fn predict_sums(&self, sums: ArrayView2<T>) -> Result<Array2<T>> {
+        self.rest.predict(self.activated(sums).view())
+    }
+
+    /// The likeliest class (b) where the first layer's sums are `sums` (b × h).
+    ///
+    /// # Errors
+    /// [`Error::Length`] for sums of another width.
+    pub fn classify_sums(&self, sums: ArrayView2<T>) -> Result<ndarray::Array1<usize>> {
+        self.rest.classify(self.activated(sums).view())
+    }
+
+    fn activated(&self, sums: ArrayView2<T>) -> Array2<T> {
+        let mut sums = sums.as_standard_layout().into_owned();
+        let bias = vec![T::zero(); sums.ncols()];
+        if let Some(values) = sums.as_slice_mut() {
+            self.activation.apply(values, &bias);
+        }
+        sums
+    }
+}
+
+impl Training {
+    /// Fits an embedding to what should come out of its n records, from `start` on. Each row of the table has an optimiser of its own, for it
+    /// moves once an epoch.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_identity<T: Real>(
+        &self,
+        start: Embedding<T>,
+        loss: Loss<'_, T>,
+        mut progress: impl FnMut(Epoch) + Send,
+    ) -> Result<Embedding<T>> {
+        start.rest.check_finite()?;
+        let mut embedding = start;
+        let (n, width) = embedding.table.dim();
+        check_length("the targets", n, loss.examples())?;
+        loss.check(embedding.rest.architecture().outputs())?;
+        let mut batches = Batches::new(n, self.batch_size, self.seed)?;
+        let mut stepper = self.optimiser.start(embedding.rest.parameters().len())?;
+        let mut rows_steppers = (0..n).map(|_| self.optimiser.start(width)).collect::<Result<Vec<_>>>()?;
+        let mut gradient = vec![T::zero(); embedding.rest.parameters().len()];
+        let mut output_gradient =
+            Array2::zeros((self.batch_size.min(n), embedding.rest.architecture().outputs()));
+        let mut pass = Pass::default();
+        for number in 1..=self.epochs {
+            let mut sum = 0.0;
+            for rows in batches.shuffled() {
+                let activated = embedding.activated(embedding.table.select(Axis(0), rows).view());
+                let output = embedding.rest.forward(activated.view(), &mut pass)?;
+                let mut of_output = output_gradient.slice_mut(s![..rows.len(), ..]);
+                let lost: f64 = loss.mean_of(rows, output, of_output.view_mut())?.into();
+                if !lost.is_finite() {
+                    return Err(Error::Diverged { epoch: number, what: "the training loss", value: lost });
+                }
+                sum += rows.len() as f64 * lost;
+                embedding.rest.backward(of_output.view(), &mut pass)?;
+                let mut of_sums = embedding.rest.input_gradient(&mut pass)?.to_owned();
+                if let (Some(activated), Some(of_sums)) = (activated.as_slice(), of_sums.as_slice_mut()) {
+                    embedding.activation.chain(activated, of_sums);
+                }
+                embedding.rest.gradient(&pass, &mut gradient)?;
+                stepper.step(embedding.rest.parameters_mut(), &gradient)?;
+                for (&row, of_row) in rows.iter().zip(of_sums.outer_iter()) {
+                    let mut own = embedding.table.row_mut(row);
+                    if let (Some(own), Some(of_row)) = (own.as_slice_mut(), of_row.as_slice()) {
+                        rows_steppers[row].step(own, of_row)?;
+                    }
+                }
+            }
+            progress(Epoch { number, training_loss: sum / n as f64, validation_loss: None });
+        }
+        embedding.rest.check_finite()?;
+        Ok(embedding)
+    }
+}

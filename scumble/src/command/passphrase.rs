@@ -1,0 +1,39 @@
+//! The passphrase of a secret key: from a file, or from the environment; never from the command line, which others can read.
+
+use super::Failure;
+use crate::registry::Key;
+use clap::Args;
+use std::path::PathBuf;
+
+const VARIABLE: &str = "SCUMBLE_PASSPHRASE";
+
+#[derive(Args)]
+pub(super) struct Passphrase {
+    /// A file whose first line is the passphrase of the secret key; the environment's SCUMBLE_PASSPHRASE where none is named.
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+}
+
+impl Passphrase {
+    /// # Errors
+    /// Where there is none, its file cannot be read, or it is too short.
+    pub(super) fn read(&self) -> Result<String, Failure> {
+        let (passphrase, whose) = match &self.passphrase_file {
+            Some(file) => {
+                let text = std::fs::read_to_string(file);
+                let text = text.map_err(|problem| format!("{}: {problem}", file.display()))?;
+                (text.lines().next().unwrap_or_default().to_owned(), file.display().to_string())
+            }
+            None => {
+                let missing = |_| {
+                    format!(
+                        "the secret key is encrypted: name a file with its passphrase (--passphrase-file FILE), or set {VARIABLE}"
+                    )
+                };
+                (std::env::var(VARIABLE).map_err(missing)?, VARIABLE.to_owned())
+            }
+        };
+        Key::check_passphrase(&passphrase).map_err(|problem| format!("{whose}: {problem}"))?;
+        Ok(passphrase)
+    }
+}
