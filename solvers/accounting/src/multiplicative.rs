@@ -1,0 +1,256 @@
+//! Differential privacy by a random factor: Theorem 5 of *Dauntless* (Xiao and Devadas), as corrected by errata D1 and D12.
+//!
+//! n records X are released as X̂W, where the columns of W (n × d′) are independent, each with a density ∝ exp(ψ(‖α‖²)) of Lipschitz
+//! constant L in ‖α‖², and X̂ = U(Σ² + v²I)^½V has X's singular values raised by v. For neighbours that differ in one record, by B at most
+//! in ℓ₂, that is (ε, δ)-differentially private with
+//!
+//! ε = d′ε₀(e^ε₀ − 1) + ε₀√(2d′·ln(1/δ̃)), δ = d′(δ₀ + δᵣ) + δ̃,
+//! ε₀ = x + 4x(1 + x)·L·r²·ln(32/δ₀)/(n − 2√(n·ln(16/δ₀))), x = B/v,
+//!
+//! where ‖α‖ exceeds r with probability δᵣ at most; or with ε = d′ε₀, where that is less, as it is for few columns. The theorem as printed takes the root of a negative number, and X̂ = U(Σ + vI)V, for
+//! which its proof does not hold. Everything is rounded toward more privacy.
+//!
+//! For Gaussian W the law of X̂W is that of XW₁ + vW₂, with W₁ d × d′ and W₂ n × d′; L·r² is half the 1 − δᵣ quantile of χ² with n degrees of
+//! freedom, whatever W's variance.
+
+use crate::error::{check, check_delta, check_epsilon};
+use crate::search::{highest, least};
+use crate::{Error, Result};
+use statrs::function::gamma::gamma_ur;
+
+/// The law of a column α of W, by what the theorem needs of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Law {
+    /// Independent Gaussian entries, of whatever variance.
+    Gaussian,
+    /// A density ∝ exp(ψ(‖α‖²)).
+    Radial {
+        /// L: ψ is Lipschitz with this constant.
+        lipschitz: f64,
+        /// r, which ‖α‖ exceeds with probability δᵣ at most.
+        radius: f64,
+    },
+}
+
+/// How δ is made up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deltas {
+    /// δ₀: that a column's direction is an unlikely one.
+    pub direction: f64,
+    /// δᵣ: that a column is longer than r.
+    pub radius: f64,
+    /// δ̃: what the composition of the columns adds.
+    pub composition: f64,
+}
+
+impl Deltas {
+    /// δ = d′(δ₀ + δᵣ) + δ̃, rounded up.
+    pub fn total(&self, columns: u64) -> f64 {
+        let sum = columns as f64 * (self.direction + self.radius) + self.composition;
+        sum * (1.0 + 4.0 * f64::EPSILON)
+    }
+}
+
+/// What is released, but for v.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Release {
+    sensitivity: f64,
+    records: u64,
+    columns: u64,
+}
+
+/// What v and δ leave of ε.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Private {
+    /// ε, in nats.
+    pub epsilon: f64,
+    /// How δ is made up, which is δ or less in all.
+    pub deltas: Deltas,
+}
+
+/// More than floating point may lose.
+const UP: f64 = 1.0 + 1e-12;
+
+/// Doubles hold nothing below this with all their digits.
+const LEAST_DELTA: f64 = 1e-300;
+
+/// How many records the theorem needs.
+const ENOUGH: &str = "more than 4 ln(16/delta0), or the theorem says nothing";
+
+impl Release {
+    /// n = `records` records, any of which may be replaced by one that lies B = `sensitivity` away in ℓ₂, become d′ = `columns` columns.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a B that is not finite and above zero, fewer than one record or column, or more than 2^52 of them.
+    pub fn new(sensitivity: f64, records: u64, columns: u64) -> Result<Self> {
+        check(
+            "the sensitivity",
+            sensitivity,
+            "above zero, and finite",
+            sensitivity > 0.0 && sensitivity.is_finite(),
+        )?;
+        let countable = |count: u64| (1..=1 << 52).contains(&count);
+        check("the number of records", records as f64, "one to 2^52", countable(records))?;
+        check("the number of columns", columns as f64, "one to 2^52", countable(columns))?;
+        Ok(Self { sensitivity, records, columns })
+    }
+
+    /// ε₀: what one column costs at δ₀ + δᵣ.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless v > 0 is finite, each δ lies between 10⁻³⁰⁰ and one, L and r are finite and above zero; for n ≤
+    /// 4·ln(16/δ₀), for which the theorem says nothing.
+    pub fn column_epsilon(&self, v: f64, law: Law, deltas: Deltas) -> Result<f64> {
+        check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
+        Ok(of_column(self.sensitivity / v, self.spread(law, deltas)?))
+    }
+
+    /// ε of all columns together, at [`Deltas::total`].
+    ///
+    /// ```
+    /// use scumble_accounting::multiplicative::{Deltas, Law, Release};
+    ///
+    /// let deltas = Deltas { direction: 1e-9, radius: 1e-9, composition: 1e-6 };
+    /// let epsilon = Release::new(1.0, 20_000, 784)?.epsilon(1e4, Law::Gaussian, deltas)?;
+    /// assert!((epsilon / 0.8507480921108777 - 1.0).abs() < 1e-6);
+    /// # Ok::<(), scumble_accounting::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`column_epsilon`](Self::column_epsilon).
+    pub fn epsilon(&self, v: f64, law: Law, deltas: Deltas) -> Result<f64> {
+        check_delta(deltas.composition)?;
+        Ok(self.of_all(self.column_epsilon(v, law, deltas)?, deltas.composition))
+    }
+
+    /// The least ε at δ of Gaussian W, over all ways to make δ up.
+    ///
+    /// # Errors
+    /// As [`least_v`](Self::least_v).
+    pub fn gaussian(&self, v: f64, delta: f64) -> Result<Private> {
+        check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
+        let best = |deltas: Deltas| -self.epsilon(v, self.bounded(deltas), deltas).unwrap_or(f64::INFINITY);
+        let deltas = self.best_deltas(delta, best)?;
+        Ok(Private { epsilon: self.epsilon(v, Law::Gaussian, deltas)?, deltas })
+    }
+
+    /// The least v with which Gaussian W is (ε, δ)-private, over all ways to make δ up, and how δ is made up then. (ε, δ) holds for more
+    /// records too: what a column costs falls as they become more.
+    ///
+    /// ```
+    /// use scumble_accounting::multiplicative::{Law, Release};
+    ///
+    /// let release = Release::new(1.0, 20_000, 784)?;
+    /// let (v, private) = release.least_v(0.85, 2.568e-6)?;
+    /// assert!(v < 1e4 && private.epsilon <= 0.85 && private.deltas.total(784) <= 2.568e-6);
+    /// # Ok::<(), scumble_accounting::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless ε > 0 is finite and δ between 10⁻²⁸⁰ and one, and for too few records; [`Error::Unreachable`] where no
+    /// float is large enough.
+    pub fn least_v(&self, epsilon: f64, delta: f64) -> Result<(f64, Private)> {
+        check_epsilon(epsilon)?;
+        check("epsilon", epsilon, "above zero, and finite", epsilon > 0.0)?;
+        // For each way to make δ up there is a largest x = B/v.
+        let deltas = self.best_deltas(delta, |deltas| match self.spread(self.bounded(deltas), deltas) {
+            Ok(spread) => self.largest_ratio(epsilon, deltas.composition, spread).ln(),
+            Err(_) => f64::NEG_INFINITY,
+        })?;
+        let of = |v: f64| self.epsilon(v, Law::Gaussian, deltas);
+        let meets = |v: f64| of(v).is_ok_and(|found| found <= epsilon);
+        let spread = self.spread(Law::Gaussian, deltas)?;
+        let about = self.sensitivity / self.largest_ratio(epsilon, deltas.composition, spread);
+        let v = least(about * (1.0 - 1e-6), about * (1.0 + 1e-6), meets)
+            .ok_or(Error::Unreachable { name: "v", range: "the floats" })?;
+        Ok((v, Private { epsilon: of(v)?, deltas }))
+    }
+
+    /// A law like the Gaussian one, and at once: its squared radius is a bound on the quantile, enough to make δ up by.
+    fn bounded(&self, deltas: Deltas) -> Law {
+        Law::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
+    }
+
+    /// The way to make `delta` up for which `value` is highest.
+    fn best_deltas(&self, delta: f64, value: impl Fn(Deltas) -> f64) -> Result<Deltas> {
+        check("delta", delta, "between 1e-280 and one", (1e-280..1.0).contains(&delta))?;
+        // A little is kept back, so that the parts never round to more than the whole.
+        let (delta, columns) = (delta * (1.0 - 1e-12), self.columns as f64);
+        let of = |composition: f64, direction: f64| {
+            let each = delta * (1.0 - composition) / columns;
+            Deltas {
+                direction: each * direction,
+                radius: each * (1.0 - direction),
+                composition: delta * composition,
+            }
+        };
+        let share = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+        let best_direction =
+            |composition: f64| share(highest(-15.0, 15.0, |logit| value(of(composition, share(logit)))));
+        let composition =
+            share(highest(-15.0, 15.0, |logit| value(of(share(logit), best_direction(share(logit))))));
+        let deltas = of(composition, best_direction(composition));
+        check("the number of records", self.records as f64, ENOUGH, value(deltas) > f64::NEG_INFINITY)?;
+        Ok(deltas)
+    }
+
+    /// 4·L·r²·ln(32/δ₀)/(n − 2√(n·ln(16/δ₀))), rounded up.
+    fn spread(&self, law: Law, deltas: Deltas) -> Result<f64> {
+        for (name, delta) in [("delta0", deltas.direction), ("the delta of the radius", deltas.radius)] {
+            check(name, delta, "at least 1e-300 and below one", (LEAST_DELTA..1.0).contains(&delta))?;
+        }
+        let (records, unlikely) = (self.records as f64, (16.0 / deltas.direction).ln());
+        check("the number of records", records, ENOUGH, records > 4.0 * unlikely * UP)?;
+        let bound = match law {
+            Law::Gaussian => self.squared_norm(deltas.radius) / 2.0,
+            Law::Radial { lipschitz, radius } => {
+                for (name, value) in [("the Lipschitz constant", lipschitz), ("the radius", radius)] {
+                    check(name, value, "above zero, and finite", value > 0.0 && value.is_finite())?;
+                }
+                lipschitz * radius * radius
+            }
+        };
+        let norm = records - 2.0 * (records * unlikely).sqrt() * UP;
+        check("the number of records", records, ENOUGH, norm > 0.0)?;
+        Ok(4.0 * bound * (32.0 / deltas.direction).ln() / norm * UP)
+    }
+
+    /// What χ² with n degrees of freedom exceeds with this probability at most.
+    fn squared_norm(&self, probability: f64) -> f64 {
+        let (records, proven) = (self.records as f64, self.proven_squared_norm(probability));
+        // Beyond that the incomplete gamma function has lost its sixth digit.
+        if self.records > 100_000_000 {
+            return proven;
+        }
+        let exceeded = |square: f64| gamma_ur(records / 2.0, square / 2.0) * (1.0 + 1e-6);
+        least(records, proven, |square| exceeded(square) <= probability).unwrap_or(proven)
+    }
+
+    /// The same in closed form, and larger (Laurent and Massart 2000, Lemma 1).
+    fn proven_squared_norm(&self, probability: f64) -> f64 {
+        let (records, unlikely) = (self.records as f64, -probability.ln());
+        (records + 2.0 * (records * unlikely).sqrt() + 2.0 * unlikely) * UP
+    }
+
+    /// ε of d′ columns that cost ε₀ each, rounded up.
+    fn of_all(&self, of_column: f64, composition: f64) -> f64 {
+        let columns = self.columns as f64;
+        let mean = columns * of_column * of_column.exp_m1();
+        let advanced = mean + of_column * (2.0 * columns * -composition.ln()).sqrt();
+        advanced.min(columns * of_column) * UP
+    }
+
+    /// The largest x = B/v with which all columns cost ε, but for rounding.
+    fn largest_ratio(&self, epsilon: f64, composition: f64, spread: f64) -> f64 {
+        let exceeds = |of_column: f64| self.of_all(of_column, composition) > epsilon;
+        let of_column = least(0.0, epsilon.max(1.0), exceeds).unwrap_or(epsilon);
+        // spread·x² + (1 + spread)·x = ε₀, without a difference of near numbers.
+        let linear = 1.0 + spread;
+        2.0 * of_column / (linear + (linear * linear + 4.0 * spread * of_column).sqrt())
+    }
+}
+
+/// x + spread·x(1 + x), rounded up.
+fn of_column(ratio: f64, spread: f64) -> f64 {
+    (ratio + spread * ratio * (1.0 + ratio)) * UP
+}

@@ -1,0 +1,262 @@
+//! How many mixed and transformed samples may leave before recovery within an error is no longer excluded: Corollary 1 and Theorem 3 of
+//! *Dauntless* (Xiao and Devadas), both by Fano's inequality, in bits.
+//!
+//! An adversary who recovers a mixed record within the error ε (ℓ₂, all coordinates together; for [`theorem_3`] the transformation of a
+//! record) with probability 1 − δ or more has learnt more of the transformation's weights than so many samples tell. Below the budget there
+//! is no such adversary; success that is rarer is not excluded. It is no differential privacy.
+//!
+//! The budget counts samples each of which mixes a private record and a public one that no other sample uses, with weights one and one
+//! and independent Gaussian coordinates, and that one layer transforms. Corollary 1 also compares two candidate inverses under one law of
+//! the input, which is an assumption (erratum D11). Logarithms are those of base two (D2).
+//!
+//! [`budget`](Budget::budget) counts how often the adversary fails as the average over transformations that it is: by Markov's inequality
+//! she fails more often than kδ for one transformation in k at most, so the weights are packed for (2ε, 2kδ), and Fano's error probability
+//! is 1/k and what the norm's bound may fail by, maximised over k, Δ and c. The papers' form sets it to zero (D11) and is larger.
+
+use crate::Result;
+use crate::error::check;
+use crate::search::highest;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::qr::no_pivoting::factor as qr;
+use faer::{Mat, Par};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::function::erf::erfc_inv;
+use std::f64::consts::SQRT_2;
+
+/// What is to be resisted, and on what records.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// ε: how near a recovery counts, in ℓ₂ over all coordinates, in units of the records.
+    pub error: f64,
+    /// δ: recovery is resisted that succeeds with probability 1 − δ or more.
+    pub delta: f64,
+    /// d: the width of a record.
+    pub dim: u64,
+    /// β: the weights, or for [`corollary_1`] those of the inverse, are uniform on [−β, β].
+    pub beta: f64,
+    /// τ_a: the variance of each coordinate of the public part of a sample, in squared units of the records.
+    pub public_variance: f64,
+    /// τ_p: the same of the private part.
+    pub private_variance: f64,
+}
+
+/// How many samples may leave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budget {
+    /// How many samples leave every such adversary without success: the number that claims are made of, zero where there is none.
+    pub budget: f64,
+    /// The paper's formula, which takes the adversary to fail equally often for every transformation (erratum D11): zero where it has no
+    /// solution. No claim is made of it.
+    pub budget_as_printed: f64,
+    /// Δ of the paper's formula: how far apart packed weights lie, in the units of β.
+    pub packing_width: f64,
+    /// c of the paper's formula: the norm that the inverse exceeds seldom. None for [`theorem_3`], which needs none.
+    pub norm_bound: Option<f64>,
+    /// k: for one transformation in k the adversary may fail more often than kδ. What `budget` is largest at; one where it is zero.
+    pub markov_factor: f64,
+}
+
+impl Budget {
+    /// Whether the theorem says nothing: not one sample may leave. So it is where Δ ≥ β, for then nothing can be packed.
+    pub fn is_vacuous(&self) -> bool {
+        self.budget < 1.0
+    }
+}
+
+/// More than a budget may be off by in floating point.
+const MARGIN: f64 = 1.0 - 1e-9;
+
+/// More of c²/2dβ² beyond ln 2d changes no float.
+const MOST_EXCESS: f64 = 64.0;
+
+impl Setting {
+    fn check(&self) -> Result<()> {
+        let positive =
+            |name, value: f64| check(name, value, "above zero, and finite", value > 0.0 && value.is_finite());
+        positive("the error", self.error)?;
+        let range = "strictly between zero and one half";
+        check("delta", self.delta, range, self.delta > 0.0 && self.delta < 0.5)?;
+        check("the dimension", self.dim as f64, "one or more", self.dim >= 1)?;
+        positive("beta", self.beta)?;
+        positive("the private variance", self.private_variance)?;
+        let public = self.public_variance;
+        check("the public variance", public, "zero or more, and finite", public >= 0.0 && public.is_finite())
+    }
+
+    /// τ/τ_p.
+    fn mixed_over_private(&self) -> f64 {
+        1.0 + self.public_variance / self.private_variance
+    }
+
+    /// The Δ at which 1 − Φ(2ε·`norm`/(√τ·Δ)) is `share`: infinite from one half on.
+    fn packing_width(&self, norm: f64, share: f64) -> f64 {
+        let deviation = (self.public_variance + self.private_variance).sqrt();
+        2.0 * self.error * norm / (deviation * upper_quantile(share))
+    }
+
+    /// The bits of one weight's place in the packing, zero where nothing can be packed.
+    fn bits(&self, packing_width: f64) -> f64 {
+        (self.beta / packing_width).log2().max(0.0)
+    }
+
+    /// The k that makes `value` largest, and the value there. From 1/2δ on nothing is packed.
+    fn best_markov_factor(&self, value: impl Fn(f64) -> f64) -> (f64, f64) {
+        let factor = highest(0.0, (0.5 / self.delta).ln(), |log| value(log.exp())).exp();
+        match value(factor) {
+            best if best > 0.0 => (factor, best),
+            _ => (1.0, 0.0),
+        }
+    }
+
+    /// The norm c that a β-uniform matrix exceeds with probability 2d·e^(−c²/2dβ²) = e^(−`excess`) at most.
+    fn norm(&self, excess: f64) -> f64 {
+        let dim = self.dim as f64;
+        self.beta * (2.0 * dim * ((2.0 * dim).ln() + excess)).sqrt()
+    }
+}
+
+/// Corollary 1: how many transformed samples leave every adversary unable to recover a mixed record, where the layer's weights are the
+/// inverse of a matrix of weights uniform on [−β, β] and a transformed sample is one of 2^`output_bits` (log₂|𝒦| of the whole output: 784
+/// bytes are 6272 bits):
+///
+/// m = ((1 − P)·d²·log₂(β/Δ) − 1)/(log₂|𝒦| + ½d·log₂(τ/τ_p)), with P = 1/k + 2d·e^(−c²/2dβ²) and kδ = 1 − Φ(2εc/(√τ·Δ)).
+///
+/// As printed, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 − 2d·e^(−c²/2dβ²)). It is right to nine digits, rounded down.
+///
+/// ```
+/// use scumble_accounting::pac::{self, Setting};
+///
+/// let images =
+///     Setting { error: 0.001, delta: 0.1, dim: 784, beta: 50.0, public_variance: 1.0, private_variance: 1.0 };
+/// let samples = pac::corollary_1(&images, 784.0 * 8.0)?;
+/// assert_eq!((samples.budget.floor(), samples.budget_as_printed.floor()), (99.0, 259.0));
+/// assert!(pac::corollary_1(&Setting { error: 0.1, ..images }, 784.0 * 8.0)?.is_vacuous());
+/// # Ok::<(), scumble_accounting::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) for a number that is not finite and above zero, but for a public variance of zero, or a δ
+/// of one half or more.
+pub fn corollary_1(setting: &Setting, output_bits: f64) -> Result<Budget> {
+    setting.check()?;
+    let range = "above zero, and finite";
+    check("the bits of the output", output_bits, range, output_bits > 0.0 && output_bits.is_finite())?;
+    let dim = setting.dim as f64;
+    let told = output_bits + dim / 2.0 * setting.mixed_over_private().log2();
+
+    // The norm's share of failures must leave δ below one half of the rest.
+    let least = -(-2.0 * setting.delta).ln_1p();
+    let width_at =
+        |excess: f64| setting.packing_width(setting.norm(excess), setting.delta / -(-excess).exp_m1());
+    let excess = least + highest(-20.0, MOST_EXCESS.ln(), |log| -width_at(least + log.exp()).ln()).exp();
+    let packing_width = width_at(excess);
+
+    let bits_at = |factor: f64, excess: f64| {
+        let kept = 1.0 - 1.0 / factor - (-excess).exp();
+        let width = setting.packing_width(setting.norm(excess), factor * setting.delta);
+        kept.max(0.0) * setting.bits(width)
+    };
+    let (markov_factor, bits) = setting.best_markov_factor(|factor| {
+        bits_at(factor, highest(-20.0, MOST_EXCESS.ln(), |log| bits_at(factor, log.exp())).exp())
+    });
+    Ok(Budget {
+        budget: samples(dim * dim * bits, told) * MARGIN,
+        budget_as_printed: samples(dim * dim * setting.bits(packing_width), told),
+        packing_width,
+        norm_bound: Some(setting.norm(excess)),
+        markov_factor,
+    })
+}
+
+/// The widest record of [`theorem_3`]: wider weights would take minutes to draw.
+const WIDEST: u64 = 4096;
+
+/// Theorem 3: how many transformed samples leave every adversary unable to approximate the transformation to d′ = `out_dim` columns, where
+/// its weights W (d × d′) are uniform on [−β, β]:
+///
+/// m = ((1 − 1/k)·d·d′·log₂(β/Δ) − 1)/(d′·H(s̃) − E ½log₂((2πe)^d′·det(τ_p·WᵀW))), with kδ = 1 − Φ(2ε/(√τ·Δ)).
+///
+/// As printed, 1/k is zero. The denominator is what a sample tells, and is never taken for less than it is, but with a probability of 10⁻⁶:
+///
+/// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by that of the Gaussian law of the same variance τβ²d/3,
+///   which is larger than that of any other law; by some 0.17/d² bits, for the excess of s̃'s fourth moment is 2.4/d.
+/// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above, the wrong side; so W is drawn,
+///   the same draws each time, and the mean's lower confidence bound is taken, by Student's t.
+///
+/// Together they make the denominator larger by 0.4 % at d = d′ = 16, 0.1 % at 64 and 0.5 % at 784; by 2 % at four, and a fifth in one
+/// dimension (at τ_a = τ_p).
+///
+/// # Errors
+/// As [`corollary_1`]; for d′ that is not between one and d, and d above 4096.
+pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
+    setting.check()?;
+    check(
+        "the dimension",
+        setting.dim as f64,
+        "at most 4096, for its weights are drawn",
+        setting.dim <= WIDEST,
+    )?;
+    let range = "between one and the dimension";
+    check("the dimension of the output", out_dim as f64, range, (1..=setting.dim).contains(&out_dim))?;
+    let (dim, out) = (setting.dim as f64, out_dim as f64);
+    // τ_p and β² stand in both entropies, and so does 2πe.
+    let of_sample = out / 2.0 * (setting.mixed_over_private() * dim / 3.0).log2();
+    let told = of_sample - mean_log_determinant(setting.dim as usize, out_dim as usize);
+
+    let packing_width = setting.packing_width(1.0, setting.delta);
+    let (markov_factor, bits) = setting.best_markov_factor(|factor| {
+        (1.0 - 1.0 / factor) * setting.bits(setting.packing_width(1.0, factor * setting.delta))
+    });
+    Ok(Budget {
+        budget: samples(dim * out * bits, told) * MARGIN,
+        budget_as_printed: samples(dim * out * setting.bits(packing_width), told),
+        packing_width,
+        norm_bound: None,
+        markov_factor,
+    })
+}
+
+/// (`needed` − 1)/`told`, at least zero.
+fn samples(needed: f64, told: f64) -> f64 {
+    ((needed - 1.0) / told).max(0.0)
+}
+
+/// The x with 1 − Φ(x) = `share`: zero from one half on.
+fn upper_quantile(share: f64) -> f64 {
+    if share < 0.5 { SQRT_2 * erfc_inv(2.0 * share) } else { 0.0 }
+}
+
+/// How seldom the mean may lie below its bound.
+const DOUBT: f64 = 1e-6;
+
+/// A lower confidence bound on E ½log₂det(VᵀV), V uniform on [−1, 1]^(`rows` × `columns`).
+fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
+    let work = 2.0 * rows as f64 * (columns as f64).powi(2);
+    let draws = (1.5e10 / work).clamp(8.0, 16384.0) as usize;
+    let mut generator = ChaCha20Rng::seed_from_u64(3);
+    let mut uniform = || (generator.next_u64() >> 11) as f64 * 2f64.powi(-52) - 1.0;
+    let block = qr::recommended_block_size::<f64>(rows, columns);
+    let mut reflections = Mat::zeros(block, columns);
+    // On one thread, so that it is the same for any number of them.
+    let scratch = qr::qr_in_place_scratch::<f64>(rows, columns, block, Par::Seq, Default::default());
+    let mut memory = MemBuffer::new(scratch);
+    let of_each: Vec<f64> = (0..draws)
+        .map(|_| {
+            let mut weights = Mat::from_fn(rows, columns, |_, _| uniform());
+            let memory = MemStack::new(&mut memory);
+            qr::qr_in_place(weights.as_mut(), reflections.as_mut(), Par::Seq, memory, Default::default());
+            // The diagonal of the triangle, whose product is the root of the determinant.
+            (0..columns).map(|at| weights[(at, at)].abs().log2()).sum()
+        })
+        .collect();
+    let count = draws as f64;
+    let mean = of_each.iter().sum::<f64>() / count;
+    let squares = of_each.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    let error = (squares / (count - 1.0) / count).sqrt();
+    // With two degrees of freedom and more there is always such a law; without one, nothing is known of the mean.
+    let quantile =
+        StudentsT::new(0.0, 1.0, count - 1.0).map_or(f64::NEG_INFINITY, |law| law.inverse_cdf(DOUBT));
+    mean + quantile * error
+}
