@@ -6,6 +6,8 @@
 //! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, fractional orders included |
 //! | [`loss`] | the same by privacy loss distributions: ε and δ from above and from below |
 //! | [`Shifted`], [`Together`] | δ(ε) of noise with bounds, given by tables of integers, alone and together |
+//! | [`multiplicative`] | ε of records times a random matrix, with their singular values raised (Dauntless, Theorem 5) |
+//! | [`pac`] | how many mixed and transformed samples may leave before recovery is no longer excluded |
 //! | [`ceiling`] | what accuracy a classifier of private records can have at most |
 //! | [`binomial`] | what counts say of a probability, as of an attack that succeeds or an answer |
 //! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
@@ -23,6 +25,8 @@ pub mod ceiling;
 mod error;
 pub mod gaussian;
 pub mod loss;
+pub mod multiplicative;
+pub mod pac;
 mod quadrature;
 pub mod renyi;
 mod sampled;

@@ -16,12 +16,14 @@
 use crate::Result;
 use crate::error::check;
 use crate::search::highest;
-use faer::Mat;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::qr::no_pivoting::factor as qr;
+use faer::{Mat, Par};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::erf::erfc_inv;
-use std::f64::consts::{E, LN_2, PI, SQRT_2};
+use std::f64::consts::SQRT_2;
 
 /// What is to be resisted, and on what records.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -181,8 +183,10 @@ const WIDEST: u64 = 4096;
 /// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by that of the Gaussian law of the same variance τβ²d/3,
 ///   which is larger than that of any other law; by some 0.17/d² bits, for the excess of s̃'s fourth moment is 2.4/d.
 /// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above, the wrong side; so W is drawn,
-///   the same draws each time, and the mean's lower confidence bound is taken, by Student's t. Its error is below 0.5 % of the denominator,
-///   and 1 % beyond d = 2000, where a draw takes seconds.
+///   the same draws each time, and the mean's lower confidence bound is taken, by Student's t.
+///
+/// Together they make the denominator larger by 0.4 % at d = d′ = 16, 0.1 % at 64 and 0.5 % at 784; by 2 % at four, and a fifth in one
+/// dimension (at τ_a = τ_p).
 ///
 /// # Errors
 /// As [`corollary_1`]; for d′ that is not between one and d, and d above 4096.
@@ -233,12 +237,18 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
     let draws = (1.5e10 / work).clamp(8.0, 16384.0) as usize;
     let mut generator = ChaCha20Rng::seed_from_u64(3);
     let mut uniform = || (generator.next_u64() >> 11) as f64 * 2f64.powi(-52) - 1.0;
+    let block = qr::recommended_block_size::<f64>(rows, columns);
+    let mut reflections = Mat::zeros(block, columns);
+    // On one thread, so that it is the same for any number of them.
+    let scratch = qr::qr_in_place_scratch::<f64>(rows, columns, block, Par::Seq, Default::default());
+    let mut memory = MemBuffer::new(scratch);
     let of_each: Vec<f64> = (0..draws)
         .map(|_| {
-            let weights = Mat::from_fn(rows, columns, |_, _| uniform());
-            let triangle = weights.qr();
-            let diagonal = triangle.thin_R().diagonal().column_vector();
-            diagonal.iter().map(|pivot| pivot.abs().ln()).sum::<f64>() / LN_2
+            let mut weights = Mat::from_fn(rows, columns, |_, _| uniform());
+            let memory = MemStack::new(&mut memory);
+            qr::qr_in_place(weights.as_mut(), reflections.as_mut(), Par::Seq, memory, Default::default());
+            // The diagonal of the triangle, whose product is the root of the determinant.
+            (0..columns).map(|at| weights[(at, at)].abs().log2()).sum()
         })
         .collect();
     let count = draws as f64;

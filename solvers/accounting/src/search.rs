@@ -1,4 +1,4 @@
-//! The least number at which something holds.
+//! The least number at which something holds, and the one at which something is highest.
 
 /// The least float of [`from`, `to`], both positive or zero, at which `holds`, which holds from somewhere on: to the last bit,
 /// and it holds there. `None` where it does not hold at `to`.
@@ -35,6 +35,28 @@ pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bo
     least_integer(0, last, |index| holds(step(index))).map(step)
 }
 
+/// Where `value` is highest in [`from`, `to`], to some 10⁻⁸ of the interval: by a scan, and the golden section between the neighbours of the
+/// best, so that of several peaks the highest is found unless it is narrower than a 64th of the interval.
+pub fn highest(from: f64, to: f64, value: impl Fn(f64) -> f64) -> f64 {
+    const PLACES: u32 = 64;
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let place = |index: u32| from + (to - from) * f64::from(index) / f64::from(PLACES);
+    let best =
+        (0..=PLACES).max_by(|one, other| value(place(*one)).total_cmp(&value(place(*other)))).unwrap_or(0);
+    let (mut low, mut high) = (place(best.saturating_sub(1)), place((best + 1).min(PLACES)));
+    for _ in 0..40 {
+        let (left, right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
+        if value(left) < value(right) {
+            low = left;
+        } else {
+            high = right;
+        }
+    }
+    let found = (low + high) / 2.0;
+    // At an end of the interval the scan has it already.
+    if value(found) < value(place(best)) { place(best) } else { found }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +69,14 @@ mod tests {
         assert_eq!(least_integer(0, u64::MAX, |x| x >= 12_345), Some(12_345));
         let found = nearly_least(1e-3, 1e3, 1e-6, |x| x >= 7.0).unwrap();
         assert!((7.0..7.00001).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn the_highest_of_several_peaks_is_found_and_an_end_too() {
+        let found = highest(-10.0, 10.0, |x| x.cos() - (x - 6.0).powi(2) / 1e3);
+        let slope = -found.sin() - (found - 6.0) / 500.0;
+        assert!(slope.abs() < 1e-6 && (6.0..7.0).contains(&found), "{found}");
+        assert_eq!(highest(2.0, 3.0, |x| -x), 2.0);
+        assert_eq!(highest(2.0, 3.0, |x| x), 3.0);
     }
 }

@@ -1,5 +1,7 @@
 //! Against numbers of independent solvers.
 
+use scumble_accounting::multiplicative::{Deltas, Law, Release};
+use scumble_accounting::pac::{self, Setting};
 use scumble_accounting::{Neighbours, Run, gaussian, loss, renyi};
 
 /// ε, δ, and the least σ for ℓ₂ sensitivity 1.
@@ -50,5 +52,90 @@ fn privacy_loss_distributions() {
             assert!(epsilon.lower <= reference, "{epsilon:?} proves the reference {reference} wrong");
             is_near("ε from below", epsilon.lower, epsilon.upper, 0.005);
         }
+    }
+}
+
+/// Corollary 1 at τ_a = τ_p = 1: ε, δ, d, β, log₂|𝒦|; Δ and c of the printed form, and the two budgets.
+const COROLLARY_1: [(f64, f64, u64, f64, f64, [f64; 4]); 4] = [
+    (
+        0.01,
+        0.1,
+        16,
+        1.0,
+        64.0,
+        [0.15608274666639174, 13.046196425883652, 9.513638306759258, 3.4237135671589907],
+    ),
+    (
+        0.001,
+        0.1,
+        784,
+        50.0,
+        6272.0,
+        [7.129382046124052, 6162.807109744633, 259.188327410674, 99.35384427347536],
+    ),
+    (0.1, 0.1, 784, 50.0, 6272.0, [712.9382046124049, 6162.807109746477, 0.0, 0.0]),
+    (
+        0.001,
+        0.01,
+        784,
+        50.0,
+        6272.0,
+        [3.7356210008558755, 5860.808835993832, 345.191184966682, 229.56688741400765],
+    ),
+];
+
+#[test]
+fn the_budget_of_mixed_samples() {
+    for (error, delta, dim, beta, output_bits, [width, norm, as_printed, budget]) in COROLLARY_1 {
+        let setting = Setting { error, delta, dim, beta, public_variance: 1.0, private_variance: 1.0 };
+        let found = pac::corollary_1(&setting, output_bits).unwrap();
+        is_near("Δ", found.packing_width, width, 1e-8);
+        is_near("c", found.norm_bound.unwrap(), norm, 1e-5);
+        assert_eq!(found.is_vacuous(), budget == 0.0, "{found:?}");
+        if budget == 0.0 {
+            assert_eq!([found.budget, found.budget_as_printed], [0.0; 2]);
+            continue;
+        }
+        is_near("the budget as printed", found.budget_as_printed, as_printed, 1e-8);
+        is_near("the budget", found.budget, budget, 1e-8);
+        assert!(found.budget <= budget, "a budget is rounded down: {found:?}");
+    }
+}
+
+/// Theorem 3 at τ_a = τ_p = 1: ε, δ, d = d′, β; Δ, the two budgets, whose entropies were drawn to some three digits, and k.
+const THEOREM_3: [(f64, f64, u64, f64, [f64; 4]); 2] = [
+    (0.1, 0.1, 16, 1.0, [0.11035167061515151, 40.22032413459087, 17.09523994717836, 2.430361144846212]),
+    (1.0, 0.1, 784, 50.0, [1.1035167061515152, 3527.4435305935363, 1802.2164343591778, 2.915608524451703]),
+];
+
+#[test]
+fn the_budget_that_hides_a_transformation() {
+    for (error, delta, dim, beta, [width, as_printed, budget, factor]) in THEOREM_3 {
+        let setting = Setting { error, delta, dim, beta, public_variance: 1.0, private_variance: 1.0 };
+        let found = pac::theorem_3(&setting, dim).unwrap();
+        assert_eq!(found.norm_bound, None);
+        is_near("Δ", found.packing_width, width, 1e-12);
+        is_near("k", found.markov_factor, factor, 1e-4);
+        is_near("the budget as printed", found.budget_as_printed, as_printed, 0.01);
+        is_near("the budget", found.budget, budget, 0.01);
+    }
+}
+
+/// Theorem 5 with Gaussian W at δ₀ = δᵣ = 10⁻⁹ and δ̃ = 10⁻⁶: B, v, n and d′; ε₀, ε, δ.
+const THEOREM_5: [(f64, f64, u64, u64, [f64; 3]); 2] = [
+    (0.0012755102040816326, 13.0, 60_000, 784, [0.005213953508812149, 0.7887722274205069, 2.568e-6]),
+    (1.0, 1e4, 20_000, 784, [0.005611988142739018, 0.8507480921108777, 2.568e-6]),
+];
+
+#[test]
+fn multiplicative_noise() {
+    let deltas = Deltas { direction: 1e-9, radius: 1e-9, composition: 1e-6 };
+    for (sensitivity, v, records, columns, [of_column, epsilon, delta]) in THEOREM_5 {
+        let release = Release::new(sensitivity, records, columns).unwrap();
+        let found = release.epsilon(v, Law::Gaussian, deltas).unwrap();
+        is_near("ε₀", release.column_epsilon(v, Law::Gaussian, deltas).unwrap(), of_column, 1e-8);
+        is_near("ε", found, epsilon, 1e-8);
+        assert!(found >= epsilon, "ε is rounded up: {found}");
+        is_near("δ", deltas.total(columns), delta, 1e-12);
     }
 }
