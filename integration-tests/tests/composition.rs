@@ -4,8 +4,7 @@ use ndarray::{Array2, array};
 use scumble::classic::{Identity, Laplace, RandomizedResponse};
 use scumble::registry::{
     Brief, Budget, Composed, Design, Domain, Guarantee, Key, Law, LocalMechanism, Mechanism, Plugin,
-    Randomness, RecordDomain, Registry, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
-    Volunteers,
+    Randomness, RecordDomain, Registry, Release, Result, Table, Target, TargetDomain, Unit, Volunteers,
 };
 use scumble_integration_tests::Offset;
 use serde::{Deserialize, Serialize};

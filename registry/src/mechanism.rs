@@ -1,8 +1,8 @@
 //! Mechanisms, and what they release.
 
 use crate::{
-    Domain, Guarantee, Key, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table, TargetLayout,
-    Unit,
+    Claim, Domain, Guarantee, Key, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table,
+    TargetLayout, Unit,
 };
 use dyn_clone::DynClone;
 use std::fmt::Debug;
@@ -34,6 +34,12 @@ pub trait Mechanism: DynClone + Debug + Send + Sync {
     /// [`Key::read`](crate::Key::read).
     fn released_target(&self) -> TargetLayout {
         self.domain().layout().target
+    }
+
+    /// Two tables that `claim`, one of its own, says are released with one law, made of the records of `table`: by them an audit attacks an
+    /// ambiguity set. None where it has none to offer.
+    fn alike(&self, _claim: &Claim, _table: &Table) -> Option<[Table; 2]> {
+        None
     }
 }
 

@@ -9,10 +9,12 @@ use crate::transformation::{Activation, Shape, Weights};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_registry::{
-    Brief, Error, Example, Guarantee, Key, Law, Mechanism, Noise, Randomness, RecordDomain, Release, Result,
-    Stream, Table, Target, TargetDomain, TargetLayout, Volunteers, register,
+    Brief, Claim, Domain, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Randomness,
+    RecordDomain, Release, Result, Stream, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers,
+    register,
 };
 use serde::{Deserialize, Serialize};
+use std::f64::consts::SQRT_2;
 
 pub(crate) const NAME: &str = "dauntless-mix";
 
@@ -129,8 +131,7 @@ impl Saved {
         if (self.mixing.public_parts > 0) != self.public.is_some() {
             return wrong("there are public parts where there are public records, and only there".into());
         }
-        if self.shape.layers.is_empty() || self.shape.layers.iter().any(|width| !(1..=WIDEST).contains(width))
-        {
+        if self.shape.layers.iter().any(|width| !(1..=WIDEST).contains(width)) {
             return wrong(format!("layers must be widths between 1 and {WIDEST}"));
         }
         let inverts = self.shape.weights == Weights::InverseUniform;
@@ -229,6 +230,17 @@ impl Mechanism for Dauntless {
         }
     }
 
+    fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
+        match claim.protects {
+            Unit::Label => {
+                let classes =
+                    labels(table)?.mapv(|class| (class + 1) % classes(self.saved.domain.target()).max(1));
+                Some([table.clone(), table.clone().with_target(Target::Class(classes)).ok()?])
+            }
+            _ => turned(self.saved.domain.features(), table),
+        }
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let saved = &self.saved;
         let records = projected(&saved.domain, table)?;
@@ -272,6 +284,30 @@ impl Mechanism for Dauntless {
     }
 }
 
+/// The records at half their distance from the middle of the domain, and the same turned by 45 degrees in the first two columns that are numbers:
+/// both lie in the domain.
+fn turned(features: &Domain, table: &Table) -> Option<[Table; 2]> {
+    let center = Array1::from(features.center());
+    let mut numbers = features.factors().filter_map(|(at, factor)| match factor {
+        Factor::Interval { lower, upper } => Some((at.start, upper - lower)),
+        _ => None,
+    });
+    let ((one, width), (other, across)) = (numbers.next()?, numbers.next()?);
+    let mut half = (table.records() - &center) / 2.0;
+    // A turn leaves no rectangle but within its shorter side.
+    half.column_mut(one).mapv_inplace(|x| x * width.min(across) / width);
+    half.column_mut(other).mapv_inplace(|x| x * width.min(across) / across);
+    let mut turned = half.clone();
+    for mut row in turned.outer_iter_mut() {
+        let (x, y) = (row[one], row[other]);
+        (row[one], row[other]) = ((x - y) / SQRT_2, (x + y) / SQRT_2);
+    }
+    let table_of = |records: Array2<f64>| {
+        Table::new(table.columns().to_vec(), records + &center, table.target().clone()).ok()
+    };
+    Some([table_of(half)?, table_of(turned)?])
+}
+
 /// Parameters of the mechanism.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -285,7 +321,7 @@ pub(crate) struct Parameters {
     mixing_weights: Option<MixingWeights>,
     /// The dimension of label vectors, c′; one a class by default, and no less.
     label_dim: Option<usize>,
-    /// The widths of the layers; one as wide as the records by default.
+    /// The widths of the layers; one as wide as the records by default, and none at all, mixing alone, for an empty list.
     layers: Option<Vec<usize>>,
     /// How weights are drawn; inverse-uniform by default.
     weights: Option<Weights>,

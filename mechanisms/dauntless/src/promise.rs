@@ -23,6 +23,9 @@ pub(crate) fn of_release(saved: &Saved, private: usize) -> Guarantee {
 pub(crate) fn of_design(saved: &Saved) -> Guarantee {
     let mut guarantee = common(saved);
     match outside(saved, true) {
+        None if budget(saved) < 1.0 => {
+            guarantee.discloses.push(no_budget("at such an error the theorem allows not one sample"));
+        }
         None => {
             guarantee.each_release = vec![format!(
                 "no recovery of a mixed record within {} (ℓ₂, all coordinates) with probability {} or more, while at most {:.0} samples leave, \
@@ -48,7 +51,7 @@ fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
     let dim = saved.domain.columns().len();
     [
         (saved.shape.weights == Weights::InverseUniform, "the weights are no inverse of a uniform matrix"),
-        (saved.shape.layers == [dim], "there is more than one layer"),
+        (saved.shape.layers == [dim], "there is not one layer as wide as the records"),
         (
             (mixing.public_parts, mixing.private_parts) == (1, 1),
             "a sample does not mix one private record with one public one",
@@ -115,11 +118,12 @@ fn assumed(saved: &Saved) -> Vec<String> {
 /// What is promised and given away whatever the number of records.
 fn common(saved: &Saved) -> Guarantee {
     let mut claims = vec![];
-    if saved.shape.weights == Weights::Gaussian {
+    // Public records that are mixed in would turn, too, and everybody sees that they did not.
+    let is_normal = saved.shape.weights == Weights::Gaussian && !saved.shape.layers.is_empty();
+    if is_normal && saved.public.is_none() {
         claims.push(Claim {
             notion: Notion::AmbiguitySet(AmbiguitySet {
-                members: "all tables X·U with a unitary U (columns measured from the middle of the domain), private and public records together, \
-                          where they lie in the domain"
+                members: "all tables X·U with a unitary U (columns measured from the middle of the domain) that lie in the domain"
                     .into(),
             }),
             protects: Unit::of_features(&saved.domain),
@@ -155,6 +159,9 @@ fn disclosed(saved: &Saved) -> Vec<String> {
         "the number of mixed records, and of how many public and private ones each is made".to_owned(),
         "it is no differential privacy: whether one record was among those that were mixed may be plain from what leaves".into(),
     ];
+    if saved.shape.layers.is_empty() {
+        lines.push("every mixed record as it is: nothing is transformed".into());
+    }
     if saved.public.is_some() {
         lines.push("the public records: they stand in the design, and nothing is promised to them".into());
     }

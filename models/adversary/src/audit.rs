@@ -1,15 +1,15 @@
 //! All claims of a mechanism, a design or a plugin, attacked.
 
 use crate::finding::{Broken, Finding, Verdict};
-use crate::{Effort, Result, central, effort, local, reconstruction};
+use crate::{Effort, Result, central, direct, effort, local, reconstruction};
 use scumble_registry::{Brief, Budget, Claim, Design, Mechanism, Notion, Plugin, Randomness, Table, Unit};
 
 /// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
 ///
 /// Local claims are attacked by samples of `perturb`, and of whole releases; central ones of whole records by releases of neighbouring
-/// tables; Cramér–Rao claims by reconstruction. Where a design claims nothing, for its numbers come from the records, what a release of
+/// tables; Cramér–Rao claims by reconstruction; ambiguity and secrecy by releases of two tables that are to have one law. Where a design claims nothing, for its numbers come from the records, what a release of
 /// the rows that are attacked claims is attacked. What only the mechanism's own crate can attack, such as a training
-/// ([`canary`](crate::canary)), an ambiguity set ([`same_law`](crate::same_law)) or resistance to recovery
+/// ([`canary`](crate::canary)) or resistance to recovery
 /// ([`recovery`](crate::recovery)), is listed as not attacked.
 ///
 /// # Errors
@@ -54,6 +54,9 @@ fn attack(
         }
         (Notion::CramerRao(bound), _, Some(table)) => {
             reconstruction::attack(name, mechanism, table, (claim, bound), effort)
+        }
+        (Notion::AmbiguitySet(_) | Notion::PerfectSecrecy(_), _, Some(table)) => {
+            direct::members(name, mechanism, table, claim, effort)
         }
         _ => {
             let why = "what would attack it stands in the tests of the mechanism's own crate, if anywhere";

@@ -1,6 +1,7 @@
 //! Claims of central differential privacy: neighbouring tables, and a canary in a training that shows every noisy sum.
 
 use crate::claimed::Claimed;
+use crate::direct::flattened;
 use crate::event::Samples;
 use crate::finding::{Finding, Verdict};
 use crate::score::{Output, Score};
@@ -8,7 +9,7 @@ use crate::{Effort, Error, Result};
 use rand::RngCore;
 use rayon::prelude::*;
 use scumble_accounting::{Neighbours, Run, loss};
-use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Streams, Table, Target};
+use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Streams, Table};
 
 /// What a canary does in a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,15 +181,8 @@ fn releases(
 ) -> Vec<Output> {
     let mut seeds = streams.stream(number);
     let mut release = || -> Output {
-        let released = mechanism.release(table, &mut Randomness::seeded(seeds.next_u64())).ok()?.table;
-        let mut flat: Vec<f64> = released.records().iter().copied().collect();
-        match released.target() {
-            Target::None => {}
-            Target::Class(classes) => flat.extend(classes.iter().map(|class| *class as f64)),
-            Target::Real(values) => flat.extend(values),
-            Target::Vector(values) => flat.extend(values),
-        }
-        Some(flat)
+        let released = mechanism.release(table, &mut Randomness::seeded(seeds.next_u64())).ok()?;
+        Some(flattened(&released.table))
     };
     (0..count).map(|_| release()).collect()
 }

@@ -5,8 +5,10 @@ use crate::event::Samples;
 use crate::finding::{Finding, Measure, Verdict};
 use crate::score::Output;
 use crate::{Effort, Result};
+use ndarray::Array1;
+use rand::RngCore;
 use scumble_accounting::binomial::at_least;
-use scumble_registry::{Notion, PacResistance, Randomness, Stream};
+use scumble_registry::{Claim, Mechanism, Notion, PacResistance, Randomness, Stream, Table, Target};
 
 /// Whether two inputs have the same law of outputs, as two members of an ambiguity set have, or any two inputs under perfect
 /// secrecy. `draw` releases the first input or the second; `claim` says in words what is promised of them.
@@ -30,6 +32,49 @@ pub fn same_law(
     let reached = claimed.attack(&samples, vec![], true, alarm);
     let about = Finding::about(name, claim, effort);
     claimed.judge(about, effort.samples, alarm, &[("the one member from the other".into(), reached)])
+}
+
+/// Attacks a claim that tables are released with one law: by a pair that the mechanism says is such, or, where it promises secrecy, by a few
+/// rows and the same with all features at an end of the domain.
+pub(crate) fn members(
+    name: &str,
+    mechanism: &dyn Mechanism,
+    table: &Table,
+    claim: &Claim,
+    effort: Effort,
+) -> Result<Finding> {
+    const ROWS: usize = 4;
+    let few = table.select(&(0..table.len().min(ROWS)).collect::<Vec<_>>())?;
+    let pair = match &claim.notion {
+        Notion::PerfectSecrecy(_) => {
+            let end = Array1::from(mechanism.domain().features().l2_farthest()[0].clone());
+            let all = few.records() * 0.0 + &end;
+            Some([few.clone(), Table::new(few.columns().to_vec(), all, few.target().clone())?])
+        }
+        _ => mechanism.alike(claim, &few),
+    };
+    let Some(pair) = pair else {
+        let why = "it offers no two tables that are to be released alike";
+        return Ok(Finding::about(name, claim, effort).unattacked(Verdict::NotAttacked, why));
+    };
+    let draw = |side: usize, stream: &mut Stream| {
+        let released = mechanism.release(&pair[side], &mut Randomness::seeded(stream.next_u64()));
+        released.ok().map(|release| flattened(&release.table))
+    };
+    let effort = Effort { samples: (effort.samples / 10).max(1000), ..effort };
+    Ok(same_law(name, &claim.to_string(), draw, effort))
+}
+
+/// All numbers of a table.
+pub(crate) fn flattened(table: &Table) -> Vec<f64> {
+    let mut flat: Vec<f64> = table.records().iter().copied().collect();
+    match table.target() {
+        Target::None => {}
+        Target::Class(classes) => flat.extend(classes.iter().map(|class| *class as f64)),
+        Target::Real(values) => flat.extend(values),
+        Target::Vector(values) => flat.extend(values),
+    }
+    flat
 }
 
 /// Whether an attack recovers a record more often than `pac` says. `attempt` releases, attacks, and gives the distance in ℓ₂ of what

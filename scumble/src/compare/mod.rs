@@ -20,8 +20,8 @@ use crate::classifier;
 use crate::datasets::{self, DataSet};
 use crate::linear;
 use crate::registry::{
-    self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, Target, TargetDomain, Unit,
-    Volunteers, number,
+    self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, TargetDomain, Unit, Volunteers,
+    number,
 };
 use crate::store::{self, Key, Store, hexadecimal};
 use crate::svm;

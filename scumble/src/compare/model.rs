@@ -34,10 +34,12 @@ struct Learner {
     /// Whether the settings are in their ranges.
     check: fn(&Settings) -> Result<()>,
     /// Fits the release, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d).
-    predict: fn(&Settings, &Release, &Table) -> Result<Target>,
+    predict: Predictor,
     /// The same of labels that leave as vectors, where it learns them.
-    vectors: Option<fn(&Settings, &Release, &Table) -> Result<Target>>,
+    vectors: Option<Predictor>,
 }
+
+type Predictor = fn(&Settings, &Release, &Table) -> Result<Target>;
 
 /// All of them; the first that learns a target is its default.
 ///

@@ -15,6 +15,7 @@
 //! # Ok::<(), reproduce::Error>(())
 //! ```
 
+mod dauntless;
 mod fisher_svm;
 mod picture;
 mod report;
@@ -25,12 +26,13 @@ mod vlm;
 pub use picture::{Layer, Marks, Panel, Picture, Point, Scale};
 pub use report::{Finding, Grid, Report, Verdict};
 
-use crate::store::Store;
+use crate::store::{Key, Store};
 use crate::{accounting, classifier, datasets, kkt, linear, neural, registry, sensitivity, store};
 use registry::{Randomness, Registry, nearest_name};
 use report::Found;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -125,8 +127,9 @@ pub struct Reproduction {
 
 /// All of them, sorted by name.
 pub fn all() -> &'static [Reproduction] {
-    static RESULTS: LazyLock<Vec<Reproduction>> =
-        LazyLock::new(|| [&fisher_svm::RESULTS[..], &task_aware::RESULTS, &vlm::RESULTS].concat());
+    static RESULTS: LazyLock<Vec<Reproduction>> = LazyLock::new(|| {
+        [&dauntless::RESULTS[..], &fisher_svm::RESULTS, &task_aware::RESULTS, &vlm::RESULTS].concat()
+    });
     &RESULTS
 }
 
@@ -195,6 +198,22 @@ impl<'a> Setting<'a> {
         Ok(Some(Store::open(&file)?))
     }
 
+    /// What a trial found that `words` tell from all others: from the store where it stands there, else by `run`, and then it stands there.
+    fn once<T: Clone + Serialize + DeserializeOwned>(
+        &self,
+        store: &Option<Store<Trial<T>>>,
+        words: &Value,
+        run: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let Some(store) = store else { return run() };
+        if let Some(Trial { found }) = store.find(&Key::of(words)?) {
+            return Ok(found.clone());
+        }
+        let found = run()?;
+        store.add(Key::of(words)?, words, &Trial { found: found.clone() })?;
+        Ok(found)
+    }
+
     /// Randomness of its own for every draw: nothing depends on their order.
     fn randomness(&self, result: &str, draw: &[u64]) -> Randomness {
         let mut digest = Sha256::new();
@@ -205,6 +224,12 @@ impl<'a> Setting<'a> {
         let digest = digest.finalize();
         Randomness::seeded(digest.iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte)))
     }
+}
+
+/// What a trial found, as a line of a store has it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Trial<T> {
+    found: T,
 }
 
 impl Reproduction {

@@ -9,6 +9,8 @@ fn the_list_and_the_descriptions_agree() {
     assert_eq!(
         names,
         [
+            "dauntless-inference",
+            "dauntless-mix",
             "direct",
             "duchi",
             "fisher-bounded",
@@ -17,6 +19,7 @@ fn the_list_and_the_descriptions_agree() {
             "gaussian",
             "identity",
             "laplace",
+            "perfect-secrecy",
             "piecewise",
             "privacy-agnostic",
             "randomized-response",

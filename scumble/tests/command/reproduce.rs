@@ -81,6 +81,11 @@ fn without_a_name_it_lists_them() {
     let listed: Vec<Value> = serde_json::from_str(&files.run("reproduce --json")).unwrap();
     let names: Vec<&str> = listed.iter().map(|result| result["name"].as_str().unwrap()).collect();
     let expected = [
+        "dauntless/adult",
+        "dauntless/figures-2-to-7",
+        "dauntless/table-1",
+        "dauntless/table-2",
+        "dauntless/table-3",
         "fisher-svm/distance",
         "fisher-svm/figure-3",
         "fisher-svm/figure-4",
@@ -325,6 +330,12 @@ fn what_is_wrong_is_one_line_and_writes_nothing() {
     }
     for figure in ["1-lending-club", "1-mnist", "2", "3", "4", "7"] {
         let mut command = files.command(&format!("reproduce vlm/figure-{figure} --quick --output out"));
+        command.env("SCUMBLE_DATA", "nowhere");
+        let refused = crate::refused(command);
+        assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");
+    }
+    for result in ["adult", "figures-2-to-7", "table-1", "table-2", "table-3"] {
+        let mut command = files.command(&format!("reproduce dauntless/{result} --quick --output out"));
         command.env("SCUMBLE_DATA", "nowhere");
         let refused = crate::refused(command);
         assert!(refused.starts_with("nowhere/") && refused.contains("SCUMBLE_DATA"), "{refused}");

@@ -1,0 +1,86 @@
+//! Records for training and for tests, and the same of some classes.
+
+use crate::datasets::source;
+use crate::registry::{RecordDomain, Stream, Table, Target, TargetDomain};
+use crate::reproduce::{Result, Setting};
+use rand::seq::SliceRandom;
+
+/// Records that were split.
+pub(super) struct Data {
+    pub domain: RecordDomain,
+    pub train: Table,
+    pub test: Table,
+}
+
+impl Data {
+    /// A data set as it was split by those who made it.
+    pub fn load(setting: &Setting, name: &str) -> Result<Self> {
+        let data = source(name)?.load(setting.folder)?;
+        let train = data.train_records.unwrap_or(data.table.len() * 4 / 5);
+        let [train, test] = [(0..train).collect::<Vec<_>>(), (train..data.table.len()).collect()]
+            .map(|rows| data.table.select(&rows));
+        Ok(Self { domain: data.domain, train: train?, test: test? })
+    }
+
+    /// The first records of a lot: so many for training, and so many for tests.
+    pub fn some(&self, [train, test]: [usize; 2], stream: &mut Stream) -> Result<Self> {
+        let first = |table: &Table, most: usize, stream: &mut Stream| {
+            let mut rows: Vec<usize> = (0..table.len()).collect();
+            rows.shuffle(stream);
+            rows.truncate(most);
+            table.select(&rows)
+        };
+        Ok(Self {
+            domain: self.domain.clone(),
+            train: first(&self.train, train, stream)?,
+            test: first(&self.test, test, stream)?,
+        })
+    }
+
+    /// The first `classes` alone: `each` records of every one for training, by lot, and all there are for tests.
+    pub fn of_classes(&self, classes: usize, each: usize, stream: &mut Stream) -> Result<Self> {
+        let of = |table: &Table, class: usize| -> Vec<usize> {
+            classes_of(table)
+                .iter()
+                .enumerate()
+                .filter(|(_, found)| **found == class)
+                .map(|(row, _)| row)
+                .collect()
+        };
+        let mut train = vec![];
+        for class in 0..classes {
+            let mut rows = of(&self.train, class);
+            rows.shuffle(stream);
+            train.extend(rows.into_iter().take(each));
+        }
+        train.shuffle(stream);
+        let test: Vec<usize> = (0..classes).flat_map(|class| of(&self.test, class)).collect();
+        let TargetDomain::Class { levels } = self.domain.target() else {
+            return Ok(Self {
+                domain: self.domain.clone(),
+                train: self.train.clone(),
+                test: self.test.clone(),
+            });
+        };
+        let target = TargetDomain::Class { levels: levels.iter().take(classes).cloned().collect() };
+        let domain =
+            RecordDomain::new(self.domain.columns().to_vec(), self.domain.features().clone(), target)?;
+        Ok(Self { domain, train: self.train.select(&train)?, test: self.test.select(&test)? })
+    }
+
+    /// Two parts of the training records: the first is this share of them, by lot.
+    pub fn parted(&self, share: f64, stream: &mut Stream) -> Result<[Table; 2]> {
+        let mut rows: Vec<usize> = (0..self.train.len()).collect();
+        rows.shuffle(stream);
+        let second = rows.split_off((share * rows.len() as f64) as usize);
+        Ok([self.train.select(&rows)?, self.train.select(&second)?])
+    }
+}
+
+/// The classes of a table that has some; none else.
+pub(super) fn classes_of(table: &Table) -> Vec<usize> {
+    match table.target() {
+        Target::Class(classes) => classes.to_vec(),
+        _ => vec![],
+    }
+}

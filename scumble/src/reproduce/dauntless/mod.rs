@@ -1,0 +1,90 @@
+//! Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security (Xiao and Devadas), Appendix A.
+
+mod adult;
+mod data;
+mod mixing;
+mod recovery;
+mod secrecy;
+
+use super::Reproduction;
+use super::report::{Finding, Verdict};
+use super::trials::Mean;
+use crate::registry::Target;
+use ndarray::Array1;
+
+const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security";
+
+/// Sorted by name.
+pub(super) const RESULTS: [Reproduction; 5] = [
+    Reproduction {
+        name: "dauntless/adult",
+        about: "incomes (Adult) by ridge regression, on records and on the identity matrix that leaves of them",
+        paper: PAPER,
+        run: adult::adult,
+    },
+    Reproduction {
+        name: "dauntless/figures-2-to-7",
+        about: "private images (MNIST, CIFAR-10) recovered by an adversary who knows the public part of each mixture",
+        paper: PAPER,
+        run: recovery::figures_2_to_7,
+    },
+    Reproduction {
+        name: "dauntless/table-1",
+        about: "handwritten digits (MNIST), two to ten of them, by a network on images and on the identity matrix",
+        paper: PAPER,
+        run: secrecy::table_1,
+    },
+    Reproduction {
+        name: "dauntless/table-2",
+        about: "handwritten digits (MNIST), mixed and transformed: accuracy of a network of what leaves",
+        paper: PAPER,
+        run: mixing::table_2,
+    },
+    Reproduction {
+        name: "dauntless/table-3",
+        about: "small photographs (CIFAR-10), mixed and transformed: accuracy of a network of what leaves",
+        paper: PAPER,
+        run: mixing::table_3,
+    },
+];
+
+/// How results of this paper are repeated: as often as its third table is, or twice in the quick form.
+fn trials(setting: &super::Setting) -> usize {
+    setting.trials.unwrap_or(if setting.quick { 2 } else { 3 })
+}
+
+/// How often classes were found, as a share.
+fn accuracy(found: &Target, truth: &Target) -> f64 {
+    match (found, truth) {
+        (Target::Class(found), Target::Class(truth)) => share_alike(found, truth),
+        _ => f64::NAN,
+    }
+}
+
+fn share_alike(found: &Array1<usize>, truth: &Array1<usize>) -> f64 {
+    let alike = found.iter().zip(truth).filter(|(found, truth)| found == truth).count();
+    alike as f64 / truth.len().max(1) as f64
+}
+
+/// Shares as a percentage, with their standard deviation.
+fn percent(shares: &[f64]) -> String {
+    let Mean { value, error } = Mean::of(shares);
+    format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error * (shares.len() as f64).sqrt())
+}
+
+/// A mean accuracy beside a printed one, in percent, which it reaches within so many points or exceeds.
+fn beside(what: String, printed: f64, within: f64, shares: &[f64], why: String) -> Finding {
+    let value = 100.0 * Mean::of(shares).value;
+    Finding {
+        what,
+        paper: format!("{printed:.1} %"),
+        ours: format!("{} %", percent(shares)),
+        value: Some(value),
+        verdict: match value - printed {
+            more if more > within => Verdict::Better,
+            less if less < -within => Verdict::Differs,
+            _ => Verdict::Reproduced,
+        },
+        why,
+    }
+}

@@ -1,0 +1,168 @@
+//! Table 1: digits by a network under perfect secrecy.
+
+use super::data::{Data, classes_of};
+use super::{beside, percent, share_alike, trials};
+use crate::classifier::ClassifierParams;
+use crate::dauntless::{Improvement, PerfectSecrecy};
+use crate::neural::{Activation, Adam, Architecture, Embedding, Loss, Optimiser, Training};
+use crate::reproduce::report::{Found, Grid};
+use crate::reproduce::trials::Mean;
+use crate::reproduce::{Layer, Marks, Panel, Picture, Point, Result, Scale, Setting};
+use linfa::traits::{Fit, Predict};
+use linfa::{Dataset, ParamGuard};
+use ndarray::Array1;
+use serde_json::json;
+
+/// Classes, with the accuracies that are printed: of a network on images, and under perfect secrecy.
+const PRINTED: [(usize, [f64; 2]); 5] =
+    [(2, [99.4, 98.3]), (4, [98.2, 94.8]), (6, [97.9, 90.1]), (8, [97.2, 85.6]), (10, [97.0, 82.2])];
+
+const HIDDEN: [usize; 3] = [300, 200, 100];
+
+/// How a network of the identity matrix is trained.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub(super) struct Effort {
+    /// Images of each class.
+    each: usize,
+    epochs: usize,
+    /// Of a network on images.
+    plain_epochs: usize,
+    learning_rate: f64,
+    /// Of the first weights, beside what suits a layer.
+    start: f32,
+}
+
+fn effort(setting: &Setting) -> Effort {
+    match setting.quick {
+        true => Effort { each: 300, epochs: 20, plain_epochs: 10, learning_rate: 0.003, start: 0.01 },
+        false => Effort { each: 2000, epochs: 30, plain_epochs: 20, learning_rate: 0.003, start: 0.01 },
+    }
+}
+
+pub(super) fn table_1(setting: &Setting, name: &'static str) -> Result<Found> {
+    let data = Data::load(setting, "mnist")?;
+    let (trials, effort) = (trials(setting), effort(setting));
+    (setting.on_start)((PRINTED.len() * trials) as u64);
+    let store = setting.finished(name)?;
+    let mut findings = vec![];
+    let mut rows = vec![];
+    let mut curves = [vec![], vec![]];
+    for (classes, printed) in PRINTED {
+        let mut found = [vec![], vec![]];
+        for trial in 0..trials {
+            let words = json!({"of": name, "classes": classes, "trial": trial, "effort": effort, "seed": setting.seed});
+            let [plain, secret] = setting.once(&store, &words, || {
+                let mut stream =
+                    setting.randomness(name, &[classes as u64, trial as u64]).streams().stream(0);
+                let data = data.of_classes(classes, effort.each, &mut stream)?;
+                trained(setting, name, &data, effort, trial)
+            })?;
+            found[0].push(plain);
+            found[1].push(secret);
+            (setting.on_step)();
+        }
+        for (at, what) in ["images", "the identity matrix"].into_iter().enumerate() {
+            findings.push(beside(
+                format!("{classes} digits, a network on {what}"),
+                printed[at],
+                2.0,
+                &found[at],
+                String::new(),
+            ));
+        }
+        rows.push(vec![
+            classes.to_string(),
+            format!("{:.1}", printed[0]),
+            percent(&found[0]),
+            format!("{:.1}", printed[1]),
+            percent(&found[1]),
+        ]);
+        for (curve, found) in curves.iter_mut().zip(&found) {
+            let Mean { value, error } = Mean::of(found);
+            curve.push(Point { x: classes as f64, y: 100.0 * value, error: 100.0 * error });
+        }
+    }
+    let of_paper = |at: usize| {
+        PRINTED
+            .iter()
+            .map(|(classes, printed)| Point { x: *classes as f64, y: printed[at], error: 0.0 })
+            .collect()
+    };
+    let [plain, secret] = curves;
+    let layers = [
+        ("images", plain),
+        ("images, printed", of_paper(0)),
+        ("perfect secrecy", secret),
+        ("perfect secrecy, printed", of_paper(1)),
+    ];
+    Ok(Found {
+        trials,
+        findings,
+        grids: vec![Grid {
+            title: "Accuracy, in percent".into(),
+            header: ["digits", "images, printed", "images", "perfect secrecy, printed", "perfect secrecy"]
+                .map(str::to_owned)
+                .to_vec(),
+            rows,
+        }],
+        notes: vec![format!(
+            "{} images of each digit, by lot; all test images of these digits. Three layers of {HIDDEN:?} with rectifiers. v = 1, added to singular \
+             values. On the identity matrix the first layer is a table, trained by Adam for {} epochs at {}, from {} of the usual first weights: what \
+             is drawn by lot there stays in the model of every image. A test image is a weighted sum of rows of the table, and a network that is \
+             trained so is not far from a linear one.",
+            effort.each, effort.epochs, effort.learning_rate, effort.start
+        )],
+        picture: Picture {
+            title: "Handwritten digits under perfect secrecy (Table 1)".into(),
+            panels: vec![Panel {
+                title: "Networks".into(),
+                across: Scale::linear("digits"),
+                up: Scale::linear("accuracy, %"),
+                layers: layers
+                    .into_iter()
+                    .enumerate()
+                    .map(|(look, (name, points))| Layer {
+                        name: name.into(),
+                        look,
+                        marks: Marks::Curve(points),
+                    })
+                    .collect(),
+            }],
+        },
+    })
+}
+
+/// Accuracies of a network on records, and of one on the identity matrix.
+fn trained(setting: &Setting, name: &str, data: &Data, effort: Effort, trial: usize) -> Result<[f64; 2]> {
+    let (classes, truth): (Array1<usize>, Array1<usize>) =
+        (classes_of(&data.train).into(), classes_of(&data.test).into());
+    let seed = setting.seed.wrapping_mul(1000).wrapping_add(trial as u64);
+    let params = ClassifierParams::default()
+        .hidden(HIDDEN.to_vec())
+        .epochs(effort.plain_epochs)
+        .batch_size(128)
+        .seed(seed);
+    let plain = params.check()?.fit(&Dataset::new(data.train.records().clone(), classes.clone()))?;
+    let plain = share_alike(&plain.predict(data.test.records()), &truth);
+
+    let mut randomness = setting.randomness(name, &[data.train.len() as u64, trial as u64, 1]);
+    let map =
+        PerfectSecrecy::new(data.domain.clone(), 1.0, Improvement::Add)?.map(&data.train, &mut randomness)?;
+    let outputs = classes.iter().max().map_or(1, |most| most + 1);
+    let rest = HIDDEN[1..]
+        .iter()
+        .fold(Architecture::new(HIDDEN[0]), |rest, &width| rest.layer(width, Activation::Relu));
+    let rest = rest.layer(outputs, Activation::Identity);
+    let start = Embedding::<f32>::new(data.train.len(), Activation::Relu, rest, seed)?.scaled(effort.start);
+    let training = Training {
+        epochs: effort.epochs,
+        batch_size: 128,
+        optimiser: Optimiser::Adam(Adam { learning_rate: effort.learning_rate, ..Adam::default() }),
+        seed,
+        patience: None,
+    };
+    let fitted = training.fit_identity(start, Loss::CrossEntropy(classes.view()), |_| ())?;
+    let folded = map.fold(fitted.table().mapv(f64::from).view())?;
+    let sums = map.apply(&data.test, folded.view())?.mapv(|sum| sum as f32);
+    Ok([plain, share_alike(&fitted.classify_sums(sums.view())?, &truth)])
+}
