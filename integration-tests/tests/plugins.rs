@@ -10,6 +10,7 @@ fn the_built_in_plugins_are_these() {
     assert_eq!(
         names,
         [
+            "column-space",
             "direct",
             "duchi",
             "fisher-bounded",
@@ -18,9 +19,11 @@ fn the_built_in_plugins_are_these() {
             "gaussian",
             "identity",
             "laplace",
+            "multiplicative-dp",
             "piecewise",
             "privacy-agnostic",
             "randomized-response",
+            "singular-value-obfuscation",
             "task-agnostic",
             "task-aware-bounded",
             "task-aware-clipped",

@@ -9,6 +9,7 @@ fn the_list_and_the_descriptions_agree() {
     assert_eq!(
         names,
         [
+            "column-space",
             "direct",
             "duchi",
             "fisher-bounded",
@@ -17,9 +18,11 @@ fn the_list_and_the_descriptions_agree() {
             "gaussian",
             "identity",
             "laplace",
+            "multiplicative-dp",
             "piecewise",
             "privacy-agnostic",
             "randomized-response",
+            "singular-value-obfuscation",
             "task-agnostic",
             "task-aware-bounded",
             "task-aware-clipped",
