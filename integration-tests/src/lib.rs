@@ -4,9 +4,11 @@
 //! away, and it promises nothing.
 
 mod curator_twin;
+mod transformed_twin;
 mod twin;
 
 pub use curator_twin::{CuratorFault, CuratorTwin, classifier};
+pub use transformed_twin::{ObfuscatedNumber, TransformedFault, TransformedTwin};
 pub use twin::{Fault, Twin};
 
 use scumble::registry::{

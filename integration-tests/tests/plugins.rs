@@ -10,6 +10,9 @@ fn the_built_in_plugins_are_these() {
     assert_eq!(
         names,
         [
+            "column-space",
+            "dauntless-inference",
+            "dauntless-mix",
             "direct",
             "duchi",
             "fisher-bounded",
@@ -18,9 +21,12 @@ fn the_built_in_plugins_are_these() {
             "gaussian",
             "identity",
             "laplace",
+            "multiplicative-dp",
+            "perfect-secrecy",
             "piecewise",
             "privacy-agnostic",
             "randomized-response",
+            "singular-value-obfuscation",
             "task-agnostic",
             "task-aware-bounded",
             "task-aware-clipped",

@@ -3,6 +3,7 @@
 use crate::domain::{check_width, largest};
 use crate::table::check_columns;
 use crate::{Domain, Error, Result, Table, Target};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 /// The domain of a [`Target`].
@@ -148,6 +149,22 @@ impl RecordDomain {
         Ok(point)
     }
 
+    /// The features (n × d) of a table of such records, each moved into the domain: what a curator's mechanism does before anything else.
+    ///
+    /// # Errors
+    /// As [`Layout::check`] and [`Domain::project`].
+    pub fn projected_features(&self, table: &Table) -> Result<Array2<f64>> {
+        self.layout().check(table)?;
+        let mut records = Vec::with_capacity(table.records().len());
+        for row in table.records().outer_iter() {
+            let start = records.len();
+            records.extend(row);
+            self.features.project(&mut records[start..])?;
+        }
+        Array2::from_shape_vec(table.records().dim(), records)
+            .map_err(|problem| Error::shape(problem.to_string()))
+    }
+
     /// The shape of a table of such records.
     pub fn layout(&self) -> Layout {
         Layout {
@@ -280,7 +297,7 @@ impl Layout {
     pub(crate) fn table_of(&self, flat: Vec<f64>) -> Result<Table> {
         let width = self.width();
         let rows = flat.len().checked_div(width).unwrap_or(0);
-        let flat = ndarray::Array2::from_shape_vec((rows, width), flat);
+        let flat = Array2::from_shape_vec((rows, width), flat);
         self.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())
     }
 

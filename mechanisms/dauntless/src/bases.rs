@@ -1,6 +1,6 @@
 //! Labels as random vectors (Algorithm 2, phase 1).
 
-use crate::transformation::normal;
+use crate::secret_matrix::gaussian;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use scumble_registry::{Result, Stream};
 
@@ -10,7 +10,7 @@ pub(crate) struct Bases(Array2<f64>);
 
 impl Bases {
     pub(crate) fn draw(classes: usize, dim: usize, stream: &mut Stream) -> Result<Self> {
-        Ok(Self(normal(classes, dim, stream)?))
+        Ok(Self(gaussian(classes, dim, stream)?))
     }
 
     /// The vectors of these classes (n × c′).

@@ -62,7 +62,7 @@ impl Disguise {
     /// # Errors
     /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape.
     pub(crate) fn projected(&self, table: &Table) -> Result<Array2<f64>> {
-        projected(&self.domain, table)
+        self.domain.projected_features(table)
     }
 
     /// What leaves: records (m × d) as `drawn` transforms them, beside vectors for labels (m × c′).
@@ -87,22 +87,6 @@ pub(crate) fn classes(target: &TargetDomain) -> usize {
         TargetDomain::Class { levels } => levels.len(),
         _ => 0,
     }
-}
-
-/// The records (n × d) of `table`, each moved into the domain.
-///
-/// # Errors
-/// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape.
-pub(crate) fn projected(domain: &RecordDomain, table: &Table) -> Result<Array2<f64>> {
-    domain.layout().check(table)?;
-    let mut records = Vec::with_capacity(table.records().len());
-    for row in table.records().outer_iter() {
-        let start = records.len();
-        records.extend(row);
-        domain.features().project(&mut records[start..])?;
-    }
-    Array2::from_shape_vec(table.records().dim(), records)
-        .map_err(|problem| Error::shape(problem.to_string()))
 }
 
 /// The classes of a table that has some.

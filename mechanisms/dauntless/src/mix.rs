@@ -1,7 +1,7 @@
 //! Mixing, transformation and random labels (Algorithm 2).
 
 use crate::bases::Bases;
-use crate::disguise::{Disguise, classes, labels, projected};
+use crate::disguise::{Disguise, classes, labels};
 use crate::inference::Answers;
 use crate::mixing::{Mixing, MixingWeights, below, mixed, shuffled};
 use crate::promise;
@@ -243,7 +243,7 @@ impl Mechanism for Dauntless {
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let saved = &self.saved;
-        let records = projected(&saved.domain, table)?;
+        let records = saved.domain.projected_features(table)?;
         let streams = randomness.streams();
         let lots = &mut streams.stream(1);
         let disguise = Disguise::fresh(&saved.domain, &saved.shape, saved.label_dim, &mut streams.stream(0));

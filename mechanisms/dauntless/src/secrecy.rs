@@ -1,7 +1,7 @@
 //! Perfect secrecy for generalised linear models (Section 5): whatever the records are, what leaves of them is the identity matrix.
 
-use crate::disguise::projected;
-use crate::transformation::{array, mat, normal};
+use crate::secret_matrix::gaussian;
+use crate::singular_values::SingularValues;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 use schemars::JsonSchema;
 use scumble_registry::{
@@ -15,9 +15,6 @@ const NAME: &str = "perfect-secrecy";
 
 /// More records are not written as a matrix: five thousand take 200 MB.
 const MOST_WRITTEN: usize = 5000;
-
-/// Singular values that are smaller than the largest by this are none.
-const RANK_TOLERANCE: f64 = 1e-10;
 
 /// How small singular values are improved (SVI). The paper has two ways under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -117,22 +114,13 @@ impl PerfectSecrecy {
     /// singular values are not found.
     pub fn map(&self, table: &Table, randomness: &mut Randomness) -> Result<SecretMap> {
         let domain = &self.saved.domain;
-        let records = with_ones(domain, &projected(domain, table)?);
+        let records = with_ones(domain, &domain.projected_features(table)?);
         let (n, d) = records.dim();
         let law = mixing_law(d, n, &mut randomness.streams().stream(0))?;
-        let decomposed = mat(records.dot(&law).view()).thin_svd();
-        let decomposed = decomposed
-            .map_err(|_| Error::not_applicable(NAME, "the singular values of the records were not found"))?;
-        let sigma: Vec<f64> = decomposed.S().column_vector().iter().copied().collect();
-        let least = sigma.first().copied().unwrap_or(0.0) * RANK_TOLERANCE;
-        let rank = sigma.iter().take_while(|sigma| **sigma > least).count();
-        let (left, right) = (array(decomposed.U()), array(decomposed.V()));
-        let mut inner = law.dot(&right.slice(ndarray::s![.., ..rank]));
-        for (mut column, sigma) in inner.axis_iter_mut(Axis(1)).zip(&sigma) {
-            column /= self.saved.improvement.of(*sigma, self.saved.v);
-        }
-        let outer = left.slice(ndarray::s![.., ..rank]).to_owned();
-        Ok(SecretMap { domain: domain.clone(), inner, outer })
+        let SingularValues { left, values, right } = SingularValues::of(&records.dot(&law), NAME)?;
+        let improved = values.mapv(|sigma| self.saved.improvement.of(sigma, self.saved.v));
+        let inner = law.dot(&(&right / &improved));
+        Ok(SecretMap { domain: domain.clone(), inner, outer: left })
     }
 }
 
@@ -145,13 +133,13 @@ fn with_ones(domain: &RecordDomain, records: &Array2<f64>) -> Array2<f64> {
 /// L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I: lower triangular by Bartlett's law where n ≥ d, else W itself.
 fn mixing_law(d: usize, n: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     if n < d {
-        return normal(d, n, stream);
+        return gaussian(d, n, stream);
     }
-    let mut law = normal(d, d, stream)?;
+    let mut law = gaussian(d, d, stream)?;
     for row in 0..d {
         law.slice_mut(ndarray::s![row, row + 1..]).fill(0.0);
         // The length of what is left of a row of W beside the rows before it.
-        let rest = normal(1, n - row, stream)?;
+        let rest = gaussian(1, n - row, stream)?;
         law[[row, row]] = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
     }
     Ok(law)
@@ -193,7 +181,7 @@ impl SecretMap {
         if folded.nrows() != self.inner.nrows() {
             return Err(Error::shape("the weights are not those of this map"));
         }
-        Ok(with_ones(&self.domain, &projected(&self.domain, clean)?).dot(&folded))
+        Ok(with_ones(&self.domain, &self.domain.projected_features(clean)?).dot(&folded))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The random network through which records go before they leave (Algorithm 2, phase 3).
 
+use crate::secret_matrix::gaussian;
 use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, MatRef};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -7,9 +8,7 @@ use rand_core::RngCore;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_registry::{Domain, Error, Result, Stream, local};
-use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 /// How the weights of a layer are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,7 +109,7 @@ impl Shape {
     fn layer(&self, rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
         match self.weights {
             Weights::Uniform => Ok(uniform(rows, columns, stream)),
-            Weights::Gaussian => normal(rows, columns, stream),
+            Weights::Gaussian => gaussian(rows, columns, stream),
             Weights::InverseUniform => {
                 let draws = (0..MOST_DRAWS).find_map(|_| self.inverse(&uniform(rows, columns, stream)));
                 draws.ok_or_else(|| {
@@ -185,25 +184,12 @@ fn uniform(rows: usize, columns: usize, stream: &mut Stream) -> Array2<f64> {
     Array2::from_shape_simple_fn((rows, columns), || (stream.next_u64() >> 11) as f64 / STEPS - 1.0)
 }
 
-/// Normal entries of mean 0 and variance 1, on a lattice of 2⁻⁴⁰.
-pub(crate) fn normal(rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
-    const STEPS: u64 = 1 << 40;
-    /// It takes longer to set up than to draw from.
-    static LAW: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
-        LazyLock::new(|| Rational::new(STEPS, 1).and_then(DiscreteGaussian::new));
-    let law = LAW.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
-    let mut draws = vec![0; rows * columns];
-    law.fill(stream, &mut draws);
-    let draws = draws.into_iter().map(|draw| draw as f64 / STEPS as f64).collect();
-    Array2::from_shape_vec((rows, columns), draws).map_err(|problem| Error::shape(problem.to_string()))
-}
-
 /// A matrix of faer's as one of ndarray's.
-pub(crate) fn array(matrix: MatRef<f64>) -> Array2<f64> {
+fn array(matrix: MatRef<f64>) -> Array2<f64> {
     Array2::from_shape_fn((matrix.nrows(), matrix.ncols()), |(row, column)| matrix[(row, column)])
 }
 
 /// A matrix of ndarray's as one of faer's.
-pub(crate) fn mat(matrix: ArrayView2<f64>) -> Mat<f64> {
+fn mat(matrix: ArrayView2<f64>) -> Mat<f64> {
     Mat::from_fn(matrix.nrows(), matrix.ncols(), |row, column| matrix[[row, column]])
 }

@@ -244,7 +244,7 @@ impl Mechanism for FisherCorrelated {
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let mut records = projected(&self.saved.domain, table)?;
+        let mut records = self.saved.domain.projected_features(table)?;
         let signs = signs(table.target())?;
         let machine = self.classifier(&records, &signs)?;
         let b = machine.multipliers.iter().zip(&signs).map(|(omega, sign)| omega * sign).collect();
@@ -279,24 +279,8 @@ struct Space {
 #[typetag::serde(name = "fisher-correlated")]
 impl SecretKey for Space {
     fn view(&self, clean: &Table) -> Result<Table> {
-        Table::new(clean.columns().to_vec(), projected(&self.domain, clean)?, clean.target().clone())
+        Table::new(clean.columns().to_vec(), self.domain.projected_features(clean)?, clean.target().clone())
     }
-}
-
-/// The records (q × p) of `table`, each moved into the domain.
-///
-/// # Errors
-/// Where the table is not of the domain's shape.
-fn projected(domain: &RecordDomain, table: &Table) -> Result<Array2<f64>> {
-    domain.layout().check(table)?;
-    let mut records = Vec::with_capacity(table.records().len());
-    for row in table.records().outer_iter() {
-        let start = records.len();
-        records.extend(row);
-        domain.features().project(&mut records[start..])?;
-    }
-    Array2::from_shape_vec(table.records().dim(), records)
-        .map_err(|problem| Error::shape(problem.to_string()))
 }
 
 /// −1 of the first level, 1 of the second (q values).

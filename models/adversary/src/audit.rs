@@ -6,8 +6,9 @@ use scumble_registry::{Brief, Budget, Claim, Design, Mechanism, Notion, Plugin, 
 
 /// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
 ///
-/// Local claims are attacked by samples of `perturb`, and of whole releases; central ones of whole records by releases of neighbouring
-/// tables; Cramér–Rao claims by reconstruction; ambiguity and secrecy by releases of two tables that are to have one law. Where a design claims nothing, for its numbers come from the records, what a release of
+/// Local claims are attacked by samples of `perturb`, and of whole releases; central ones, of records or of their features, by releases of
+/// neighbouring tables; Cramér–Rao claims by reconstruction; ambiguity and secrecy by releases of two tables that are to have one law. Where
+/// a design claims nothing, for its numbers come from the records, what a release of
 /// the rows that are attacked claims is attacked. What only the mechanism's own crate can attack, such as a training
 /// ([`canary`](crate::canary)) or resistance to recovery
 /// ([`recovery`](crate::recovery)), is listed as not attacked.
@@ -49,7 +50,9 @@ fn attack(
 ) -> Result<Finding> {
     match (&claim.notion, mechanism.as_local(), table) {
         (Notion::LocalDp(dp), Some(of_records), _) => local::attack(name, of_records, claim, dp, effort),
-        (Notion::CentralDp(dp), _, Some(table)) if claim.protects == Unit::Record => {
+        (Notion::CentralDp(dp), _, Some(table))
+            if matches!(claim.protects, Unit::Record | Unit::Features) =>
+        {
             central::tables(name, mechanism, table, (claim, dp), effort)
         }
         (Notion::CramerRao(bound), _, Some(table)) => {

@@ -9,7 +9,7 @@ use crate::{Effort, Error, Result};
 use rand::RngCore;
 use rayon::prelude::*;
 use scumble_accounting::{Neighbours, Run, loss};
-use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Streams, Table};
+use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Streams, Table, Unit};
 
 /// What a canary does in a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,8 @@ fn of_step(run: Run, canary: Canary, sum: f64) -> f64 {
     taken.max(left) + (taken.min(left) - taken.max(left)).exp().ln_1p()
 }
 
-/// Attacks the claim `dp` of whole records by releases of a few rows of `table`, and of a neighbour of them, all of which is seen.
+/// Attacks the claim `dp` of records, or of their features, by releases of a few rows of `table`, and of a neighbour of them, all of which
+/// is seen.
 pub(crate) fn tables(
     name: &str,
     mechanism: &dyn Mechanism,
@@ -111,7 +112,7 @@ pub(crate) fn tables(
     effort: Effort,
 ) -> Result<Finding> {
     let claimed = Claimed::by(&LocalDp::new(dp.epsilon, dp.delta));
-    let pairs = neighbours(mechanism, table, dp.neighbours)?;
+    let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
     let samples = (effort.samples / 10).max(1000);
     let alarm = effort.false_alarm / (pairs.len() * claimed.bounds()) as f64;
     let streams = Randomness::seeded(effort.seed).streams();
@@ -137,22 +138,29 @@ pub(crate) fn tables(
     Ok(claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached))
 }
 
-/// A few rows of the table, and what a neighbour has in the place of the first: another row, an end of the domain, or nothing.
+/// A few rows of the table, and what a neighbour has in the place of the first, or of its features: an end of the domain, or nothing.
 fn neighbours(
     mechanism: &dyn Mechanism,
     table: &Table,
+    unit: Unit,
     relation: Neighbours,
 ) -> Result<Vec<(String, [Table; 2])>> {
-    const ROWS: usize = 4;
     let layout = mechanism.domain().layout();
-    let rows: Vec<Vec<f64>> = (0..table.len().min(ROWS)).map(|row| layout.flatten(table, row)).collect();
+    let few = few_rows(mechanism, table)?;
+    let rows: Vec<Vec<f64>> = (0..few).map(|row| layout.flatten(table, row)).collect();
     let with_first = |first: Option<&Vec<f64>>| -> Result<Table> {
         let all: Vec<&Vec<f64>> = first.into_iter().chain(rows.iter().skip(1)).collect();
         let flat = all.iter().flat_map(|row| row.iter().copied()).collect();
         let flat = ndarray::Array2::from_shape_vec((all.len(), layout.width()), flat);
         layout.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())
     };
-    let ends = mechanism.domain().flat().l2_farthest();
+    let ends = match (unit, rows.first()) {
+        (Unit::Features, Some(first)) => {
+            let features = mechanism.domain().features();
+            features.l2_farthest().map(|end| [&end, &first[features.dim()..]].concat())
+        }
+        _ => mechanism.domain().flat().l2_farthest(),
+    };
     let ends = [("the one end of the domain", &ends[0]), ("the other", &ends[1])];
     Ok(match relation {
         Neighbours::AddOrRemoveOne => {
@@ -169,6 +177,19 @@ fn neighbours(
             [with_first(Some(ends[0].1))?, with_first(Some(ends[1].1))?],
         )],
     })
+}
+
+/// Four rows, which hide least, or as many as the mechanism releases at least, to the next power of two.
+fn few_rows(mechanism: &dyn Mechanism, table: &Table) -> Result<usize> {
+    let mut rows = table.len().min(4);
+    while rows < table.len() {
+        let first = table.select(&(0..rows).collect::<Vec<_>>())?;
+        if mechanism.release(&first, &mut Randomness::seeded(0)).is_ok() {
+            break;
+        }
+        rows = table.len().min(2 * rows);
+    }
+    Ok(rows)
 }
 
 /// `count` releases of a table, each in flat form; none where it is refused.

@@ -2,6 +2,8 @@
 
 use super::{Failure, print, print_json, spinning};
 use crate::accounting::calibrate::{self, Target};
+use crate::accounting::multiplicative::{Deltas, Law, Private, Release};
+use crate::accounting::pac::{self, Setting};
 use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, renyi};
 use crate::registry::number;
 use clap::{Args, Subcommand, ValueEnum};
@@ -18,6 +20,12 @@ pub(super) enum AccountCommand {
     /// What accuracy a classifier of private records can have at most, among classes of which none is commoner than another: of
     /// Laplace noise in a latent space, and of whatever is ε-locally private.
     LaplaceAccuracy(LaplaceAccuracyArguments),
+    /// How many mixed and transformed records may leave before recovery within an error is no longer excluded (Dauntless, Corollary 1
+    /// and Theorem 3, corrected). It is no differential privacy.
+    Pac(PacArguments),
+    /// Records times a random Gaussian matrix, with their singular values raised by v (Dauntless, Theorem 5, corrected): its epsilon, or
+    /// the least v for an epsilon.
+    MultiplicativeDp(MultiplicativeArguments),
 }
 
 #[derive(Args)]
@@ -68,6 +76,78 @@ pub(super) struct LaplaceAccuracyArguments {
     epsilon: f64,
 }
 
+#[derive(Args)]
+pub(super) struct PacArguments {
+    /// What is to stay hidden: the mixed records (corollary-1), or the transformation (theorem-3).
+    #[arg(long, value_name = "THEOREM")]
+    theorem: Theorem,
+    /// ε: how near a recovery counts, in ℓ₂ over all coordinates.
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    error: f64,
+    /// δ: recovery is resisted that succeeds with probability 1 − δ or more.
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    delta: f64,
+    /// d: the width of a record.
+    #[arg(long, value_name = "d")]
+    dim: u64,
+    /// d′: the width of what is released, d by default; for theorem-3 alone.
+    #[arg(long, value_name = "d'")]
+    out_dim: Option<u64>,
+    /// β: the weights, or those of their inverse, are uniform on [−β, β].
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    beta: f64,
+    /// The variance of each coordinate of the public part of a mixed record.
+    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    public_variance: f64,
+    /// The variance of each coordinate of its private part.
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    private_variance: f64,
+    /// The bits of a whole released record, log₂|𝒦|: 6272 for 784 bytes; for corollary-1 alone.
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    output_bits: Option<f64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Theorem {
+    /// The mixed records.
+    #[value(name = "corollary-1")]
+    Corollary1,
+    /// The transformation.
+    #[value(name = "theorem-3")]
+    Theorem3,
+}
+
+#[derive(Args)]
+pub(super) struct MultiplicativeArguments {
+    /// B: how far a record may move in ℓ₂, the diameter of its domain.
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    sensitivity: f64,
+    /// n: how many records there are at least.
+    #[arg(long, value_name = "n")]
+    records: u64,
+    /// d′: how many columns are released.
+    #[arg(long, value_name = "d'")]
+    out_dim: u64,
+    /// v: what raises the singular values. Left out, the least that meets --epsilon and --delta.
+    #[arg(long, value_name = "v", allow_hyphen_values = true)]
+    v: Option<f64>,
+    /// The ε to be met, in nats, in place of --v.
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    epsilon: Option<f64>,
+    /// δ in all, made up in the best way, in place of the three parts.
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    delta: Option<f64>,
+    /// δ₀, of a column's direction.
+    #[arg(long, value_name = "D0", allow_hyphen_values = true)]
+    delta_0: Option<f64>,
+    /// δᵣ, of a column's length.
+    #[arg(long, value_name = "DR", allow_hyphen_values = true)]
+    delta_r: Option<f64>,
+    /// δ̃, of the columns' composition.
+    #[arg(long, value_name = "DT", allow_hyphen_values = true)]
+    delta_t: Option<f64>,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Relation {
     /// One has a record more.
@@ -90,6 +170,8 @@ pub(super) fn account(command: &AccountCommand, as_json: bool) -> Result<(), Fai
         AccountCommand::Gaussian(arguments) => account_gaussian(arguments, as_json),
         AccountCommand::DpSgd(arguments) => account_dp_sgd(arguments, as_json),
         AccountCommand::LaplaceAccuracy(arguments) => account_laplace_accuracy(arguments, as_json),
+        AccountCommand::Pac(arguments) => account_pac(arguments, as_json),
+        AccountCommand::MultiplicativeDp(arguments) => account_multiplicative(arguments, as_json),
     }
 }
 
@@ -197,6 +279,103 @@ fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments, as_json: bool)
          \u{20}{bound:.4}  of the time, where they take Laplace noise in a latent space (equation 28 of Learning to noise)\n\
          \u{20}{ldp_bound:.4}  of the time, whatever the mechanism"
     ))
+}
+
+fn account_pac(arguments: &PacArguments, as_json: bool) -> Result<(), Failure> {
+    let &PacArguments { error, delta, dim, beta, public_variance, private_variance, .. } = arguments;
+    let setting = Setting { error, delta, dim, beta, public_variance, private_variance };
+    let (found, what) = match (arguments.theorem, arguments.output_bits, arguments.out_dim) {
+        (Theorem::Corollary1, Some(bits), None) => (pac::corollary_1(&setting, bits)?, "a mixed record"),
+        (Theorem::Corollary1, ..) => {
+            return Err("corollary-1 needs --output-bits, the bits of a whole released record, and takes no --out-dim".into());
+        }
+        (Theorem::Theorem3, None, out_dim) => {
+            let solve = || pac::theorem_3(&setting, out_dim.unwrap_or(dim));
+            (spinning("drawing weights", solve)?, "the transformation of a record")
+        }
+        (Theorem::Theorem3, Some(_), _) => {
+            return Err(
+                "theorem-3 takes no --output-bits: it counts what is released with infinitely many".into()
+            );
+        }
+    };
+    if as_json {
+        return print_json(&json!({
+            "budget": found.budget,
+            "budget_as_printed": found.budget_as_printed,
+            "packing_width": number::to_json(found.packing_width),
+            "norm_bound": found.norm_bound,
+            "markov_factor": found.markov_factor,
+            "vacuous": found.is_vacuous(),
+        }));
+    }
+    let as_printed = found.budget_as_printed.floor();
+    if found.is_vacuous() {
+        return print(&format!(
+            "The theorem says nothing of these numbers: not one sample may leave ({as_printed} by the formula as printed).\n\
+             It is vacuous, and no claim can be made of it."
+        ));
+    }
+    print(&format!(
+        "While no more than {} samples leave, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
+         probability {} or more; success below that is not excluded, and it is no differential privacy.\n\
+         The formula as printed gives {as_printed} samples; it takes the adversary to fail equally often for every transformation.",
+        found.budget.floor(),
+        1.0 - delta,
+    ))
+}
+
+fn account_multiplicative(arguments: &MultiplicativeArguments, as_json: bool) -> Result<(), Failure> {
+    let &MultiplicativeArguments { sensitivity, records, out_dim, .. } = arguments;
+    let release = Release::new(sensitivity, records, out_dim)?;
+    let (v, private) = solve_multiplicative(arguments, &release)?;
+    let Private { epsilon, deltas } = private;
+    let delta = deltas.total(out_dim);
+    if as_json {
+        return print_json(&json!({
+            "epsilon": number::to_json(epsilon),
+            "delta": delta,
+            "v": v,
+            "delta_0": deltas.direction,
+            "delta_r": deltas.radius,
+            "delta_t": deltas.composition,
+        }));
+    }
+    print(&format!(
+        "{records} records or more, times a Gaussian matrix of {out_dim} columns, with v = {}\n\
+         are ({:.4}, {})-differentially private for {} by another, {sensitivity} away in l2 at most",
+        number::short(v),
+        up(epsilon),
+        shortly_up(delta),
+        Neighbours::ReplaceOne,
+    ))
+}
+
+/// v, and its ε with what δ is made up of, with what was left out solved for.
+fn solve_multiplicative(
+    arguments: &MultiplicativeArguments,
+    release: &Release,
+) -> Result<(f64, Private), Failure> {
+    let &MultiplicativeArguments { v, epsilon, delta, delta_0, delta_r, delta_t, .. } = arguments;
+    Ok(match (v, epsilon, delta, delta_0, delta_r, delta_t) {
+        (Some(v), None, None, Some(direction), Some(radius), Some(composition)) => {
+            let deltas = Deltas { direction, radius, composition };
+            (v, Private { epsilon: release.epsilon(v, Law::Gaussian, deltas)?, deltas })
+        }
+        (Some(v), None, Some(delta), None, None, None) => (v, release.gaussian(v, delta)?),
+        (None, Some(epsilon), Some(delta), None, None, None) => release.least_v(epsilon, delta)?,
+        _ => {
+            let needed = "--epsilon and --delta are needed, for which v is solved for, or --v with --delta, or --v with --delta-0, \
+                          --delta-r and --delta-t";
+            return Err(needed.into());
+        }
+    })
+}
+
+/// Four digits of a δ, rounded up, but for what rounding added to them.
+fn shortly_up(delta: f64) -> String {
+    let unit = 10f64.powf(delta.log10().floor() - 3.0);
+    format!("{:.3e}", (delta / unit * (1.0 - 1e-12)).ceil() * unit)
 }
 
 /// Four places, rounded up.

@@ -86,6 +86,98 @@ fn an_accuracy_has_two_ceilings() {
     assert!(text.contains("\n 0.2625  of the time") && text.contains("\n 0.4509  of the time"), "{text}");
 }
 
+const PAC: [&str; 15] = [
+    "account",
+    "pac",
+    "--delta",
+    "0.1",
+    "--dim",
+    "784",
+    "--beta",
+    "50",
+    "--public-variance",
+    "1",
+    "--private-variance",
+    "1",
+    "--theorem",
+    "corollary-1",
+    "--error",
+];
+
+#[test]
+fn samples_that_may_leave_are_counted_twice_and_a_vacuous_count_is_said_in_words() {
+    let bits = ["--output-bits", "6272"];
+    let answer = json(&[&PAC[..], &["0.001"], &bits, &["--json"]].concat());
+    near(&answer["budget"], 99.35384427347536, 1e-5);
+    near(&answer["budget_as_printed"], 259.188327410674, 1e-5);
+    near(&answer["packing_width"], 7.129382046124052, 1e-5);
+    near(&answer["norm_bound"], 6162.807109744633, 1e-5);
+    assert_eq!(answer["vacuous"], false);
+
+    let vacuous = [&PAC[..], &["0.1"], &bits].concat();
+    let answer = json(&[&vacuous[..], &["--json"]].concat());
+    assert_eq!((&answer["budget"], &answer["vacuous"]), (&0.0.into(), &true.into()));
+    let text = |arguments: &[&str]| String::from_utf8(scumble(arguments).stdout).unwrap();
+    let words = text(&vacuous);
+    assert!(words.contains("not one sample may leave") && words.contains("vacuous"), "{words}");
+    let words = text(&[&PAC[..], &["0.001"], &bits].concat());
+    assert!(words.contains("no more than 99 samples") && words.contains("259"), "{words}");
+    assert!(words.contains("success below that is not excluded"), "{words}");
+    assert_eq!(words.lines().count(), 3, "{words}");
+}
+
+#[test]
+fn the_transformation_has_a_budget_of_its_own() {
+    let arguments = [
+        "account",
+        "pac",
+        "--theorem",
+        "theorem-3",
+        "--error",
+        "0.1",
+        "--delta",
+        "0.1",
+        "--dim",
+        "16",
+        "--out-dim",
+        "16",
+        "--beta",
+        "1",
+        "--public-variance",
+        "1",
+        "--private-variance",
+        "1",
+        "--json",
+    ];
+    let answer = json(&arguments);
+    near(&answer["budget"], 17.09523994717836, 0.01);
+    near(&answer["budget_as_printed"], 40.22032413459087, 0.01);
+    assert!(answer["norm_bound"].is_null(), "{answer}");
+}
+
+const MULTIPLICATIVE: [&str; 8] =
+    ["account", "multiplicative-dp", "--sensitivity", "1", "--records", "20000", "--out-dim", "784"];
+
+#[test]
+fn a_random_factor_has_an_epsilon_for_v_and_a_v_for_an_epsilon() {
+    let with = |more: &[&str]| json(&[&MULTIPLICATIVE[..], more, &["--json"]].concat());
+    let deltas = ["--delta-0", "1e-9", "--delta-r", "1e-9", "--delta-t", "1e-6"];
+    let given = with(&[&["--v", "1e4"], &deltas[..]].concat());
+    near(&given["epsilon"], 0.8507480921108777, 1e-6);
+    near(&given["delta"], 2.568e-6, 1e-9);
+    // To make the same δ up in the best way costs less.
+    let best = with(&["--v", "1e4", "--delta", "2.568e-6"]);
+    assert!(best["epsilon"].as_f64().unwrap() < 0.8507, "{best}");
+    let solved = with(&["--epsilon", &best["epsilon"].to_string(), "--delta", "2.568e-6"]);
+    near(&solved["v"], 1e4, 1e-6);
+    let text =
+        String::from_utf8(scumble(&[&MULTIPLICATIVE[..], &["--v", "1e4"], &deltas].concat()).stdout).unwrap();
+    assert!(
+        text.contains("(0.8508, 2.568e-6)-differentially private") && text.contains("replaced"),
+        "{text}"
+    );
+}
+
 #[test]
 fn what_cannot_be_accounted_for_is_one_line() {
     for (arguments, expected) in [
@@ -110,6 +202,31 @@ fn what_cannot_be_accounted_for_is_one_line() {
         (vec!["account", "laplace-accuracy", "--classes", "-2", "--epsilon", "1"], "'-2'"),
         (vec!["account", "laplace-accuracy", "--classes", "10", "--epsilon", "-1"], "epsilon is -1"),
         (vec!["account", "laplace-accuracy", "--classes", "10", "--epsilon", "nan"], "epsilon is NaN"),
+        ([&PAC[..], &["0.1"]].concat(), "needs --output-bits"),
+        ([&PAC[..], &["0.1", "--output-bits", "0"]].concat(), "the bits of the output is 0"),
+        ([&PAC[..], &["-1", "--output-bits", "8"]].concat(), "the error is -1"),
+        ([&PAC[..], &["nan", "--output-bits", "8"]].concat(), "the error is NaN"),
+        (MULTIPLICATIVE.to_vec(), "are needed"),
+        ([&MULTIPLICATIVE[..], &["--v", "1", "--epsilon", "1", "--delta", "1e-6"]].concat(), "are needed"),
+        ([&MULTIPLICATIVE[..], &["--v", "0", "--delta", "1e-6"]].concat(), "v is 0, and must be above zero"),
+        ([&MULTIPLICATIVE[..], &["--epsilon", "1", "--delta", "0"]].concat(), "delta is 0"),
+        (
+            vec![
+                "account",
+                "multiplicative-dp",
+                "--sensitivity",
+                "1",
+                "--records",
+                "50",
+                "--out-dim",
+                "1",
+                "--epsilon",
+                "1",
+                "--delta",
+                "1e-6",
+            ],
+            "the number of records is 50, and must be more than 4 ln(16/delta0)",
+        ),
     ] {
         let message = refusal(&arguments);
         assert!(message.contains(expected), "{arguments:?}: {message}");

@@ -12,6 +12,9 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         findings.iter().map(|finding| finding["mechanism"].as_str().unwrap()).collect();
     mechanisms.dedup();
     let installed = [
+        "column-space",
+        "dauntless-inference",
+        "dauntless-mix",
         "direct",
         "duchi",
         "fisher-bounded",
@@ -20,9 +23,12 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         "gaussian",
         "identity",
         "laplace",
+        "multiplicative-dp",
+        "perfect-secrecy",
         "piecewise",
         "privacy-agnostic",
         "randomized-response",
+        "singular-value-obfuscation",
         "task-agnostic",
         "task-aware-bounded",
         "task-aware-clipped",

@@ -9,6 +9,7 @@ fn the_list_and_the_descriptions_agree() {
     assert_eq!(
         names,
         [
+            "column-space",
             "dauntless-inference",
             "dauntless-mix",
             "direct",
@@ -19,10 +20,12 @@ fn the_list_and_the_descriptions_agree() {
             "gaussian",
             "identity",
             "laplace",
+            "multiplicative-dp",
             "perfect-secrecy",
             "piecewise",
             "privacy-agnostic",
             "randomized-response",
+            "singular-value-obfuscation",
             "task-agnostic",
             "task-aware-bounded",
             "task-aware-clipped",

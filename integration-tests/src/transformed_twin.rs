@@ -1,0 +1,160 @@
+//! Broken twins of releases of records times a secret matrix.
+
+use ndarray::Array2;
+use scumble::dauntless::{MultiplicativeDp, SingularValueObfuscation};
+use scumble::registry::{
+    Budget, CentralDp, Claim, Domain, Guarantee, Mechanism, Neighbours, Notion, Randomness, RecordDomain,
+    Release, Result, Table, TargetDomain, Unit,
+};
+use serde::{Deserialize, Serialize};
+
+/// A mechanism that promises what another one does, and a fault.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TransformedTwin {
+    honest: Box<dyn Mechanism>,
+    fault: TransformedFault,
+}
+
+/// How a twin of a transformation is broken.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum TransformedFault {
+    /// It is not: what passes for honest must pass.
+    None,
+    /// It releases as this one does.
+    By(Box<dyn Mechanism>),
+    /// It always releases from one seed.
+    OneSeed,
+    /// It releases as `multiplicative-dp` for the box that the sample at hand spans: this budget, so many records and columns.
+    OfTheSample(Budget, u64, usize),
+    /// An orthonormal basis of the column space, made of the columns one after the other, and not turned.
+    NotTurned,
+    /// The same with nothing but the signs of its columns by chance.
+    OnlySigns,
+    /// The columns at their own lengths and angles, turned.
+    NotOrthonormal,
+}
+
+impl TransformedTwin {
+    /// The twin of `honest` with this fault.
+    pub fn of(honest: &(impl Mechanism + Clone + 'static), fault: TransformedFault) -> Self {
+        Self { honest: Box::new(honest.clone()), fault }
+    }
+
+    fn records(&self, table: &Table, randomness: &mut Randomness) -> Result<Array2<f64>> {
+        use rand_core::RngCore;
+        let of = |mechanism: &dyn Mechanism, randomness: &mut Randomness| {
+            Ok(mechanism.release(table, randomness)?.table.records().clone())
+        };
+        match &self.fault {
+            TransformedFault::None => of(&*self.honest, randomness),
+            TransformedFault::By(other) => of(&**other, randomness),
+            TransformedFault::OneSeed => of(&*self.honest, &mut Randomness::seeded(1)),
+            TransformedFault::OfTheSample(budget, records, dim) => {
+                of(&MultiplicativeDp::new(spanned(table)?, *budget, *records, *dim)?, randomness)
+            }
+            TransformedFault::NotTurned => Ok(basis(table)),
+            TransformedFault::OnlySigns => {
+                let mut stream = randomness.streams().stream(0);
+                let mut basis = basis(table);
+                for mut column in basis.columns_mut() {
+                    column *= if stream.next_u32().is_multiple_of(2) { 1.0 } else { -1.0 };
+                }
+                Ok(basis)
+            }
+            TransformedFault::NotOrthonormal => {
+                // X·X⁺X̂ is orthonormal: what turns the basis turns the columns themselves.
+                let turned = of(&*self.honest, randomness)?;
+                Ok(table.records().dot(&basis(table).t().dot(&turned)))
+            }
+        }
+    }
+}
+
+/// The domain with the box that the table spans in the place of the features.
+fn spanned(table: &Table) -> Result<RecordDomain> {
+    let side = |column: ndarray::ArrayView1<f64>| {
+        let ends = column
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+        Domain::interval(ends.0, ends.1)
+    };
+    let sides = table.records().columns().into_iter().map(side).collect::<Result<Vec<_>>>()?;
+    RecordDomain::new(table.columns().to_vec(), Domain::product(sides)?, TargetDomain::None)
+}
+
+/// The columns, each made orthogonal to those before, at length 1.
+fn basis(table: &Table) -> Array2<f64> {
+    let mut basis = table.records().clone();
+    for at in 0..basis.ncols() {
+        for before in 0..at {
+            let along = basis.column(before).dot(&basis.column(at));
+            let column = &basis.column(at) - &(along * &basis.column(before));
+            basis.column_mut(at).assign(&column);
+        }
+        let length = basis.column(at).dot(&basis.column(at)).sqrt();
+        basis.column_mut(at).mapv_inplace(|x| x / length);
+    }
+    basis
+}
+
+#[typetag::serde(name = "transformed-twin")]
+impl Mechanism for TransformedTwin {
+    fn domain(&self) -> &RecordDomain {
+        self.honest.domain()
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.honest.guarantee()
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let honest = self.honest.release(table, &mut Randomness::from_os()?)?;
+        let records = self.records(table, randomness)?;
+        Ok(Release {
+            table: Table::new(honest.table.columns().to_vec(), records, table.target().clone())?,
+            ..honest
+        })
+    }
+}
+
+/// `singular-value-obfuscation` of one number, with a claim of central differential privacy: for a single record from 1 to 10 the singular
+/// value is the record, and all tables have the same left singular vector.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ObfuscatedNumber {
+    honest: SingularValueObfuscation,
+    epsilon: f64,
+    delta: f64,
+}
+
+impl ObfuscatedNumber {
+    /// Numbers with this τ, and this claim.
+    ///
+    /// # Errors
+    /// As [`SingularValueObfuscation::new`].
+    pub fn claiming(tau: f64, epsilon: f64, delta: f64) -> Result<Self> {
+        let domain = RecordDomain::new(vec!["x".into()], Domain::interval(1.0, 10.0)?, TargetDomain::None)?;
+        Ok(Self { honest: SingularValueObfuscation::new(domain, tau)?, epsilon, delta })
+    }
+}
+
+#[typetag::serde(name = "obfuscated-number")]
+impl Mechanism for ObfuscatedNumber {
+    fn domain(&self) -> &RecordDomain {
+        self.honest.domain()
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::CentralDp(CentralDp::new(self.epsilon, self.delta, Neighbours::ReplaceOne)),
+                protects: Unit::Record,
+                theorem: "Lemma 6 of Dauntless".into(),
+            }],
+            ..self.honest.guarantee()
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        self.honest.release(table, randomness)
+    }
+}

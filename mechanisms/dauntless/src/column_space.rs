@@ -1,0 +1,185 @@
+//! A random basis of what the columns of the features span.
+
+use crate::secret_matrix::{SecretMatrix, haar, in_place_of};
+use crate::singular_values::SingularValues;
+use scumble_registry::{
+    ASSUMED, AmbiguitySet, Brief, Claim, Error, Example, Factor, Guarantee, Key, Law, Mechanism,
+    NoParameters, Noise, Notion, Randomness, RecordDomain, Release, Result, Table, Unit, in_clear, register,
+};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "column-space";
+
+/// An orthonormal basis of the space that the columns of the features span, drawn at random among all of them (Dauntless, Algorithm 5).
+///
+/// Of features X (n × d) of rank r, with Q any orthonormal basis (n × r) of their column space and H an orthogonal matrix (r × r) of
+/// Haar's law, X̂ = QH leaves. Another basis of the same space is QO for an orthogonal O (Lemma 5), and OH has the law of H: so all
+/// features with this column space give the same law of X̂, and in this ambiguity set nothing tells one from another. The key is
+/// A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: erratum D6), with which a clean record is seen as x·A; that of a record
+/// that was released is its row of X̂.
+///
+/// Features whose columns depend on each other are released in their rank, in fewer columns; singular values below 10⁻¹⁰ of the largest
+/// count as zero. With no more independent records than columns the space is all of ℝⁿ, and X̂ says nothing of the features but that.
+///
+/// It is no differential privacy: X̂X̂ᵀ is the projection onto the column space, and shows every linear relation among the records: which
+/// are equal or multiples of each other, and how much each stands out. Who knows r independent records knows all, exactly.
+///
+/// ```
+/// use scumble_dauntless::{COLUMN_SPACE, ColumnSpace};
+/// use scumble_registry::{Mechanism, Randomness};
+///
+/// let example = (COLUMN_SPACE.example)()?;
+/// let mechanism = ColumnSpace::new(example.brief.domain)?;
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// let gram = release.table.records().t().dot(release.table.records());
+/// assert!((gram[[0, 0]] - 1.0).abs() < 1e-12 && gram[[0, 1]].abs() < 1e-12); // orthonormal, whatever the records
+///
+/// let view = release.key.view(&example.table)?;
+/// let off = view.records() - release.table.records();
+/// assert!(off.iter().all(|x| x.abs() < 1e-12)); // a model of the release is one of x·A
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct ColumnSpace {
+    domain: RecordDomain,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+}
+
+impl TryFrom<Saved> for ColumnSpace {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        if saved.domain.columns().is_empty() {
+            return Err(Error::not_applicable(
+                NAME,
+                "there are no features, and so no columns that span anything",
+            ));
+        }
+        Ok(Self { domain: saved.domain })
+    }
+}
+
+impl From<ColumnSpace> for Saved {
+    fn from(mechanism: ColumnSpace) -> Self {
+        Self { domain: mechanism.domain }
+    }
+}
+
+impl ColumnSpace {
+    /// A basis of the column space of features of this domain.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for a domain without features.
+    pub fn new(domain: RecordDomain) -> Result<Self> {
+        Saved { domain }.try_into()
+    }
+}
+
+#[typetag::serde(name = "column-space")]
+impl Mechanism for ColumnSpace {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let set = AmbiguitySet {
+            members: "all data sets of as many records whose features have columns that span the same space"
+                .into(),
+        };
+        let mut discloses = in_clear(&self.domain, Unit::Label);
+        discloses.extend(
+            [
+                "the space that the columns of the features span, and so every linear relation among the records: which are equal or \
+                 multiples of each other, which follow from which others, and how much each stands out from the rest",
+                "all records, exactly, to one who knows as many independent ones as there are released columns",
+                "the number of records, and how many columns of the features are independent",
+            ]
+            .map(str::to_owned),
+        );
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::AmbiguitySet(set),
+                protects: Unit::of_features(&self.domain),
+                theorem: "Lemma 5, Algorithm 5 (Xiao and Devadas, Dauntless), with the basis in the rank of the features".into(),
+            }],
+            discloses,
+            assumes: ASSUMED
+                .into_iter()
+                .chain([
+                    "the adversary knows no record, and the key stays secret",
+                    "the basis may be taken for exact: it is computed in double precision, and its last digits are not promised to say nothing",
+                ])
+                .map(str::to_owned)
+                .collect(),
+            ..Guarantee::default()
+        }
+    }
+
+    /// The records, and the same with two columns of the same bounds in the place of which stand weighted means of both.
+    fn alike(&self, _claim: &Claim, table: &Table) -> Option<[Table; 2]> {
+        let features = self.domain.features();
+        let numbers: Vec<(usize, (f64, f64))> = features
+            .factors()
+            .filter_map(|(at, factor)| match factor {
+                Factor::Interval { lower, upper } => Some((at.start, (*lower, *upper))),
+                _ => None,
+            })
+            .collect();
+        let pairs = numbers
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| numbers[at + 1..].iter().map(move |other| (one, other)));
+        let (one, other) =
+            pairs.into_iter().find(|(one, other)| one.1 == other.1).map(|(one, other)| (one.0, other.0))?;
+        let mut records = table.records().clone();
+        for mut row in records.outer_iter_mut() {
+            let (x, y) = (row[one], row[other]);
+            (row[one], row[other]) = (0.5 * x + 0.5 * y, 0.1 * x + 0.9 * y);
+        }
+        let member = Table::new(table.columns().to_vec(), records, table.target().clone()).ok()?;
+        Some([table.clone(), member])
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let SingularValues { left, values, right } =
+            SingularValues::of(&self.domain.projected_features(table)?, NAME)?;
+        let turned = haar(values.len(), &mut randomness.streams().stream(0))?;
+        // X⁺X̂ = VΣ⁻¹Uᵀ·UH
+        let matrix = (&right / &values).dot(&turned);
+        let released = in_place_of(table, left.dot(&turned))?;
+        Ok(Release {
+            key: Key::secret(SecretMatrix::new(self.domain.clone(), matrix), &released),
+            guarantee: self.guarantee().under(randomness.provenance()),
+            noise: Noise {
+                features: vec![Law::Exact { width: values.len() }],
+                target: Law::Exact { width: self.domain.layout().target.width() },
+            },
+            table: released,
+        })
+    }
+}
+
+fn design(NoParameters {}: NoParameters, brief: &Brief) -> Result<ColumnSpace> {
+    ColumnSpace::new(brief.domain.clone())
+}
+
+register! {
+    /// The plugin `column-space`.
+    pub const COLUMN_SPACE = {
+        name: NAME,
+        summary: "a random orthonormal basis of the space that the columns of the features span, in place of the features",
+        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
+                Algorithm 5",
+        side: Curator,
+        pace: Quick,
+        parameters: NoParameters,
+        design: design,
+        example: Example::mixed,
+    };
+}

@@ -1,0 +1,270 @@
+//! Differential privacy by a random factor.
+
+use crate::secret_matrix::{FINENESS, SecretMatrix, gaussian, in_place_of};
+use ndarray::Array2;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use scumble_accounting::multiplicative::Release as Factor;
+use scumble_accounting::{Error as AccountingError, Neighbours};
+use scumble_registry::{
+    ASSUMED, Brief, Budget, CentralDp, Claim, Error, Example, Guarantee, Key, Law, Mechanism, Noise, Notion,
+    Randomness, RecordDomain, Release, Result, Streams, Table, Unit, in_clear, local, register,
+};
+use scumble_sampling::{DiscreteGaussian, Rational};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "multiplicative-dp";
+
+/// An ε of a thousand hides nothing, and v hardly falls beyond: a larger budget, unless it is infinite, is spent no further.
+const MOST_EPSILON: f64 = 1e3;
+
+/// Records times a random Gaussian matrix, under central differential privacy (Dauntless, Theorem 5, as corrected).
+///
+/// What leaves of n records X of d numbers is XW₁ + vW₂, where W₁ (d × d′) and W₂ (n × d′) are independent standard Gaussian numbers. That
+/// is the law of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for which the theorem's proof goes through (erratum D12); no singular value
+/// decomposition is made, and the theorem's n × n matrix is X beside zeros, where copies would multiply the sensitivity by √(n/d). The
+/// key is W₁: x·W₁ is the view of a clean record.
+///
+/// B, by how much one record may move, is the ℓ₂ diameter of the public domain. v is the least with which the features of one record,
+/// replaced by any other, are (ε, δ)-private among so many records as are promised to be there at least: with more of them ε is
+/// smaller, and fewer are refused. Where a target is there, it leaves as it is.
+///
+/// W₂ is drawn exactly, on a lattice 2⁴⁰ times finer than v, to which XW₁ is rounded. An infinite ε has v = 0 and no claim.
+///
+/// ```
+/// use scumble_dauntless::{MULTIPLICATIVE_DP, MultiplicativeDp};
+/// use scumble_registry::{Budget, Mechanism, Notion, Randomness};
+///
+/// let example = (MULTIPLICATIVE_DP.example)()?;
+/// let mechanism = MultiplicativeDp::new(example.brief.domain, Budget::new(1.0, 1e-6)?, 200, 2)?;
+/// let Notion::CentralDp(dp) = &mechanism.guarantee().claims[0].notion else { unreachable!() };
+/// assert!(dp.epsilon <= 1.0 && dp.delta <= 1e-6);
+///
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// assert_eq!(release.table.columns(), ["released 1", "released 2"]);
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct MultiplicativeDp {
+    saved: Saved,
+    /// v, and the (ε, δ) that it has; none where nothing need be private.
+    noise: Option<(f64, CentralDp)>,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    budget: Budget,
+    /// How many records there are at least.
+    records: u64,
+    /// d′.
+    dim: usize,
+}
+
+impl TryFrom<Saved> for MultiplicativeDp {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let features = saved.domain.features();
+        if features.l2_diameter() == 0.0 {
+            return Err(Error::not_applicable(
+                NAME,
+                "there is nothing to hide: the features have one possible value",
+            ));
+        }
+        let refuse = |problem: &str| Error::Parameter { plugin: NAME.into(), problem: problem.into() };
+        if saved.dim == 0 || saved.dim > 1 << 24 {
+            return Err(refuse("dim, the number of released columns, must lie between one and 2^24"));
+        }
+        if saved.records == 0 {
+            return Err(refuse("records, how many there are at least, must be one or more"));
+        }
+        let noise = match saved.budget.epsilon() {
+            f64::INFINITY => None,
+            epsilon => Some(least_noise(&saved, epsilon.min(MOST_EPSILON))?),
+        };
+        Ok(Self { saved, noise })
+    }
+}
+
+impl From<MultiplicativeDp> for Saved {
+    fn from(mechanism: MultiplicativeDp) -> Self {
+        mechanism.saved
+    }
+}
+
+/// The least v for `epsilon` and the δ of the budget, with what it is worth.
+///
+/// # Errors
+/// [`Error::Budget`] for a δ of zero, [`Error::Parameter`] for too few records.
+fn least_noise(saved: &Saved, epsilon: f64) -> Result<(f64, CentralDp)> {
+    let delta = saved.budget.delta();
+    if delta == 0.0 {
+        return Err(Error::Budget { name: "delta", range: "above zero for a random factor", value: delta });
+    }
+    let refused =
+        |error: AccountingError| Error::Parameter { plugin: NAME.into(), problem: error.to_string() };
+    // Floats sum up d squares with d roundings at most.
+    let sensitivity = saved.domain.features().l2_diameter();
+    let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (saved.domain.columns().len() + 2) as f64);
+    let factor = Factor::new(sensitivity, saved.records, saved.dim as u64).map_err(refused)?;
+    let (v, private) = factor.least_v(epsilon, delta).map_err(refused)?;
+    let delta = private.deltas.total(saved.dim as u64);
+    Ok((v, CentralDp::new(private.epsilon, delta, Neighbours::ReplaceOne)))
+}
+
+impl MultiplicativeDp {
+    /// The release of at least `records` records as `dim` columns, d′, within this budget.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for features with one possible value, [`Error::Budget`] for a δ of zero, [`Error::Parameter`] for no column,
+    /// or for fewer records than the theorem needs (some 4·ln(32·d′/δ)).
+    pub fn new(domain: RecordDomain, budget: Budget, records: u64, dim: usize) -> Result<Self> {
+        Saved { domain, budget, records, dim }.try_into()
+    }
+
+    /// v: the standard deviation of the noise beside XW₁, in the units of the encoded record; zero where nothing need be private.
+    pub fn v(&self) -> f64 {
+        self.noise.as_ref().map_or(0.0, |(v, _)| *v)
+    }
+
+    /// Rounds XW₁ (n × d′) to a lattice and adds vW₂, the same for any number of threads.
+    ///
+    /// # Errors
+    /// None that is not the sampler's.
+    fn add_noise(&self, released: &mut Array2<f64>, streams: &Streams) -> Result<()> {
+        let Some((v, _)) = &self.noise else {
+            return Ok(());
+        };
+        let step = 2f64.powi(v.log2().floor() as i32 - FINENESS);
+        // Upward: no less noise than is claimed for.
+        let law = DiscreteGaussian::new(Rational::new((v / step).ceil() as u64, 1)?)?;
+        let values =
+            released.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
+        values.par_chunks_mut(local::BLOCK * self.saved.dim).enumerate().for_each(|(number, block)| {
+            // The first stream is the matrix's.
+            let mut stream = streams.stream(number as u64 + 1);
+            for x in block {
+                let sum = (*x / step).round() as i128 + law.sample(&mut stream);
+                *x = sum as f64 * step;
+            }
+        });
+        Ok(())
+    }
+}
+
+#[typetag::serde(name = "multiplicative-dp")]
+impl Mechanism for MultiplicativeDp {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let mut discloses = in_clear(&self.saved.domain, Unit::Label);
+        discloses.push("the number of records".into());
+        let Some((_, dp)) = &self.noise else {
+            discloses.push(
+                "the features of every record, times one secret matrix: who knows as many independent records as there are columns \
+                 knows the matrix"
+                    .into(),
+            );
+            return Guarantee { discloses, ..Guarantee::default() };
+        };
+        let records = self.saved.records;
+        let of_this = [
+            format!("there are {records} records or more, which is public; a table of fewer is refused, and that shows"),
+            "the noise may be taken for continuous: it is drawn exactly on a lattice 2^40 times finer than its standard deviation, to \
+             which the records times the matrix are rounded"
+                .into(),
+            "the key, which is that matrix, stays secret".into(),
+        ];
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::CentralDp(dp.clone()),
+                protects: Unit::of_features(&self.saved.domain),
+                theorem: "Theorem 5 (Xiao and Devadas, Dauntless) for Gaussian W, with n − 2√(n·ln(16/δ₀)) in its denominator and \
+                          X̂ = U(Σ² + v²I)^½V, for which its proof holds; columns compose by the sum of ε₀, or by advanced composition"
+                    .into(),
+            }],
+            discloses,
+            assumes: ASSUMED.into_iter().map(str::to_owned).chain(of_this).collect(),
+            ..Guarantee::default()
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let Saved { domain, records: least, dim, .. } = &self.saved;
+        let records = domain.projected_features(table)?;
+        let n = records.nrows();
+        if self.noise.is_some() && (n as u64) < *least {
+            let reason = format!(
+                "it is designed for {least} records or more, and there are {n}: with fewer it costs a larger ε"
+            );
+            return Err(Error::not_applicable(NAME, reason));
+        }
+        let streams = randomness.streams();
+        let matrix = gaussian(records.ncols(), *dim, &mut streams.stream(0))?;
+        let mut released = records.dot(&matrix);
+        self.add_noise(&mut released, &streams)?;
+        let released = in_place_of(table, released)?;
+        Ok(Release {
+            key: Key::secret(SecretMatrix::new(domain.clone(), matrix), &released),
+            guarantee: self.guarantee().under(randomness.provenance()),
+            noise: Noise {
+                features: vec![Law::Additive { variance: vec![self.v() * self.v(); *dim] }],
+                target: Law::Exact { width: domain.layout().target.width() },
+            },
+            table: released,
+        })
+    }
+}
+
+/// Parameters of the mechanism.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// How many records there are at least, a public number: the noise is made for so many, and fewer are refused.
+    records: Option<u64>,
+    /// d′, the number of released columns; as many as the features have by default.
+    dim: Option<usize>,
+}
+
+fn design(Parameters { records, dim }: Parameters, brief: &Brief) -> Result<MultiplicativeDp> {
+    let Some(records) = records else {
+        let reason = "it needs the parameter records, a public number of records that there are at least: its noise is made for so many";
+        return Err(Error::not_applicable(NAME, reason));
+    };
+    let domain = brief.domain.clone();
+    let dim = dim.unwrap_or(domain.columns().len());
+    MultiplicativeDp::new(domain, brief.budget, records, dim)
+}
+
+/// Two hundred records of three numbers: the theorem needs some seventy at the example's δ.
+fn example() -> Result<Example> {
+    const RECORDS: usize = 200;
+    let few = Example::numbers()?;
+    let rows: Vec<usize> = (0..RECORDS).map(|row| row % few.table.len()).collect();
+    Ok(Example {
+        parameters: serde_json::json!({ "records": RECORDS }),
+        table: few.table.select(&rows)?,
+        ..few
+    })
+}
+
+register! {
+    /// The plugin `multiplicative-dp`.
+    pub const MULTIPLICATIVE_DP = {
+        name: NAME,
+        summary: "records times a secret Gaussian matrix, with as much Gaussian noise beside it as central differential privacy needs",
+        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
+                Theorem 5",
+        side: Curator,
+        pace: Quick,
+        parameters: Parameters,
+        design: design,
+        example: example,
+    };
+}

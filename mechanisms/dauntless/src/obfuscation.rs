@@ -1,0 +1,302 @@
+//! Singular values times heavy-tailed numbers.
+
+use crate::secret_matrix::{SecretMatrix, in_place_of};
+use crate::singular_values::SingularValues;
+use ndarray::Array1;
+use rand_core::RngCore;
+use schemars::JsonSchema;
+use scumble_registry::{
+    Brief, Error, Example, Guarantee, Key, Law, Mechanism, Noise, Randomness, RecordDomain, Release, Result,
+    Stream, Table, Unit, in_clear, register,
+};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "singular-value-obfuscation";
+
+/// The left singular vectors of the features, each times its singular value and a heavy-tailed number (Dauntless, Algorithm 6).
+///
+/// Of features X = UΣVᵀ of rank r, X̂ = XVW = UΣW leaves, where the r numbers on W's diagonal are independent with the density of
+/// equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) beyond. The key is VW. Features whose columns depend on each other are
+/// released in their rank.
+///
+/// It claims nothing. The paper's Lemmas 6 and 7 add up an inequality of densities and are false as differential privacy (erratum D13);
+/// [`obfuscation_delta`] gives the true δ(ε) for two tables with the same left singular vectors, and tables with others are told apart
+/// with certainty: the vectors leave as they are.
+///
+/// ```
+/// use scumble_dauntless::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation};
+/// use scumble_registry::{Mechanism, Randomness};
+///
+/// let example = (SINGULAR_VALUE_OBFUSCATION.example)()?;
+/// let mechanism = SingularValueObfuscation::new(example.brief.domain, 1.0)?;
+/// assert!(mechanism.guarantee().claims.is_empty());
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// assert_eq!(release.table.columns()[0], "released 1");
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct SingularValueObfuscation {
+    saved: Saved,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    tau: f64,
+}
+
+impl TryFrom<Saved> for SingularValueObfuscation {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        check_tau(saved.tau)?;
+        if saved.domain.columns().is_empty() {
+            return Err(Error::not_applicable(NAME, "there are no features, and so no singular values"));
+        }
+        Ok(Self { saved })
+    }
+}
+
+impl From<SingularValueObfuscation> for Saved {
+    fn from(mechanism: SingularValueObfuscation) -> Self {
+        mechanism.saved
+    }
+}
+
+/// # Errors
+/// [`Error::Parameter`] unless 0 < τ ≤ 1000.
+fn check_tau(tau: f64) -> Result<()> {
+    if tau > 0.0 && tau <= 1e3 {
+        return Ok(());
+    }
+    let problem = format!("tau must be above zero and at most 1000, and {tau} is not");
+    Err(Error::Parameter { plugin: NAME.into(), problem })
+}
+
+impl SingularValueObfuscation {
+    /// Numbers whose tail falls like z^−τ.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::NotApplicable`] for a domain without features.
+    pub fn new(domain: RecordDomain, tau: f64) -> Result<Self> {
+        Saved { domain, tau }.try_into()
+    }
+}
+
+/// δ(ε) of Algorithm 6 with this τ between two tables with the same left singular vectors and the same singular values but for one,
+/// which is `ratio` times as large in the one as in the other, or `ratio` times smaller: the larger of both directions, in closed form.
+///
+/// With ρ the ratio or its inverse, whichever is above one, and c = τ/(1 + τ), the smaller value's law p and the larger one's q have
+/// ∫(p − e^ε·q)₊ = c + (c/τ)(1 − a^−τ) − c·e^ε·a/ρ, a = (ρ·e^−ε)^(1/(1+τ)), while e^ε < ρ, and
+/// ∫(q − e^ε·p)₊ = c(1 − b/ρ) + (c/τ)(1 − e^ε·b^−τ), b = (ρ·e^ε)^(1/(1+τ)), while e^ε < ρ^τ; both are zero beyond.
+///
+/// A smaller ratio has a smaller δ. Where k singular values differ, each within the ratio, k·δ(ε/k) is a bound (composition). Where left
+/// singular vectors differ, δ is one.
+///
+/// ```
+/// // Lemma 6 prints δ = τ/(1 + τ) = 0.0099 at ε = τ·ln 10.
+/// let delta = scumble_dauntless::obfuscation_delta(0.01, 10.0, 0.01 * 10f64.ln())?;
+/// assert!((delta - 0.0223).abs() < 1e-4);
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Parameter`] unless 0 < τ ≤ 1000; [`Error::Budget`] unless the ratio is finite and above zero, and ε ≥ 0.
+pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
+    check_tau(tau)?;
+    let check = |name, value: f64, range, holds: bool| match holds {
+        true => Ok(()),
+        false => Err(Error::Budget { name, range, value }),
+    };
+    check("the ratio of singular values", ratio, "above zero, and finite", ratio > 0.0 && ratio.is_finite())?;
+    check("epsilon", epsilon, "zero or more", epsilon >= 0.0)?;
+    let (ln_ratio, body) = (ratio.ln().abs(), tau / (1.0 + tau));
+    // All by logarithms, so that nothing leaves the floats; c/τ is 1/(1 + τ).
+    let tail = 1.0 / (1.0 + tau);
+    let of_smaller = if epsilon < ln_ratio {
+        let ln_a = (ln_ratio - epsilon) * tail;
+        body - tail * (-tau * ln_a).exp_m1() - body * (epsilon + ln_a - ln_ratio).exp()
+    } else {
+        0.0
+    };
+    let of_larger = if epsilon < tau * ln_ratio {
+        let ln_b = (ln_ratio + epsilon) * tail;
+        -body * (ln_b - ln_ratio).exp_m1() - tail * (epsilon - tau * ln_b).exp_m1()
+    } else {
+        0.0
+    };
+    Ok(of_smaller.max(of_larger).clamp(0.0, 1.0))
+}
+
+/// The exponent at which a number is cut off, so that a product with a record remains a float. No claim rests on it.
+const MOST_LN: f64 = 600.0;
+
+/// A number with the density of equation (22).
+fn heavy_tailed(tau: f64, stream: &mut Stream) -> f64 {
+    // Of (0, 1), never an end.
+    let mut uniform = || ((stream.next_u64() >> 11) as f64 + 0.5) * 2f64.powi(-53);
+    if uniform() < tau / (1.0 + tau) { uniform() } else { (-uniform().ln() / tau).min(MOST_LN).exp() }
+}
+
+#[typetag::serde(name = "singular-value-obfuscation")]
+impl Mechanism for SingularValueObfuscation {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let tau = self.saved.tau;
+        // Both in range, for they were checked.
+        let delta = obfuscation_delta(tau, 10.0, 1.0).unwrap_or(1.0);
+        let mut discloses = in_clear(&self.saved.domain, Unit::Label);
+        discloses.extend([
+            "the left singular vectors of the features, exactly: tables in which they differ are told apart with certainty, so it has no \
+             differential privacy"
+                .to_owned(),
+            format!(
+                "something of the singular values: where one is ten times larger, δ is {delta:.2e} at ε = 1 (τ = {tau}); the smaller δ \
+                 that the paper prints (Lemmas 6 and 7) is false"
+            ),
+            "the space that the columns of the features span, and so every linear relation among the records".into(),
+            "all records, exactly, to one who knows as many independent ones as there are released columns".into(),
+            "the number of records, and how many columns of the features are independent".into(),
+        ]);
+        Guarantee { discloses, ..Guarantee::default() }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let domain = &self.saved.domain;
+        let SingularValues { left, values, right } =
+            SingularValues::of(&domain.projected_features(table)?, NAME)?;
+        let mut stream = randomness.streams().stream(0);
+        let drawn: Array1<f64> = values.iter().map(|_| heavy_tailed(self.saved.tau, &mut stream)).collect();
+        let released = in_place_of(table, &left * &(&values * &drawn))?;
+        Ok(Release {
+            key: Key::secret(SecretMatrix::new(domain.clone(), &right * &drawn), &released),
+            guarantee: self.guarantee().under(randomness.provenance()),
+            noise: Noise {
+                features: vec![Law::Exact { width: values.len() }],
+                target: Law::Exact { width: domain.layout().target.width() },
+            },
+            table: released,
+        })
+    }
+}
+
+/// Parameters of the mechanism.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// τ of the heavy-tailed numbers: the smaller, the heavier; 1 by default.
+    tau: Option<f64>,
+}
+
+fn design(Parameters { tau }: Parameters, brief: &Brief) -> Result<SingularValueObfuscation> {
+    SingularValueObfuscation::new(brief.domain.clone(), tau.unwrap_or(1.0))
+}
+
+register! {
+    /// The plugin `singular-value-obfuscation`.
+    pub const SINGULAR_VALUE_OBFUSCATION = {
+        name: NAME,
+        summary: "the left singular vectors of the features, each times its singular value and a heavy-tailed number; no privacy claimed",
+        paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
+                Algorithm 6",
+        side: Curator,
+        pace: Quick,
+        parameters: Parameters,
+        design: design,
+        example: Example::mixed,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Density of equation (22) for a singular value r: that of α at z/r, over r.
+    fn density(tau: f64, value: f64, z: f64) -> f64 {
+        let at = z / value;
+        tau / (1.0 + tau) / value * if at <= 1.0 { 1.0 } else { at.powf(-1.0 - tau) }
+    }
+
+    /// By the trapezoidal rule in ln z.
+    fn integrated(tau: f64, ratio: f64, epsilon: f64) -> f64 {
+        let excess = |one: f64, other: f64| {
+            let (low, high, steps) = (-40.0, 40.0 + 30.0 / tau, 4_000_000);
+            let width = (high - low) / f64::from(steps);
+            let at = |step: i32| {
+                let z = (low + width * (f64::from(step) + 0.5)).exp();
+                (density(tau, one, z) - epsilon.exp() * density(tau, other, z)).max(0.0) * z
+            };
+            (0..steps).map(at).sum::<f64>() * width
+        };
+        excess(1.0, ratio).max(excess(ratio, 1.0))
+    }
+
+    #[test]
+    fn the_closed_form_is_the_integral() {
+        for (tau, ratio, epsilon) in [
+            (0.3, 10.0, 0.0),
+            (0.3, 10.0, 0.5),
+            (0.3, 10.0, 2.0),
+            (1.0, 3.0, 0.2),
+            (1.0, 3.0, 1.0),
+            (4.0, 2.0, 0.1),
+            (4.0, 1.5, 1.0),
+        ] {
+            let (closed, sum) =
+                (obfuscation_delta(tau, ratio, epsilon).unwrap(), integrated(tau, ratio, epsilon));
+            assert!(
+                (closed - sum).abs() < 1e-5,
+                "τ = {tau}, ρ = {ratio}, ε = {epsilon}: {closed} is not {sum}"
+            );
+        }
+    }
+
+    /// Erratum D13: at the printed ε = τ·ln ρ the printed δ is 0.0099 whatever the ratio.
+    #[test]
+    fn what_lemma_6_prints_is_less_than_the_truth() {
+        let at = |ratio: f64| obfuscation_delta(0.01, ratio, 0.01 * ratio.ln()).unwrap();
+        assert!((at(10.0) - 0.0223).abs() < 5e-5, "{}", at(10.0));
+        assert!((at(100.0) - 0.0441).abs() < 5e-5, "{}", at(100.0));
+        assert!(at(10.0) > 2.0 * 0.01 / 1.01);
+    }
+
+    #[test]
+    fn a_wider_ratio_and_a_smaller_epsilon_are_told_apart_more_easily() {
+        let of = |ratio, epsilon| obfuscation_delta(0.5, ratio, epsilon).unwrap();
+        let ratios = [1.0, 1.5, 4.0, 100.0, 1e300].map(|ratio| of(ratio, 0.3));
+        assert!(ratios.is_sorted() && ratios[0] == 0.0, "{ratios:?}");
+        let epsilons = [2.0, 1.0, 0.5, 0.0].map(|epsilon| of(4.0, epsilon));
+        assert!(epsilons.is_sorted() && epsilons[0] < epsilons[3], "{epsilons:?}");
+        assert!((of(4.0, 0.3) - of(0.25, 0.3)).abs() < 1e-15);
+        assert!(obfuscation_delta(0.0, 2.0, 1.0).is_err() && obfuscation_delta(f64::NAN, 2.0, 1.0).is_err());
+        assert!(obfuscation_delta(1.0, 0.0, 1.0).is_err() && obfuscation_delta(1.0, 2.0, -1.0).is_err());
+    }
+
+    /// P(α ≤ 1) = τ/(1 + τ) and P(α > z) = z^−τ/(1 + τ).
+    #[test]
+    fn the_numbers_have_the_density_of_equation_22() {
+        const SEED: u64 = 5;
+        const DRAWS: usize = 200_000;
+        let mut stream = Randomness::seeded(SEED).streams().stream(0);
+        for tau in [0.2, 1.0, 3.0] {
+            let drawn: Vec<f64> = (0..DRAWS).map(|_| heavy_tailed(tau, &mut stream)).collect();
+            for at in [0.25, 1.0, 2.0, 10.0] {
+                let seen = drawn.iter().filter(|z| **z > at).count() as f64 / DRAWS as f64;
+                let expected =
+                    if at <= 1.0 { 1.0 - at * tau / (1.0 + tau) } else { f64::powf(at, -tau) / (1.0 + tau) };
+                // Five standard errors and more.
+                assert!(
+                    (seen - expected).abs() < 0.006,
+                    "seed {SEED}, τ = {tau}: P(α > {at}) is {seen}, not {expected}"
+                );
+            }
+            assert!(drawn.iter().all(|z| *z > 0.0 && z.is_finite()));
+        }
+        assert!((0..1000).all(|_| heavy_tailed(1e-9, &mut stream).is_finite()));
+    }
+}

@@ -1,0 +1,81 @@
+//! The thin singular value decomposition of records, in their rank.
+
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::svd::{self, ComputeSvdVectors::Thin};
+use faer::{Mat, MatRef, Par};
+use ndarray::{Array1, Array2};
+use scumble_registry::{Error, Result};
+
+/// A singular value below this share of the largest is rounding, and its direction is none of the records'.
+const RANK_TOLERANCE: f64 = 1e-10;
+
+/// X = U·Σ·Vᵀ of rank r.
+pub(crate) struct SingularValues {
+    /// U: n × r.
+    pub(crate) left: Array2<f64>,
+    /// Σ, from the largest on (r values).
+    pub(crate) values: Array1<f64>,
+    /// V: d × r.
+    pub(crate) right: Array2<f64>,
+}
+
+impl SingularValues {
+    /// That of `records` (n × d), the same for any number of threads.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`], in the name of `mechanism`, for records that are all zero, or for which it was not found.
+    pub(crate) fn of(records: &Array2<f64>, mechanism: &str) -> Result<Self> {
+        let refuse = |reason: &str| Error::not_applicable(mechanism, reason);
+        let (n, d) = records.dim();
+        let size = n.min(d);
+        let flat: Vec<f64> = records.iter().copied().collect();
+        let (mut left, mut right, mut values) = (Mat::zeros(n, size), Mat::zeros(d, size), Diag::zeros(size));
+        let scratch = svd::svd_scratch::<f64>(n, d, Thin, Thin, Par::Seq, Default::default());
+        let mut memory = MemBuffer::new(scratch);
+        svd::svd(
+            MatRef::from_row_major_slice(&flat, n, d),
+            values.as_mut(),
+            Some(left.as_mut()),
+            Some(right.as_mut()),
+            Par::Seq,
+            MemStack::new(&mut memory),
+            Default::default(),
+        )
+        .map_err(|_| refuse("the singular values of these records were not found"))?;
+        let values = Array1::from_shape_fn(size, |at| values[at]);
+        let least = RANK_TOLERANCE * values.first().copied().unwrap_or(0.0);
+        let rank = values.iter().take_while(|value| **value > least).count();
+        if rank == 0 {
+            return Err(refuse("every record is zero, and spans nothing"));
+        }
+        let first = |of: &Mat<f64>, rows| Array2::from_shape_fn((rows, rank), |(row, at)| of[(row, at)]);
+        Ok(Self {
+            left: first(&left, n),
+            values: values.slice(ndarray::s![..rank]).to_owned(),
+            right: first(&right, d),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn it_multiplies_back_to_the_records_in_their_rank() {
+        // The third column is the sum of the others: rank two, tall or wide.
+        let tall = array![[1.0, 2.0, 3.0], [0.5, -1.0, -0.5], [4.0, 0.0, 4.0], [0.1, 0.2, 0.3]];
+        for records in [tall.clone(), tall.t().to_owned()] {
+            let SingularValues { left, values, right } = SingularValues::of(&records, "a mechanism").unwrap();
+            assert_eq!(values.len(), 2);
+            let back = (&left * &values).dot(&right.t());
+            assert!((back - &records).iter().all(|x| x.abs() < 1e-13));
+            let gram = left.t().dot(&left) - Array2::<f64>::eye(2);
+            assert!(gram.iter().all(|x| x.abs() < 1e-14), "{gram}");
+        }
+        let zero = SingularValues::of(&Array2::zeros((3, 2)), "a mechanism").err().unwrap();
+        assert_eq!(zero.to_string(), "a mechanism does not apply: every record is zero, and spans nothing");
+    }
+}
