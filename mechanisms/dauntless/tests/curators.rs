@@ -170,8 +170,8 @@ fn what_leaves_is_the_view_with_noise_of_v_beside_it() {
     assert!((variance / expected - 1.0).abs() < 0.025, "seed {SEED}: {variance} is not {expected}");
     assert!((noise.feature_variance().unwrap()[3] / expected - 1.0).abs() < 1e-12);
     // The key, saved and read again, gives the same view.
-    let saved = key.save().unwrap().unwrap();
-    let again = Key::load(&saved, "key.json").unwrap().view(&people).unwrap();
+    let saved = key.save("a passphrase").unwrap().unwrap();
+    let again = Key::load(&saved, "a passphrase", "key.json").unwrap().view(&people).unwrap();
     assert_eq!(again, key.view(&people).unwrap());
     assert_eq!(format!("{key:?}"), "Secret(..)");
 }

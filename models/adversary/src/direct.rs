@@ -61,7 +61,7 @@ pub(crate) fn members(
         let released = mechanism.release(&pair[side], &mut Randomness::seeded(stream.next_u64()));
         released.ok().map(|release| flattened(&release.table))
     };
-    let effort = Effort { samples: (effort.samples / 10).max(1000), ..effort };
+    let effort = Effort { samples: (effort.samples / 40).max(1000), ..effort };
     Ok(same_law(name, &claim.to_string(), draw, effort))
 }
 
