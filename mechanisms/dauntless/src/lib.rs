@@ -18,3 +18,8 @@ mod singular_values;
 pub use column_space::{COLUMN_SPACE, ColumnSpace};
 pub use multiplicative::{MULTIPLICATIVE_DP, MultiplicativeDp};
 pub use obfuscation::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation, obfuscation_delta};
+
+/// The README's example runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
