@@ -1,10 +1,10 @@
 //! Broken twins of releases of records times a secret matrix.
 
 use ndarray::Array2;
-use scumble::dauntless::{MultiplicativeDp, SingularValueObfuscation};
+use scumble::dauntless::SingularValueObfuscation;
 use scumble::registry::{
-    Budget, CentralDp, Claim, Domain, Guarantee, Mechanism, Neighbours, Notion, Randomness, RecordDomain,
-    Release, Result, Table, TargetDomain, Unit,
+    CentralDp, Claim, Domain, Guarantee, Mechanism, Neighbours, Notion, Randomness, RecordDomain, Release,
+    Result, Table, TargetDomain, Unit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +24,8 @@ pub enum TransformedFault {
     By(Box<dyn Mechanism>),
     /// It always releases from one seed.
     OneSeed,
-    /// It releases as `multiplicative-dp` for the box that the sample at hand spans: this budget, so many records and columns.
-    OfTheSample(Budget, u64, usize),
+    /// Its noise is short by as much as the box that the sample at hand spans is narrower than the domain.
+    OfTheSample,
     /// An orthonormal basis of the column space, made of the columns one after the other, and not turned.
     NotTurned,
     /// The same with nothing but the signs of its columns by chance.
@@ -49,8 +49,11 @@ impl TransformedTwin {
             TransformedFault::None => of(&*self.honest, randomness),
             TransformedFault::By(other) => of(&**other, randomness),
             TransformedFault::OneSeed => of(&*self.honest, &mut Randomness::seeded(1)),
-            TransformedFault::OfTheSample(budget, records, dim) => {
-                of(&MultiplicativeDp::new(spanned(table)?, *budget, *records, *dim)?, randomness)
+            TransformedFault::OfTheSample => {
+                let honest = self.honest.release(table, randomness)?;
+                let clean = honest.key.view(table)?.records().clone();
+                let share = diameter(table) / self.honest.domain().features().l2_diameter();
+                Ok(&clean + &(share * (honest.table.records() - &clean)))
             }
             TransformedFault::NotTurned => Ok(basis(table)),
             TransformedFault::OnlySigns => {
@@ -70,16 +73,15 @@ impl TransformedTwin {
     }
 }
 
-/// The domain with the box that the table spans in the place of the features.
-fn spanned(table: &Table) -> Result<RecordDomain> {
+/// The ℓ₂ diameter of the box that the records span.
+fn diameter(table: &Table) -> f64 {
     let side = |column: ndarray::ArrayView1<f64>| {
         let ends = column
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
-        Domain::interval(ends.0, ends.1)
+        (ends.1 - ends.0).powi(2)
     };
-    let sides = table.records().columns().into_iter().map(side).collect::<Result<Vec<_>>>()?;
-    RecordDomain::new(table.columns().to_vec(), Domain::product(sides)?, TargetDomain::None)
+    table.records().columns().into_iter().map(side).sum::<f64>().sqrt()
 }
 
 /// The columns, each made orthogonal to those before, at length 1.

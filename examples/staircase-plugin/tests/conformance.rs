@@ -23,6 +23,7 @@ fn the_comparison_shows_it() {
     assert_eq!(
         mechanisms,
         [
+            "column-space",
             "direct",
             "duchi",
             "fisher-bounded",
@@ -33,10 +34,11 @@ fn the_comparison_shows_it() {
             "laplace",
             "piecewise",
             "randomized-response",
+            "singular-value-obfuscation",
             "staircase"
         ]
     );
-    let staircase = &outcome["rows"][10];
+    let staircase = &outcome["rows"][12];
     // It protects the features; the comparison completes it with randomised response for the label.
     assert_eq!(staircase["guarantee"]["claims"][0]["protects"], "record");
     assert_eq!(staircase["guarantee"]["epsilon"], 1.0);

@@ -39,8 +39,18 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
     assert_eq!(mechanisms, installed);
     for finding in findings {
         assert!(KEYS.iter().all(|key| finding.get(key).is_some()), "{finding}");
-        if finding["mechanism"] == "identity" {
-            assert_eq!(finding["verdict"], "nothing-claimed");
+        let expected = match finding["mechanism"].as_str().unwrap() {
+            "identity" | "singular-value-obfuscation" => Some(["nothing-claimed"; 2]),
+            // That two laws are alike has no number of which more than half is seen.
+            "column-space" | "dauntless-inference" | "dauntless-mix" | "perfect-secrecy" => {
+                Some(["holds"; 2])
+            }
+            // What Theorem 5 claims is so loose that next to nothing of it shows.
+            "multiplicative-dp" => Some(["holds", "inconclusive"]),
+            _ => None,
+        };
+        if let Some(expected) = expected {
+            assert!(expected.contains(&finding["verdict"].as_str().unwrap()), "{finding}");
             continue;
         }
         assert_eq!(finding["verdict"], "holds", "{finding}");

@@ -36,8 +36,8 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
     let rows = outcome["rows"].as_array().unwrap();
     assert_eq!(
         rows.len(),
-        18,
-        "what has no ε once, identity and fisher-correlated, eight others at two budgets"
+        20,
+        "what has no ε once, identity and three curators, eight others at two budgets"
     );
     let keys = [
         "epsilon",
@@ -59,7 +59,7 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         assert!(row["mean"].as_f64().unwrap() > 0.3);
     }
     let of = |mechanism: &str| rows.iter().filter(|row| row["mechanism"] == mechanism).collect::<Vec<_>>();
-    for without in ["identity", "fisher-correlated"] {
+    for without in ["identity", "column-space", "fisher-correlated", "singular-value-obfuscation"] {
         assert_eq!(of(without).len(), 1);
         assert_eq!(of(without)[0]["epsilon"], serde_json::Value::Null);
         assert_eq!(of(without)[0]["guarantee"]["epsilon"], serde_json::Value::Null);
@@ -113,6 +113,7 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
         [
             "duchi",
             "fisher-correlated",
+            "multiplicative-dp",
             "piecewise",
             "privacy-agnostic",
             "randomized-response",
@@ -120,7 +121,7 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
             "task-aware-clipped",
             "task-aware-linear"
         ],
-        "a colour is no number, a price no level and no class, and nobody volunteers"
+        "a colour is no number, a price no level and no class, nobody volunteers, and nobody says how many records there are"
     );
 }
 
