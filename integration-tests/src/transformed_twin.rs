@@ -60,7 +60,7 @@ impl TransformedTwin {
                 let mut stream = randomness.streams().stream(0);
                 let mut basis = basis(table);
                 for mut column in basis.columns_mut() {
-                    column *= if stream.next_u32() % 2 == 0 { 1.0 } else { -1.0 };
+                    column *= if stream.next_u32().is_multiple_of(2) { 1.0 } else { -1.0 };
                 }
                 Ok(basis)
             }
