@@ -149,3 +149,22 @@ fn what_promises_nothing_costs_more_than_any_ledger_holds() {
     assert!(message.contains("ε = inf"), "{message}");
     assert!(!Path::new(&desk.path("keys/key.json")).exists());
 }
+
+/// Columns that are none of the schema's stand behind those that are, as they were released.
+#[test]
+fn records_times_a_secret_matrix_are_written_under_names_of_their_own() {
+    let desk = desk();
+    let design = "design column-space --schema schema.toml --target colour --epsilon inf --output designs/design.json --force";
+    assert!(desk.run(design).status.success());
+    let output = desk.run(&format!("{RELEASE} --key keys/key.json --card public/card.json"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let released = std::fs::read_to_string(desk.path("public/released.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = released.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0], ["colour", "released 1"]);
+    assert_eq!([rows[1][0], rows[2][0]], ["red", "green"]);
+    // A basis of the space of 0.1 and 0.25, of length 1.
+    let [one, other] = [1, 2].map(|row: usize| rows[row][1].parse::<f64>().unwrap());
+    assert!((other / one - 2.5).abs() < 1e-12 && (one.hypot(other) - 1.0).abs() < 1e-12, "{one}, {other}");
+    let card = std::fs::read_to_string(desk.path("public/card.json")).unwrap();
+    assert!(card.contains("ambiguity-set") && card.contains("\"epsilon\": null"), "{card}");
+}

@@ -112,7 +112,7 @@ fn least_noise(saved: &Saved, epsilon: f64) -> Result<(f64, CentralDp)> {
     let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (saved.domain.columns().len() + 2) as f64);
     let factor = Factor::new(sensitivity, saved.records, saved.dim as u64).map_err(refused)?;
     let (v, private) = factor.least_v(epsilon, delta).map_err(refused)?;
-    let delta = private.deltas.total(saved.dim as u64);
+    // The parts of δ add up to no more than it.
     Ok((v, CentralDp::new(private.epsilon, delta, Neighbours::ReplaceOne)))
 }
 

@@ -156,8 +156,8 @@ impl Mechanism for SingularValueObfuscation {
              differential privacy"
                 .to_owned(),
             format!(
-                "something of the singular values: where one is ten times larger, δ is {delta:.2e} at ε = 1 (τ = {tau}); the smaller δ \
-                 that the paper prints (Lemmas 6 and 7) is false"
+                "something of the singular values: where one is ten times larger, δ is {delta:.2e} at ε = 1 (τ = {tau}); the δ that the paper \
+                 prints (Lemmas 6 and 7) is too small where τ is"
             ),
             "the space that the columns of the features span, and so every linear relation among the records".into(),
             "all records, exactly, to one who knows as many independent ones as there are released columns".into(),
