@@ -275,7 +275,7 @@ register! {
         summary: "what leaves of the records is the identity matrix, whatever they are; labels and their number leave in clear",
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Section 5",
         side: Curator,
-        pace: Quick,
+        pace: Slow, // what is learned from it has a column for every record
         parameters: Parameters,
         design: |parameters: Parameters, brief: &Brief| {
             let improvement = parameters.improvement.unwrap_or(Improvement::Add);

@@ -2,8 +2,8 @@
 
 use crate::error::check_length;
 use crate::{
-    Activation, Architecture, Batches, Epoch, Error, Initialisation, Loss, Network, Pass, Real, Result,
-    Training,
+    Activation, Architecture, Batches, Epoch, Error, Initialisation, Loss, Network, Optimiser, Pass, Real,
+    Result, Training,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
@@ -19,7 +19,7 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 /// let rest = Architecture::new(4).layer(2, Activation::Identity);
 /// let start = Embedding::<f64>::new(6, Activation::Relu, rest, 1)?;
 /// let training = Training { epochs: 500, batch_size: 3, ..Training::default() };
-/// let fitted = training.fit_identity(start, Loss::CrossEntropy(classes.view()), |_| ())?;
+/// let fitted = training.fit_identity(start, training.optimiser, Loss::CrossEntropy(classes.view()), |_| ())?;
 /// assert_eq!(fitted.classify_sums(fitted.table().view())?, classes);
 /// # Ok::<(), scumble_neural::Error>(())
 /// ```
@@ -89,14 +89,15 @@ impl<T: Real> Embedding<T> {
 }
 
 impl Training {
-    /// Fits an embedding to what should come out of its n records, from `start` on. Each row of the table has an optimiser of its own, for it
-    /// moves once an epoch.
+    /// Fits an embedding to what should come out of its n records, from `start` on. Each row of the table has an optimiser of its own, of this
+    /// kind: it moves once an epoch, and needs longer steps than the layers behind it.
     ///
     /// # Errors
     /// As [`fit`](Self::fit).
     pub fn fit_identity<T: Real>(
         &self,
         start: Embedding<T>,
+        rows: Optimiser,
         loss: Loss<'_, T>,
         mut progress: impl FnMut(Epoch) + Send,
     ) -> Result<Embedding<T>> {
@@ -107,22 +108,22 @@ impl Training {
         loss.check(embedding.rest.architecture().outputs())?;
         let mut batches = Batches::new(n, self.batch_size, self.seed)?;
         let mut stepper = self.optimiser.start(embedding.rest.parameters().len())?;
-        let mut rows_steppers = (0..n).map(|_| self.optimiser.start(width)).collect::<Result<Vec<_>>>()?;
+        let mut rows_steppers = (0..n).map(|_| rows.start(width)).collect::<Result<Vec<_>>>()?;
         let mut gradient = vec![T::zero(); embedding.rest.parameters().len()];
         let mut output_gradient =
             Array2::zeros((self.batch_size.min(n), embedding.rest.architecture().outputs()));
         let mut pass = Pass::default();
         for number in 1..=self.epochs {
             let mut sum = 0.0;
-            for rows in batches.shuffled() {
-                let activated = embedding.activated(embedding.table.select(Axis(0), rows).view());
+            for batch in batches.shuffled() {
+                let activated = embedding.activated(embedding.table.select(Axis(0), batch).view());
                 let output = embedding.rest.forward(activated.view(), &mut pass)?;
-                let mut of_output = output_gradient.slice_mut(s![..rows.len(), ..]);
-                let lost: f64 = loss.mean_of(rows, output, of_output.view_mut())?.into();
+                let mut of_output = output_gradient.slice_mut(s![..batch.len(), ..]);
+                let lost: f64 = loss.mean_of(batch, output, of_output.view_mut())?.into();
                 if !lost.is_finite() {
                     return Err(Error::Diverged { epoch: number, what: "the training loss", value: lost });
                 }
-                sum += rows.len() as f64 * lost;
+                sum += batch.len() as f64 * lost;
                 embedding.rest.backward(of_output.view(), &mut pass)?;
                 let mut of_sums = embedding.rest.input_gradient(&mut pass)?.to_owned();
                 if let (Some(activated), Some(of_sums)) = (activated.as_slice(), of_sums.as_slice_mut()) {
@@ -130,7 +131,7 @@ impl Training {
                 }
                 embedding.rest.gradient(&pass, &mut gradient)?;
                 stepper.step(embedding.rest.parameters_mut(), &gradient)?;
-                for (&row, of_row) in rows.iter().zip(of_sums.outer_iter()) {
+                for (&row, of_row) in batch.iter().zip(of_sums.outer_iter()) {
                     let mut own = embedding.table.row_mut(row);
                     if let (Some(own), Some(of_row)) = (own.as_slice_mut(), of_row.as_slice()) {
                         rows_steppers[row].step(own, of_row)?;
