@@ -87,7 +87,7 @@ fn the_key_is_saved_apart_and_opens_the_release() {
     let refused = |text: &str, passphrase| Key::load(text, passphrase, "key.json").unwrap_err().to_string();
     assert_eq!(
         refused(&text, "another passphrase"),
-        "key.json: the passphrase is not the one that it was saved with, and nothing of it was read"
+        "key.json: the key cannot be used: the passphrase is not the one that it was saved with, and nothing of it was read"
     );
     let changed = text.replacen("\"passes\": 3", "\"passes\": 4", 1);
     assert_ne!(changed, text);

@@ -111,6 +111,8 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     assert_eq!(
         names,
         [
+            "dauntless-inference",
+            "dauntless-mix",
             "duchi",
             "fisher-correlated",
             "multiplicative-dp",
