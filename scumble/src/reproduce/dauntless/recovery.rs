@@ -108,14 +108,17 @@ pub(super) fn figures_2_to_7(setting: &Setting, name: &'static str) -> Result<Fo
     let trials = trials(setting);
     let cases: Vec<Case> = CASES.into_iter().filter(|case| !setting.quick || case.data == "mnist").collect();
     (setting.on_start)((cases.len() * trials) as u64);
-    let store = setting.finished(name)?;
     let (mut findings, mut rows, mut panels) = (vec![], vec![], vec![]);
+    let mut store = None;
     for of in ["mnist", "cifar10"] {
         let own: Vec<&Case> = cases.iter().filter(|case| case.data == of).collect();
         if own.is_empty() {
             continue;
         }
         let data = Data::load(setting, of)?;
+        if store.is_none() {
+            store = setting.finished(name)?;
+        }
         for case in own {
             let samples = if setting.quick { case.samples / 30 } else { case.samples };
             let found: Vec<Recovered> = (0..trials)
