@@ -2,6 +2,7 @@
 
 use crate::draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, STYLE, TOP, WIDTH, at, ends};
 use maud::{Markup, PreEscaped, html};
+use ndarray::ArrayView1;
 use serde::Serialize;
 
 /// Panels, one below the other.
@@ -348,6 +349,11 @@ impl Frame {
         let place = |[u, v]: [f64; 2]| [LEFT + u * (RIGHT - LEFT), BOTTOM - v * (BOTTOM - TOP)];
         (distance(first, last) > 1e-9).then(|| [place(*first), place(*last)])
     }
+}
+
+/// Shares of ink as digits from 0 to 7.
+pub(super) fn shades(image: ArrayView1<f64>) -> String {
+    image.iter().map(|ink| char::from(b'0' + (8.0 * ink).clamp(0.0, 7.0) as u8)).collect()
 }
 
 #[cfg(test)]

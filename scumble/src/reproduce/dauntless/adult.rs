@@ -1,13 +1,13 @@
 //! Section A.1: incomes by ridge regression under perfect secrecy.
 
 use super::data::{Data, classes_of};
-use super::{beside, percent, trials};
+use super::{beside, chart, percent, point, trials};
 use crate::dauntless::{Improvement, PerfectSecrecy};
 use crate::linear::RidgeParams;
 use crate::registry::Table;
 use crate::reproduce::report::{Finding, Found, Grid, Verdict};
 use crate::reproduce::trials::Mean;
-use crate::reproduce::{Layer, Marks, Panel, Picture, Point, Result, Scale, Setting};
+use crate::reproduce::{Result, Setting};
 use linfa::traits::{Fit, Predict};
 use linfa::{Dataset, ParamGuard};
 use ndarray::{Array1, Axis};
@@ -58,12 +58,12 @@ pub(super) fn adult(setting: &Setting, name: &'static str) -> Result<Found> {
             percent(&found[1]),
         ]);
         for (curve, found) in curves.iter_mut().zip(&found) {
-            let Mean { value, error } = Mean::of(found);
-            curve.push(Point { x: n as f64, y: 100.0 * value, error: 100.0 * error });
+            curve.push(point(n as f64, found));
         }
     }
     let [plain, secret] = curves;
-    let layers = [("ordinary", plain), ("perfect secrecy", secret)];
+    let curves =
+        [("ordinary", plain), ("perfect secrecy", secret)].map(|(name, points)| (name.to_owned(), points));
     Ok(Found {
         trials,
         findings,
@@ -85,23 +85,7 @@ pub(super) fn adult(setting: &Setting, name: &'static str) -> Result<Found> {
              from 0 to 1 by public bounds. v = 1, added to singular values (Σ + v·I). The model of the identity matrix is what ridge regression makes of \
              it: each record's label, shrunken."
         )],
-        picture: Picture {
-            title: "Incomes under perfect secrecy (A.1)".into(),
-            panels: vec![Panel {
-                title: "Ridge regression".into(),
-                across: Scale::linear("training records"),
-                up: Scale::linear("accuracy, %"),
-                layers: layers
-                    .into_iter()
-                    .enumerate()
-                    .map(|(look, (name, points))| Layer {
-                        name: name.into(),
-                        look,
-                        marks: Marks::Curve(points),
-                    })
-                    .collect(),
-            }],
-        },
+        picture: chart("Incomes under perfect secrecy (A.1)", "Ridge regression", "training records", curves),
     })
 }
 

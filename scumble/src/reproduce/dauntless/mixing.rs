@@ -1,12 +1,12 @@
 //! Tables 2 and 3: images that are mixed and transformed, and what a network learns of them.
 
 use super::data::{Data, classes_of};
-use super::{accuracy, beside, percent, share_alike, trials};
+use super::{accuracy, beside, chart, percent, point, share_alike, trials};
 use crate::classifier::ClassifierParams;
 use crate::registry::{Brief, Budget, Target, Volunteers};
 use crate::reproduce::report::{Finding, Found, Grid, Verdict};
 use crate::reproduce::trials::Mean;
-use crate::reproduce::{Layer, Marks, Panel, Picture, Point, Result, Scale, Setting};
+use crate::reproduce::{Result, Setting};
 use linfa::traits::{Fit, Predict};
 use linfa::{Dataset, ParamGuard};
 use ndarray::Array1;
@@ -239,17 +239,11 @@ impl Run<'_> {
         });
         let mut names: Vec<String> = rows.iter().map(Row::name).collect();
         names.dedup();
-        let layers = names.into_iter().enumerate().map(|(look, name)| {
+        let curves = names.into_iter().map(|name| {
             let own = rows.iter().zip(found).filter(|(row, _)| row.name() == name);
-            let points = own.map(|(row, shares)| {
-                let Mean { value, error } = Mean::of(shares);
-                Point {
-                    x: (row.times * self.data.train.len()) as f64,
-                    y: 100.0 * value,
-                    error: 100.0 * error,
-                }
-            });
-            Layer { look, marks: Marks::Curve(points.collect()), name }
+            let points =
+                own.map(|(row, shares)| point((row.times * self.data.train.len()) as f64, shares)).collect();
+            (name, points)
         });
         Ok(Found {
             trials: self.trials,
@@ -274,15 +268,7 @@ impl Run<'_> {
                      any budget: each private record is mixed into several samples, and there are far more of them than a theorem allows."
                 ),
             ],
-            picture: Picture {
-                title: title.into(),
-                panels: vec![Panel {
-                    title: "A network of what leaves".into(),
-                    across: Scale::linear("samples"),
-                    up: Scale::linear("accuracy, %"),
-                    layers: layers.collect(),
-                }],
-            },
+            picture: chart(title, "A network of what leaves", "samples", curves),
         })
     }
 }

@@ -6,9 +6,9 @@ mod mixing;
 mod recovery;
 mod secrecy;
 
-use super::Reproduction;
 use super::report::{Finding, Verdict};
 use super::trials::Mean;
+use super::{Layer, Marks, Panel, Picture, Point, Reproduction, Scale};
 use crate::registry::Target;
 use ndarray::Array1;
 
@@ -86,5 +86,31 @@ fn beside(what: String, printed: f64, within: f64, shares: &[f64], why: String) 
             _ => Verdict::Reproduced,
         },
         why,
+    }
+}
+
+/// A point of a curve: a mean in percent, with its standard error.
+fn point(x: f64, shares: &[f64]) -> Point {
+    let Mean { value, error } = Mean::of(shares);
+    Point { x, y: 100.0 * value, error: 100.0 * error }
+}
+
+/// Accuracies in percent as curves, each with its name.
+fn chart(
+    title: &str,
+    panel: &str,
+    across: &str,
+    curves: impl IntoIterator<Item = (String, Vec<Point>)>,
+) -> Picture {
+    let layers = curves.into_iter().enumerate();
+    let layers = layers.map(|(look, (name, points))| Layer { name, look, marks: Marks::Curve(points) });
+    Picture {
+        title: title.into(),
+        panels: vec![Panel {
+            title: panel.into(),
+            across: Scale::linear(across),
+            up: Scale::linear("accuracy, %"),
+            layers: layers.collect(),
+        }],
     }
 }

@@ -5,10 +5,11 @@ use super::{percent, trials};
 use crate::adversary::Inversion;
 use crate::registry;
 use crate::registry::{Brief, Budget, Key, RecordDomain, Stream, Table};
+use crate::reproduce::picture::shades;
 use crate::reproduce::report::{Finding, Found, Grid, Verdict};
 use crate::reproduce::trials::Mean;
 use crate::reproduce::{Error, Layer, Marks, Panel, Picture, Result, Scale, Setting};
-use ndarray::{Array2, ArrayView1, Axis};
+use ndarray::{Array2, Axis};
 use rand::Rng;
 use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
@@ -307,9 +308,4 @@ fn mixtures(
 fn seen(domain: &RecordDomain, key: &Key, records: Array2<f64>) -> Result<Array2<f64>> {
     let table = Table::new(domain.columns().to_vec(), records, registry::Target::None)?;
     Ok(key.view(&table)?.records().clone())
-}
-
-/// Shares of ink as digits from 0 to 7.
-fn shades(image: ArrayView1<f64>) -> String {
-    image.iter().map(|ink| char::from(b'0' + (8.0 * ink).clamp(0.0, 7.0) as u8)).collect()
 }

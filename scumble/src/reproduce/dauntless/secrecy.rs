@@ -1,13 +1,12 @@
 //! Table 1: digits by a network under perfect secrecy.
 
 use super::data::{Data, classes_of};
-use super::{beside, percent, share_alike, trials};
+use super::{beside, chart, percent, point, share_alike, trials};
 use crate::classifier::ClassifierParams;
 use crate::dauntless::{Improvement, PerfectSecrecy};
 use crate::neural::{Activation, Adam, Architecture, Embedding, Loss, Optimiser, Training};
 use crate::reproduce::report::{Found, Grid};
-use crate::reproduce::trials::Mean;
-use crate::reproduce::{Layer, Marks, Panel, Picture, Point, Result, Scale, Setting};
+use crate::reproduce::{Point, Result, Setting};
 use linfa::traits::{Fit, Predict};
 use linfa::{Dataset, ParamGuard};
 use ndarray::Array1;
@@ -94,8 +93,7 @@ pub(super) fn table_1(setting: &Setting, name: &'static str) -> Result<Found> {
             percent(&found[1]),
         ]);
         for (curve, found) in curves.iter_mut().zip(&found) {
-            let Mean { value, error } = Mean::of(found);
-            curve.push(Point { x: classes as f64, y: 100.0 * value, error: 100.0 * error });
+            curve.push(point(classes as f64, found));
         }
     }
     let of_paper = |at: usize| {
@@ -105,12 +103,13 @@ pub(super) fn table_1(setting: &Setting, name: &'static str) -> Result<Found> {
             .collect()
     };
     let [plain, secret] = curves;
-    let layers = [
+    let curves = [
         ("images", plain),
         ("images, printed", of_paper(0)),
         ("perfect secrecy", secret),
         ("perfect secrecy, printed", of_paper(1)),
-    ];
+    ]
+    .map(|(name, points)| (name.to_owned(), points));
     Ok(Found {
         trials,
         findings,
@@ -128,23 +127,7 @@ pub(super) fn table_1(setting: &Setting, name: &'static str) -> Result<Found> {
              trained so is not far from a linear one.",
             effort.each, effort.epochs, effort.table_rate, effort.learning_rate, effort.start
         )],
-        picture: Picture {
-            title: "Handwritten digits under perfect secrecy (Table 1)".into(),
-            panels: vec![Panel {
-                title: "Networks".into(),
-                across: Scale::linear("digits"),
-                up: Scale::linear("accuracy, %"),
-                layers: layers
-                    .into_iter()
-                    .enumerate()
-                    .map(|(look, (name, points))| Layer {
-                        name: name.into(),
-                        look,
-                        marks: Marks::Curve(points),
-                    })
-                    .collect(),
-            }],
-        },
+        picture: chart("Handwritten digits under perfect secrecy (Table 1)", "Networks", "digits", curves),
     })
 }
 

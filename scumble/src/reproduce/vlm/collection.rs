@@ -5,9 +5,10 @@ use super::learner::{Released, Rule, choose};
 use super::people::{Data, People, Sizes};
 use super::sharing::{Model, Shared, classes_of, flipped};
 use crate::registry::{Brief, Budget, Randomness, Table};
+use crate::reproduce::picture::shades;
 use crate::reproduce::{Error, Result, Setting};
 use crate::store::{Key, Store};
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -56,11 +57,6 @@ impl Found {
             Of::Private => accuracy.private,
         })
     }
-}
-
-/// Shares of ink as digits from 0 to 7.
-fn shades(image: ArrayView1<f64>) -> String {
-    image.iter().map(|ink| char::from(b'0' + (8.0 * ink).clamp(0.0, 7.0) as u8)).collect()
 }
 
 /// The rows of the first record of each class.
