@@ -53,8 +53,10 @@ pub struct Loans {
 }
 
 impl Loans {
-    /// The places of the encoded columns that a data join keeps private (E.1.3: six columns of the file), and of all others, which
-    /// stand beside the label in clear.
+    /// The places of the encoded columns of one side of a data join (E.1.3: six columns of the file), and of the other: all the rest.
+    ///
+    /// E.1.3 has the first in the data of the mechanism, but its accuracies are those of the first in clear and the rest private: these six
+    /// alone tell 51 to 53 % of balanced loans apart and the rest 65 %, where the paper has 56.1 % for the side that is in clear.
     pub fn joined(&self) -> [Vec<usize>; 2] {
         let is_joined = |name: &str| {
             JOINED.iter().any(|joined| {

@@ -36,7 +36,7 @@ pub use central::{Canary, canary};
 pub use direct::{recovery, same_law};
 pub use effort::Effort;
 pub use finding::{Broken, Finding, Measure, Point, Verdict};
-pub use inversion::{Inversion, LinearMap};
+pub use inversion::{Inversion, LinearMap, Pairs};
 pub use score::Output;
 
 /// An audit that cannot be made fails in the registry's words.

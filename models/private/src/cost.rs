@@ -25,6 +25,8 @@ pub struct Spent {
     pub steps: u64,
     /// q: with which probability each record enters a step.
     pub sampling_rate: f64,
+    /// Which noise: ε is proven for exact noise alone.
+    pub noise: NoiseKind,
     /// σ, as it was chosen.
     pub noise_multiplier: f64,
     /// That of a Gaussian mechanism in real numbers which costs no less: ε is computed from it.
@@ -66,6 +68,7 @@ impl PrivateTraining {
             neighbours,
             steps,
             sampling_rate,
+            noise: self.noise,
             noise_multiplier: self.noise_multiplier,
             effective_noise_multiplier,
             epsilon_by_renyi: 0.0,

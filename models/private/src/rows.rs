@@ -8,7 +8,7 @@
 //! left to assume is that the ways that are taken do not depend on the rows' values.
 
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, Axis};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use scumble_neural::{Network, Pass, Real};
@@ -18,6 +18,9 @@ pub(crate) const MOST_ROWS: usize = 96;
 
 /// Numbers of which the rows of a pass may be a multiple, each one of those before it.
 const ALIGNMENTS: [usize; 3] = [16, 48, MOST_ROWS];
+
+/// By how many places rows are moved on when their order is changed: no multiple of it is a number of rows that a kernel takes at once.
+const MOVED: usize = 5;
 
 /// Sets `padded` to the `rows` and as many more as make a multiple of `alignment`: the last one over again.
 pub(crate) fn pad(rows: &[usize], alignment: usize, padded: &mut Vec<usize>) {
@@ -43,16 +46,19 @@ pub(crate) fn alignment<T: Real>(network: &Network<T>) -> Result<usize> {
     let (records, gradient) = (drawn(inputs), drawn(outputs));
     let mut pass = Pass::default();
     let all = Through::new(network, records.view(), gradient.view(), &mut pass)?;
-    let mut is_alike = |rows: usize| -> Result<bool> {
-        // The last rows, turned round: each stands elsewhere than where it stood among all.
-        let turned = |array: &Array2<T>| array.slice(s![MOST_ROWS - rows..;-1, ..]).to_owned();
-        let some = Through::new(network, turned(&records).view(), turned(&gradient).view(), &mut pass)?;
-        Ok((0..rows).all(|at| all.is_alike(MOST_ROWS - 1 - at, &some, at)))
+    let mut is_alike = |order: &[usize]| -> Result<bool> {
+        let ordered = |array: &Array2<T>| array.select(Axis(0), order);
+        let some = Through::new(network, ordered(&records).view(), ordered(&gradient).view(), &mut pass)?;
+        Ok(order.iter().enumerate().all(|(at, &row)| all.is_alike(row, &some, at)))
     };
     for alignment in ALIGNMENTS {
         let mut alike = true;
         for rows in (alignment..=MOST_ROWS).step_by(alignment) {
-            alike = alike && is_alike(rows)?;
+            // The last rows turned round, and the first ones moved on: each stands elsewhere than where it stood among all, and in another
+            // place of whatever number of rows a kernel takes at once.
+            let turned: Vec<usize> = (MOST_ROWS - rows..MOST_ROWS).rev().collect();
+            let moved: Vec<usize> = (0..rows).map(|at| (at + MOVED) % rows).collect();
+            alike = alike && is_alike(&turned)? && is_alike(&moved)?;
         }
         if alike {
             return Ok(alignment);

@@ -282,6 +282,30 @@ fn samples_are_as_large_as_the_sampling_rate_says() {
     );
 }
 
+/// A third of the steps draws nobody: they are steps like others, with noise alone, else their number would tell of the records.
+#[test]
+fn a_step_that_draws_nobody_has_its_noise() {
+    let start = network::<f64>(&[20, 20]);
+    let training = PrivateTraining {
+        expected_batch: 1,
+        optimiser: Optimiser::Sgd(Sgd { learning_rate: 1.0, ..Sgd::default() }),
+        ..PrivateTraining::default()
+    };
+    let mut empty = 0;
+    for seed in 0..30 {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let mut drawn = None;
+        let [moved] = training.fit([&start], 1000, 1, nothing, &mut rng, |step| drawn = Some(step)).unwrap();
+        let Some(Step { examples: 0, mean_loss, .. }) = drawn else { continue };
+        empty += 1;
+        assert_eq!(mean_loss, None);
+        let numbers = start.parameters().iter().zip(moved.parameters());
+        let still = numbers.filter(|(before, after)| before == after).count();
+        assert_eq!(still, 0, "seed {seed}: {still} parameters have no noise");
+    }
+    assert!(empty > 0, "every sample had somebody in it");
+}
+
 /// Variance and Kolmogorov's distance of 90,000 numbers. False alarms once in 500,000; a scale that is 5 % off, or not multiplied by the
 /// clipping norm, is seen.
 #[test]

@@ -2,7 +2,7 @@
 
 use super::data::{Data, classes_of};
 use super::{percent, trials};
-use crate::adversary::Inversion;
+use crate::adversary::{Inversion, Pairs};
 use crate::registry;
 use crate::registry::{Brief, Budget, Key, RecordDomain, Stream, Table};
 use crate::reproduce::picture::shades;
@@ -90,6 +90,9 @@ const CASES: [Case; 6] = [
 /// Images whose recovery is counted, and those that are shown.
 const COUNTED: usize = 500;
 const SHOWN: usize = 10;
+
+/// Mixtures that are made before their sums are taken: 200,000 images of 3072 values do not stay in memory.
+const AT_ONCE: usize = 25_000;
 
 /// An image is recovered within this share of its distance from the mean of what is public.
 const WITHIN: f64 = 0.5;
@@ -242,8 +245,13 @@ fn attacked(
         registry::Target::None,
     )?;
     let key = design.mechanism().release(&first, &mut randomness)?.key;
-    let (mixed, known) = mixtures(&public, &private, case.parts, samples, &mut stream);
-    let learned = Inversion::linear(seen(&data.domain, &key, mixed)?.view(), known.view())?;
+    let mut pairs = Pairs::default();
+    for from in (0..samples).step_by(AT_ONCE) {
+        let count = AT_ONCE.min(samples - from);
+        let (mixed, known) = mixtures(&public, &private, case.parts, count, &mut stream);
+        pairs.add(seen(&data.domain, &key, mixed)?.view(), known.view())?;
+    }
+    let learned = pairs.learn()?;
     let alone = sample(&mut stream, private.len(), COUNTED.min(private.len())).into_vec();
     let private = private.records().select(Axis(0), &alone);
     let recovered = learned.recover(seen(&data.domain, &key, private.clone())?.view()) * 2.0;
