@@ -33,10 +33,26 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 #[derive(Debug, Clone)]
 pub struct GaussianNoise {
     points: IntegerDomain,
-    /// The laws that differ, and which of them is each coordinate's (d values).
-    laws: Vec<DiscreteGaussian>,
-    law_of: Vec<usize>,
+    laws: Laws,
     curve: Curve,
+}
+
+/// The laws of coordinates.
+#[derive(Debug, Clone)]
+enum Laws {
+    /// One for all, however many there are.
+    One(DiscreteGaussian),
+    /// Those that differ, and which of them is each coordinate's (d values).
+    Each { distinct: Vec<DiscreteGaussian>, of: Vec<usize> },
+}
+
+impl Laws {
+    fn of(&self, coordinate: usize) -> &DiscreteGaussian {
+        match self {
+            Self::One(law) => law,
+            Self::Each { distinct, of } => &distinct[of[coordinate]],
+        }
+    }
 }
 
 impl GaussianNoise {
@@ -59,7 +75,7 @@ impl GaussianNoise {
     pub fn on_lattice(domain: &Domain, budget: Budget, lattice: Lattice) -> Result<Self> {
         largest_mu(budget)?;
         let points = IntegerDomain::new(domain, lattice)?;
-        let of = |sigma: u64| curve(&points, &vec![sigma; domain.dim()]);
+        let of = |sigma: u64| Some(curve(points.spread_alike(precision(sigma))?, domain.dim()));
         let meets = |sigma| of(sigma).is_some_and(|curve| curve.delta(budget.epsilon()) <= budget.delta());
         let sigma = search::least_integer(1, 1 << 59, meets);
         let Some((sigma, curve)) = sigma.and_then(|sigma| Some((sigma, of(sigma)?))) else {
@@ -69,7 +85,7 @@ impl GaussianNoise {
                 value: budget.epsilon(),
             });
         };
-        Ok(Self { points, laws: vec![law(sigma)?], law_of: vec![0; domain.dim()], curve })
+        Ok(Self { points, laws: Laws::One(law(sigma)?), curve })
     }
 
     /// The noise whose σ is at least `scales` (d values, in the units of `domain`), and more by one lattice step at most, on a
@@ -96,13 +112,14 @@ impl GaussianNoise {
             _ => Err(refused(scale)),
         });
         let sigmas: Vec<u64> = sigmas.collect::<Result<_>>()?;
-        let curve = curve(&points, &sigmas).ok_or_else(|| refused(least))?;
+        let precisions: Vec<f64> = sigmas.iter().copied().map(precision).collect();
+        let curve = curve(points.spread(&precisions).ok_or_else(|| refused(least))?, sigmas.len());
         let mut distinct = sigmas.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        let law_of = sigmas.iter().map(|sigma| distinct.partition_point(|other| other < sigma)).collect();
-        let laws = distinct.into_iter().map(law).collect::<Result<_>>()?;
-        Ok(Self { points, laws, law_of, curve })
+        let of = sigmas.iter().map(|sigma| distinct.partition_point(|other| other < sigma)).collect();
+        let distinct = distinct.into_iter().map(law).collect::<Result<_>>()?;
+        Ok(Self { points, laws: Laws::Each { distinct, of }, curve })
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
@@ -110,8 +127,8 @@ impl GaussianNoise {
     /// # Errors
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let mut laws = self.law_of.iter();
-        self.points.add(point, || laws.next().map_or(0, |&law| self.laws[law].sample(stream)))
+        let mut coordinates = 0..self.points.dim();
+        self.points.add(point, || coordinates.next().map_or(0, |at| self.laws.of(at).sample(stream)))
     }
 
     /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
@@ -120,8 +137,9 @@ impl GaussianNoise {
     /// As [`add`](Self::add).
     pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
         let distances = self.points.displacement(point, released)?;
-        let squares = distances.iter().zip(&self.law_of);
-        Ok(-squares.map(|(steps, &law)| (steps / self.laws[law].scale()).powi(2)).sum::<f64>() / 2.0)
+        let squares =
+            distances.iter().enumerate().map(|(at, steps)| (steps / self.laws.of(at).scale()).powi(2));
+        Ok(-squares.sum::<f64>() / 2.0)
     }
 
     /// δ(ε) of this very noise.
@@ -157,7 +175,7 @@ impl GaussianNoise {
     }
 
     fn of_each(&self, of: impl Fn(&DiscreteGaussian) -> f64) -> Vec<f64> {
-        self.law_of.iter().map(|&law| of(&self.laws[law])).collect()
+        (0..self.points.dim()).map(|at| of(self.laws.of(at))).collect()
     }
 }
 
@@ -177,14 +195,18 @@ fn largest_mu(budget: Budget) -> Result<f64> {
     gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)
 }
 
-/// δ(ε) of noise of these σ (d values, in lattice steps): the bound of [`GaussianNoise`], with its numbers rounded up.
-fn curve(points: &IntegerDomain, sigmas: &[u64]) -> Option<Curve> {
-    let precisions: Vec<f64> = sigmas.iter().map(|&sigma| (sigma as f64).powi(-2)).collect();
-    let Spread { squared_distance, distance, differing } = points.spread(&precisions)?;
+/// 1/σ².
+fn precision(sigma: u64) -> f64 {
+    (sigma as f64).powi(-2)
+}
+
+/// δ(ε) of noise on `dim` coordinates, from the spread of points where each counts 1/σ²: the bound of [`GaussianNoise`], with its numbers
+/// rounded up.
+fn curve(Spread { squared_distance, distance, differing }: Spread, dim: usize) -> Curve {
     // A sum of d positive terms errs by d roundings at most.
-    let up = 1.0 + 1e-12 + 4.0 * f64::EPSILON * sigmas.len() as f64;
+    let up = 1.0 + 1e-12 + 4.0 * f64::EPSILON * dim as f64;
     let distance = distance.min((squared_distance * differing).sqrt());
-    Some(Curve::gaussian(squared_distance.sqrt() * up, distance / 2.0 * up, differing / 8.0 * up))
+    Curve::gaussian(squared_distance.sqrt() * up, distance / 2.0 * up, differing / 8.0 * up)
 }
 
 #[cfg(test)]
@@ -226,14 +248,14 @@ mod tests {
             for (epsilon, delta) in [(0.3, 1e-3), (1.0, 1e-5), (4.0, 1e-7), (12.0, 1e-2)] {
                 let noise = GaussianNoise::on_lattice(&domain, budget(epsilon, delta), lattice).unwrap();
                 for at in [0.0, 0.5 * epsilon, epsilon, 1.5 * epsilon] {
-                    let exact = exact_delta(noise.laws[0].scale(), 1 << -exponent, at);
+                    let exact = exact_delta(noise.laws.of(0).scale(), 1 << -exponent, at);
                     let claimed = noise.curve().delta(at);
                     assert!(
                         exact <= claimed,
                         "step 2^{exponent}: δ({at}) is {exact}, and {claimed} is claimed"
                     );
                 }
-                let exact = exact_delta(noise.laws[0].scale(), 1 << -exponent, epsilon);
+                let exact = exact_delta(noise.laws.of(0).scale(), 1 << -exponent, epsilon);
                 assert!(
                     exact <= delta,
                     "step 2^{exponent}: δ({epsilon}) is {exact}, beyond the budget of {delta}"
@@ -252,7 +274,7 @@ mod tests {
         for exponent in [0, -1, -2] {
             let lattice = Lattice::new(exponent).unwrap();
             let noise = GaussianNoise::on_lattice(&domain, budget(1.0, 1e-4), lattice).unwrap();
-            let (sigma, one) = (noise.laws[0].scale(), 1i64 << -exponent);
+            let (sigma, one) = (noise.laws.of(0).scale(), 1i64 << -exponent);
             let reach = (12.0 * sigma) as i64;
             let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
             let total: f64 = (-reach..=reach).map(weight).sum();
@@ -316,8 +338,9 @@ mod tests {
         for sigma in [0.5, 1.0, 3.0, 20.0] {
             let noise = GaussianNoise {
                 points: IntegerDomain::new(&Domain::unit_box(1), Lattice::new(-3).unwrap()).unwrap(),
-                laws: vec![DiscreteGaussian::new(Rational::new((2.0 * sigma) as u64, 2).unwrap()).unwrap()],
-                law_of: vec![0],
+                laws: Laws::One(
+                    DiscreteGaussian::new(Rational::new((2.0 * sigma) as u64, 2).unwrap()).unwrap(),
+                ),
                 curve: Curve::pure(1.0),
             };
             let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();

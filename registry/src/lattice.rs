@@ -127,12 +127,7 @@ impl IntegerBounds {
     }
 
     /// At least the largest spread of two such points, with these weights of the coordinates.
-    fn spread(&self, weights: &[f64]) -> Spread {
-        let largest = |but: Option<usize>| {
-            let others = weights.iter().enumerate().filter(|(at, _)| Some(*at) != but);
-            others.fold((0, 0.0), |best, (at, &weight)| if weight > best.1 { (at, weight) } else { best })
-        };
-        let (first, heaviest) = largest(None);
+    fn spread(&self, Weights { heaviest: [heaviest, second], sum }: Weights) -> Spread {
         // Of `length` at most in all, and in so many coordinates.
         let of = |length: f64, l1: f64, differing: f64| Spread {
             squared_distance: length * length * heaviest,
@@ -145,15 +140,15 @@ impl IntegerBounds {
                 of(width, width, if lower < upper { heaviest } else { 0.0 })
             }
             Self::OneHot(one) => {
-                let (one, both) = (one.unsigned_abs() as f64, heaviest + largest(Some(first)).1);
+                let (one, both) = (one.unsigned_abs() as f64, heaviest + second);
                 Spread { squared_distance: one * one * both, distance: one * both, differing: both }
             }
             Self::L1Ball(radius) | Self::L2Ball(_, radius) => {
-                of(2.0 * *radius as f64, self.l1_diameter() as f64, weights.iter().sum())
+                of(2.0 * *radius as f64, self.l1_diameter() as f64, sum)
             }
             Self::Polytope { .. } => {
                 let diameter = self.l1_diameter() as f64;
-                of(diameter, diameter, weights.iter().sum())
+                of(diameter, diameter, sum)
             }
         }
     }
@@ -194,6 +189,29 @@ impl IntegerBounds {
                 rounded.extend(if is_within { &point } else { center });
             }
         }
+    }
+}
+
+/// What counts of the weights of some coordinates.
+#[derive(Debug, Clone, Copy)]
+struct Weights {
+    /// The two largest, zero where there is none.
+    heaviest: [f64; 2],
+    sum: f64,
+}
+
+impl Weights {
+    fn of(weights: &[f64]) -> Self {
+        let heaviest = weights.iter().fold([0.0, 0.0], |[first, second], &weight| {
+            if weight > first { [weight, first] } else { [first, weight.max(second)] }
+        });
+        Self { heaviest, sum: weights.iter().sum() }
+    }
+
+    /// So many alike.
+    fn alike(weight: f64, count: usize) -> Self {
+        let heaviest = [weight, if count > 1 { weight } else { 0.0 }];
+        Self { heaviest, sum: weight * count as f64 }
     }
 }
 
@@ -238,17 +256,31 @@ impl IntegerDomain {
     /// The largest spread of two points, with these weights of the coordinates (d values), to rounding; none where it does not
     /// fit the floats. A set of one point counts as one of two neighbours: a claim of nothing at all is never made.
     pub(crate) fn spread(&self, weights: &[f64]) -> Option<Spread> {
+        let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        self.summed(|at| Weights::of(&weights[at]), least)
+    }
+
+    /// The same where all coordinates have one weight.
+    pub(crate) fn spread_alike(&self, weight: f64) -> Option<Spread> {
+        self.summed(|at| Weights::alike(weight, at.len()), weight)
+    }
+
+    fn summed(&self, weights: impl Fn(Range<usize>) -> Weights, least: f64) -> Option<Spread> {
         let whole = self.bounds.iter().fold(Spread::default(), |sum, (at, bounds)| {
-            let own = bounds.spread(&weights[at.clone()]);
+            let own = bounds.spread(weights(at.clone()));
             Spread {
                 squared_distance: sum.squared_distance + own.squared_distance,
                 distance: sum.distance + own.distance,
                 differing: sum.differing + own.differing,
             }
         });
-        let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let squared_distance = if whole.squared_distance > 0.0 { whole.squared_distance } else { least };
         squared_distance.is_finite().then_some(Spread { squared_distance, ..whole })
+    }
+
+    /// The number of coordinates.
+    pub(crate) fn dim(&self) -> usize {
+        self.bounds.last().map_or(0, |(at, _)| at.end)
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
@@ -276,7 +308,7 @@ impl IntegerDomain {
     }
 
     fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
-        check_width(self.bounds.last().map_or(0, |(at, _)| at.end), point.len())?;
+        check_width(self.dim(), point.len())?;
         check_finite(point)?;
         let per_step = self.lattice.units(1.0); // a power of two, so that products are exact
         let units: Vec<f64> = point.iter().map(|&x| x * per_step).collect();
