@@ -429,8 +429,13 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
         paper: "latents are better at higher local ε".into(),
         ours: format!("by {:+.1} ± {:.1} points", 100.0 * gain.value, 100.0 * gain.error),
         value: Some(100.0 * gain.value),
-        verdict: Verdict::of(gain.value > 0.0),
-        why: "± a standard error".into(),
+        verdict: Verdict::of(gain.in_errors() > 2.0),
+        why: if gain.in_errors() > 2.0 {
+            "± a standard error"
+        } else {
+            "within two standard errors of each other"
+        }
+        .into(),
     })
 }
 
@@ -453,7 +458,7 @@ pub(super) fn central_costs(collection: &Collection, of: Of) -> Vec<Finding> {
                 verdict: Verdict::of(if collection.plan.classes == 2 {
                     cost.value < 0.02
                 } else {
-                    cost.value > 0.0
+                    cost.in_errors() > 2.0
                 }),
                 why: "± a standard error; trained privately together, where the paper trains by turns".into(),
             }
