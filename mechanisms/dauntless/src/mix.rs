@@ -223,6 +223,10 @@ impl Mechanism for Dauntless {
         promise::of_design(&self.saved)
     }
 
+    fn guarantee_of(&self, records: usize) -> Guarantee {
+        promise::of_release(&self.saved, records)
+    }
+
     fn released_target(&self) -> TargetLayout {
         match self.saved.domain.target() {
             TargetDomain::None => TargetLayout::None,
@@ -274,7 +278,7 @@ impl Mechanism for Dauntless {
                 0 => Key::secret(disguise, &released),
                 _ => Key::secret(Answers::new(disguise, pool, pool_classes), &released),
             },
-            guarantee: promise::of_release(saved, table.len()).under(randomness.provenance()),
+            guarantee: self.guarantee_of(table.len()).under(randomness.provenance()),
             noise: Noise {
                 features: vec![Law::Unknown { width: released.columns().len() }],
                 target: Law::Unknown { width: label_width },
