@@ -5,9 +5,10 @@ use crate::disguise::{Disguise, classes, labels};
 use crate::inference::Answers;
 use crate::mixing::{Mixing, MixingWeights, below, mixed, shuffled};
 use crate::promise;
-use crate::transformation::{Activation, Shape, Weights};
+use crate::transformation::{Shape, Weights};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
+use scumble_neural::Activation;
 use scumble_registry::{
     Brief, Claim, Domain, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Randomness,
     RecordDomain, Release, Result, Stream, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers,
