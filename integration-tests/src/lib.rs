@@ -4,10 +4,14 @@
 //! away, and it promises nothing.
 
 mod curator_twin;
+mod dauntless_twin;
+mod mixing_checks;
 mod transformed_twin;
 mod twin;
 
 pub use curator_twin::{CuratorFault, CuratorTwin, classifier};
+pub use dauntless_twin::{DauntlessFault, DauntlessTwin};
+pub use mixing_checks::{resistance, wrong_answers, wrong_budget, wrong_mixtures};
 pub use transformed_twin::{ObfuscatedNumber, TransformedFault, TransformedTwin};
 pub use twin::{Fault, Twin};
 

@@ -194,3 +194,67 @@ fn designs_learn_the_task_from_the_volunteers() {
     let [agnostic, aware] = ["task-agnostic", "task-aware-linear"].map(|name| row(&outcome, name, 20.0).mean);
     assert!(aware > agnostic + 0.05, "{aware} and {agnostic}");
 }
+
+/// Sixty records are more than the theorem allows, and what is left of the claims is that labels may exchange their names.
+#[test]
+fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let rows = (0..75).map(|row| {
+        let size = f64::from(row) / 7.5;
+        format!("{size},{},{}\n", 10.0 - size, if size < 5.0 { "red" } else { "green" })
+    });
+    write("data.csv", &format!("size,weight,colour\n{}", rows.collect::<String>()));
+    write(
+        "schema.toml",
+        "column = [\n\
+         { name = \"size\", kind = \"real\", lower = 0.0, upper = 10.0 },\n\
+         { name = \"weight\", kind = \"real\", lower = 0.0, upper = 10.0 },\n\
+         { name = \"colour\", kind = \"category\", levels = [\"red\", \"green\"] },\n]\n",
+    );
+    write(
+        "exp.toml",
+        "trials = 1\nepsilon = [1]\n[data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"colour\"\n\
+         [[mechanism]]\nname = \"publicly-mixed\"\n[[mechanism]]\nname = \"laplace\"\n\
+         [[model]]\nname = \"network\"\nset = { epochs = 2 }\n",
+    );
+    let run = |line: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_with-public"));
+        let output = command.current_dir(folder.path()).args(line.split_whitespace()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let exceeded = "60 samples are spent of a budget of ";
+    let text = run("compare --config exp.toml");
+    let line = text.lines().find(|line| line.contains(exceeded)).unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        line.trim_start().starts_with(
+            "publicly-mixed  WARNING: resistance to recovery for the features (not the label): 60 samples"
+        ),
+        "{line}"
+    );
+    assert_eq!(text.matches("WARNING").count(), 1, "{text}");
+
+    let outcome: Value =
+        serde_json::from_str(&run("compare --config exp.toml --html page.html --json")).unwrap();
+    let guarantee = |mechanism: &str| {
+        let mut rows = outcome["rows"].as_array().unwrap().iter();
+        rows.find(|row| row["mechanism"] == mechanism).unwrap()["guarantee"].clone()
+    };
+    let (mixed, laplace) = (guarantee("publicly-mixed"), guarantee("laplace"));
+    let warnings = mixed["warnings"].as_array().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().starts_with(exceeded), "{mixed}");
+    assert_eq!(mixed["claims"][0]["warning"], warnings[0]);
+    assert_eq!(laplace["warnings"], json!([]));
+
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    // The label's names are all that is protected: in the legend, in the table of all scores, at a glance and on the card.
+    let marks =
+        format!("the label (not the features)</span></span> <strong class=\"warning\" title=\"{exceeded}");
+    assert_eq!(page.matches(&marks).count(), 1, "in the legend");
+    let marks = format!("<td>the label (not the features) <strong class=\"warning\" title=\"{exceeded}");
+    assert_eq!(page.matches(&marks).count(), 1, "in the table");
+    assert_eq!(page.matches(&format!("<dt class=\"warning\">WARNING</dt><dd>{exceeded}")).count(), 1);
+    let summary = format!("WARNING: resistance to recovery for the features (not the label): {exceeded}");
+    assert_eq!(page.matches(&summary).count(), 2, "at a glance, and over the card");
+}

@@ -110,6 +110,32 @@ impl Claim {
     pub fn how_sure(&self) -> &'static str {
         self.notion.how_sure()
     }
+
+    /// Why it promises nothing after all, in words, where it does not: a budget that is exceeded or vacuous, an ε without end, a δ of one,
+    /// an error that may be none. Whoever shows a claim shows this in its place, or before it.
+    ///
+    /// ```
+    /// use scumble_registry::{Claim, Notion, PacResistance, Unit};
+    ///
+    /// let of = |spent| Claim {
+    ///     notion: Notion::PacResistance(PacResistance { error: 0.001, confidence_gap: 0.1, budget: 99.0, spent }),
+    ///     protects: Unit::Record,
+    ///     theorem: "Corollary 1".into(),
+    /// };
+    /// assert_eq!(of(99.0).warning(), None);
+    /// assert_eq!(of(100.0).warning().unwrap(), "100 samples are spent of a budget of 99, so nothing of it is promised any more");
+    /// ```
+    pub fn warning(&self) -> Option<String> {
+        self.notion.warning()
+    }
+
+    /// The warning in the place of the claim, where there is one.
+    fn or_warning(&self) -> String {
+        match self.warning() {
+            Some(warning) => format!("WARNING: {} for {}: {warning}", self.notion.name(), self.protects),
+            None => self.to_string(),
+        }
+    }
 }
 
 impl Notion {
@@ -166,6 +192,37 @@ impl Notion {
                 "That the record is in the set; which member of the set it was cannot be told.".into()
             }
             Self::PerfectSecrecy(_) => "Nothing at all of what is protected.".into(),
+        }
+    }
+
+    /// Why it promises nothing, where it does not.
+    fn warning(&self) -> Option<String> {
+        match self {
+            Self::LocalDp(LocalDp { epsilon, delta, .. })
+            | Self::CentralDp(CentralDp { epsilon, delta, .. }) => (!epsilon.is_finite() || *delta >= 1.0)
+                .then(|| format!("{} is vacuous: anything may leave", self.budget().unwrap_or_default())),
+            Self::CramerRao(bound) => (bound.error() <= 0.0)
+                .then(|| "a squared error of zero is vacuous: all of it may leave".into()),
+            Self::PacResistance(pac) if pac.budget < 1.0 => {
+                Some(format!("the budget is vacuous: it allows not one sample, and {} are spent", pac.spent))
+            }
+            Self::PacResistance(pac) if pac.spent > pac.budget => Some(format!(
+                "{} samples are spent of a budget of {}, so nothing of it is promised any more",
+                pac.spent, pac.budget
+            )),
+            Self::PacResistance(_) | Self::AmbiguitySet(_) | Self::PerfectSecrecy(_) => None,
+        }
+    }
+
+    /// What it is called.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::LocalDp(_) => "local differential privacy",
+            Self::CentralDp(_) => "central differential privacy",
+            Self::CramerRao(_) => "error of reconstruction",
+            Self::PacResistance(_) => "resistance to recovery",
+            Self::AmbiguitySet(_) => "ambiguity",
+            Self::PerfectSecrecy(_) => "perfect secrecy",
         }
     }
 
@@ -247,7 +304,28 @@ impl fmt::Display for Upward {
 }
 
 impl Guarantee {
-    /// The card, as headings with their words: what is promised, what an adversary may learn, how sure that is, on what it
+    /// The claims for released records in one line: those for whole records, or, where there are none, all. Where one promises nothing after
+    /// all, its warning stands in its place.
+    pub fn summary(&self) -> String {
+        let claims: Vec<&Claim> = self.claims_for_records().collect();
+        match (claims.is_empty(), self.each_release.is_empty()) {
+            (true, true) => return "no claim".into(),
+            (true, false) => return "no claim before the records are seen".into(),
+            (false, _) => {}
+        }
+        let whole: Vec<&Claim> =
+            claims.iter().copied().filter(|claim| claim.protects == Unit::Record).collect();
+        let shown = if whole.is_empty() { claims } else { whole };
+        let lines: Vec<String> = shown.into_iter().map(Claim::or_warning).collect();
+        lines.join("; ")
+    }
+
+    /// Why some of its claims promise nothing after all, one warning each.
+    pub fn warnings(&self) -> Vec<String> {
+        self.claims.iter().filter_map(Claim::warning).collect()
+    }
+
+    /// The card, as headings with their words: what is wrong with a claim, what is promised, what an adversary may learn, how sure that is, on what it
     /// rests, what is given away, and what is assumed. A heading may stand several times.
     pub fn card(&self) -> Vec<(&'static str, String)> {
         let mut card = vec![];
@@ -262,6 +340,7 @@ impl Guarantee {
             card.push(("may learn", "All that is disclosed below.".into()));
         }
         for claim in &self.claims {
+            card.extend(claim.warning().map(|warning| ("WARNING", warning)));
             card.push(("promises", claim.to_string()));
             card.push(("may learn", claim.may_learn()));
             card.push(("how sure", claim.how_sure().into()));
@@ -296,6 +375,7 @@ impl fmt::Display for Guarantee {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CramerRao, PacResistance};
 
     #[test]
     fn an_epsilon_is_rounded_up_unless_a_billionth_is_all_that_it_lacks() {
@@ -322,6 +402,49 @@ mod tests {
         let curve = Curve::gaussian(0.25, 0.0, 0.0);
         assert!(guess(&LocalDp::new(1.0, curve.delta(1.0)).along(curve)).contains(" 54.98 % "));
         assert!(guess(&LocalDp::pure(40.0)).contains("next to nothing"));
+    }
+
+    #[test]
+    fn what_promises_nothing_after_all_is_a_warning_on_the_card_and_in_the_summary() {
+        let pac = |budget, spent| {
+            Notion::PacResistance(PacResistance { error: 0.001, confidence_gap: 0.1, budget, spent })
+        };
+        let error = |information| {
+            let information = [("a".to_owned(), information)].into();
+            Notion::CramerRao(CramerRao { information, joint: None })
+        };
+        let guarantee = |notion: Notion| Guarantee {
+            claims: vec![Claim { notion, protects: Unit::Record, theorem: "a theorem".into() }],
+            ..Guarantee::default()
+        };
+        for (notion, why) in [
+            (pac(3.0, 4.0), "4 samples are spent of a budget of 3"),
+            (pac(0.0, 1.0), "the budget is vacuous: it allows not one sample"),
+            (Notion::LocalDp(LocalDp::pure(f64::INFINITY)), "ε = inf is vacuous"),
+            (Notion::LocalDp(LocalDp::new(1.0, 1.0)), "(ε, δ) = (1, 1e0) is vacuous"),
+            (error(f64::INFINITY), "a squared error of zero is vacuous"),
+        ] {
+            let guarantee = guarantee(notion);
+            let card = guarantee.to_string();
+            assert!(card.starts_with("WARNING    ") && card.contains(why), "{card}");
+            let summary = guarantee.summary();
+            assert!(summary.starts_with("WARNING: ") && summary.contains(why), "{summary}");
+            let json = guarantee.to_json();
+            assert!(json["claims"][0]["warning"].as_str().unwrap().contains(why), "{json}");
+            assert_eq!(json["warnings"], serde_json::json!(guarantee.warnings()));
+        }
+        for notion in [
+            pac(3.0, 3.0),
+            pac(f64::INFINITY, 3.0),
+            Notion::LocalDp(LocalDp::new(40.0, 0.9)),
+            Notion::PerfectSecrecy(crate::PerfectSecrecy {}),
+            error(1e9),
+        ] {
+            let guarantee = guarantee(notion);
+            assert!(!guarantee.to_string().contains("WARNING"), "{guarantee}");
+            assert!(guarantee.warnings().is_empty() && !guarantee.summary().contains("WARNING"));
+            assert_eq!(guarantee.to_json()["claims"][0]["warning"], serde_json::Value::Null);
+        }
     }
 
     #[test]

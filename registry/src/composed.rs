@@ -189,6 +189,12 @@ impl Mechanism for Composed {
         compose::by_parts(&parts)
     }
 
+    fn guarantee_of(&self, records: usize) -> Guarantee {
+        let parts = self.parts.iter();
+        let parts: Vec<_> = parts.map(|part| (part.scope(), part.mechanism.guarantee_of(records))).collect();
+        compose::by_parts(&parts)
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         if self.as_local().is_some() {
             return local::release(self, table, randomness);

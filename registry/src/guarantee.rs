@@ -328,22 +328,7 @@ impl Guarantee {
         self
     }
 
-    /// The claims for released records in one line: those for whole records, or, where there are none, all.
-    pub fn summary(&self) -> String {
-        let claims: Vec<&Claim> = self.claims_for_records().collect();
-        match (claims.is_empty(), self.each_release.is_empty()) {
-            (true, true) => return "no claim".into(),
-            (true, false) => return "no claim before the records are seen".into(),
-            (false, _) => {}
-        }
-        let whole: Vec<&Claim> =
-            claims.iter().copied().filter(|claim| claim.protects == Unit::Record).collect();
-        let shown = if whole.is_empty() { claims } else { whole };
-        let lines: Vec<String> = shown.into_iter().map(Claim::to_string).collect();
-        lines.join("; ")
-    }
-
-    /// For machines: all of it, and the summary. `epsilon` is that of the whole record, or null where none is claimed.
+    /// For machines: all of it, the summary, and the warnings. `epsilon` is that of the whole record, or null where none is claimed.
     pub fn to_json(&self) -> serde_json::Value {
         // A NaN, which no constructor of ours lets in, cannot be written: then the summary stands alone.
         let written = serde_json::to_value(self).unwrap_or_default();
@@ -353,10 +338,12 @@ impl Guarantee {
             for (written, claim) in claims.iter_mut().zip(&self.claims) {
                 written["may_learn"] = claim.may_learn().into();
                 written["how_sure"] = claim.how_sure().into();
+                written["warning"] = claim.warning().into();
             }
         }
         value["epsilon"] = self.epsilon().map_or(serde_json::Value::Null, number::to_json);
         value["summary"] = self.summary().into();
+        value["warnings"] = self.warnings().into();
         value
     }
 }

@@ -19,6 +19,11 @@ pub trait Mechanism: DynClone + Debug + Send + Sync {
     /// What a release with fresh randomness promises.
     fn guarantee(&self) -> Guarantee;
 
+    /// What a release of so many records with fresh randomness promises, as far as their number decides it: by default what the design says.
+    fn guarantee_of(&self, _records: usize) -> Guarantee {
+        self.guarantee()
+    }
+
     /// Releases `table` (n × d). A local mechanism calls [`local::release`](crate::local::release).
     ///
     /// # Errors

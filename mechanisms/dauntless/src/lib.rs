@@ -32,5 +32,6 @@ pub use mix::{DAUNTLESS_MIX, Dauntless};
 pub use mixing::MixingWeights;
 pub use multiplicative::{MULTIPLICATIVE_DP, MultiplicativeDp};
 pub use obfuscation::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation, obfuscation_delta};
+pub use scumble_neural::Activation;
 pub use secrecy::{Improvement, PERFECT_SECRECY, PerfectSecrecy, SecretMap};
-pub use transformation::{Activation, Weights};
+pub use transformation::Weights;

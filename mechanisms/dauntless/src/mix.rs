@@ -5,9 +5,10 @@ use crate::disguise::{Disguise, classes, labels};
 use crate::inference::Answers;
 use crate::mixing::{Mixing, MixingWeights, below, mixed, shuffled};
 use crate::promise;
-use crate::transformation::{Activation, Shape, Weights};
+use crate::transformation::{Shape, Weights};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
+use scumble_neural::Activation;
 use scumble_registry::{
     Brief, Claim, Domain, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Randomness,
     RecordDomain, Release, Result, Stream, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers,
@@ -223,6 +224,10 @@ impl Mechanism for Dauntless {
         promise::of_design(&self.saved)
     }
 
+    fn guarantee_of(&self, records: usize) -> Guarantee {
+        promise::of_release(&self.saved, records)
+    }
+
     fn released_target(&self) -> TargetLayout {
         match self.saved.domain.target() {
             TargetDomain::None => TargetLayout::None,
@@ -274,7 +279,7 @@ impl Mechanism for Dauntless {
                 0 => Key::secret(disguise, &released),
                 _ => Key::secret(Answers::new(disguise, pool, pool_classes), &released),
             },
-            guarantee: promise::of_release(saved, table.len()).under(randomness.provenance()),
+            guarantee: self.guarantee_of(table.len()).under(randomness.provenance()),
             noise: Noise {
                 features: vec![Law::Unknown { width: released.columns().len() }],
                 target: Law::Unknown { width: label_width },

@@ -2,8 +2,9 @@
 
 use crate::mix::{Resistance, Saved};
 use crate::mixing::MixingWeights;
-use crate::transformation::{Activation, Weights};
+use crate::transformation::Weights;
 use scumble_accounting::pac::{self, Setting};
+use scumble_neural::Activation;
 use scumble_registry::{ASSUMED, AmbiguitySet, Claim, Guarantee, Notion, PacResistance, TargetDomain, Unit};
 
 /// The guarantee of a release of so many private records.

@@ -7,6 +7,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand_core::RngCore;
 use rayon::prelude::*;
 use schemars::JsonSchema;
+use scumble_neural::Activation;
 use scumble_registry::{Domain, Error, Result, Stream, local};
 use serde::{Deserialize, Serialize};
 
@@ -20,31 +21,6 @@ pub enum Weights {
     Uniform,
     /// Independent normal entries: what the ambiguity of Lemma 1 needs.
     Gaussian,
-}
-
-/// What each layer does to the sums.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Activation {
-    /// Nothing.
-    Identity,
-    /// What is below zero becomes zero.
-    Relu,
-    /// 1/(1 + e^−x).
-    Sigmoid,
-    /// The hyperbolic tangent.
-    Tanh,
-}
-
-impl Activation {
-    fn of(self, x: f64) -> f64 {
-        match self {
-            Self::Identity => x,
-            Self::Relu => x.max(0.0),
-            Self::Sigmoid => 1.0 / (1.0 + (-x).exp()),
-            Self::Tanh => x.tanh(),
-        }
-    }
 }
 
 /// What is public of a transformation: all but the weights.

@@ -81,10 +81,20 @@ fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
     let beyond = pac(&release.guarantee).unwrap();
     assert!(beyond.spent == 300.0 && beyond.budget == within.budget);
     assert!(release.guarantee.to_string().contains("NOTHING ANY MORE"), "{}", release.guarantee);
+    assert!(
+        release.guarantee.to_string().starts_with("WARNING    300 samples are spent"),
+        "{}",
+        release.guarantee
+    );
+    // So much is plain before anything is released.
+    assert_eq!(mechanism.guarantee_of(300), release.guarantee);
+    assert!(mechanism.guarantee().warnings().is_empty() && mechanism.guarantee_of(3).warnings().is_empty());
     assert!(release.guarantee.epsilon().is_none());
     // At such an error the theorem says nothing.
     let vacuous = with_public(json!({"error": 10.0, "samples": 1}), 400);
-    assert_eq!(pac(&fresh(&*vacuous, &crowd(6, 3, 1)).guarantee).unwrap().budget, 0.0);
+    let vacuous = fresh(&*vacuous, &crowd(6, 3, 1)).guarantee;
+    assert_eq!(pac(&vacuous).unwrap().budget, 0.0);
+    assert!(vacuous.warnings()[0].starts_with("the budget is vacuous"), "{vacuous}");
 }
 
 #[test]

@@ -5,10 +5,12 @@ use crate::event::Samples;
 use crate::finding::{Finding, Measure, Verdict};
 use crate::score::Output;
 use crate::{Effort, Result};
-use ndarray::Array1;
+use ndarray::{Array1, Array2};
 use rand::RngCore;
 use scumble_accounting::binomial::at_least;
-use scumble_registry::{Claim, Mechanism, Notion, PacResistance, Randomness, Stream, Table, Target};
+use scumble_registry::{
+    Claim, Mechanism, Notion, PacResistance, Randomness, RecordDomain, Stream, Table, Target, Unit,
+};
 
 /// Whether two inputs have the same law of outputs, as two members of an ambiguity set have, or any two inputs under perfect
 /// secrecy. `draw` releases the first input or the second; `claim` says in words what is promised of them.
@@ -35,7 +37,7 @@ pub fn same_law(
 }
 
 /// Attacks a claim that tables are released with one law: by a pair that the mechanism says is such, or, where it promises secrecy, by a few
-/// rows and the same with all features at an end of the domain.
+/// rows and the same with all that is protected at an end of the domain.
 pub(crate) fn members(
     name: &str,
     mechanism: &dyn Mechanism,
@@ -47,9 +49,14 @@ pub(crate) fn members(
     let few = table.select(&(0..table.len().min(ROWS)).collect::<Vec<_>>())?;
     let pair = match &claim.notion {
         Notion::PerfectSecrecy(_) => {
-            let end = Array1::from(mechanism.domain().features().l2_farthest()[0].clone());
-            let all = few.records() * 0.0 + &end;
-            Some([few.clone(), Table::new(few.columns().to_vec(), all, few.target().clone())?])
+            let domain = mechanism.domain();
+            let end = Array1::from(domain.features().l2_farthest()[0].clone());
+            let all = Table::new(few.columns().to_vec(), few.records() * 0.0 + &end, few.target().clone())?;
+            let target = match claim.protects {
+                Unit::Record => at_an_end(domain, few.len())?,
+                _ => few.target().clone(),
+            };
+            Some([few.clone(), all.with_target(target)?])
         }
         _ => mechanism.alike(claim, &few),
     };
@@ -65,6 +72,13 @@ pub(crate) fn members(
     Ok(same_law(name, &claim.to_string(), draw, effort))
 }
 
+/// The targets of so many records that lie at an end of the domain.
+fn at_an_end(domain: &RecordDomain, records: usize) -> Result<Target> {
+    let end = Array1::from(domain.flat().l2_farthest()[1].clone());
+    let all = Array2::zeros((records, end.len())) + &end;
+    Ok(domain.layout().table(all.view())?.target().clone())
+}
+
 /// All numbers of a table.
 pub(crate) fn flattened(table: &Table) -> Vec<f64> {
     let mut flat: Vec<f64> = table.records().iter().copied().collect();
@@ -77,7 +91,7 @@ pub(crate) fn flattened(table: &Table) -> Vec<f64> {
     flat
 }
 
-/// Whether an attack recovers a record more often than `pac` says. `attempt` releases, attacks, and gives the distance in ℓ₂ of what
+/// Whether an attack recovers a record more often than `pac` says; inconclusive where success in all of so few attempts would not show it. `attempt` releases, attacks, and gives the distance in ℓ₂ of what
 /// it recovers from the record.
 ///
 /// # Errors
@@ -99,6 +113,7 @@ pub fn recovery(
     let (claimed, verdict) = match 1.0 - pac.confidence_gap {
         _ if pac.spent > pac.budget => (1.0, Verdict::NothingClaimed),
         most if lower_bound >= most => (most, Verdict::Broken),
+        most if at_least(attempts, attempts, effort.false_alarm) < most => (most, Verdict::Inconclusive),
         most => (most, Verdict::Holds),
     };
     Ok(Finding {

@@ -29,6 +29,7 @@ mod local;
 mod pairs;
 mod reconstruction;
 mod releases;
+mod resistance;
 mod score;
 
 pub use audit::{audit, audit_design, audit_plugin, check};

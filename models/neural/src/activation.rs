@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What a layer does to each of its sums z. Its slope is a function of what comes out, so no sum is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Activation {
     /// z itself.
     Identity,
@@ -19,14 +20,27 @@ pub enum Activation {
 }
 
 impl Activation {
+    /// What comes out for a sum z.
+    #[inline]
+    pub fn of<T: Real>(self, z: T) -> T {
+        match self {
+            Self::Identity => z,
+            // Not `max`, which would hide what is no number.
+            Self::Relu if z < T::zero() => T::zero(),
+            Self::Relu => z,
+            Self::Sigmoid => T::one() / (T::one() + (-z).exp()),
+            Self::Tanh => z.tanh(),
+        }
+    }
+
     /// Adds `bias` (k) to every row of `sums` (b × k), and applies itself.
     pub(crate) fn apply<T: Real>(self, sums: &mut [T], bias: &[T]) {
+        // A loop for each, so that none asks which it is at every sum.
         match self {
-            Self::Identity => each(sums, bias, |z| z),
-            // Not `max`, which would hide what is no number.
-            Self::Relu => each(sums, bias, |z| if z < T::zero() { T::zero() } else { z }),
-            Self::Sigmoid => each(sums, bias, |z| T::one() / (T::one() + (-z).exp())),
-            Self::Tanh => each(sums, bias, |z| z.tanh()),
+            Self::Identity => each(sums, bias, |z| Self::Identity.of(z)),
+            Self::Relu => each(sums, bias, |z| Self::Relu.of(z)),
+            Self::Sigmoid => each(sums, bias, |z| Self::Sigmoid.of(z)),
+            Self::Tanh => each(sums, bias, |z| Self::Tanh.of(z)),
         }
     }
 

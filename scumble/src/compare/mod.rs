@@ -434,6 +434,7 @@ impl Comparison {
 
     /// The rows, from the trials of each cell, one after the other.
     fn rows(&self, cells: &[Cell], scored: &[Vec<Scored>]) -> Vec<Row> {
+        let (released, _) = self.split(0).sizes();
         let mut rows = vec![];
         for (at, model) in self.models.iter().enumerate() {
             for &metric in &self.metrics {
@@ -450,7 +451,7 @@ impl Comparison {
                         mean,
                         sd,
                         trials: scores.len(),
-                        guarantee: cell.mechanism.guarantee(),
+                        guarantee: cell.mechanism.guarantee_of(released),
                         seconds: of_model().map(|scored| scored.seconds).sum(),
                     });
                 }

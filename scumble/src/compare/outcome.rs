@@ -54,7 +54,7 @@ pub struct Row {
     pub sd: f64,
     /// How many trials.
     pub trials: usize,
-    /// What a release with fresh randomness promises.
+    /// What a release of as many training records with fresh randomness promises, with a warning where a claim promises nothing after all.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,
     /// The time of all trials, release and model, summed, in seconds. They run side by side, so it is more than the wall

@@ -129,6 +129,7 @@ impl Page<'_> {
                             li data-series=(place) {
                                 (sample(series, place))
                                 span { (series.title) " " span.what { (protected(&self.promising(series).guarantee)) } }
+                                (warned(&self.promising(series).guarantee))
                             }
                         }
                     }
@@ -226,7 +227,7 @@ impl Page<'_> {
                             @for scores in scores { @for series in &scores.series { @for row in series.rows {
                                 tr {
                                     th scope="row" { (series.title) }
-                                    td { (protected(&row.guarantee)) }
+                                    td { (protected(&row.guarantee)) (warned(&row.guarantee)) }
                                     @match row.epsilon {
                                         Some(epsilon) => (number(epsilon, in_words(epsilon))),
                                         None => (number(f64::NAN, "any".into())),
@@ -269,7 +270,7 @@ impl Page<'_> {
                                     ": " (row.guarantee.summary())
                                 }
                                 dl {
-                                    @for (heading, words) in row.guarantee.card() { dt class=[(*heading == *"promises").then_some("first")] { (heading) } dd { (words) } }
+                                    @for (heading, words) in row.guarantee.card() { dt class=[class_of(heading)] { (heading) } dd { (words) } }
                                 }
                             }
                         }
@@ -372,9 +373,25 @@ fn ink(series: &Series, place: usize) -> String {
     }
 }
 
-/// What is protected, in words.
+/// How the words of a heading of a card look, where not as all others.
+fn class_of(heading: &str) -> Option<&'static str> {
+    match heading {
+        "promises" => Some("first"),
+        "WARNING" => Some("warning"),
+        _ => None,
+    }
+}
+
+/// A mark where a claim promises nothing after all, with the reason under the pointer; it stands in full on the card.
+fn warned(guarantee: &Guarantee) -> Markup {
+    let warnings = guarantee.warnings();
+    html! { @if !warnings.is_empty() { " " strong.warning title=(warnings.join("; ")) { "WARNING" } } }
+}
+
+/// What is protected, in words: by a claim that promises something.
 fn protected(guarantee: &Guarantee) -> String {
-    let mut units: Vec<Unit> = guarantee.claims.iter().map(|claim| claim.protects).collect();
+    let standing = guarantee.claims.iter().filter(|claim| claim.warning().is_none());
+    let mut units: Vec<Unit> = standing.map(|claim| claim.protects).collect();
     if units.contains(&Unit::Record) {
         units.retain(|unit| *unit == Unit::Record);
     }

@@ -141,3 +141,24 @@ fn trained(setting: &Setting, name: &str, data: &Data, n: usize, trial: usize) -
     let secret = above(map.apply(&test, folded.view())?.column(0).to_owned());
     Ok([plain, secret])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use std::path::Path;
+
+    /// Where singular values are in the hundreds, adding one to them changes next to nothing; and both find classes that lie apart.
+    #[test]
+    fn ridge_regression_under_perfect_secrecy_is_the_ordinary_one() {
+        let registry = Registry::default();
+        let setting = Setting::new(&registry, Path::new(""));
+        let data = Data::made_up(5000, 4, 2);
+        let [plain, secret] = trained(&setting, "made-up", &data, 600, 0).unwrap();
+        assert!((plain - secret).abs() < 0.005, "{plain} and {secret}");
+        assert!(plain > 0.95, "{plain}");
+        // As many records as columns teach less, to both.
+        let [plain, secret] = trained(&setting, "made-up", &data, 5, 0).unwrap();
+        assert!(plain < 0.99 && secret < 0.99, "{plain} and {secret}");
+    }
+}

@@ -84,3 +84,46 @@ pub(super) fn classes_of(table: &Table) -> Vec<usize> {
         _ => vec![],
     }
 }
+
+#[cfg(test)]
+pub(super) mod made_up {
+    use super::*;
+    use crate::registry::{Domain, Randomness};
+    use ndarray::{Array1, Array2};
+    use rand::Rng;
+
+    impl Data {
+        /// Records of so many numbers in [0, 1], spread by a seed around one corner a class, of which one in ten is for tests.
+        pub fn made_up(n: usize, dim: usize, classes: usize) -> Self {
+            let mut stream = Randomness::seeded(1).streams().stream(0);
+            let columns: Vec<String> = (1..=dim).map(|column| format!("x{column}")).collect();
+            let records = Array2::from_shape_fn((n, dim), |(row, column)| {
+                let corner = if (row % classes + column).is_multiple_of(classes) { 0.7 } else { 0.3 };
+                corner + stream.gen_range(-0.3..0.3)
+            });
+            let levels = (0..classes).map(|class| class.to_string()).collect();
+            let domain =
+                RecordDomain::new(columns.clone(), Domain::unit_box(dim), TargetDomain::Class { levels })
+                    .unwrap();
+            let labels = Target::Class(Array1::from_shape_fn(n, |row| row % classes));
+            let table = Table::new(columns, records, labels).unwrap();
+            let part = |rows: std::ops::Range<usize>| table.select(&rows.collect::<Vec<_>>()).unwrap();
+            Self { domain, train: part(0..n * 9 / 10), test: part(n * 9 / 10..n) }
+        }
+    }
+
+    #[test]
+    fn parts_share_no_record_and_classes_are_as_many_as_were_asked_for() {
+        let data = Data::made_up(200, 3, 4);
+        let mut stream = Randomness::seeded(2).streams().stream(0);
+        let [one, other] = data.parted(0.25, &mut stream).unwrap();
+        assert_eq!((one.len(), other.len(), data.test.len()), (45, 135, 20));
+        let bits = |table: &Table| -> Vec<Vec<u64>> {
+            table.records().outer_iter().map(|row| row.iter().map(|x| x.to_bits()).collect()).collect()
+        };
+        assert!(bits(&one).iter().all(|row| !bits(&other).contains(row)));
+        let few = data.of_classes(2, 10, &mut stream).unwrap();
+        assert_eq!((few.train.len(), few.test.len()), (20, 10));
+        assert!(classes_of(&few.train).iter().chain(&classes_of(&few.test)).all(|class| *class < 2));
+    }
+}

@@ -272,3 +272,43 @@ impl Run<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use std::path::Path;
+
+    #[test]
+    fn a_network_of_what_leaves_finds_the_classes_of_clean_records() {
+        let registry = Registry::installed().unwrap();
+        let setting = Setting::new(&registry, Path::new(""));
+        let run =
+            Run { setting: &setting, name: "made-up", data: Data::made_up(600, 6, 3), epochs: 30, trials: 1 };
+        let rows = [
+            row(Leaves::AsTheyAre, 1, 1, 100.0, 0.0),
+            row(Leaves::Mixed, 2, 2, 100.0, 0.0),
+            row(Leaves::Approach1, 2, 2, 100.0, 0.0),
+            row(Leaves::Approach2, 2, 2, 100.0, 0.0),
+        ];
+        let found = run.all(&rows).unwrap();
+        for (row, shares) in rows.iter().zip(&found) {
+            assert!(shares[0] > 0.8, "{}: {shares:?}", row.name());
+        }
+    }
+
+    /// The tables print a row once, and their gaps are against mixing alone of as many samples.
+    #[test]
+    fn rows_are_told_apart_by_what_leaves_and_how_much() {
+        for table in [&TABLE_2[..], &TABLE_3] {
+            for (at, row) in table.iter().enumerate() {
+                let same = |other: &&Row| (other.name(), other.times) == (row.name(), row.times);
+                assert_eq!(table.iter().filter(same).count(), 1, "row {at}");
+            }
+        }
+        let approach = |row: &&Row| matches!(row.leaves, Leaves::Approach1 | Leaves::Approach2);
+        for row in TABLE_3.iter().filter(approach) {
+            assert!(TABLE_3.iter().any(|other| other.leaves == Leaves::Mixed && other.times == row.times));
+        }
+    }
+}

@@ -4,7 +4,7 @@ use super::data::{Data, classes_of};
 use super::{percent, trials};
 use crate::adversary::{Inversion, Pairs};
 use crate::registry;
-use crate::registry::{Brief, Budget, Key, RecordDomain, Stream, Table};
+use crate::registry::{Brief, Budget, Key, Randomness, RecordDomain, Stream, Table};
 use crate::reproduce::picture::shades;
 use crate::reproduce::report::{Finding, Found, Grid, Verdict};
 use crate::reproduce::trials::Mean;
@@ -234,17 +234,7 @@ fn attacked(
     let mut randomness = setting.randomness(name, &[u64::from(case.figure), trial as u64]);
     let mut stream = randomness.streams().stream(0);
     let [public, private] = parted(data, case.public, &mut stream)?;
-    let design = setting.registry.get("dauntless-mix")?.design(
-        &json!({"mixed": 1, "samples": 1, "bits": 32, "weights": "inverse-uniform", "most_condition": 1.15e4}),
-        &Brief::new(data.domain.without_target(), Budget::pure(1.0)?),
-    )?;
-    // One record is released for its transformation, which then takes the mixtures of which the adversary knows parts.
-    let first = Table::new(
-        private.columns().to_vec(),
-        private.records().select(Axis(0), &[0]),
-        registry::Target::None,
-    )?;
-    let key = design.mechanism().release(&first, &mut randomness)?.key;
+    let key = transformation(setting, &data.domain, &private, &mut randomness)?;
     let mut pairs = Pairs::default();
     for from in (0..samples).step_by(AT_ONCE) {
         let count = AT_ONCE.min(samples - from);
@@ -271,6 +261,23 @@ fn attacked(
         private: shown(&private),
         recovered: shown(&recovered),
     })
+}
+
+/// The key to one layer, approach 1, that is drawn for a release.
+fn transformation(
+    setting: &Setting,
+    domain: &RecordDomain,
+    private: &Table,
+    randomness: &mut Randomness,
+) -> Result<Key> {
+    let design = setting.registry.get("dauntless-mix")?.design(
+        &json!({"mixed": 1, "samples": 1, "bits": 32, "weights": "inverse-uniform", "most_condition": 1.15e4}),
+        &Brief::new(domain.without_target(), Budget::pure(1.0)?),
+    )?;
+    // One record is released for its transformation, which then takes the mixtures of which the adversary knows parts.
+    let first = private.records().select(Axis(0), &[0]);
+    let first = Table::new(private.columns().to_vec(), first, registry::Target::None)?;
+    Ok(design.mechanism().release(&first, randomness)?.key)
 }
 
 /// Those who are public, and those who are private.
@@ -316,4 +323,69 @@ fn mixtures(
 fn seen(domain: &RecordDomain, key: &Key, records: Array2<f64>) -> Result<Array2<f64>> {
     let table = Table::new(domain.columns().to_vec(), records, registry::Target::None)?;
     Ok(key.view(&table)?.records().clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use std::path::Path;
+
+    const DIM: usize = 6;
+
+    fn recovered(samples: usize, parts: usize) -> Recovered {
+        let registry = Registry::installed().unwrap();
+        let setting = Setting::new(&registry, Path::new(""));
+        let case =
+            Case { figure: 3, data: "made-up", public: Public::Share(0.5), samples, parts, printed: "" };
+        attacked(&setting, "made-up", &Data::made_up(400, DIM, 2), &case, samples, 0).unwrap()
+    }
+
+    #[test]
+    fn an_unmixed_linear_release_is_recovered_whole_from_one_pair_more_than_there_are_columns() {
+        let registry = Registry::installed().unwrap();
+        let setting = Setting::new(&registry, Path::new(""));
+        let data = Data::made_up(100, DIM, 2);
+        let mut randomness = setting.randomness("made-up", &[]);
+        let key = transformation(&setting, &data.domain, &data.train, &mut randomness).unwrap();
+        let private = data.test.records();
+        let share = |pairs: usize| {
+            let known = data.train.records().select(Axis(0), &(0..pairs).collect::<Vec<_>>());
+            let released = seen(&data.domain, &key, known.clone()).unwrap();
+            let learned = Inversion::linear(released.view(), known.view()).unwrap();
+            let found = learned.recover(seen(&data.domain, &key, private.clone()).unwrap().view());
+            Inversion::fraction_within(found.view(), private.view(), 1e-3)
+        };
+        assert_eq!((share(DIM + 1), share(DIM - 1)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn of_mixtures_more_is_recovered_from_many_than_from_a_handful() {
+        let [many, few] = [recovered(20_000, 2), recovered(DIM, 2)];
+        assert!(many.share > 0.9 && many.distance < 0.4, "{} at {}", many.share, many.distance);
+        assert!(few.share < 0.5 && few.distance > 0.6, "{} at {}", few.share, few.distance);
+        assert_eq!((many.private.len(), many.recovered[0].len()), (SHOWN, DIM));
+    }
+
+    /// Where private records are zero a mixture is what is known of it; where public ones are, that is nothing.
+    #[test]
+    fn what_is_known_of_a_mixture_is_its_public_part() {
+        let data = Data::made_up(40, DIM, 2);
+        let zero = Table::new(
+            data.train.columns().to_vec(),
+            data.train.records() * 0.0,
+            data.train.target().clone(),
+        );
+        let zero = zero.unwrap();
+        let mut stream = Randomness::seeded(1).streams().stream(0);
+        for parts in [2, 4] {
+            let (mixed, known) = mixtures(&data.train, &zero, parts, 50, &mut stream);
+            assert!((&mixed - &known).iter().all(|x| *x == 0.0) && mixed.iter().all(|x| *x > 0.0));
+            let (mixed, known) = mixtures(&zero, &data.train, parts, 50, &mut stream);
+            assert!(known.iter().all(|x| *x == 0.0) && mixed.iter().all(|x| *x > 0.0));
+            // The shares of a mixture add up to one.
+            let (mixed, _) = mixtures(&data.train, &data.train, parts, 50, &mut stream);
+            assert!(mixed.iter().all(|x| (0.0..=1.0).contains(x)));
+        }
+    }
 }

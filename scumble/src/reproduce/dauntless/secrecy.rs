@@ -170,3 +170,40 @@ fn trained(setting: &Setting, name: &str, data: &Data, effort: Effort, trial: us
     let sums = map.apply(&data.test, folded.view())?.mapv(|sum| sum as f32);
     Ok([plain, share_alike(&fitted.classify_sums(sums.view())?, &truth)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{Registry, Target};
+    use std::path::Path;
+
+    fn small() -> Effort {
+        Effort { epochs: 40, plain_epochs: 20, ..effort(&Setting { quick: true, ..nothing() }) }
+    }
+
+    fn nothing() -> Setting<'static> {
+        static REGISTRY: std::sync::LazyLock<Registry> = std::sync::LazyLock::new(Registry::default);
+        Setting::new(&REGISTRY, Path::new(""))
+    }
+
+    #[test]
+    fn a_network_of_the_identity_matrix_learns_of_records_that_it_never_saw() {
+        let data = Data::made_up(300, 6, 3);
+        let [plain, secret] = trained(&nothing(), "made-up", &data, small(), 0).unwrap();
+        assert!(plain > 0.9 && secret > 0.9, "{plain} and {secret}");
+    }
+
+    /// Labels by turns, whatever the record: what is learned of them is nothing, of images and of the identity matrix alike.
+    #[test]
+    fn of_labels_that_have_nothing_to_do_with_records_nothing_is_learned() {
+        let mut data = Data::made_up(300, 6, 3);
+        let turned = |table: &crate::registry::Table| {
+            let labels = (0..table.len()).map(|row| row / 3 % 3).collect();
+            table.clone().with_target(Target::Class(labels)).unwrap()
+        };
+        (data.train, data.test) = (turned(&data.train), turned(&data.test));
+        for share in trained(&nothing(), "made-up", &data, small(), 0).unwrap() {
+            assert!(share < 0.7, "{share}");
+        }
+    }
+}

@@ -3,6 +3,8 @@
 //! The audit's false-alarm rate is 10⁻⁶ a claim, and its draws are seeded. At the effort of these tests the smallest error that it
 //! sees in one column at ε = 1 is a fifth of ε, and of a σ, a fifth.
 
+mod dauntless;
+
 use rand_core::RngCore;
 use scumble::adversary::{Effort, Finding, Measure, Output, Verdict, audit, audit_plugin, same_law};
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};

@@ -1,0 +1,52 @@
+//! `scumble` with mixing by public records of its own, which releases more samples than its budget allows.
+
+use ndarray::{Array1, Array2};
+use scumble::dauntless::{DAUNTLESS_MIX, Dauntless};
+use scumble::registry::{
+    Brief, Error, Example, NoParameters, Result, Table, Target, TargetDomain, Volunteers, register,
+};
+use serde_json::json;
+use std::process::ExitCode;
+
+/// Records of the domain that nobody has: along its diagonal, as many as any release needs.
+fn public(brief: &Brief) -> Result<Table> {
+    const RECORDS: usize = 1000;
+    let domain = &brief.domain;
+    let [one, other] = domain.features().l2_farthest();
+    let records = Array2::from_shape_fn((RECORDS, one.len()), |(row, column)| {
+        let share = ((row + 1) as f64 * (column + 2) as f64).sqrt().fract();
+        one[column] + share * (other[column] - one[column])
+    });
+    let target = match domain.target() {
+        TargetDomain::Class { .. } => Target::Class(Array1::zeros(RECORDS)),
+        _ => Target::None,
+    };
+    Table::new(domain.columns().to_vec(), records, target)
+}
+
+fn design(_parameters: NoParameters, brief: &Brief) -> Result<Dauntless> {
+    let brief = Brief { volunteers: Volunteers::Public(public(brief)?), ..brief.clone() };
+    let design = DAUNTLESS_MIX.design(&json!({"error": 1e-6, "bits": 1}), &brief)?;
+    let wrong = |problem: serde_json::Error| Error::shape(problem.to_string());
+    let mut saved = serde_json::to_value(design.mechanism()).map_err(wrong)?;
+    saved.as_object_mut().map(|saved| saved.remove("kind"));
+    serde_json::from_value(saved).map_err(wrong)
+}
+
+register! {
+    /// The plugin `publicly-mixed`.
+    pub const PUBLICLY_MIXED = {
+        name: "publicly-mixed",
+        summary: "records that are mixed with public ones that nobody has",
+        paper: "none",
+        side: Curator,
+        pace: Quick,
+        parameters: NoParameters,
+        design: design,
+        example: Example::numbers,
+    };
+}
+
+fn main() -> ExitCode {
+    scumble::command::main()
+}

@@ -1,0 +1,280 @@
+//! Broken twins of mixing and transformation, of their queries, and of perfect secrecy.
+
+use ndarray::{Array2, Axis};
+use scumble::registry::{
+    Guarantee, Key, Mechanism, Notion, Randomness, RecordDomain, Release, Result, Secret, SecretKey, Table,
+    Target, TargetLayout, Unit,
+};
+use serde::{Deserialize, Serialize};
+
+/// A mechanism that promises what an honest one of Dauntless promises, and a fault.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DauntlessTwin {
+    honest: Box<dyn Mechanism>,
+    fault: DauntlessFault,
+}
+
+/// How a twin of Dauntless is broken.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum DauntlessFault {
+    /// It is not: what passes for honest must pass.
+    None,
+    /// It releases as this one does.
+    By(Box<dyn Mechanism>),
+    /// Every release draws from one seed.
+    OneSeed,
+    /// Every release takes its records through one transformation; all else is drawn afresh.
+    OneTransformation,
+    /// Labels leave one-hot, in the order of the classes.
+    OneHot,
+    /// The vector of every class but the first is twice as long; nothing is mixed.
+    LongVectors,
+    /// Of the mixture of a private record and one of these public ones (p × d) the private record has this share, and not a half.
+    Weighted(Array2<f64>, f64),
+    /// The same in equal shares, and the first private record in all of them.
+    UsedTwice(Array2<f64>),
+    /// The claim has this budget.
+    Budget(f64),
+    /// What may be asked of the key does not count as spent.
+    QueriesUncounted,
+    /// What was asked of the key is not counted.
+    KeyUncounted,
+    /// What was asked of the key is forgotten when it is saved.
+    KeyForgets,
+    /// All queries are mixed with one record.
+    OnePartner,
+    /// What leaves of the records is what the key makes of them, and not the constant that it is near to.
+    View,
+    /// What leaves of the records is their Gram matrix, normed to a diagonal that is one on average.
+    Gram,
+    /// What leaves are the records times a random square matrix: their singular values are as they were.
+    Raw,
+    /// The claim is for whole records, and labels leave as they are.
+    LabelsToo,
+}
+
+use DauntlessFault as Fault;
+
+impl DauntlessTwin {
+    /// The twin of `honest` with this fault.
+    pub fn of(honest: &(dyn Mechanism + 'static), fault: DauntlessFault) -> Self {
+        Self { honest: dyn_clone::clone_box(honest), fault }
+    }
+
+    fn claimed(&self, mut guarantee: Guarantee, released: usize) -> Guarantee {
+        for claim in &mut guarantee.claims {
+            match (&self.fault, &mut claim.notion) {
+                (Fault::Budget(budget), Notion::PacResistance(pac)) => pac.budget = *budget,
+                (Fault::QueriesUncounted, Notion::PacResistance(pac)) => pac.spent = released as f64,
+                (Fault::LabelsToo, Notion::PerfectSecrecy(_)) => claim.protects = Unit::Record,
+                _ => {}
+            }
+        }
+        guarantee
+    }
+
+    /// What leaves in the place of what the honest one released.
+    fn broken(&self, clean: &Table, honest: Release, randomness: &mut Randomness) -> Result<Release> {
+        let released = &honest.table;
+        let with_records = |records: Array2<f64>| {
+            Table::new(released.columns().to_vec(), records, released.target().clone())
+        };
+        let table = match &self.fault {
+            Fault::OneTransformation => {
+                let fixed = self.honest.release(clean, &mut Randomness::seeded(1))?;
+                return Ok(Release {
+                    table: with_records(fixed.table.records().clone())?,
+                    key: fixed.key,
+                    ..honest
+                });
+            }
+            Fault::OneHot => {
+                let classes = classes_of(clean);
+                let dim = match released.target() {
+                    Target::Vector(vectors) => vectors.ncols(),
+                    _ => 0,
+                };
+                let one_hot = Array2::from_shape_fn((released.len(), dim), |(row, class)| {
+                    f64::from(u8::from(classes[row % classes.len()] == class))
+                });
+                released.clone().with_target(Target::Vector(one_hot))?
+            }
+            Fault::LongVectors => {
+                let view = honest.key.view(clean)?;
+                let Target::Vector(mut vectors) = view.target().clone() else { return Ok(honest) };
+                for (class, mut vector) in classes_of(clean).iter().zip(vectors.outer_iter_mut()) {
+                    vector.mapv_inplace(|x| if *class > 0 { 2.0 * x } else { x });
+                }
+                view.with_target(Target::Vector(vectors))?
+            }
+            Fault::Weighted(public, share) => {
+                let own = |row: usize| row % clean.len();
+                let mixed = mixed(clean, public, released.len(), own, *share);
+                with_records(honest.key.view(&as_table(clean, mixed)?)?.records().clone())?
+            }
+            Fault::UsedTwice(public) => {
+                let mixed = mixed(clean, public, released.len(), |_| 0, 0.5);
+                with_records(honest.key.view(&as_table(clean, mixed)?)?.records().clone())?
+            }
+            Fault::View => with_records(honest.key.view(clean)?.records().clone())?,
+            Fault::Gram => {
+                let gram = clean.records().dot(&clean.records().t());
+                let scale = gram.diag().mean().unwrap_or(1.0);
+                with_records(gram / scale)?
+            }
+            Fault::Raw => {
+                use rand_core::RngCore;
+                let mut stream = randomness.streams().stream(9);
+                let width = released.columns().len();
+                let secret = Array2::from_shape_simple_fn((clean.columns().len(), width), || {
+                    f64::from(stream.next_u32()) / f64::from(u32::MAX) - 0.5
+                });
+                with_records(clean.records().dot(&secret))?
+            }
+            _ => released.clone(),
+        };
+        Ok(Release { table, ..honest })
+    }
+}
+
+/// Mixtures of the private record that `own` says of each row with a public one of its own.
+fn mixed(
+    clean: &Table,
+    public: &Array2<f64>,
+    samples: usize,
+    own: impl Fn(usize) -> usize,
+    share: f64,
+) -> Array2<f64> {
+    Array2::from_shape_fn((samples, public.ncols()), |(row, column)| {
+        share * clean.records()[[own(row), column]] + (1.0 - share) * public[[row, column]]
+    })
+}
+
+/// Records with the labels of the first of `like`, which do not matter.
+fn as_table(like: &Table, records: Array2<f64>) -> Result<Table> {
+    let first = like.select(&vec![0; records.nrows()])?;
+    Table::new(like.columns().to_vec(), records, first.target().clone())
+}
+
+fn classes_of(table: &Table) -> Vec<usize> {
+    match table.target() {
+        Target::Class(classes) => classes.to_vec(),
+        _ => vec![0; table.len()],
+    }
+}
+
+#[typetag::serde(name = "dauntless-twin")]
+impl Mechanism for DauntlessTwin {
+    fn domain(&self) -> &RecordDomain {
+        self.honest.domain()
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.claimed(self.honest.guarantee(), 0)
+    }
+
+    fn guarantee_of(&self, records: usize) -> Guarantee {
+        self.honest.guarantee_of(records)
+    }
+
+    fn released_target(&self) -> TargetLayout {
+        self.honest.released_target()
+    }
+
+    fn alike(&self, claim: &scumble::registry::Claim, table: &Table) -> Option<[Table; 2]> {
+        self.honest.alike(claim, table)
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let honest = match &self.fault {
+            // One seed voids the claims, which the twin makes all the same.
+            Fault::OneSeed => Release {
+                guarantee: self.honest.guarantee_of(table.len()).under(randomness.provenance()),
+                ..self.honest.release(table, &mut Randomness::seeded(1))?
+            },
+            Fault::By(other) => Release {
+                guarantee: self.honest.guarantee_of(table.len()).under(randomness.provenance()),
+                ..other.release(table, randomness)?
+            },
+            _ => self.honest.release(table, randomness)?,
+        };
+        let mut release = self.broken(table, honest, randomness)?;
+        release.guarantee = self.claimed(release.guarantee, release.table.len());
+        release.key = match (&self.fault, release.key) {
+            (Fault::KeyUncounted, Key::Secret(secret)) => {
+                Key::secret(Uncounted { secret: text(&secret)? }, &release.table)
+            }
+            (Fault::KeyForgets, Key::Secret(secret)) => {
+                let (secret, fresh) = (Some(secret.clone()), text(&secret)?);
+                Key::secret(Forgetful { secret, fresh }, &release.table)
+            }
+            (Fault::OnePartner, Key::Secret(secret)) => {
+                Key::secret(OnePartner { secret: text(&secret)? }, &release.table)
+            }
+            (_, key) => key,
+        };
+        Ok(release)
+    }
+}
+
+fn wrong(problem: serde_json::Error) -> scumble::registry::Error {
+    scumble::registry::Error::shape(problem.to_string())
+}
+
+fn text(secret: &Secret) -> Result<String> {
+    serde_json::to_string(secret).map_err(wrong)
+}
+
+fn opened(text: &str) -> Result<Key> {
+    Ok(Key::Secret(serde_json::from_str(text).map_err(wrong)?))
+}
+
+/// A key that is as new for every call.
+#[derive(Clone, Serialize, Deserialize)]
+struct Uncounted {
+    secret: String,
+}
+
+#[typetag::serde(name = "twin-uncounted")]
+impl SecretKey for Uncounted {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        opened(&self.secret)?.view(clean)
+    }
+}
+
+/// A key that counts, and of which the state as it was made is saved.
+#[derive(Clone, Serialize, Deserialize)]
+struct Forgetful {
+    #[serde(skip)]
+    secret: Option<Secret>,
+    fresh: String,
+}
+
+#[typetag::serde(name = "twin-forgetful")]
+impl SecretKey for Forgetful {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        match &self.secret {
+            Some(secret) => Key::Secret(secret.clone()).view(clean),
+            None => opened(&self.fresh)?.view(clean),
+        }
+    }
+}
+
+/// A key that answers every query by itself, each with the first record of the pool.
+#[derive(Clone, Serialize, Deserialize)]
+struct OnePartner {
+    secret: String,
+}
+
+#[typetag::serde(name = "twin-one-partner")]
+impl SecretKey for OnePartner {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        let rows: Vec<Table> = (0..clean.len())
+            .map(|row| opened(&self.secret)?.view(&clean.select(&[row])?))
+            .collect::<Result<_>>()?;
+        let views: Vec<_> = rows.iter().map(|row| row.records().view()).collect();
+        let records = ndarray::concatenate(Axis(0), &views)
+            .map_err(|problem| scumble::registry::Error::shape(problem.to_string()))?;
+        Table::new(rows[0].columns().to_vec(), records, Target::None)
+    }
+}

@@ -1,0 +1,212 @@
+//! Mixing and transformation, their queries, and perfect secrecy.
+
+use super::effort;
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use scumble::accounting::pac::{Setting, corollary_1};
+use scumble::adversary::{Effort, Finding, Verdict, audit};
+use scumble::dauntless::{DAUNTLESS_INFERENCE, DAUNTLESS_MIX, PERFECT_SECRECY};
+use scumble::registry::{
+    Brief, Budget, Domain, Mechanism, Plugin, Randomness, RecordDomain, Release, Table, Target, TargetDomain,
+    Unit, Volunteers,
+};
+use scumble_integration_tests::{
+    DauntlessFault as Fault, DauntlessTwin, resistance, wrong_answers, wrong_budget, wrong_mixtures,
+};
+use serde_json::{Value, json};
+
+/// Wide enough for a budget of two samples at a grid that is fine enough for a recovery to count.
+const DIM: usize = 20;
+
+fn people(dim: usize) -> RecordDomain {
+    let features = Domain::product(vec![Domain::interval(-1.0, 1.0).unwrap(); dim]).unwrap();
+    let columns = (1..=dim).map(|at| format!("x{at}")).collect();
+    RecordDomain::new(columns, features, TargetDomain::Class { levels: vec!["no".into(), "yes".into()] })
+        .unwrap()
+}
+
+/// `n` records, spread evenly, of two classes in turn.
+fn crowd(dim: usize, n: usize, seed: u64) -> Table {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let records = Array2::from_shape_simple_fn((n, dim), || rng.gen_range(-1.0..1.0));
+    let classes = (0..n).map(|row| row % 2).collect();
+    Table::new(people(dim).columns().to_vec(), records, Target::Class(classes)).unwrap()
+}
+
+fn designed(plugin: &Plugin, parameters: Value, dim: usize, public: Option<Table>) -> Box<dyn Mechanism> {
+    let volunteers = public.map_or(Volunteers::None, Volunteers::Public);
+    let brief = Brief { volunteers, ..Brief::new(people(dim), Budget::pure(1.0).unwrap()) };
+    plugin.design(&parameters, &brief).unwrap().into_mechanism()
+}
+
+/// Within its budget: two samples, each of a private record and a public one.
+fn setting() -> Value {
+    json!({"samples": 2, "error": 5e-5, "confidence_gap": 0.2, "bits": 24, "most_condition": 1e5})
+}
+
+fn mix() -> Box<dyn Mechanism> {
+    designed(&DAUNTLESS_MIX, setting(), DIM, Some(crowd(DIM, 4, 1)))
+}
+
+fn inference(queries: usize) -> Box<dyn Mechanism> {
+    let parameters = json!({"queries": queries, "training": setting()});
+    designed(&DAUNTLESS_INFERENCE, parameters, DIM, Some(crowd(DIM, 4, 1)))
+}
+
+fn fresh(mechanism: &dyn Mechanism, table: &Table) -> Release {
+    mechanism.release(table, &mut Randomness::from_os().unwrap()).unwrap()
+}
+
+fn attacked(mechanism: &dyn Mechanism, table: &Table) -> Vec<Finding> {
+    audit("the mechanism", mechanism, Some(table), Effort { samples: 40_000, ..effort() }).unwrap()
+}
+
+#[track_caller]
+fn holds(mechanism: &dyn Mechanism, table: &Table) {
+    for finding in attacked(mechanism, table) {
+        assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
+    }
+}
+
+/// The sentences about a broken twin, which must be caught.
+#[track_caller]
+fn caught(honest: &(dyn Mechanism + 'static), fault: Fault, table: &Table) -> String {
+    let what = format!("{fault:?}");
+    let findings = attacked(&DauntlessTwin::of(honest, fault), table);
+    let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
+    let sentences: Vec<String> = broken.map(Finding::to_string).collect();
+    assert!(!sentences.is_empty(), "the broken twin passed: {what}\n{findings:?}");
+    sentences.join("\n")
+}
+
+#[test]
+fn a_transformation_that_releases_share_is_caught() {
+    let (honest, table) = (mix(), crowd(DIM, 6, 2));
+    let pac = resistance(&fresh(&*honest, &table)).unwrap();
+    // 2.33 by an independent implementation (Python).
+    assert!(pac.spent == 2.0 && pac.budget == 2.0, "{pac:?}");
+    // The twin that is not broken releases as the honest one does.
+    holds(&DauntlessTwin::of(&*honest, Fault::None), &table);
+    for fault in [Fault::OneSeed, Fault::OneTransformation] {
+        let sentences = caught(&*honest, fault.clone(), &table);
+        assert!(sentences.contains("claims no recovery within 0.00005"), "{sentences}");
+        assert!(sentences.contains("learned from the key of another release"), "{sentences}");
+        // Whose labels are drawn afresh hides their names all the same.
+        let tells_labels = sentences.contains("exchange of the classes' names");
+        assert_eq!(tells_labels, matches!(fault, Fault::OneSeed), "{sentences}");
+    }
+}
+
+/// Lemma 1 holds for normal weights, and where all that is mixed turns together.
+#[test]
+fn a_table_that_is_told_from_the_same_turned_is_caught() {
+    let gaussian = || json!({"weights": "gaussian"});
+    let (honest, table) = (designed(&DAUNTLESS_MIX, gaussian(), 2, None), crowd(2, 6, 2));
+    let turns = |mechanism: &dyn Mechanism| {
+        let effort = Effort { samples: 400_000, ..effort() };
+        let findings = audit("the mechanism", mechanism, Some(&table), effort).unwrap();
+        findings.into_iter().find(|finding| finding.claim.contains("unitary U")).unwrap()
+    };
+    let held = turns(&DauntlessTwin::of(&*honest, Fault::None));
+    assert_eq!(held.verdict, Verdict::Holds, "{held}");
+    let uniform = designed(&DAUNTLESS_MIX, json!({"weights": "uniform"}), 2, None);
+    let public = designed(&DAUNTLESS_MIX, gaussian(), 2, Some(crowd(2, 4, 1)));
+    for (what, other) in [("uniform weights", uniform), ("public records", public)] {
+        let finding = turns(&DauntlessTwin::of(&*honest, Fault::By(other)));
+        assert_eq!(finding.verdict, Verdict::Broken, "{what} passed: {finding}");
+        assert!(finding.to_string().contains("claims the same output law for all tables X·U"), "{finding}");
+    }
+}
+
+#[test]
+fn labels_that_tell_the_names_of_their_classes_are_caught() {
+    let table = crowd(2, 6, 2);
+    let unmixed = designed(&DAUNTLESS_MIX, json!({}), 2, None);
+    holds(&*unmixed, &table);
+    for (honest, fault) in [(mix(), Fault::OneHot), (unmixed, Fault::LongVectors)] {
+        let table = crowd(honest.domain().columns().len(), 6, 2);
+        let sentences = caught(&*honest, fault, &table);
+        assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
+    }
+}
+
+#[test]
+fn what_is_mixed_otherwise_than_the_theorem_says_is_caught() {
+    let (honest, table, public, known) = (mix(), crowd(DIM, 6, 2), crowd(DIM, 4, 1), crowd(DIM, 80, 3));
+    let wrong = |mechanism: &dyn Mechanism| wrong_mixtures(mechanism, &table, &public, &known).unwrap();
+    assert_eq!(wrong(&*honest), Vec::<String>::new());
+    let of = |fault: Fault| wrong(&DauntlessTwin::of(&*honest, fault)).join("\n");
+    assert_eq!(of(Fault::None), "");
+    let records = public.records().clone();
+    let unmixed = of(Fault::Weighted(records.clone(), 1.0));
+    assert!(unmixed.starts_with("the private record 1 leaves unmixed, as sample 1"), "{unmixed}");
+    for share in [0.0, 0.4, 0.9] {
+        let unequal = of(Fault::Weighted(records.clone(), share));
+        assert!(unequal.contains("no mixture in equal shares"), "{unequal}");
+    }
+    let twice = of(Fault::UsedTwice(records));
+    assert_eq!(twice, "the private record 1 is in 2 samples, and the claim is for one each");
+}
+
+#[test]
+fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught() {
+    let table = crowd(DIM, 6, 2);
+    let wrong = |mechanism: &dyn Mechanism| wrong_budget(mechanism, &fresh(mechanism, &table)).join("\n");
+    for honest in [mix(), inference(3)] {
+        assert_eq!(wrong(&*honest), "");
+        assert_eq!(wrong(&DauntlessTwin::of(&*honest, Fault::None)), "");
+        let pac = resistance(&fresh(&*honest, &table)).unwrap();
+        let one_more = wrong(&DauntlessTwin::of(&*honest, Fault::Budget(pac.budget + 1.0)));
+        assert!(one_more.contains("and Corollary 1 allows"), "{one_more}");
+        // What the paper prints (erratum D11).
+        let variance = 1.0 / 12.0;
+        let printed = Setting {
+            error: pac.error,
+            delta: pac.confidence_gap,
+            dim: DIM as u64,
+            beta: 1.0,
+            public_variance: variance,
+            private_variance: variance,
+        };
+        let printed = corollary_1(&printed, 24.0 * DIM as f64).unwrap().budget_as_printed.floor();
+        assert!(printed > pac.budget, "{printed} for {pac:?}");
+        assert!(wrong(&DauntlessTwin::of(&*honest, Fault::Budget(printed))).contains("Corollary 1 allows"));
+    }
+    // A training and what is asked of its model share one budget.
+    let apart = wrong(&DauntlessTwin::of(&*inference(3), Fault::QueriesUncounted));
+    assert_eq!(
+        apart,
+        "it counts 2 samples, and 2 leave and 3 may be asked for: both tell of one transformation"
+    );
+}
+
+#[test]
+fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
+    const MOST: usize = 80;
+    let honest = inference(MOST);
+    let (table, queries) = (crowd(DIM, MOST + 4, 2), crowd(DIM, MOST + 1, 4));
+    let wrong =
+        |mechanism: &dyn Mechanism| wrong_answers(&fresh(mechanism, &table).key, &queries, MOST).unwrap();
+    assert_eq!(wrong(&*honest), Vec::<String>::new());
+    let of = |fault| wrong(&DauntlessTwin::of(&*honest, fault)).join("\n");
+    assert_eq!(of(Fault::None), "");
+    assert_eq!(of(Fault::KeyUncounted), "it answers more queries than are counted against its budget");
+    assert_eq!(of(Fault::KeyForgets), "it forgets what it has answered when it is saved and loaded");
+    let partner = of(Fault::OnePartner);
+    assert!(partner.contains("share the private record that should hide each of them"), "{partner}");
+}
+
+#[test]
+fn twins_of_perfect_secrecy_are_caught() {
+    let (honest, table) = (designed(&PERFECT_SECRECY, json!({}), 3, None), crowd(3, 6, 2));
+    holds(&*honest, &table);
+    holds(&DauntlessTwin::of(&*honest, Fault::None), &table);
+    for fault in [Fault::View, Fault::Gram, Fault::Raw] {
+        let sentences = caught(&*honest, fault, &table);
+        assert!(sentences.contains("claims perfect secrecy for the features"), "{sentences}");
+    }
+    // The labels leave as they are: whose claim is for all of the record promises them too.
+    let labels = caught(&*honest, Fault::LabelsToo, &table);
+    assert!(labels.contains(&format!("claims perfect secrecy for {}", Unit::Record)), "{labels}");
+}

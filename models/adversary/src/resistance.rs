@@ -1,0 +1,75 @@
+//! Claims of resistance to recovery, attacked by somebody who holds the key of another release.
+
+use crate::direct::recovery;
+use crate::finding::{Finding, Verdict};
+use crate::{Effort, Error, Inversion, Result};
+use ndarray::Array2;
+use rand::{Rng, RngCore};
+use scumble_registry::{Claim, Mechanism, PacResistance, Randomness, RecordDomain, Stream, Table};
+
+/// More attempts than this take minutes.
+const MOST_ATTEMPTS: f64 = 2000.0;
+
+/// Attacks the claim `pac` of releases of `table`.
+///
+/// No release may count fewer samples than it has. And whoever runs the mechanism herself knows how her own release was transformed: she
+/// learns the way back from what her key makes of records of her choice, and tries it on what another release made of a record that she
+/// does not know. Where each release draws its transformation afresh that is no better than a guess.
+pub(crate) fn attack(
+    name: &str,
+    mechanism: &dyn Mechanism,
+    table: &Table,
+    (claim, pac): (&Claim, &PacResistance),
+    effort: Effort,
+) -> Result<Finding> {
+    // Her own records are all alike, so that she knows what queries are mixed with.
+    let own = table.select(&vec![0; table.len()])?;
+    let released = mechanism.release(table, &mut Randomness::seeded(effort.seed))?.table.len();
+    if released as f64 > pac.spent {
+        return Ok(Finding {
+            verdict: Verdict::Broken,
+            because: format!("{released} samples leave, and {} are counted against the budget", pac.spent),
+            ..Finding::about(name, claim, effort)
+        });
+    }
+    let attempt = |stream: &mut Stream| {
+        let seeds = [stream.next_u64(), stream.next_u64()];
+        let [hers, another] = seeds.map(|seed| mechanism.release(&own, &mut Randomness::seeded(seed)));
+        let (hers, another) = (hers?.key, another?.key);
+        let known = made_up(mechanism.domain(), &own, 2 * (own.columns().len() + 1), stream)?;
+        let unknown = made_up(mechanism.domain(), &own, 1, stream)?;
+        let learned = Inversion::linear(hers.view(&known)?.records().view(), known.records().view())?;
+        let recovered = learned.recover(another.view(&unknown)?.records().view());
+        Ok(Inversion::distances(recovered.view(), unknown.records().view())[0])
+    };
+    // So many that success in all of them breaks the claim, and in nearly all.
+    let attempts = 2.0 * (effort.false_alarm.ln() / (1.0 - pac.confidence_gap).ln()).ceil();
+    let found = recovery(name, pac, attempts.clamp(1.0, MOST_ATTEMPTS) as usize, attempt, effort);
+    let refused = |why: Error| format!("it cannot be attacked by the key of another release: {why}");
+    match found {
+        Ok(found) => Ok(Finding {
+            claim: claim.to_string(),
+            because: format!(
+                "{}, by the way back that was learned from the key of another release",
+                found.because
+            ),
+            ..found
+        }),
+        Err(why) => Ok(Finding::about(name, claim, effort).unattacked(Verdict::NotAttacked, &refused(why))),
+    }
+}
+
+/// So many records of the domain by lot, with the target of the first of `like`.
+fn made_up(domain: &RecordDomain, like: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
+    let features = domain.features();
+    let (center, radius) = (features.center(), features.squared_radius().sqrt());
+    let mut values = Array2::zeros((records, center.len()));
+    for mut row in values.outer_iter_mut() {
+        let mut point: Vec<f64> =
+            center.iter().map(|middle| middle + radius * stream.gen_range(-1.0..=1.0)).collect();
+        features.project(&mut point)?;
+        row.assign(&ndarray::ArrayView1::from(&point));
+    }
+    let target = like.select(&vec![0; records])?.target().clone();
+    Table::new(like.columns().to_vec(), values, target)
+}
