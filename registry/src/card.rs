@@ -33,6 +33,9 @@ impl fmt::Display for Notion {
                 "squared error of at least {} for every unbiased reconstruction",
                 AtLeast(bound.error())
             ),
+            Self::PacResistance(pac) if pac.budget < 1.0 => {
+                formatter.write_str("NOTHING of resistance to recovery: its budget allows not one sample")
+            }
             Self::PacResistance(pac) if pac.spent > pac.budget => write!(
                 formatter,
                 "NOTHING ANY MORE: {} samples are spent of a budget of {} for resistance to recovery",
@@ -182,6 +185,7 @@ impl Notion {
                 "The record, but for a squared error of {} on average, if she guesses without bias.",
                 AtLeast(bound.error())
             ),
+            Self::PacResistance(pac) if pac.budget < 1.0 => "All of it: there is no budget.".into(),
             Self::PacResistance(pac) if pac.spent > pac.budget => "All of it: the budget is spent.".into(),
             Self::PacResistance(pac) => format!(
                 "The record within {}, with a probability below {}.",
@@ -204,7 +208,7 @@ impl Notion {
             Self::CramerRao(bound) => (bound.error() <= 0.0)
                 .then(|| "a squared error of zero is vacuous: all of it may leave".into()),
             Self::PacResistance(pac) if pac.budget < 1.0 => {
-                Some(format!("the budget is vacuous: it allows not one sample, and {} are spent", pac.spent))
+                Some("the budget is vacuous: the theorem allows not one sample in such a setting".into())
             }
             Self::PacResistance(pac) if pac.spent > pac.budget => Some(format!(
                 "{} samples are spent of a budget of {}, so nothing of it is promised any more",
@@ -419,7 +423,7 @@ mod tests {
         };
         for (notion, why) in [
             (pac(3.0, 4.0), "4 samples are spent of a budget of 3"),
-            (pac(0.0, 1.0), "the budget is vacuous: it allows not one sample"),
+            (pac(0.0, 1.0), "the budget is vacuous: the theorem allows not one sample"),
             (Notion::LocalDp(LocalDp::pure(f64::INFINITY)), "ε = inf is vacuous"),
             (Notion::LocalDp(LocalDp::new(1.0, 1.0)), "(ε, δ) = (1, 1e0) is vacuous"),
             (error(f64::INFINITY), "a squared error of zero is vacuous"),

@@ -155,7 +155,8 @@ fn every_plugin_passes_the_audit_of_its_example() {
     for plugin in Registry::installed().unwrap().iter() {
         for finding in audit_plugin(plugin, effort()).unwrap() {
             assert_ne!(finding.verdict, Verdict::Broken, "{finding}");
-            let claims_nothing = ["identity", "offset", "singular-value-obfuscation"].contains(&plugin.name);
+            let claims_nothing = ["identity", "offset", "singular-value-obfuscation"].contains(&plugin.name)
+                || finding.because.starts_with("the budget is vacuous");
             assert_eq!(finding.verdict == Verdict::NothingClaimed, claims_nothing, "{finding}");
         }
     }

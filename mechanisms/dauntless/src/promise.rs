@@ -12,7 +12,7 @@ pub(crate) fn of_release(saved: &Saved, private: usize) -> Guarantee {
     let mut guarantee = common(saved);
     match outside(saved, saved.is_fresh(private)) {
         None => {
-            guarantee.claims.insert(0, resistance(saved, private));
+            guarantee.claims.insert(0, resistance(saved, saved.spent(private) as f64));
             guarantee.assumes.extend(assumed(saved));
         }
         Some(reason) => guarantee.discloses.push(no_budget(reason)),
@@ -24,9 +24,8 @@ pub(crate) fn of_release(saved: &Saved, private: usize) -> Guarantee {
 pub(crate) fn of_design(saved: &Saved) -> Guarantee {
     let mut guarantee = common(saved);
     match outside(saved, true) {
-        None if budget(saved) < 1.0 => {
-            guarantee.discloses.push(no_budget("at such an error the theorem allows not one sample"));
-        }
+        // That there is none is plain before anything is released.
+        None if budget(saved) < 1.0 => guarantee.claims.insert(0, resistance(saved, 0.0)),
         None => {
             guarantee.each_release = vec![format!(
                 "no recovery of a mixed record within {} (ℓ₂, all coordinates) with probability {} or more, while at most {:.0} samples leave, \
@@ -83,12 +82,12 @@ fn budget(saved: &Saved) -> f64 {
     pac::corollary_1(&setting, output_bits).map_or(0.0, |samples| samples.budget)
 }
 
-fn resistance(saved: &Saved, private: usize) -> Claim {
+fn resistance(saved: &Saved, spent: f64) -> Claim {
     let pac = PacResistance {
         error: saved.resistance.error,
         confidence_gap: saved.resistance.confidence_gap,
         budget: budget(saved).floor(),
-        spent: saved.spent(private) as f64,
+        spent,
     };
     Claim {
         notion: Notion::PacResistance(pac),

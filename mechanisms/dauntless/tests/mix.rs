@@ -92,6 +92,12 @@ fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
     assert!(release.guarantee.epsilon().is_none());
     // At such an error the theorem says nothing.
     let vacuous = with_public(json!({"error": 10.0, "samples": 1}), 400);
+    // Of which the design's card warns already.
+    let card = vacuous.guarantee().to_string();
+    assert!(
+        card.starts_with("WARNING    the budget is vacuous") && card.contains("promises   NOTHING"),
+        "{card}"
+    );
     let vacuous = fresh(&*vacuous, &crowd(6, 3, 1)).guarantee;
     assert_eq!(pac(&vacuous).unwrap().budget, 0.0);
     assert!(vacuous.warnings()[0].starts_with("the budget is vacuous"), "{vacuous}");

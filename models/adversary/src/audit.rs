@@ -58,6 +58,10 @@ fn attack(
         (Notion::CramerRao(bound), _, Some(table)) => {
             reconstruction::attack(name, mechanism, table, (claim, bound), effort)
         }
+        (Notion::PacResistance(pac), ..) if pac.budget < 1.0 => {
+            let why = claim.warning().unwrap_or_default();
+            Ok(Finding::about(name, claim, effort).unattacked(Verdict::NothingClaimed, &why))
+        }
         (Notion::PacResistance(pac), None, Some(table)) => {
             resistance::attack(name, mechanism, &reconstruction::rows(table)?, (claim, pac), effort)
         }
