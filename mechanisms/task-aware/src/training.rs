@@ -200,7 +200,7 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
         batch_size: 32,
         optimiser: Optimiser::Adam(Adam::default()),
         seed: training.seed,
-        patience: None,
+        ..Fitting::default()
     };
     match Wanted::of(table.target(), outputs) {
         None => Ok(start),

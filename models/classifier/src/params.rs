@@ -13,6 +13,7 @@ pub struct ValidClassifierParams {
     epochs: usize,
     batch_size: usize,
     learning_rate: f64,
+    annealed: bool,
     pub(crate) validation_share: f64,
     patience: usize,
     pub(crate) seed: u64,
@@ -33,6 +34,7 @@ impl Default for ClassifierParams {
             epochs: 100,
             batch_size: 64,
             learning_rate: 1e-3,
+            annealed: false,
             validation_share: 0.1,
             patience: 10,
             seed: 1,
@@ -63,6 +65,13 @@ impl ClassifierParams {
     /// Adam's, 10⁻³ by default.
     pub fn learning_rate(mut self, learning_rate: f64) -> Self {
         self.0.learning_rate = learning_rate;
+        self
+    }
+
+    /// Whether the learning rate falls along half a cosine and ends near zero with the last epoch; not by default, for with validation
+    /// records training ends when it may.
+    pub fn annealed(mut self, annealed: bool) -> Self {
+        self.0.annealed = annealed;
         self
     }
 
@@ -138,6 +147,7 @@ impl ValidClassifierParams {
             optimiser: Optimiser::Adam(Adam { learning_rate: self.learning_rate, ..Adam::default() }),
             seed: self.seed,
             patience: Some(self.patience),
+            annealed: self.annealed,
         }
     }
 }

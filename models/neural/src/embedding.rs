@@ -114,6 +114,10 @@ impl Training {
             Array2::zeros((self.batch_size.min(n), embedding.rest.architecture().outputs()));
         let mut pass = Pass::default();
         for number in 1..=self.epochs {
+            stepper.set_learning_rate(self.learning_rate(self.optimiser, number))?;
+            for stepper in &mut rows_steppers {
+                stepper.set_learning_rate(self.learning_rate(rows, number))?;
+            }
             let mut sum = 0.0;
             for batch in batches.shuffled() {
                 let activated = embedding.activated(embedding.table.select(Axis(0), batch).view());

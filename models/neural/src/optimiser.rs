@@ -89,6 +89,14 @@ pub struct Stepper<T> {
 }
 
 impl Optimiser {
+    /// The learning rate.
+    pub fn learning_rate(&self) -> f64 {
+        match self {
+            Self::Adam(adam) => adam.learning_rate,
+            Self::Sgd(sgd) => sgd.learning_rate,
+        }
+    }
+
     /// # Errors
     /// [`Error::HyperParameter`] for one out of its range.
     pub fn check(&self) -> Result<()> {
@@ -96,12 +104,15 @@ impl Optimiser {
             Self::Adam(adam) => vec![("beta1", adam.beta1), ("beta2", adam.beta2)],
             Self::Sgd(sgd) => vec![("the momentum", sgd.momentum)],
         };
-        let (learning_rate, weight_decay, epsilon) = match self {
-            Self::Adam(adam) => (adam.learning_rate, adam.weight_decay, adam.epsilon),
-            Self::Sgd(sgd) => (sgd.learning_rate, sgd.weight_decay, 0.0),
+        let (weight_decay, epsilon) = match self {
+            Self::Adam(adam) => (adam.weight_decay, adam.epsilon),
+            Self::Sgd(sgd) => (sgd.weight_decay, 0.0),
         };
-        let of_at_least_zero =
-            [("the learning rate", learning_rate), ("the weight decay", weight_decay), ("epsilon", epsilon)];
+        let of_at_least_zero = [
+            ("the learning rate", self.learning_rate()),
+            ("the weight decay", weight_decay),
+            ("epsilon", epsilon),
+        ];
         for (name, value) in of_at_least_zero {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(Error::HyperParameter { name, range: "finite and not negative", value });

@@ -5,6 +5,7 @@ use crate::network::AT_A_TIME;
 use crate::{Batches, Error, Loss, Network, Optimiser, Pass, Real, Result, Stepper};
 use ndarray::{Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
 
 /// How a network is fitted to examples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -21,11 +22,21 @@ pub struct Training {
     /// After how many epochs in which the validation loss did not become less than ever before training ends; never, if none. Without
     /// validation examples it has no meaning.
     pub patience: Option<usize>,
+    /// Whether the learning rate falls along half a cosine, epoch by epoch, and ends near zero (Loshchilov and Hutter 2017). Else it stays as
+    /// it is, and the last steps go to and fro as far as the first.
+    pub annealed: bool,
 }
 
 impl Default for Training {
     fn default() -> Self {
-        Self { epochs: 100, batch_size: 64, optimiser: Optimiser::default(), seed: 1, patience: None }
+        Self {
+            epochs: 100,
+            batch_size: 64,
+            optimiser: Optimiser::default(),
+            seed: 1,
+            patience: None,
+            annealed: false,
+        }
     }
 }
 
@@ -117,6 +128,12 @@ impl Training {
         rayon::scope(|_| self.descend(start.clone(), examples, validation, progress))
     }
 
+    /// The learning rate of an epoch, counted from 1, where it begins as that of an optimiser.
+    pub(crate) fn learning_rate(&self, optimiser: Optimiser, epoch: usize) -> f64 {
+        let way = if self.annealed { (epoch - 1) as f64 / self.epochs as f64 } else { 0.0 };
+        optimiser.learning_rate() * 0.5 * (1.0 + (PI * way).cos())
+    }
+
     fn descend<T: Real>(
         &self,
         start: Network<T>,
@@ -128,6 +145,7 @@ impl Training {
         let mut descent = Descent::new(start, self.optimiser)?;
         let mut best = Best::default();
         for number in 1..=self.epochs {
+            descent.stepper.set_learning_rate(self.learning_rate(self.optimiser, number))?;
             let training_loss = descent.epoch(number, examples, &mut batches)?;
             let validation_loss = match validation {
                 Some(validation) => Some(descent.validation_loss(number, validation)?),

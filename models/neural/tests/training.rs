@@ -85,6 +85,23 @@ fn the_same_seed_gives_the_same_bits_whatever_the_number_of_threads() {
     }
 }
 
+/// Half a cosine at thirds of its way is 1, ¾ and ¼.
+#[test]
+fn an_annealed_rate_falls_along_half_a_cosine() {
+    let (x, y) = sine::<f64>();
+    let examples = Examples { records: x.view(), loss: Loss::SquaredError(y.view()) };
+    let fitted = |start: &Network<f64>, epochs: usize, learning_rate: f64, annealed: bool| {
+        let optimiser = Optimiser::Sgd(Sgd { learning_rate, ..Sgd::default() });
+        let training = Training { epochs, batch_size: 100, optimiser, annealed, ..Training::default() };
+        training.fit(start, examples, None, |_| ()).unwrap()
+    };
+    let annealed = fitted(&small(1), 3, 0.2, true);
+    let by_hand = [0.2, 0.15, 0.05].iter().fold(small(1), |start, &rate| fitted(&start, 1, rate, false));
+    let apart = annealed.parameters().iter().zip(by_hand.parameters()).map(|(a, b)| (a - b).abs());
+    assert!(apart.fold(0.0, f64::max) < 1e-12);
+    assert!(annealed != fitted(&small(1), 3, 0.2, false));
+}
+
 #[test]
 fn the_best_epoch_on_validation_examples_is_kept() {
     let (x, y) = sine::<f64>();

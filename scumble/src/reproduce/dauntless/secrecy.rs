@@ -162,7 +162,7 @@ fn trained(setting: &Setting, name: &str, data: &Data, effort: Effort, trial: us
         batch_size: 128,
         optimiser: adam(effort.learning_rate),
         seed,
-        patience: None,
+        ..Training::default()
     };
     let fitted =
         training.fit_identity(start, adam(effort.table_rate), Loss::CrossEntropy(classes.view()), |_| ())?;

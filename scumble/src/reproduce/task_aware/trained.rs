@@ -104,7 +104,7 @@ fn learned(
         batch_size: 32,
         optimiser: Optimiser::Adam(Adam::default()),
         seed: setting.seed,
-        patience: None,
+        ..Training::default()
     };
     let wanted: Array2<f64>;
     let loss = match table.target() {
