@@ -186,7 +186,7 @@ impl Run<'_> {
         let one = |at: &Row, trial: usize| {
             let words = json!({
                 "of": self.name, "leaves": at.leaves, "parts": at.parts, "times": at.times, "trial": trial,
-                "epochs": self.epochs, "records": self.data.train.len(), "seed": self.setting.seed,
+                "epochs": self.epochs, "annealed": true, "records": self.data.train.len(), "seed": self.setting.seed,
             });
             let found = self.setting.once(&store, &words, || self.trained(at, trial))?;
             (self.setting.on_step)();
@@ -202,6 +202,7 @@ impl Run<'_> {
             .hidden(HIDDEN.to_vec())
             .epochs(self.epochs)
             .batch_size(128)
+            .annealed(true)
             .validation_share(0.0)
             .seed(seed)
             .check()?;
@@ -257,7 +258,7 @@ impl Run<'_> {
                 format!(
                     "{} training records, of which half are public, by lot, and {} test records. A mixture has as many public parts as private ones, \
                      by random weights; labels are vectors of ten normal coordinates, and what a network says is the nearest. Four layers of \
-                     {HIDDEN:?} with rectifiers, down the squared error by Adam, {} epochs of 128 at a time; where nothing is mixed, a softmax. \
+                     {HIDDEN:?} with rectifiers, down the squared error by Adam, {} epochs of 128 at a time with a rate that falls to zero; where nothing is mixed, a softmax. \
                      Columns are standardised before training. The paper says neither its optimiser nor when it stops.",
                     self.data.train.len(),
                     self.data.test.len(),
