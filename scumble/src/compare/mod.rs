@@ -252,7 +252,7 @@ impl Comparison {
         let blind_guesses = self.blind_guesses()?;
         let (train_records, test_records) = self.split(0).sizes();
         Ok(Outcome {
-            rows: self.rows(&cells, &scored),
+            rows: self.rows(&cells, &scored, train_records),
             skipped,
             blind_guess: self.metrics.first().map_or(f64::NAN, |metric| blind_guesses[metric]),
             blind_guesses,
@@ -432,9 +432,8 @@ impl Comparison {
         before.into_iter().enumerate().map(|(at, found)| found.map_or_else(|| score(at), Ok)).collect()
     }
 
-    /// The rows, from the trials of each cell, one after the other.
-    fn rows(&self, cells: &[Cell], scored: &[Vec<Scored>]) -> Vec<Row> {
-        let (released, _) = self.split(0).sizes();
+    /// The rows, from the trials of each cell, one after the other, of which each released so many records.
+    fn rows(&self, cells: &[Cell], scored: &[Vec<Scored>], released: usize) -> Vec<Row> {
         let mut rows = vec![];
         for (at, model) in self.models.iter().enumerate() {
             for &metric in &self.metrics {
