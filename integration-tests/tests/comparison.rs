@@ -63,6 +63,61 @@ fn every_mechanism_scores_as_its_noise_free_view_when_epsilon_is_large() {
     }
 }
 
+/// What an adversary learns of a promise for whole records is no more than the promise allows, by five standard errors, and no less than she
+/// should: all of what leaves as it is.
+#[test]
+fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
+    let outcome = run(&Comparison { trials: 20, ..comparison(&[0.5, 2.0, 8.0]) });
+    let of_adversary = || outcome.rows.iter().filter(|row| row.metric.is_of_adversary());
+    assert_eq!(of_adversary().count(), 2 * outcome.rows.len() / 3);
+    for row in of_adversary() {
+        let Row { mechanism, metric, mean, sd, trials, bound, .. } = row;
+        if let Some(bound) = bound {
+            let error = sd / (*trials as f64).sqrt();
+            assert!(*mean <= bound + 5.0 * error, "{mechanism}: {metric} is {mean} where {bound} is allowed");
+        }
+        assert_eq!(bound.is_some(), row.guarantee.epsilon().is_some(), "{mechanism}, {metric}");
+    }
+    let learned = |mechanism: &str, epsilon: f64, metric: Metric| {
+        let mut rows = of_adversary().filter(|row| row.mechanism == mechanism && row.metric == metric);
+        rows.find(|row| row.epsilon.is_none_or(|e| e == epsilon)).unwrap().mean
+    };
+    // Left as they are, or behind a map that does not change from record to record.
+    for open in ["identity", "randomized-response", "column-space", "singular-value-obfuscation"] {
+        assert!(learned(open, 0.5, Metric::Recovered) > 0.99, "{open}");
+        assert!(learned(open, 0.5, Metric::Advantage) > 0.99, "{open}");
+    }
+    for local in ["laplace", "duchi", "piecewise"] {
+        let advantage = |epsilon| learned(local, epsilon, Metric::Advantage);
+        assert!(advantage(0.5) < advantage(2.0) && advantage(2.0) < advantage(8.0), "{local}");
+        assert!(advantage(8.0) > 0.3, "{local}: {}", advantage(8.0));
+    }
+}
+
+/// Laplace noise of scale Δ₁/ε on each of d columns has a mean squared error of 2d(Δ₁/ε)², whatever the records.
+#[test]
+fn an_unbiased_error_is_that_of_the_noise_and_no_less_than_is_promised() {
+    let wine = DataSet::wine().unwrap();
+    let variance = wine.table.records().var_axis(ndarray::Axis(0), 0.0).sum();
+    let (width, dim) = (wine.domain.features().l1_diameter(), wine.domain.features().dim() as f64);
+    let registry = Registry::installed().unwrap();
+    let entrants = ["laplace", "fisher-gaussian"]
+        .map(|name| Entrant { plugin: *registry.get(name).unwrap(), parameters: Value::Null });
+    let metrics = vec![Metric::Accuracy, Metric::UnbiasedError];
+    let wines = Comparison::new(wine, entrants.to_vec());
+    let outcome = run(&Comparison { metrics, trials: 20, epsilons: vec![2.0], ..wines });
+    let of = |name: &str| {
+        let mut rows = outcome.rows.iter().filter(|row| row.metric == Metric::UnbiasedError);
+        rows.find(|row| row.mechanism == name).unwrap()
+    };
+    // Half of ε is the label's.
+    let (found, expected) = (of("laplace").mean, 2.0 * dim * width * width / variance);
+    assert!((found / expected - 1.0).abs() < 0.03, "{found} where {expected} is right");
+    assert_eq!(of("laplace").bound, None);
+    let (found, bound) = (of("fisher-gaussian").mean, of("fisher-gaussian").bound.unwrap());
+    assert!(bound > 1.0 && found > 0.97 * bound, "{found} where {bound} is promised");
+}
+
 #[test]
 fn less_privacy_costs_less_accuracy() {
     let outcome = run(&comparison(&[0.5, 20.0, 4000.0]));
@@ -251,7 +306,7 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
     // The label's names are all that is protected: in the legend, in the table of all scores, at a glance and on the card.
     let marks =
         format!("the label (not the features)</span></span> <strong class=\"warning\" title=\"{exceeded}");
-    assert_eq!(page.matches(&marks).count(), 1, "in the legend");
+    assert_eq!(page.matches(&marks).count(), 5, "in the legend of each chart");
     let marks = format!("<td>the label (not the features) <strong class=\"warning\" title=\"{exceeded}");
     assert_eq!(page.matches(&marks).count(), 1, "in the table");
     assert_eq!(page.matches(&format!("<dt class=\"warning\">WARNING</dt><dd>{exceeded}")).count(), 1);

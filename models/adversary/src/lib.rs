@@ -17,6 +17,7 @@
 //!
 //! That an audit finds nothing proves nothing: what proves a claim is its theorem. An audit finds the code that is not the theorem's.
 
+mod acquaintance;
 mod audit;
 mod central;
 mod claimed;
@@ -32,6 +33,7 @@ mod releases;
 mod resistance;
 mod score;
 
+pub use acquaintance::{Learned, acquaintance};
 pub use audit::{audit, audit_design, audit_plugin, check};
 pub use central::{Canary, canary};
 pub use direct::{recovery, same_law};

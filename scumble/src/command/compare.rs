@@ -10,7 +10,7 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -104,10 +104,7 @@ pub(super) fn compare(
     });
     // A page that cannot be written after all takes no result with it.
     if as_json {
-        let mut value = json!(outcome);
-        value["data"] = json!({"name": comparison.data.name, "target": comparison.data.target});
-        value["seed"] = comparison.seed.into();
-        print_json(&value)?;
+        print_json(&comparison.to_json(&outcome))?;
     } else {
         print(&report(&comparison, &outcome))?;
     }
@@ -268,18 +265,21 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     );
     let less = |table: &Scores| if table.metric.is_error() { " (less is better)" } else { "" };
     let guess = |table: &Scores| {
-        let guess = outcome.blind_guesses.get(&table.metric).copied().unwrap_or(f64::NAN);
-        format!("Guessing blindly gets {}.", table.metric.shown(guess))
+        let guess = table.metric.shown(outcome.blind_guesses.get(&table.metric).copied().unwrap_or(f64::NAN));
+        match table.metric.is_of_adversary() {
+            true => format!("Without a release it is {guess}.{}", allowed(comparison, table)),
+            false => format!("Guessing blindly gets {guess}."),
+        }
     };
     let mut text = match &tables[..] {
         [only] => {
-            let (metric, model) = (only.metric.title(), &only.model);
+            let (metric, model) = (only.metric.title(), only.scorer);
             let what = format!("{name}: {metric} of {target:?} by {model}, {records}{}", less(only));
             format!("{what}\n\n{}\n\n{}", scores(comparison, only), guess(only))
         }
         several => {
             let several = several.iter().map(|table| {
-                let heading = format!("{} by {}{}", table.metric.title(), table.model, less(table));
+                let heading = format!("{} by {}{}", table.metric.title(), table.scorer, less(table));
                 format!("{heading}\n\n{}\n\n{}", scores(comparison, table), guess(table))
             });
             let several = several.collect::<Vec<_>>().join("\n\n");
@@ -289,6 +289,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     if tables.len() == 1 {
         text += " ";
     }
+    text += &choices(outcome, first);
     text += &format!(
         "What each promises{}:\n",
         comparison.promised_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
@@ -316,6 +317,49 @@ fn scores(comparison: &Comparison, scores: &Scores) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.trim_fmt()
+}
+
+/// What promises for whole records allow an adversary, at each budget; nothing where none says anything of it.
+fn allowed(comparison: &Comparison, scores: &Scores) -> String {
+    let metric = scores.metric;
+    let loosest = |epsilon: f64| {
+        let bounds = scores.series.iter().filter_map(|series| series.at(epsilon)?.bound);
+        bounds.reduce(if metric.is_error() { f64::max } else { f64::min })
+    };
+    let finite = comparison.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
+    let bounds = finite.filter_map(|epsilon| Some((epsilon, loosest(epsilon)?)));
+    let bounds =
+        bounds.map(|(epsilon, bound)| format!("{} at ε = {}", metric.shown(bound), number::short(epsilon)));
+    let bounds = bounds.collect::<Vec<_>>().join(", ");
+    match (bounds.is_empty(), metric.is_error()) {
+        (true, _) => String::new(),
+        (false, true) => format!(" What is promised of whole records allows at most {bounds}."),
+        (false, false) => format!(" What is promised by Cramér and Rao is at least {bounds}."),
+    }
+}
+
+/// Of what protects the same the best, at each budget, with what it costs.
+fn choices(outcome: &Outcome, scores: &Scores) -> String {
+    let choices = outcome.choices(scores);
+    let Some(first) = choices.first() else {
+        return String::new();
+    };
+    let metric = scores.metric;
+    let mut table = Table::new();
+    let budgets = choices.iter().filter(|choice| choice.protects == first.protects);
+    let budgets = budgets.map(|choice| format!("ε = {}", number::short(choice.epsilon)));
+    table.load_style(presets::NOTHING).set_header(std::iter::once("to protect".to_owned()).chain(budgets));
+    for choices in choices.chunk_by(|a, b| a.protects == b.protects) {
+        let cells = choices.iter().map(|choice| match (choice.best, choice.cost) {
+            (None, _) => "no better\nthan guessing".to_owned(),
+            (Some((title, row)), None) => format!("{title}\n{}", metric.shown(row.mean)),
+            (Some((title, row)), Some(cost)) => {
+                format!("{title}\n{}, costs {}", metric.shown(row.mean), metric.shown(cost))
+            }
+        });
+        table.add_row(std::iter::once(choices[0].protects.to_string()).chain(cells));
+    }
+    format!("What to choose, by {} by {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt())
 }
 
 fn promises(comparison: &Comparison, mechanisms: &[Series]) -> String {

@@ -1,7 +1,7 @@
 //! Experiments: a comparison written down in a file.
 
 use super::data::misfit;
-use super::{Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
+use super::{Adversary, Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
 use super::{check_epsilons, check_trials, split::check_share, split::check_volunteers};
 use crate::datasets::{self, DataSet};
 use crate::registry::{self, Registry, number};
@@ -50,6 +50,7 @@ pub struct Experiment {
     metrics: Option<Vec<Metric>>,
     data: Data,
     split: Option<Split>,
+    adversary: Option<Adversary>,
     mechanism: Vec<Section>,
     model: Vec<Section>,
 }
@@ -225,6 +226,7 @@ impl Experiment {
             models,
             metrics,
             splitting,
+            adversary: self.adversary.unwrap_or(default.adversary),
             epsilons: self.epsilon.clone().unwrap_or(default.epsilons),
             delta: self.delta.unwrap_or(default.delta),
             trials: self.trials.unwrap_or(default.trials),
@@ -262,6 +264,9 @@ impl Experiment {
         }
         if let Some(share) = self.label_share {
             self.named("label_share", check_share("label_share", share))?;
+        }
+        if let Some(adversary) = &self.adversary {
+            self.named("[adversary]", adversary.check())?;
         }
         if let Some(split) = &self.split {
             self.named("[split]", check_volunteers(split.volunteers))?;

@@ -1,4 +1,4 @@
-//! Metrics: what a prediction on clean test records is worth.
+//! Metrics: what a prediction on clean test records is worth, and what an adversary learns of those that were released.
 
 use crate::registry::{Target, TargetDomain, nearest_name};
 use ndarray::Array1;
@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A metric, of classes or of numbers.
+/// A metric, of classes or of numbers that a model predicts, or of what an adversary learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 #[non_exhaustive]
@@ -24,12 +24,30 @@ pub enum Metric {
     Mae,
     /// R², the share of the test targets' variance that is explained; below zero where their mean does better.
     R2,
+    /// The share of the features' variance that an adversary recovers of records that she does not know
+    /// ([`Learned::recovered`](crate::adversary::Learned)).
+    Recovered,
+    /// How much better than a coin she tells which of two records a released one was made of
+    /// ([`Learned::advantage`](crate::adversary::Learned)).
+    Advantage,
+    /// The mean squared error of the release as an unbiased guess of the features, as a share of their variance: more than 1 where it says
+    /// less than their mean does. No number where the release is no such guess.
+    UnbiasedError,
 }
 
 impl Metric {
     /// All of them; the first that fits a target is its default.
-    pub const ALL: [Self; 6] =
-        [Self::Accuracy, Self::BalancedAccuracy, Self::MacroF1, Self::Rmse, Self::Mae, Self::R2];
+    pub const ALL: [Self; 9] = [
+        Self::Accuracy,
+        Self::BalancedAccuracy,
+        Self::MacroF1,
+        Self::Rmse,
+        Self::Mae,
+        Self::R2,
+        Self::Recovered,
+        Self::Advantage,
+        Self::UnbiasedError,
+    ];
 
     /// The name by which it is asked for.
     pub fn name(self) -> &'static str {
@@ -40,6 +58,9 @@ impl Metric {
             Self::Rmse => "rmse",
             Self::Mae => "mae",
             Self::R2 => "r2",
+            Self::Recovered => "recovered",
+            Self::Advantage => "advantage",
+            Self::UnbiasedError => "unbiased-error",
         }
     }
 
@@ -52,12 +73,20 @@ impl Metric {
             Self::Rmse => "root mean squared error",
             Self::Mae => "mean absolute error",
             Self::R2 => "R²",
+            Self::Recovered => "variance recovered (%)",
+            Self::Advantage => "advantage in telling records apart (%)",
+            Self::UnbiasedError => "unbiased error (shares of the variance)",
         }
     }
 
     /// Whether less of it is better.
     pub fn is_error(self) -> bool {
-        matches!(self, Self::Rmse | Self::Mae)
+        matches!(self, Self::Rmse | Self::Mae | Self::Recovered | Self::Advantage)
+    }
+
+    /// Whether it is of what an adversary learns, and not of what a model predicts.
+    pub fn is_of_adversary(self) -> bool {
+        matches!(self, Self::Recovered | Self::Advantage | Self::UnbiasedError)
     }
 
     /// The better of two scores first; what is no number last.
@@ -71,12 +100,16 @@ impl Metric {
 
     /// Whether it is shown in per cent.
     pub(crate) fn is_share(self) -> bool {
+        self.is_of_classes() || matches!(self, Self::Recovered | Self::Advantage)
+    }
+
+    fn is_of_classes(self) -> bool {
         matches!(self, Self::Accuracy | Self::BalancedAccuracy | Self::MacroF1)
     }
 
-    /// Whether it scores such targets.
+    /// Whether it scores such targets: what an adversary learns, it scores of all.
     pub fn fits(self, target: &TargetDomain) -> bool {
-        self.is_share() == matches!(target, TargetDomain::Class { .. })
+        self.is_of_adversary() || self.is_of_classes() == matches!(target, TargetDomain::Class { .. })
     }
 
     /// Those that score such targets.
@@ -88,8 +121,9 @@ impl Metric {
     pub(crate) fn shown(self, value: f64) -> String {
         match self {
             _ if value.is_nan() => "–".into(),
-            _ if self.is_share() => format!("{:.1}", 100.0 * value),
-            Self::R2 if value.abs() < 1e3 => format!("{value:.3}"),
+            // What is rounded to nothing has no sign.
+            _ if self.is_share() => format!("{:.1}", 100.0 * value).replace("-0.0", "0.0"),
+            Self::R2 | Self::UnbiasedError if value.abs() < 1e3 => format!("{value:.3}"),
             _ if value == 0.0 || (1e-3..1e9).contains(&value.abs()) => format!("{value:.4}"),
             _ => format!("{value:.3e}"),
         }

@@ -1,6 +1,8 @@
 //! Mechanisms beside each other: each is designed, releases training records, a model learns from them, and is scored on
-//! clean test records.
+//! clean test records; and an adversary learns from them, and is scored on the records that she does not know.
 
+mod adversary;
+mod choice;
 mod data;
 mod experiment;
 mod metric;
@@ -9,10 +11,12 @@ mod outcome;
 mod scored;
 mod split;
 
+pub use adversary::Adversary;
+pub use choice::Choice;
 pub use experiment::Experiment;
 pub use metric::Metric;
 pub use model::{Model, Settings};
-pub use outcome::{Outcome, Row, Scores, Series, Skipped};
+pub use outcome::{Outcome, Row, Scorer, Scores, Series, Skipped};
 pub use split::{SplitKind, Splitting, balance};
 
 use crate::classic::RandomizedResponse;
@@ -114,8 +118,10 @@ pub struct Comparison {
     pub splitting: Splitting,
     /// The models; each learns from the same releases.
     pub models: Vec<Model>,
-    /// The metrics; each scores the same predictions.
+    /// The metrics; each scores the same predictions, or what the adversary learns.
     pub metrics: Vec<Metric>,
+    /// The adversary, who takes part where a metric is of her.
+    pub adversary: Adversary,
     /// The share of ε that a label gets where a mechanism leaves it to randomised response, in (0, 1).
     pub label_share: f64,
     /// The seed of splits and noise.
@@ -168,13 +174,14 @@ impl fmt::Display for Cell {
 
 impl Comparison {
     /// These entrants on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
-    /// trials on splits at random with a fifth of the records for tests, half of ε for labels, seed 1, and the first model
-    /// and metric that fit the target.
+    /// trials on splits at random with a fifth of the records for tests, half of ε for labels, seed 1, the first model and metric that
+    /// fit the target, and what an adversary who knows half of the records learns of the others.
     pub fn new(data: DataSet, entrants: Vec<Entrant>) -> Self {
         let target = data.domain.target();
         Self {
             models: vec![Model::default_for(target)],
-            metrics: Metric::fitting(target).take(1).collect(),
+            metrics: Metric::fitting(target).take(1).chain([Metric::Recovered, Metric::Advantage]).collect(),
+            adversary: Adversary::default(),
             data,
             entrants,
             epsilons: EPSILONS.to_vec(),
@@ -190,6 +197,15 @@ impl Comparison {
     pub fn promised_at(&self) -> Option<f64> {
         let finite = || self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
         finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
+    }
+
+    /// For machines: what came out, of which data, and by which seed.
+    pub fn to_json(&self, outcome: &Outcome) -> Value {
+        // Whatever is no number is null in it, and so nothing keeps it from being written.
+        let mut value = json!(outcome);
+        value["data"] = json!({"name": self.data.name, "target": self.data.target});
+        value["seed"] = self.seed.into();
+        value
     }
 
     /// Runs it on all cores. `on_start` hears how many trials there will be, `on_trial` of each one's end.
@@ -232,7 +248,8 @@ impl Comparison {
         }
         on_start((cells.len() * self.trials) as u64);
         // Whatever is refused leaves no file behind.
-        let stored = store.map(|file| Stored::new(Store::open(file)?, self, &cells)).transpose()?;
+        let scorers = self.scorers();
+        let stored = store.map(|file| Stored::new(Store::open(file)?, self, &scorers, &cells)).transpose()?;
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
         // Each job draws its split again: to hold them all would take the data times the trials.
@@ -240,11 +257,12 @@ impl Comparison {
             .par_iter()
             .map(|&(cell, trial)| {
                 let before = stored.as_ref().map(|stored| stored.find(cell, trial)).transpose()?;
-                let before = before.unwrap_or_else(|| vec![None; self.models.len()]);
-                let scored = self.trial(&cells[cell], trial, before, |model, scored| match &stored {
-                    Some(stored) => stored.add(&cells[cell], cell, trial, model, scored),
-                    None => Ok(()),
-                })?;
+                let before = before.unwrap_or_else(|| vec![None; scorers.len()]);
+                let scored =
+                    self.trial(&cells[cell], trial, &scorers, before, |scorer, scored| match &stored {
+                        Some(stored) => stored.add(&cells[cell], cell, trial, scorer, scored),
+                        None => Ok(()),
+                    })?;
                 on_trial();
                 Ok(scored)
             })
@@ -252,7 +270,7 @@ impl Comparison {
         let blind_guesses = self.blind_guesses()?;
         let (train_records, test_records) = self.split(0).sizes();
         Ok(Outcome {
-            rows: self.rows(&cells, &scored, train_records),
+            rows: self.rows(&cells, &scorers, &scored, train_records),
             skipped,
             blind_guess: self.metrics.first().map_or(f64::NAN, |metric| blind_guesses[metric]),
             blind_guesses,
@@ -276,7 +294,20 @@ impl Comparison {
                 scores.entry(metric).and_modify(|scores| scores.push(score));
             }
         }
-        Ok(scores.into_iter().map(|(metric, scores)| (metric, mean_and_sd(&scores).0)).collect())
+        let mean = |metric: Metric, scores: &[f64]| match metric {
+            // Without a release she guesses the mean, whose error is the variance, and tells nothing apart.
+            Metric::Recovered | Metric::Advantage => 0.0,
+            Metric::UnbiasedError => 1.0,
+            _ => mean_and_sd(scores).0,
+        };
+        Ok(scores.into_iter().map(|(metric, scores)| (metric, mean(metric, &scores))).collect())
+    }
+
+    /// The models, and the adversary where a metric is of her.
+    fn scorers(&self) -> Vec<Scorer> {
+        let adversary = self.metrics.iter().any(|metric| metric.is_of_adversary());
+        let adversary = adversary.then_some(Scorer::Adversary(self.adversary));
+        self.models.iter().cloned().map(Scorer::Model).chain(adversary).collect()
     }
 
     fn split(&self, trial: usize) -> Split {
@@ -311,9 +342,10 @@ impl Comparison {
                 return refuse(format!("the metric {metric} stands there twice"));
             }
         }
-        if self.models.is_empty() || self.metrics.is_empty() {
-            return refuse("a comparison needs one model and one metric or more".into());
+        if self.models.is_empty() || self.metrics.iter().all(|metric| metric.is_of_adversary()) {
+            return refuse("a comparison needs one model and one metric of its predictions, or more".into());
         }
+        self.adversary.check()?;
         self.splitting.check(&self.data)?;
         check_share("label_share", self.label_share)
     }
@@ -397,11 +429,12 @@ impl Comparison {
         Ok(Box::new(both))
     }
 
-    /// Releases once for all models that have not been scored `before`; `on_scored` hears of each that is now.
+    /// Releases once for all that have not been scored `before`; `on_scored` hears of each that is now.
     fn trial(
         &self,
         cell: &Cell,
         trial: usize,
+        scorers: &[Scorer],
         before: Vec<Option<Scored>>,
         on_scored: impl Fn(usize, &Scored) -> Result<()>,
     ) -> Result<Vec<Scored>> {
@@ -416,15 +449,22 @@ impl Comparison {
         let releasing = start.elapsed();
         let score = |at: usize| {
             let start = Instant::now();
-            let predicted = self.models[at].predict(&release, &viewed).map_err(|error| Error::Trial {
-                model: self.models[at].to_string(),
-                mechanism: cell.to_string(),
-                trial: trial + 1,
-                source: error.into(),
-            })?;
-            let predicted = release.key.read(&test, predicted)?;
-            let scores = data::score(&self.data, &predicted, test.target());
-            let scores = scores.map(|(metric, score)| (metric, Score(score))).collect();
+            let scores: BTreeMap<Metric, f64> = match &scorers[at] {
+                Scorer::Model(model) => {
+                    let predicted = model.predict(&release, &viewed).map_err(|error| Error::Trial {
+                        model: model.to_string(),
+                        mechanism: cell.to_string(),
+                        trial: trial + 1,
+                        source: error.into(),
+                    })?;
+                    let predicted = release.key.read(&test, predicted)?;
+                    data::score(&self.data, &predicted, test.target()).collect()
+                }
+                Scorer::Adversary(adversary) => {
+                    adversary.scores(&train, &release, split.noise_seed)?.collect()
+                }
+            };
+            let scores = scores.into_iter().map(|(metric, score)| (metric, Score(score))).collect();
             let scored = Scored { scores, seconds: (releasing + start.elapsed()).as_secs_f64() };
             on_scored(at, &scored)?;
             Ok(scored)
@@ -433,25 +473,27 @@ impl Comparison {
     }
 
     /// The rows, from the trials of each cell, one after the other, of which each released so many records.
-    fn rows(&self, cells: &[Cell], scored: &[Vec<Scored>], released: usize) -> Vec<Row> {
+    fn rows(&self, cells: &[Cell], scorers: &[Scorer], scored: &[Vec<Scored>], released: usize) -> Vec<Row> {
         let mut rows = vec![];
-        for (at, model) in self.models.iter().enumerate() {
-            for &metric in &self.metrics {
+        for (at, scorer) in scorers.iter().enumerate() {
+            for &metric in self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric)) {
                 for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
-                    let of_model = || trials.iter().map(|models| &models[at]);
-                    let scores: Vec<f64> = of_model().map(|scored| scored.score(metric)).collect();
+                    let of_scorer = || trials.iter().map(|scorers| &scorers[at]);
+                    let scores: Vec<f64> = of_scorer().map(|scored| scored.score(metric)).collect();
                     let (mean, sd) = mean_and_sd(&scores);
+                    let guarantee = cell.mechanism.guarantee_of(released);
                     rows.push(Row {
                         mechanism: cell.plugin.name.into(),
                         parameters: cell.parameters.clone(),
                         epsilon: cell.epsilon,
-                        model: model.clone(),
+                        scorer: scorer.clone(),
                         metric,
                         mean,
                         sd,
+                        bound: metric.bound(&guarantee, &self.data.table),
                         trials: scores.len(),
-                        guarantee: cell.mechanism.guarantee_of(released),
-                        seconds: of_model().map(|scored| scored.seconds).sum(),
+                        guarantee,
+                        seconds: of_scorer().map(|scored| scored.seconds).sum(),
                     });
                 }
             }
@@ -463,13 +505,13 @@ impl Comparison {
 /// A store, with the keys of a comparison's trials in it.
 struct Stored<'a> {
     store: Store<Scored>,
-    comparison: &'a Comparison,
+    scorers: &'a [Scorer],
     metrics: Vec<Metric>,
     /// The key of each cell; those of its trials follow from it.
     cells: Vec<Key>,
 }
 
-/// All that the scores of a cell depend on, but for the trial and the model.
+/// All that the scores of a cell depend on, but for the trial and who is scored.
 #[derive(Serialize)]
 struct Everything<'a> {
     scumble: &'a str,
@@ -483,7 +525,12 @@ struct Everything<'a> {
 }
 
 impl<'a> Stored<'a> {
-    fn new(store: Store<Scored>, comparison: &'a Comparison, cells: &[Cell]) -> Result<Self> {
+    fn new(
+        store: Store<Scored>,
+        comparison: &Comparison,
+        scorers: &'a [Scorer],
+        cells: &[Cell],
+    ) -> Result<Self> {
         let data = data::digest(&comparison.data)?;
         let key = |cell: &Cell| {
             Ok(Key::of(&Everything {
@@ -498,30 +545,33 @@ impl<'a> Stored<'a> {
             })?)
         };
         let metrics = Metric::fitting(comparison.data.domain.target()).collect();
-        Ok(Self { store, comparison, metrics, cells: cells.iter().map(key).collect::<Result<_>>()? })
+        Ok(Self { store, scorers, metrics, cells: cells.iter().map(key).collect::<Result<_>>()? })
     }
 
-    fn key(&self, cell: usize, trial: usize, model: usize) -> Result<Key> {
-        Ok(Key::of(&(&self.cells[cell], trial, &self.comparison.models[model]))?)
+    fn key(&self, cell: usize, trial: usize, scorer: &Scorer) -> Result<Key> {
+        Ok(Key::of(&(&self.cells[cell], trial, scorer))?)
     }
 
-    /// What each model scored before, where that has all of the metrics.
+    /// What each scored before, where that has all of its metrics.
     fn find(&self, cell: usize, trial: usize) -> Result<Vec<Option<Scored>>> {
-        let has_all = |scored: &&Scored| self.metrics.iter().all(|metric| scored.scores.contains_key(metric));
-        let models = 0..self.comparison.models.len();
-        let found = |model| Ok(self.store.find(&self.key(cell, trial, model)?).filter(has_all).cloned());
-        models.map(found).collect()
+        let found = |scorer: &Scorer| {
+            let mut needed = self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric));
+            let mut has_all = |scored: &&Scored| needed.all(|metric| scored.scores.contains_key(metric));
+            Ok(self.store.find(&self.key(cell, trial, scorer)?).filter(|scored| has_all(scored)).cloned())
+        };
+        self.scorers.iter().map(found).collect()
     }
 
-    fn add(&self, of: &Cell, cell: usize, trial: usize, model: usize, scored: &Scored) -> Result<()> {
+    fn add(&self, of: &Cell, cell: usize, trial: usize, scorer: usize, scored: &Scored) -> Result<()> {
+        let scorer = &self.scorers[scorer];
         let words = json!({
             "mechanism": of.plugin.name,
             "parameters": of.parameters,
             "epsilon": of.epsilon.map(number::to_json),
-            "model": self.comparison.models[model],
+            "model": scorer,
             "trial": trial,
         });
-        Ok(self.store.add(self.key(cell, trial, model)?, &words, scored)?)
+        Ok(self.store.add(self.key(cell, trial, scorer)?, &words, scored)?)
     }
 }
 

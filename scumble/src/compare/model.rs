@@ -10,7 +10,6 @@ use crate::svm::{KernelSvmParams, SvmParams};
 use linfa::ParamGuard;
 use linfa::traits::{Fit, Predict, PredictInplace};
 use ndarray::{Array1, Array2};
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -248,11 +247,9 @@ fn whole(name: &str, value: f64) -> Result<u32> {
 }
 
 /// A model with its hyper-parameters.
-#[derive(Clone, Serialize)]
+#[derive(Clone)]
 pub struct Model {
-    #[serde(rename = "model", serialize_with = "name")]
     learner: &'static Learner,
-    #[serde(rename = "model_parameters")]
     settings: Settings,
 }
 
@@ -276,10 +273,6 @@ impl PartialEq for Model {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name() && self.settings == other.settings
     }
-}
-
-fn name<S: Serializer>(learner: &&'static Learner, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(learner.name)
 }
 
 impl Model {

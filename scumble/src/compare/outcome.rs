@@ -1,23 +1,70 @@
 //! What a comparison finds, for people and machines.
 
-use super::{Metric, Model};
+use super::{Adversary, Metric, Model, Settings};
 use crate::registry::{Guarantee, number};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The parameter under which a row says what randomised response got, where a mechanism leaves the label to it.
 pub(super) const LABEL_SHARE: &str = "label_share";
 
+/// Who learns from a release, and is scored.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "Named")]
+pub enum Scorer {
+    /// A model, which learns to predict.
+    Model(Model),
+    /// An adversary, who learns to read records.
+    Adversary(Adversary),
+}
+
+/// As it stands in a row.
+#[derive(Serialize)]
+struct Named {
+    model: &'static str,
+    model_parameters: Settings,
+}
+
+impl From<Scorer> for Named {
+    fn from(scorer: Scorer) -> Self {
+        match scorer {
+            Scorer::Model(model) => Self { model: model.name(), model_parameters: model.settings().clone() },
+            Scorer::Adversary(adversary) => Self {
+                model: "adversary",
+                model_parameters: Settings::from([("known_share".into(), adversary.known_share)]),
+            },
+        }
+    }
+}
+
+impl Scorer {
+    /// Whether this metric scores it.
+    pub fn is_scored_by(&self, metric: Metric) -> bool {
+        metric.is_of_adversary() == matches!(self, Self::Adversary(_))
+    }
+}
+
+/// For people.
+impl fmt::Display for Scorer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model(model) => model.fmt(formatter),
+            Self::Adversary(adversary) => adversary.fmt(formatter),
+        }
+    }
+}
+
 /// What came out.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
-    /// One row a model, metric, mechanism with its parameters, and budget, in this order.
+    /// One row a model or adversary, metric, mechanism with its parameters, and budget, in this order.
     pub rows: Vec<Row>,
     /// Mechanisms that have nothing to do on such data, and why.
     pub skipped: Vec<Skipped>,
-    /// The score of always guessing the commonest class or the mean of the training records: what learning must beat.
-    /// By the first metric.
+    /// The score of always guessing the commonest class or the mean of the training records: what learning must beat, and what an adversary
+    /// learns without a release. By the first metric.
     #[serde(serialize_with = "score")]
     pub blind_guess: f64,
     /// The same by every metric.
@@ -31,7 +78,7 @@ pub struct Outcome {
     pub volunteers: usize,
 }
 
-/// A cell: a mechanism at a budget, with the model's score on clean test records.
+/// A cell: a mechanism at a budget, with a model's score on clean test records, or an adversary's on those that were released.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
     /// The plugin's name.
@@ -41,9 +88,9 @@ pub struct Row {
     /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
-    /// The model: its name, and its hyper-parameters as far as they were given.
+    /// The model: its name, and its hyper-parameters as far as they were given; or the adversary.
     #[serde(flatten)]
-    pub model: Model,
+    pub scorer: Scorer,
     /// Its score: `accuracy`, say, or `rmse` in the target's own unit, against targets clipped to their public bounds.
     pub metric: Metric,
     /// The mean over trials.
@@ -52,6 +99,9 @@ pub struct Row {
     /// The sample standard deviation over trials; NaN for one trial.
     #[serde(serialize_with = "score")]
     pub sd: f64,
+    /// What the guarantee says of this score, where it is an adversary's: no more than so much, or of an unbiased error no less.
+    #[serde(serialize_with = "bound", skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
     /// How many trials.
     pub trials: usize,
     /// What a release of as many training records with fresh randomness promises, with a warning where a claim promises nothing after all.
@@ -70,11 +120,11 @@ impl Row {
     }
 }
 
-/// The rows of one model and metric: a table, or a chart.
+/// The rows of one model or adversary, and metric: a table, or a chart.
 #[derive(Debug, Clone)]
 pub struct Scores<'a> {
-    /// The model.
-    pub model: &'a Model,
+    /// The model or adversary.
+    pub scorer: &'a Scorer,
     /// The metric.
     pub metric: Metric,
     /// One a mechanism with its parameters.
@@ -98,15 +148,60 @@ impl Series<'_> {
 }
 
 impl Outcome {
-    /// The rows by model and metric.
+    /// The rows as CSV: the numbers of the JSON, with the guarantee in one line.
+    pub fn to_csv(&self) -> String {
+        const HEADER: [&str; 12] = [
+            "mechanism",
+            "parameters",
+            "epsilon",
+            "model",
+            "model_parameters",
+            "metric",
+            "mean",
+            "sd",
+            "bound",
+            "trials",
+            "seconds",
+            "promises",
+        ];
+        let text = |value: Value| match value {
+            Value::String(text) => text,
+            Value::Null => String::new(),
+            value => value.to_string(),
+        };
+        let number = |value: f64| text(number::to_json(value));
+        let mut writer = csv::Writer::from_writer(vec![]);
+        // Only a full disk keeps rows of one length from being written, and this is memory.
+        let _ = writer.write_record(HEADER);
+        for row in &self.rows {
+            let by = Named::from(row.scorer.clone());
+            let _ = writer.write_record([
+                row.mechanism.clone(),
+                row.parameters.to_string(),
+                row.epsilon.map_or(String::new(), number),
+                by.model.into(),
+                serde_json::json!(by.model_parameters).to_string(),
+                row.metric.to_string(),
+                number(row.mean),
+                number(row.sd),
+                row.bound.map_or(String::new(), number),
+                row.trials.to_string(),
+                row.seconds.to_string(),
+                row.guarantee.summary(),
+            ]);
+        }
+        String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// The rows by model or adversary, and metric.
     pub fn scores(&self) -> Vec<Scores<'_>> {
-        let of_one = self.rows.chunk_by(|a, b| a.model == b.model && a.metric == b.metric);
+        let of_one = self.rows.chunk_by(|a, b| a.scorer == b.scorer && a.metric == b.metric);
         of_one
             .map(|rows| {
                 let series = rows.chunk_by(|a, b| a.mechanism == b.mechanism && a.parameters == b.parameters);
                 let series: Vec<&[Row]> = series.collect();
                 let titled = series.iter().map(|own| Series { title: title(own, &series), rows: own });
-                Scores { model: &rows[0].model, metric: rows[0].metric, series: titled.collect() }
+                Scores { scorer: &rows[0].scorer, metric: rows[0].metric, series: titled.collect() }
             })
             .collect()
     }
@@ -145,6 +240,10 @@ pub struct Skipped {
 
 fn epsilon_or_null<S: Serializer>(epsilon: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     epsilon.map(number::to_json).serialize(serializer)
+}
+
+fn bound<S: Serializer>(bound: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    bound.map(number::to_json).serialize(serializer)
 }
 
 /// A score is null where it is no number, as after an overflow.

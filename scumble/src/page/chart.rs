@@ -1,4 +1,4 @@
-//! A chart of scores against ε, as inline SVG.
+//! Charts of scores against ε, and of scores against what an adversary learns, as inline SVG.
 //!
 //! It is drawn here and not by plotters, whose SVG has fixed fonts and colours and neither classes nor groups: it could not
 //! follow the page into the dark, onto paper or onto a phone, nor could a series be told from another by a reader or a test.
@@ -24,30 +24,12 @@ struct Point<'a> {
 pub(super) fn chart(scores: &Scores, epsilons: &[f64], blind_guess: f64) -> Markup {
     let metric = scores.metric;
     let across = Across::of(epsilons);
-    let up = Up::of(scores, blind_guess);
-    let what = format!("{} by {}, against ε", metric.title(), scores.model);
+    let up = Gauge::of(scores, blind_guess);
+    let what = format!("{} by {}, against ε", metric.title(), scores.scorer);
     html! {
         svg.chart role="img" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } aria-label=(what) {
             title { (what) }
-            @for (value, label) in up.ticks() {
-                @let y = at(up.y(value));
-                line.grid x1=(at(LEFT)) x2=(at(RIGHT)) y1=(y) y2=(y) {}
-                text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
-            }
-            line.axis x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
-            @for (x, label) in across.ticks() {
-                line.axis x1=(at(x)) x2=(at(x)) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
-                text x=(at(x)) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
-            }
-            text x=(at((LEFT + RIGHT) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" {
-                "privacy budget ε (less is more private)"
-            }
-            @if blind_guess.is_finite() {
-                @let y = up.y(blind_guess);
-                line.blind x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(y)) y2=(at(y)) {}
-                text x=(at(RIGHT + 7.0)) y=(at(y)) dy="-0.25em" { "blind" }
-                text x=(at(RIGHT + 7.0)) y=(at(y)) dy="0.8em" { "guess" }
-            }
+            (frame(&up, blind_guess, &across.ticks(), "privacy budget ε (less is more private)"))
             @for (place, series) in scores.series.iter().enumerate() {
                 (drawn(series, place, scores, &across, &up))
             }
@@ -55,8 +37,72 @@ pub(super) fn chart(scores: &Scores, epsilons: &[f64], blind_guess: f64) -> Mark
     }
 }
 
+/// The axes, with labels at places from left to right, what stands there, and a line for the score of guessing blindly.
+fn frame(up: &Gauge, blind_guess: f64, across: &[(f64, String)], what: &str) -> Markup {
+    html! {
+        @for (value, label) in up.ticks() {
+            @let y = at(up.y(value));
+            line.grid x1=(at(LEFT)) x2=(at(RIGHT)) y1=(y) y2=(y) {}
+            text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
+        }
+        line.axis x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
+        @for (x, label) in across {
+            line.axis x1=(at(*x)) x2=(at(*x)) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
+            text x=(at(*x)) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
+        }
+        text x=(at((LEFT + RIGHT) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" { (what) }
+        @if blind_guess.is_finite() {
+            @let y = up.y(blind_guess);
+            line.blind x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(y)) y2=(at(y)) {}
+            text x=(at(RIGHT + 7.0)) y=(at(y)) dy="-0.25em" { "blind" }
+            text x=(at(RIGHT + 7.0)) y=(at(y)) dy="0.8em" { "guess" }
+        }
+    }
+}
+
+/// The chart of these scores against what an adversary learns of the same releases, each with the score of guessing blindly. From a point a
+/// thin line leads to what its promise allows.
+pub(super) fn tradeoff(scores: [&Scores; 2], blind_guesses: [f64; 2]) -> Markup {
+    let [utility, attack] = scores;
+    let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], blind_guesses[at]));
+    let what = format!("{} by {}, against {}", utility.metric.title(), utility.scorer, attack.metric.title());
+    let ticks: Vec<(f64, String)> = across.ticks().map(|(value, label)| (across.x(value), label)).collect();
+    html! {
+        svg.chart role="img" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } aria-label=(what) {
+            title { (what) }
+            (frame(&up, blind_guesses[0], &ticks, attack.metric.title()))
+            @for (place, (series, attacked)) in utility.series.iter().zip(&attack.series).enumerate() {
+                @let Look { marker, dashes } = Look::of(place);
+                @let pairs = series.rows.iter().zip(attacked.rows);
+                @let pairs = pairs.filter(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite()).collect::<Vec<_>>();
+                @let places = pairs.iter().map(|(row, attack)| format!("{} {}", at(across.x(attack.mean)), at(up.y(row.mean))));
+                @let places = places.collect::<Vec<_>>();
+                g class={ "series " (ink(series, place)) } data-series=(place) {
+                    @if places.len() > 1 { path.line d={ "M" (places.join("L")) } stroke-dasharray=(dashes) {} }
+                    @for ((row, attack), place) in pairs.iter().zip(&places) {
+                        @if let Some(bound) = attack.bound {
+                            path.bound d={ "M" (place) "H" (at(across.x(bound))) "m0 -4v8" } {}
+                        }
+                        path.marker.point d=(marker) transform={ "translate(" (place) ")" } {
+                            title {
+                                (series.title)
+                                @if let Some(epsilon) = row.epsilon { ", ε = " (in_words(epsilon)) }
+                                ": " (row.shown()) "; " (attack.metric.title()) " " (attack.shown())
+                                @if let Some(bound) = attack.bound {
+                                    ", and its promise allows " (if attack.metric.is_error() { "at most " } else { "at least " })
+                                    (attack.metric.shown(bound))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// One series: its line, its error bars and its points.
-fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &Up) -> Markup {
+fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &Gauge) -> Markup {
     let shift = across.shift(place, scores.series.len());
     let points = across.budgets.iter().filter_map(|&(epsilon, x)| {
         let row = series.at(epsilon).filter(|row| row.mean.is_finite())?;
@@ -88,12 +134,12 @@ fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &U
 }
 
 /// Whether its spread is shown: where it has one, and its mean lies on the chart.
-fn has_bar(row: &Row, up: &Up) -> bool {
+fn has_bar(row: &Row, up: &Gauge) -> bool {
     row.sd > 0.0 && row.sd.is_finite() && up.holds(row.mean)
 }
 
 /// A bar between two scores, with a cap at each end that lies on the chart.
-fn bar(x: f64, ends: [f64; 2], up: &Up) -> String {
+fn bar(x: f64, ends: [f64; 2], up: &Gauge) -> String {
     let [low, high] = ends.map(|end| at(up.y(end)));
     let caps = ends.into_iter().filter(|end| up.holds(*end));
     let caps = caps.map(|end| format!("M{} {}h6", at(x - 3.0), at(up.y(end)))).collect::<String>();
@@ -113,7 +159,7 @@ pub(super) fn sample(series: &Series, place: usize) -> Markup {
 
 /// Whether scores stand on a logarithmic scale.
 pub(super) fn is_logarithmic(scores: &Scores, blind_guess: f64) -> bool {
-    Up::of(scores, blind_guess).axis.is_logarithmic()
+    Gauge::of(scores, blind_guess).axis.is_logarithmic()
 }
 
 /// Whether some mean lies outside the chart, and is drawn at its edge.
@@ -176,8 +222,8 @@ impl Across {
     }
 }
 
-/// Scores from the bottom up: linear, or logarithmic where errors are of many magnitudes.
-struct Up {
+/// Scores along an axis: linear, or logarithmic where errors are of many magnitudes.
+struct Gauge {
     axis: Axis,
     metric: Metric,
 }
@@ -185,14 +231,20 @@ struct Up {
 /// Errors whose means differ by more than this factor stand on a logarithmic scale: the good ones should not be one line.
 const MANY_MAGNITUDES: f64 = 8.0;
 
-impl Up {
+impl Gauge {
     fn of(scores: &Scores, blind_guess: f64) -> Self {
         let metric = scores.metric;
         let rows = || scores.series.iter().flat_map(|series| series.rows).filter(|row| row.mean.is_finite());
         let means: Vec<f64> =
             rows().map(|row| row.mean).chain([blind_guess]).filter(|mean| mean.is_finite()).collect();
+        // Without noise there is no error at all, and no place for it on a logarithmic scale.
+        let means: Vec<f64> = match metric {
+            Metric::UnbiasedError => means.into_iter().filter(|mean| *mean > 0.0).collect(),
+            _ => means,
+        };
         let (low, high) = ends(&means);
-        if metric.is_error() && low > 0.0 && high > MANY_MAGNITUDES * low {
+        if (metric.is_error() || metric == Metric::UnbiasedError) && low > 0.0 && high > MANY_MAGNITUDES * low
+        {
             return Self { axis: Axis::logarithmic(low, high), metric };
         }
         let spread = |row: &Row| if row.sd.is_finite() { row.sd } else { 0.0 };
@@ -208,7 +260,12 @@ impl Up {
         Self { axis: Axis::linear(low.max(least) * scale, high.clamp(least, most) * scale), metric }
     }
 
-    /// Where a score stands; at the edge if it lies beyond.
+    /// Where a score stands from left to right; at the edge if it lies beyond.
+    fn x(&self, score: f64) -> f64 {
+        LEFT + self.share(score).clamp(0.0, 1.0) * (RIGHT - LEFT)
+    }
+
+    /// Where a score stands from the bottom up; at the edge if it lies beyond.
     fn y(&self, score: f64) -> f64 {
         BOTTOM - self.share(score).clamp(0.0, 1.0) * (BOTTOM - TOP)
     }
@@ -218,7 +275,7 @@ impl Up {
         (0.0..=1.0).contains(&self.share(score))
     }
 
-    /// How far up it stands: 0 at the bottom, 1 at the top.
+    /// How far along it stands: 0 at the lower end, 1 at the upper one.
     fn share(&self, score: f64) -> f64 {
         self.axis.share(score * scale(self.metric))
     }

@@ -7,7 +7,9 @@ mod chart;
 use crate::compare::{Comparison, Metric, Outcome, Row, Scores, Series, SplitKind};
 use crate::draw::STYLE;
 use crate::registry::{Guarantee, Plugin, Unit};
-use chart::{chart, in_words, is_cut, is_logarithmic, sample};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use chart::{chart, in_words, is_cut, is_logarithmic, sample, tradeoff};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::time::Duration;
@@ -52,10 +54,13 @@ impl Page<'_> {
                     main {
                         h1 { (title) }
                         (self.lead(&scores))
+                        @if let Some(first) = scores.first() { (self.choices(first)) }
+                        (self.tradeoffs(&scores))
                         @for scores in &scores { (self.section(scores)) }
                         @if scores.is_empty() { p { "No mechanism applies to such data." } }
                         @else {
                             (self.table(&scores))
+                            (self.exports())
                             (self.cards(&scores[0].series))
                         }
                         (self.left_out())
@@ -111,6 +116,101 @@ impl Page<'_> {
         }
     }
 
+    /// Of what protects the same the best, at each budget, with what it costs.
+    fn choices(&self, scores: &Scores) -> Markup {
+        let choices = self.outcome.choices(scores);
+        let metric = scores.metric;
+        html! {
+            @if let Some(first) = choices.first() {
+                section {
+                    h2 { "What to choose, and what it costs" }
+                    div.box {
+                        table.choices {
+                            thead { tr {
+                                th scope="col" { "to protect" }
+                                @for choice in choices.iter().filter(|choice| choice.protects == first.protects) {
+                                    th scope="col" { "ε = " (in_words(choice.epsilon)) }
+                                }
+                            } }
+                            tbody {
+                                @for choices in choices.chunk_by(|a, b| a.protects == b.protects) {
+                                    tr {
+                                        th scope="row" { (choices[0].protects) }
+                                        @for choice in choices {
+                                            @match choice.best {
+                                                None => { td.muted { "nothing is clearly better than guessing" } },
+                                                Some((title, row)) => { td {
+                                                    (title) br; span.spread {
+                                                        (metric.shown(row.mean))
+                                                        @if let Some(cost) = choice.cost { ", costs " (metric.shown(cost)) }
+                                                    }
+                                                } },
+                                            }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    p.muted {
+                        "By " (metric.title()) " by " (scores.scorer) ": the best mean of those that promise differential privacy of the same, \
+                         and how much worse that is than to learn from records as they are. Picked by these very scores: what lies within \
+                         a deviation of it is as good."
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the first model makes of the releases, beside what an adversary learns of them.
+    fn tradeoffs(&self, scores: &[Scores]) -> Markup {
+        let attacks = || scores.iter().filter(|scores| scores.metric.is_of_adversary());
+        let (Some(utility), Some(_)) = (scores.first(), attacks().next()) else {
+            return html! {};
+        };
+        html! {
+            section {
+                h2 { (utility.metric.title()) ", and what an adversary learns" }
+                p {
+                    "The same for every mechanism, whatever it promises: she has the release, knows "
+                    (crate::registry::number::short(100.0 * self.comparison.adversary.known_share))
+                    " % of its records and which rows these became, and from them learns to read the others. "
+                    @if utility.metric.is_error() { "Down" } @else { "Up" }
+                    " is useful, and left is private. A thin line leads from a point to the most that its promise allows her, however \
+                     clever she is; where there is none, its promise says nothing of that."
+                }
+                @for attack in attacks() {
+                    figure {
+                        (tradeoff([utility, attack], [utility.metric, attack.metric].map(|metric| self.blind_guess(metric))))
+                        @if attack.metric == Metric::UnbiasedError {
+                            p.muted { "Here right is private: the line leads to the least error that an unbiased guess has by Cramér and Rao." }
+                        }
+                        (self.legend(utility))
+                    }
+                }
+                p.muted {
+                    "That she learns little proves nothing: she guesses by ridge regression, and another may be cleverer, up to what is \
+                     promised."
+                }
+            }
+        }
+    }
+
+    /// Which mark is which mechanism, and what that protects.
+    fn legend(&self, scores: &Scores) -> Markup {
+        html! {
+            ul.legend {
+                @for (place, series) in scores.series.iter().enumerate() {
+                    li data-series=(place) {
+                        (sample(series, place))
+                        span { (series.title) " " span.what { (protected(&self.promising(series).guarantee)) } }
+                        (warned(&self.promising(series).guarantee))
+                    }
+                }
+            }
+        }
+    }
+
     /// One model by one metric: what it comes to, and the chart.
     fn section(&self, scores: &Scores) -> Markup {
         let metric = scores.metric;
@@ -118,29 +218,24 @@ impl Page<'_> {
         html! {
             section {
                 h2 {
-                    (metric.title()) " by " (scores.model)
+                    (metric.title()) " by " (scores.scorer)
                     @if metric.is_error() { " (less is better)" }
                 }
-                (self.glance(scores, blind))
+                @if !metric.is_of_adversary() { (self.glance(scores, blind)) }
                 figure {
                     (chart(scores, &self.comparison.epsilons, blind))
-                    ul.legend {
-                        @for (place, series) in scores.series.iter().enumerate() {
-                            li data-series=(place) {
-                                (sample(series, place))
-                                span { (series.title) " " span.what { (protected(&self.promising(series).guarantee)) } }
-                                (warned(&self.promising(series).guarantee))
-                            }
-                        }
-                    }
+                    (self.legend(scores))
                 }
                 p.muted {
                     @if scores.series[0].rows[0].trials > 1 { "Bars are ± one standard deviation over trials. " }
                     @if is_cut(scores) { "Points on the lower edge lie below it. " }
                     @if is_logarithmic(scores, blind) { "The scale of scores is logarithmic. " }
-                    "Always guessing the training records' "
-                    @if metric.is_share() { "commonest class" } @else { "mean" }
-                    " gets " (metric.shown(blind)) "."
+                    @if metric.is_of_adversary() { "Without a release it is " } @else {
+                        "Always guessing the training records' "
+                        @if metric.is_share() { "commonest class" } @else { "mean" }
+                        " gets "
+                    }
+                    (metric.shown(blind)) "."
                 }
             }
         }
@@ -205,6 +300,7 @@ impl Page<'_> {
     fn table(&self, scores: &[Scores]) -> Markup {
         let models = self.comparison.models.len() > 1;
         let metrics = self.comparison.metrics.len() > 1;
+        let attacks = scores.iter().any(|scores| scores.metric.is_of_adversary());
         html! {
             section {
                 h2 { "All scores" }
@@ -220,6 +316,7 @@ impl Page<'_> {
                                 @if metrics { "mean" } @else { (scores[0].metric.title()) }
                             }
                             th.number scope="col" { "± sd" }
+                            @if attacks { th.number scope="col" { "allowed" } }
                             th.number scope="col" { "trials" }
                             th.number scope="col" { "seconds" }
                         } }
@@ -232,10 +329,14 @@ impl Page<'_> {
                                         Some(epsilon) => (number(epsilon, in_words(epsilon))),
                                         None => (number(f64::NAN, "any".into())),
                                     }
-                                    @if models { td { (scores.model) } }
+                                    @if models { td { (scores.scorer) } }
                                     @if metrics { td { (scores.metric.title()) } }
                                     (number(row.mean, scores.metric.shown(row.mean)))
                                     (number(row.sd, scores.metric.shown(row.sd)))
+                                    @if attacks {
+                                        @let bound = row.bound.unwrap_or(f64::NAN);
+                                        (number(bound, if bound.is_nan() { String::new() } else { scores.metric.shown(bound) }))
+                                    }
                                     (number(row.trials as f64, row.trials.to_string()))
                                     (number(row.seconds, format!("{:.2}", row.seconds)))
                                 }
@@ -243,6 +344,20 @@ impl Page<'_> {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// The numbers of the page as files, within it.
+    fn exports(&self) -> Markup {
+        let json = self.comparison.to_json(self.outcome).to_string();
+        let link = |name: &str, kind: &str, text: &str| {
+            html! { a download=(name) href={ "data:" (kind) ";base64," (BASE64_STANDARD.encode(text)) } { (name) } }
+        };
+        html! {
+            p.exports {
+                "The same numbers: " (link("comparison.csv", "text/csv", &self.outcome.to_csv())) ", "
+                (link("comparison.json", "application/json", &json))
             }
         }
     }

@@ -33,11 +33,12 @@ impl Files {
 #[test]
 fn comparing_the_wines_gives_rows_with_these_keys() {
     let outcome = json(&["compare", "--json", "--trials", "2", "--epsilon", "1,inf"]);
-    let rows = outcome["rows"].as_array().unwrap();
+    let all = outcome["rows"].as_array().unwrap();
+    let rows: Vec<&serde_json::Value> = all.iter().filter(|row| row["metric"] == "accuracy").collect();
     assert_eq!(
-        rows.len(),
-        20,
-        "what has no ε once, identity and three curators, eight others at two budgets"
+        (rows.len(), all.len()),
+        (20, 3 * 20),
+        "what has no ε once, identity and three curators, eight others at two budgets; and what an adversary learns of each"
     );
     let keys = [
         "epsilon",
@@ -52,11 +53,16 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         "seconds",
         "trials",
     ];
-    for row in rows {
+    for row in &rows {
         let found: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(found, keys);
-        assert_eq!((row["trials"].as_u64(), row["metric"].as_str()), (Some(2), Some("accuracy")));
+        assert_eq!(row["trials"].as_u64(), Some(2));
         assert!(row["mean"].as_f64().unwrap() > 0.3);
+    }
+    for row in all.iter().filter(|row| row["model"] == "adversary") {
+        assert_eq!(row["model_parameters"]["known_share"], 0.5);
+        let promises_all = row["guarantee"]["epsilon"].is_number();
+        assert!(!promises_all || row["bound"].is_number() || row["metric"] == "recovered", "{row}");
     }
     let of = |mechanism: &str| rows.iter().filter(|row| row["mechanism"] == mechanism).collect::<Vec<_>>();
     for without in ["identity", "column-space", "fisher-correlated", "singular-value-obfuscation"] {
@@ -75,9 +81,17 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
 #[test]
 fn without_a_command_it_compares() {
     let text = String::from_utf8(scumble(&["compare", "--trials", "2"]).stdout).unwrap();
-    for expected in
-        ["wine quality", "ε = 0.5", "ε = ∞", "identity", "±", "the whole record", "Guessing blindly"]
-    {
+    for expected in [
+        "wine quality",
+        "ε = 0.5",
+        "ε = ∞",
+        "identity",
+        "±",
+        "the whole record",
+        "Guessing blindly",
+        "What to choose",
+        "adversary",
+    ] {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
     let bare = String::from_utf8(scumble(&[]).stdout).unwrap();
@@ -138,7 +152,7 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
     let counts = ["volunteers", "train_records", "test_records"].map(|key| outcome[key].as_u64().unwrap());
     assert_eq!(counts, [24, 24, 12]);
     let rows = outcome["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 2);
+    assert_eq!(rows.len(), 2 * 3);
     assert_eq!(rows[1]["mechanism"], "task-aware-linear");
     // Price is a line in size, and the volunteers' prices say so.
     assert!(rows[1]["mean"].as_f64().unwrap() < 1.0, "{}", rows[1]);

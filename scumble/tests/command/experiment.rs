@@ -67,7 +67,8 @@ fn an_experiment_is_the_command_that_says_the_same() {
         let line = format!("{options} --mechanism laplace --set laplace.protect={protect}");
         let by_options = timeless(files.compared(&line));
         let rows = &timeless(by_file.clone())["rows"];
-        assert_eq!(&rows.as_array().unwrap()[first..last], &by_options["rows"].as_array().unwrap()[..]);
+        let alone = &by_options["rows"].as_array().unwrap()[..last - first];
+        assert_eq!(&rows.as_array().unwrap()[first..last], alone);
     }
     let text = files.run("compare --config exp.toml");
     for expected in ["laplace, protect = label", "laplace, protect = record", "45 released records"] {
@@ -81,7 +82,7 @@ fn options_take_the_place_of_what_the_file_says() {
     let outcome = files.compared("--config exp.toml --epsilon 2 --trials 2 --seed 9 --test-share 0.5");
     assert_eq!((outcome["seed"].as_u64(), outcome["test_records"].as_u64()), (Some(9), Some(30)));
     let rows = outcome["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 3);
+    assert_eq!(rows.len(), 3 * 3);
     assert!(rows.iter().all(|row| row["trials"] == 2 && (row["epsilon"] == 2.0 || row["epsilon"].is_null())));
     let outcome = files.compared("--config exp.toml --mechanism gaussian --delta 1e-3");
     assert!(outcome["rows"][0]["guarantee"]["summary"].as_str().unwrap().contains("1e-3"), "{outcome}");
@@ -90,9 +91,25 @@ fn options_take_the_place_of_what_the_file_says() {
     let outcome = files.compared(colour);
     assert_eq!(
         (outcome["rows"][0]["metric"].as_str(), outcome["rows"].as_array().unwrap().len()),
-        (Some("accuracy"), 1)
+        (Some("accuracy"), 3)
     );
     assert_eq!(outcome["skipped"][1]["parameters"]["protect"], "record", "a colour takes no Laplace noise");
+}
+
+#[test]
+fn who_knows_more_of_the_records_recovers_more_of_the_others() {
+    let metrics = "metrics = [\"rmse\", \"recovered\"]\n".to_owned() + EXPERIMENT;
+    let recovered = |known: &str| {
+        let files =
+            with(&metrics.replace("[split]", &format!("[adversary]\nknown_share = {known}\n[split]")));
+        let outcome = files.compared("--config exp.toml --mechanism laplace --epsilon 1000 --trials 20");
+        let rows = outcome["rows"].as_array().unwrap();
+        let of_adversary = |row: &&Value| row["model"] == "adversary";
+        let row = rows.iter().find(of_adversary).unwrap();
+        assert_eq!(row["model_parameters"]["known_share"].to_string(), known);
+        row["mean"].as_f64().unwrap()
+    };
+    assert!(recovered("0.2") < recovered("0.8"));
 }
 
 /// Sixty rows, one a month from January 2008 on, youngest first, and every seventh size is missing. Green is rarer by ten.
@@ -181,12 +198,12 @@ fn a_second_run_computes_nothing_and_finds_the_same() {
     let files = with(EXPERIMENT);
     let first = files.compared("--config exp.toml");
     let lines = files.read("exp.cells.jsonl");
-    assert_eq!(lines.lines().count(), 5 * 3);
+    assert_eq!(lines.lines().count(), 5 * 3 * 2, "of a model and of an adversary");
     assert_eq!(files.compared("--config exp.toml"), first, "the times, too, are taken from the store");
     assert_eq!(files.read("exp.cells.jsonl"), lines);
     let elsewhere = files.compared("--config exp.toml --cells other.jsonl");
     assert_eq!(timeless(elsewhere), timeless(first));
-    assert_eq!(files.read("other.jsonl").lines().count(), 15);
+    assert_eq!(files.read("other.jsonl").lines().count(), 30);
     assert_eq!(files.read("exp.cells.jsonl"), lines);
 }
 
@@ -194,7 +211,7 @@ fn a_second_run_computes_nothing_and_finds_the_same() {
 fn only_what_was_changed_is_computed_again() {
     let files = with(EXPERIMENT);
     files.compared("--config exp.toml");
-    let mut lines = 15;
+    let mut lines = 30;
     let mut after = |experiment: &str, more: usize, why: &str| {
         files.write("exp.toml", experiment);
         files.compared("--config exp.toml");
@@ -202,22 +219,22 @@ fn only_what_was_changed_is_computed_again() {
         assert_eq!(files.keys().len(), lines, "{why}");
         assert_eq!(files.keys().into_iter().collect::<BTreeSet<_>>().len(), lines, "none stands twice");
     };
-    after(&EXPERIMENT.replace("\"record\"", "\"features\""), 6, "one grid value, at two budgets");
-    after(&EXPERIMENT.replace("8.0", "9.0"), 6, "one budget of two entrants");
-    after(&EXPERIMENT.replace("trials = 3", "trials = 4"), 5, "one trial of five cells");
+    after(&EXPERIMENT.replace("\"record\"", "\"features\""), 12, "one grid value, at two budgets");
+    after(&EXPERIMENT.replace("8.0", "9.0"), 12, "one budget of two entrants");
+    after(&EXPERIMENT.replace("trials = 3", "trials = 4"), 10, "one trial of five cells");
     after(&("metrics = [\"mae\"]".to_owned() + EXPERIMENT), 0, "every line has every metric");
     let model = "[[model]]\nname = \"ridge\"\nset = { l2_penalty = 2 }";
     after(&(EXPERIMENT.to_owned() + model), 15, "another model");
-    after(&EXPERIMENT.replace("seed = 7", "seed = 8"), 15, "another seed");
-    after(&EXPERIMENT.replace("0.25", "0.5"), 15, "another split");
+    after(&EXPERIMENT.replace("seed = 7", "seed = 8"), 30, "another seed");
+    after(&EXPERIMENT.replace("0.25", "0.5"), 30, "another split");
     after(
         &EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.3"),
-        15,
+        30,
         "volunteers, whom nobody learns from",
     );
-    after(&EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.6"), 15, "more of them");
+    after(&EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.6"), 30, "more of them");
     files.write("data.csv", files.read("data.csv").replace("\n1,red", "\n1.5,red"));
-    after(EXPERIMENT, 15, "other data");
+    after(EXPERIMENT, 30, "other data");
 }
 
 #[test]
@@ -241,11 +258,11 @@ fn a_comparison_that_was_killed_goes_on() {
     process.kill().unwrap();
     process.wait().unwrap();
     let before = lines();
-    assert!(before < 1000, "it was over before it was killed");
+    assert!(before < 2000, "it was over before it was killed");
     let resumed = killed.compared("--config exp.toml");
     assert_eq!(timeless(resumed), timeless(whole.compared("--config exp.toml")));
     let keys = killed.keys();
-    assert_eq!(keys.len(), 1000, "a line was computed twice");
+    assert_eq!(keys.len(), 2000, "a line was computed twice");
     assert_eq!(keys.iter().collect::<BTreeSet<_>>(), whole.keys().iter().collect::<BTreeSet<_>>());
 }
 
@@ -256,7 +273,7 @@ fn a_torn_line_is_computed_again_and_a_bad_one_is_named() {
     let lines = files.read("exp.cells.jsonl");
     files.write("exp.cells.jsonl", &lines[..lines.len() - 30]);
     assert_eq!(timeless(files.compared("--config exp.toml")), timeless(outcome));
-    assert_eq!(files.keys().len(), 15);
+    assert_eq!(files.keys().len(), 30);
     files.write("exp.cells.jsonl", lines.replacen("\"key\"", "\"kye\"", 1));
     let refused = files.refuses("compare --config exp.toml");
     assert!(refused.starts_with("exp.cells.jsonl: line 1: it is no finished trial"), "{refused}");
@@ -278,6 +295,8 @@ fn what_is_wrong_with_an_experiment_is_one_line_and_writes_nothing() {
         ("seed = 7", "sede = 7", "exp.toml: line 4: unknown field `sede`"),
         ("\"laplace\"", "\"lapace\"", "exp.toml: [[mechanism]] number 2: there is no mechanism \"lapace\""),
         ("\"record\"", "\"all\"", "exp.toml: the parameters of \"laplace\": unknown variant `all`"),
+        ("[split]", "[adversary]\nknown_share = 1.0\n[split]", "exp.toml: [adversary]: known_share must"),
+        ("[split]", "[adversary]\nknown = 0.5\n[split]", "unknown field `known`"),
         ("data.csv", "dat.csv", "dat.csv: No such file"),
         ("\"random\"\ntest_share = 0.25", "\"own\"", "it has no split of its own"),
     ] {

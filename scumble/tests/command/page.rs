@@ -5,6 +5,7 @@
 use crate::{Files, scumble};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,8 +15,9 @@ fn numbers(page: &str) -> Vec<f64> {
     cells.map(|text| if text.is_empty() { f64::NAN } else { text.parse().unwrap() }).collect()
 }
 
-/// Two models, two metrics, three entrants, one of them without a budget.
-const EXPERIMENT: &str = "trials = 2\nepsilon = [1, 8, inf]\nmetrics = [\"rmse\", \"mae\"]\n\
+/// Two models, two metrics of each, two of the adversary, three entrants, one of them without a budget.
+const EXPERIMENT: &str = "trials = 2\nepsilon = [1, 8, inf]\n\
+    metrics = [\"rmse\", \"mae\", \"recovered\", \"unbiased-error\"]\n\
     [data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"price\"\n\
     [[mechanism]]\nname = \"identity\"\n\
     [[mechanism]]\nname = \"laplace\"\ngrid = { protect = [\"label\", \"record\"] }\n\
@@ -35,13 +37,13 @@ fn the_numbers_of_the_page_are_those_of_the_json() {
     let outcome: Value =
         serde_json::from_str(&files.run("compare --json --config exp.toml --html page.html")).unwrap();
     let rows = outcome["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 7 * 4);
+    assert_eq!(rows.len(), 7 * (2 * 2 + 2));
     let number = |value: &Value| match value {
         Value::Null => f64::NAN,
         Value::String(text) => text.parse().unwrap(),
         value => value.as_f64().unwrap(),
     };
-    let keys = ["epsilon", "mean", "sd", "trials", "seconds"];
+    let keys = ["epsilon", "mean", "sd", "bound", "trials", "seconds"];
     let expected: Vec<f64> = rows.iter().flat_map(|row| keys.map(|key| number(&row[key]))).collect();
     let found = numbers(&files.read("page.html"));
     assert_eq!(found.len(), expected.len());
@@ -50,6 +52,32 @@ fn the_numbers_of_the_page_are_those_of_the_json() {
             found == expected || (found.is_nan() && expected.is_nan()),
             "{found} where {expected} is right"
         );
+    }
+}
+
+/// The files that a page holds are the numbers of the JSON, and rows of the same in CSV.
+#[test]
+fn a_page_holds_its_numbers_as_files() {
+    use base64::{Engine, prelude::BASE64_STANDARD};
+    let files = experiment();
+    let outcome: Value =
+        serde_json::from_str(&files.run("compare --json --config exp.toml --html page.html")).unwrap();
+    let page = files.read("page.html");
+    let held = |kind: &str| {
+        let start = page.split(&format!("href=\"data:{kind};base64,")).nth(1).unwrap();
+        String::from_utf8(BASE64_STANDARD.decode(start.split('"').next().unwrap()).unwrap()).unwrap()
+    };
+    assert_eq!(serde_json::from_str::<Value>(&held("application/json")).unwrap(), outcome);
+    let table = held("text/csv");
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    let expected = outcome["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), expected.len());
+    for (row, expected) in rows.iter().zip(expected) {
+        assert_eq!(&row[0], expected["mechanism"].as_str().unwrap());
+        assert_eq!(&row[3], expected["model"].as_str().unwrap());
+        assert_eq!(row[6].parse::<f64>().ok(), expected["mean"].as_f64());
+        assert_eq!(row[8].parse::<f64>().ok(), expected["bound"].as_f64());
     }
 }
 
@@ -71,7 +99,7 @@ fn a_page_says_what_was_promised_and_how_it_was_made() {
     ] {
         assert!(page.contains(expected), "{expected:?} is missing");
     }
-    assert_eq!(page.matches("<svg class=\"chart\"").count(), 4);
+    assert_eq!(page.matches("<svg class=\"chart\"").count(), 2 * 2 + 2 + 2);
     assert_eq!(page.matches("<details").count(), 1 + 3 + 3);
 }
 
@@ -146,6 +174,8 @@ fn a_page_asks_nothing_of_the_network() {
     let files = experiment();
     files.run("compare --config exp.toml --html page.html");
     let page = files.read("page.html");
+    // What it holds itself is saved by a click, and not asked for.
+    let page = page.replace(" href=\"data:", "");
     for loading in [" src=", " href=", "url(", "@import", "<link", "<iframe", "://", "fetch(", "XMLHttp"] {
         assert!(!page.contains(loading), "{loading:?} stands in the page");
     }
@@ -274,6 +304,71 @@ fn findings(chromium: &Path, page: &Path, width: u32) -> Findings {
     serde_json::from_str(&found).unwrap()
 }
 
+/// How many points each series of the experiment's charts has: beside what the adversary learns one a row, and identity has one row;
+/// against ε one a budget.
+fn points() -> Vec<usize> {
+    [[1, 3, 3].repeat(2), vec![3; 6 * 3]].concat()
+}
+
+/// How many pixels of a screenshot of the page, in a window of this width, have each colour.
+fn screenshot(chromium: &Path, page: &Path, width: u32) -> BTreeMap<[u8; 3], usize> {
+    let profile = tempfile::tempdir().unwrap();
+    let picture = page.with_extension("png");
+    let status = Command::new(chromium)
+        .args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        ])
+        .args(["--force-device-scale-factor=1", "--force-color-profile=srgb"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--window-size={width},4000"))
+        .arg(format!("--screenshot={}", picture.display()))
+        .arg(page)
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+    let file = std::io::BufReader::new(std::fs::File::open(&picture).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((frame.width, frame.height), (width, 4000));
+    let mut counts = BTreeMap::new();
+    for pixel in pixels[..frame.buffer_size()].chunks(frame.color_type.samples()) {
+        *counts.entry([pixel[0], pixel[1], pixel[2]]).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// The ink of a class of series on white paper, as the page's style says.
+fn ink(page: &str, class: &str) -> [u8; 3] {
+    let colour =
+        page.split(&format!("--{class}: #")).nth(1).unwrap_or_else(|| panic!("{class} has no colour"));
+    [0, 2, 4].map(|at| u8::from_str_radix(&colour[at..at + 2], 16).unwrap())
+}
+
+/// What is seen, and not what the document says: every series in its ink on white paper, and none where the charts are taken away.
+#[test]
+fn a_screenshot_shows_every_series_in_its_ink() {
+    let Some(chromium) = chromium() else { return };
+    let files = experiment();
+    files.run("compare --config exp.toml --html page.html");
+    let page = files.read("page.html");
+    let shown = screenshot(&chromium, &files.path("page.html"), 1100);
+    assert!(shown[&[255; 3]] > 1100 * 4000 / 2, "most of it is paper");
+    let bare = page.replace("</style>", "svg { visibility: hidden }</style>");
+    let bare = screenshot(&chromium, &files.write("bare.html", bare), 1100);
+    // Identity has the ink of the text, and each other series its own.
+    for class in ["s1", "s2"] {
+        let seen = |counts: &BTreeMap<[u8; 3], usize>| counts.get(&ink(&page, class)).copied().unwrap_or(0);
+        // Eight charts, in each a mark in the legend and three on a line.
+        assert!(seen(&shown) > 1_000, "{class}: {} pixels", seen(&shown));
+        assert!(seen(&bare) < seen(&shown) / 10, "{class}: {} pixels without a chart", seen(&bare));
+    }
+}
+
 /// Whether a column is sorted upward, numbers as numbers.
 fn is_sorted(column: &[String]) -> bool {
     match column.iter().map(|text| text.parse().ok()).collect::<Option<Vec<f64>>>() {
@@ -289,14 +384,16 @@ fn a_browser_shows_the_charts_and_sorts_the_table() {
     files.run("compare --config exp.toml --html page.html");
     let found = findings(&chromium, &files.path("page.html"), 1100);
     assert_eq!(found.title, "What privacy costs: “price” learned from data.csv");
-    assert_eq!((found.charts, found.legend, found.labelled), (4, 4 * 3, true));
-    assert_eq!(found.points, [3; 12], "three budgets of every series, identity's too");
+    assert_eq!((found.charts, found.legend, found.labelled), (8, 8 * 3, true));
+    assert_eq!(found.points, points(), "three budgets of every series, identity's too");
     assert_eq!((found.scripts, found.requests), (2, 0));
     let heads: Vec<&str> = found.sorted.iter().map(|sorted| sorted.head.as_str()).collect();
-    assert_eq!(heads, ["mechanism", "protects", "ε", "model", "metric", "mean", "± sd", "trials", "seconds"]);
+    let expected =
+        ["mechanism", "protects", "ε", "model", "metric", "mean", "± sd", "allowed", "trials", "seconds"];
+    assert_eq!(heads, expected);
     for (at, Sorted { head, states, columns }) in found.sorted.iter().enumerate() {
         let state = |now: &str| {
-            let states: Vec<&str> = (0..9).map(|other| if other == at { now } else { "none" }).collect();
+            let states: Vec<&str> = (0..10).map(|other| if other == at { now } else { "none" }).collect();
             states.join(" ")
         };
         assert_eq!(states, &[state("ascending"), state("descending")], "{head}");
@@ -312,7 +409,7 @@ fn a_browser_shows_the_charts_and_sorts_the_table() {
         }
     }
     let epsilons = &found.sorted[2].columns[0];
-    assert_eq!((epsilons[0].as_str(), epsilons[23].as_str(), epsilons[24].as_str()), ("1", "Infinity", ""));
+    assert_eq!((epsilons[0].as_str(), epsilons[35].as_str(), epsilons[36].as_str()), ("1", "Infinity", ""));
 }
 
 #[test]
@@ -323,7 +420,7 @@ fn a_phone_shows_the_page_no_wider_than_it_is() {
     let found = findings(&chromium, &files.path("page.html"), 390);
     assert_eq!(found.window, 390.0);
     assert!(found.document <= found.window, "the document is {} wide", found.document);
-    assert_eq!(found.points, [3; 12]);
+    assert_eq!(found.points, points());
     let wide = files.read("page.html").replace("overflow-x: auto", "overflow-x: visible");
     let spoilt = findings(&chromium, &files.write("spoilt.html", wide), 390);
     assert!(spoilt.document > spoilt.window, "a table without a box of its own was not seen");
@@ -334,7 +431,7 @@ fn a_browser_runs_nothing_that_hostile_names_say() {
     let Some(chromium) = chromium() else { return };
     let (_files, page) = hostile();
     let found = findings(&chromium, &page, 1100);
-    assert_eq!((found.hostile, found.scripts, found.requests, found.charts), (false, 2, 0, 1));
+    assert_eq!((found.hostile, found.scripts, found.requests, found.charts), (false, 2, 0, 5));
     assert!(found.title.contains("</script><script>hostile = 1</script>"), "{}", found.title);
 }
 

@@ -1,0 +1,130 @@
+//! What an adversary learns of the records of a release, measured, and how much of it their promise allows.
+
+use super::{Error, Metric, Result, split::check_share};
+use crate::adversary::acquaintance;
+use crate::registry::{Guarantee, Law, Neighbours, Notion, Release, Table, Unit};
+use ndarray::{ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// An adversary who knows some of the records with the rows that they became in the release, and reads the others
+/// ([`acquaintance`](crate::adversary::acquaintance)).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Adversary {
+    /// The share of the records that she knows, in (0, 1).
+    pub known_share: f64,
+}
+
+impl Default for Adversary {
+    fn default() -> Self {
+        Self { known_share: 0.5 }
+    }
+}
+
+/// For people.
+impl fmt::Display for Adversary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "an adversary who knows {} % of the records", 100.0 * self.known_share)
+    }
+}
+
+impl Adversary {
+    /// # Errors
+    /// [`Error::Data`] for a share that is not within (0, 1).
+    pub(super) fn check(&self) -> Result<()> {
+        check_share("known_share", self.known_share)
+    }
+
+    /// What she learns of the records (n × d) that were released.
+    ///
+    /// # Errors
+    /// As [`acquaintance`], and where the release has no key to view the records by.
+    pub(super) fn scores(
+        &self,
+        records: &Table,
+        release: &Release,
+        seed: u64,
+    ) -> Result<impl Iterator<Item = (Metric, f64)> + use<>> {
+        let learned = acquaintance(records, &release.table, self.known_share, seed).map_err(Error::from)?;
+        let learned = learned.map_or([f64::NAN; 2], |learned| [learned.recovered, learned.advantage]);
+        let [recovered, advantage] = learned;
+        Ok([
+            (Metric::Recovered, recovered),
+            (Metric::Advantage, advantage),
+            (Metric::UnbiasedError, unbiased_error(records, release)),
+        ]
+        .into_iter())
+    }
+}
+
+/// The mean squared error of what was released of features (n × d), as a share of their variance; NaN where that is no unbiased guess of
+/// them.
+fn unbiased_error(records: &Table, release: &Release) -> f64 {
+    let released = release.table.records();
+    let is_unbiased =
+        release.noise.features.iter().all(|law| !matches!(law, Law::Unknown { .. } | Law::Flip { .. }));
+    if !is_unbiased
+        || release.table.columns() != records.columns()
+        || released.dim() != records.records().dim()
+    {
+        return f64::NAN;
+    }
+    let squares = (released - records.records()).mapv(|error| error * error).sum();
+    squares / records.len() as f64 / variance(records.records().view())
+}
+
+/// The variance of all columns of records (n × d) together.
+fn variance(records: ArrayView2<f64>) -> f64 {
+    records.var_axis(Axis(0), 0.0).sum()
+}
+
+impl Metric {
+    /// What a guarantee says of it for whole records like these, if anything: at most so much of what an adversary recovers or tells apart,
+    /// and at least so large an unbiased error.
+    ///
+    /// - Differential privacy, local, or central where records are replaced: from (ε, δ) an advantage of at most (e^ε − 1 + 2δ)/(e^ε + 1)
+    ///   (Kairouz, Oh and Viswanath 2015), and of δ(0) where the curve is known. From ε alone, what is known of a record after the release
+    ///   is a mixture of what was known before, with a weight of e^−ε or more, and something else; and so its variance is no less than
+    ///   e^−ε of what it was: at most 1 − e^−ε are recovered.
+    /// - Perfect secrecy: nothing.
+    /// - Cramér and Rao: the unbiased error.
+    pub fn bound(self, guarantee: &Guarantee, records: &Table) -> Option<f64> {
+        let claims = guarantee.claims.iter();
+        let bounds = claims.filter_map(|claim| match (&claim.notion, claim.protects.covers(Unit::Record)) {
+            (Notion::LocalDp(dp), true) => {
+                let total_variation = dp.curve.map_or(1.0, |curve| curve.delta(0.0));
+                self.bound_of_dp(dp.epsilon, dp.delta).map(|bound| match self {
+                    Self::Advantage => bound.min(total_variation),
+                    _ => bound,
+                })
+            }
+            (Notion::CentralDp(dp), true) if dp.neighbours == Neighbours::ReplaceOne => {
+                self.bound_of_dp(dp.epsilon, dp.delta)
+            }
+            (Notion::PerfectSecrecy(_), true) if self != Self::UnbiasedError => Some(0.0),
+            (Notion::CramerRao(bound), _)
+                if self == Self::UnbiasedError && claim.protects.covers(Unit::Features) =>
+            {
+                Some(bound.error() / variance(records.records().view()))
+            }
+            _ => None,
+        });
+        match self {
+            Self::UnbiasedError => bounds.reduce(f64::max),
+            _ => bounds.filter(|bound| *bound < 1.0).reduce(f64::min),
+        }
+    }
+
+    fn bound_of_dp(self, epsilon: f64, delta: f64) -> Option<f64> {
+        match self {
+            // With t = tanh(ε/2), (e^ε − 1 + 2δ)/(e^ε + 1) = t + δ(1 − t).
+            Self::Advantage => {
+                let pure = (epsilon / 2.0).tanh();
+                Some(pure + delta * (1.0 - pure))
+            }
+            Self::Recovered if delta == 0.0 => Some(-(-epsilon).exp_m1()),
+            _ => None,
+        }
+    }
+}
