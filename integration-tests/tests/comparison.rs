@@ -308,7 +308,7 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
         format!("the label (not the features)</span></span> <strong class=\"warning\" title=\"{exceeded}");
     assert_eq!(page.matches(&marks).count(), 5, "in the legend of each chart");
     let marks = format!("<td>the label (not the features) <strong class=\"warning\" title=\"{exceeded}");
-    assert_eq!(page.matches(&marks).count(), 1, "in the table");
+    assert_eq!(page.matches(&marks).count(), 3, "in the table, of the model and of both of the adversary");
     assert_eq!(page.matches(&format!("<dt class=\"warning\">WARNING</dt><dd>{exceeded}")).count(), 1);
     let summary = format!("WARNING: resistance to recovery for the features (not the label): {exceeded}");
     assert_eq!(page.matches(&summary).count(), 2, "at a glance, and over the card");

@@ -26,6 +26,7 @@
 //! | [`page`] | a comparison as one HTML page |
 //! | [`reproduce`] | results of papers, found again |
 //! | [`command`] | the command line |
+//! | [`guide`] | which mechanism for which situation, and how to write a schema, ship a design, and add a mechanism |
 //!
 //! ```
 //! use scumble::registry::{Brief, Budget, Randomness, Registry};
@@ -43,6 +44,7 @@
 pub mod command;
 pub mod compare;
 mod draw;
+pub mod guide;
 pub mod page;
 pub mod reproduce;
 mod store;

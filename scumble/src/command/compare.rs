@@ -1,7 +1,9 @@
 //! `scumble compare`.
 
 use super::setting::Setting;
-use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use super::{
+    Failure, command_line, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped,
+};
 use crate::compare::{self, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind};
 use crate::datasets::DataSet;
 use crate::page::Page;
@@ -116,18 +118,6 @@ fn new_page(arguments: &CompareArguments) -> Result<Option<NewFile>, Error> {
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     let create = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
     arguments.html.as_ref().map(create).transpose()
-}
-
-/// The command, as a shell reads it, without the folder of the program.
-fn command_line() -> String {
-    let mut words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(program) = words.first_mut() {
-        let name = Path::new(&*program).file_stem().map(|name| name.to_string_lossy().into_owned());
-        *program = name.unwrap_or_default();
-    }
-    // Only a zero byte cannot be quoted, and no argument has one.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 /// # Errors

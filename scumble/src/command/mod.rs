@@ -27,7 +27,7 @@ use crate::registry::{Clipped, Error, Registry, is_same_file};
 use clap::{Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Release data under a stated privacy guarantee, so that models can still be learned from it.
@@ -189,6 +189,18 @@ fn print(text: &str) -> Result<(), Failure> {
 
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&serde_json::to_string_pretty(value)?)
+}
+
+/// The command, as a shell reads it, without the folder of the program.
+fn command_line() -> String {
+    let mut words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(program) = words.first_mut() {
+        let name = Path::new(&*program).file_stem().map(|name| name.to_string_lossy().into_owned());
+        *program = name.unwrap_or_default();
+    }
+    // Only a zero byte cannot be quoted, and no argument has one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 /// Hidden unless stderr is a terminal.

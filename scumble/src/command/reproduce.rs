@@ -1,8 +1,8 @@
 //! `scumble reproduce`.
 
-use super::{Failure, print, print_json, progress_bar};
+use super::{Failure, command_line, print, print_json, progress_bar};
 use crate::datasets::folder;
-use crate::registry::{Existing, NewFile, Readable, Registry};
+use crate::registry::{Error, Existing, NewFile, Readable, Registry};
 use crate::reproduce::{self, Finding, Grid, Report, Reproduction, Setting};
 use clap::Args;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -32,8 +32,11 @@ pub(super) struct ReproduceArguments {
     /// there if they are stopped.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// Where the claims of all that was run go, in one document: what the paper says, what came out, and a verdict.
+    #[arg(long, value_name = "FILE.md")]
+    markdown: Option<PathBuf>,
     /// Replace files that stand there.
-    #[arg(long, requires = "output")]
+    #[arg(long)]
     force: bool,
 }
 
@@ -51,6 +54,7 @@ pub(super) fn reproduce(
     for result in wanted {
         check_places(result, arguments)?;
     }
+    new_document(arguments)?;
     let mut reports = vec![];
     for result in wanted {
         let report = run(registry, result, arguments)?;
@@ -62,11 +66,20 @@ pub(super) fn reproduce(
         written?;
         reports.push(report);
     }
+    if let Some(document) = new_document(arguments)? {
+        document.finish(reproduce::markdown(&reports, &command_line()).as_bytes())?;
+    }
     match &reports[..] {
         [only] if as_json && !arguments.all => print_json(only),
         reports if as_json => print_json(&json!({ "results": reports })),
         _ => Ok(()),
     }
+}
+
+/// The document's file, still aside.
+fn new_document(arguments: &ReproduceArguments) -> Result<Option<NewFile>, Error> {
+    let create = |place: &PathBuf| NewFile::create(place, existing(arguments), Readable::AsUsual);
+    arguments.markdown.as_ref().map(create).transpose()
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {

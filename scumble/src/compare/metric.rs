@@ -123,6 +123,7 @@ impl Metric {
             _ if value.is_nan() => "–".into(),
             // What is rounded to nothing has no sign.
             _ if self.is_share() => format!("{:.1}", 100.0 * value).replace("-0.0", "0.0"),
+            Self::UnbiasedError if value >= 100.0 => format!("{value:.0}"),
             Self::R2 | Self::UnbiasedError if value.abs() < 1e3 => format!("{value:.3}"),
             _ if value == 0.0 || (1e-3..1e9).contains(&value.abs()) => format!("{value:.4}"),
             _ => format!("{value:.3e}"),

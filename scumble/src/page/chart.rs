@@ -77,8 +77,9 @@ pub(super) fn tradeoff(scores: [&Scores; 2], blind_guesses: [f64; 2]) -> Markup 
                 @let pairs = pairs.filter(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite()).collect::<Vec<_>>();
                 @let places = pairs.iter().map(|(row, attack)| format!("{} {}", at(across.x(attack.mean)), at(up.y(row.mean))));
                 @let places = places.collect::<Vec<_>>();
+                @let finite = pairs.iter().take_while(|(row, _)| row.epsilon.is_some_and(f64::is_finite)).count();
                 g class={ "series " (ink(series, place)) } data-series=(place) {
-                    @if places.len() > 1 { path.line d={ "M" (places.join("L")) } stroke-dasharray=(dashes) {} }
+                    (joined(&places, finite, dashes))
                     @for ((row, attack), place) in pairs.iter().zip(&places) {
                         @if let Some(bound) = attack.bound {
                             path.bound d={ "M" (place) "H" (at(across.x(bound))) "m0 -4v8" } {}
@@ -109,16 +110,13 @@ fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &G
         Some(Point { x: x + shift, row, epsilon })
     });
     let points: Vec<Point> = points.collect();
-    let joined = |points: &[Point]| {
-        let places = points.iter().map(|point| format!("{} {}", at(point.x), at(up.y(point.row.mean))));
-        format!("M{}", places.collect::<Vec<_>>().join("L"))
-    };
+    let places = points.iter().map(|point| format!("{} {}", at(point.x), at(up.y(point.row.mean))));
+    let places: Vec<String> = places.collect();
     let finite = points.iter().take_while(|point| point.epsilon.is_finite()).count();
     let Look { marker, dashes } = Look::of(place);
     html! {
         g class={ "series " (ink(series, place)) } data-series=(place) {
-            @if finite > 1 { path.line d=(joined(&points[..finite])) stroke-dasharray=(dashes) {} }
-            @if finite > 0 && finite < points.len() { path.leap d=(joined(&points[finite - 1..])) {} }
+            (joined(&places, finite, dashes))
             @for Point { x, row, .. } in points.iter().filter(|point| has_bar(point.row, up)) {
                 path.spread-bar d=(bar(*x, [row.mean - row.sd, row.mean + row.sd], up)) {}
             }
@@ -130,6 +128,14 @@ fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &G
                 }
             }
         }
+    }
+}
+
+/// A line through places, of which so many are at finite budgets; the way to the others is a leap.
+fn joined(places: &[String], finite: usize, dashes: &str) -> Markup {
+    html! {
+        @if finite > 1 { path.line d={ "M" (places[..finite].join("L")) } stroke-dasharray=(dashes) {} }
+        @if finite > 0 && finite < places.len() { path.leap d={ "M" (places[finite - 1..].join("L")) } {} }
     }
 }
 

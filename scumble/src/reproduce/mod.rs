@@ -17,12 +17,14 @@
 
 mod dauntless;
 mod fisher_svm;
+mod markdown;
 mod picture;
 mod report;
 mod task_aware;
 mod trials;
 mod vlm;
 
+pub use markdown::markdown;
 pub use picture::{Layer, Marks, Panel, Picture, Point, Scale};
 pub use report::{Finding, Grid, Report, Verdict};
 
