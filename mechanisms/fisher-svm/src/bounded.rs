@@ -12,6 +12,7 @@ use scumble_registry::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 const NAME: &str = "fisher-bounded";
 
@@ -47,6 +48,8 @@ pub struct FisherBounded {
     saved: Saved,
     /// None at λ = ∞.
     noise: Option<BoundedNoise>,
+    /// What it claims, once it was asked for: a search along δ(ε), which no release need make again.
+    epsilon: OnceLock<f64>,
 }
 
 /// Where released values lie.
@@ -148,7 +151,7 @@ impl TryFrom<Saved> for FisherBounded {
             f64::INFINITY => None,
             _ => Some(BoundedNoise::new(saved.domain.features(), &columns, lambda)?),
         };
-        Ok(Self { saved, noise })
+        Ok(Self { saved, noise, epsilon: OnceLock::new() })
     }
 }
 
@@ -285,7 +288,8 @@ impl Mechanism for FisherBounded {
         let columns = domain.columns().iter().cloned();
         let information = CramerRao { information: columns.zip(noise.information()).collect(), joint: None };
         let error = (Notion::CramerRao(information), by);
-        let (epsilon, certain) = (noise.epsilon(*delta), noise.certain());
+        let epsilon = *self.epsilon.get_or_init(|| noise.epsilon(*delta));
+        let certain = noise.certain();
         if epsilon.is_finite() {
             let dp = (Notion::LocalDp(LocalDp::new(epsilon, *delta)), theorem.to_owned());
             return of_features(domain, vec![dp, error]);
