@@ -3,8 +3,8 @@
 use super::setting::Setting;
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
 use crate::registry::{
-    Brief, Budget, Clipped, Design, Existing, Kind, NewFile, Part, Readable, Registry, Schema, ShapedBy,
-    Task, Volunteers, csv,
+    Brief, Budget, Clipped, Design, Existing, Kind, NewFile, OutOfBounds, Part, Readable, Reader, Registry,
+    Schema, ShapedBy, Task, Volunteers, csv, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
     let mut brief = Brief::new(schema.domain(target)?, budget);
     let mut clipped = vec![];
     if let (Some(file), Some(promise)) = (&arguments.volunteers, arguments.volunteers_are) {
-        let loaded = csv::read_file(file, schema, target)?;
+        let loaded = Reader::new(csv::Rows::open(file)?, schema, target, OutOfBounds::Clip)?.read_all()?;
         clipped = loaded.clipped;
         brief.volunteers = match promise {
             Promise::Public => Volunteers::Public(loaded.table),
@@ -133,7 +133,7 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
         };
     }
     if let Some(file) = &arguments.task {
-        brief.task = Task::Linear(csv::read_matrix(file, brief.domain.columns())?);
+        brief.task = Task::Linear(read_matrix(csv::Rows::open(file)?, brief.domain.columns())?);
     }
     Ok((brief, clipped))
 }

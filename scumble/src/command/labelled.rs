@@ -51,7 +51,7 @@ impl Labelled {
             return Err(Error::Io { file: file.into(), source: std::io::ErrorKind::IsADirectory.into() });
         }
         let name = file.display().to_string();
-        let unreadable = |error: csv::Error| Error::Csv {
+        let unreadable = |error: csv::Error| Error::Unreadable {
             file: name.clone(),
             problem: error.to_string().replace('\n', " "),
         };
@@ -73,7 +73,7 @@ impl Labelled {
         let kept: Vec<usize> = (0..header.len()).filter(|at| is_kept(&header[*at])).collect();
         if kept.is_empty() {
             let problem = format!("no column is left beside the target {target:?}");
-            return Err(Error::Csv { file: name, problem });
+            return Err(Error::Unreadable { file: name, problem });
         }
         let place = header.iter().position(|column| column == target).unwrap_or_default();
         let (mut values, mut labels) = (vec![], vec![]);

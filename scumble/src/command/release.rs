@@ -4,12 +4,11 @@ use super::passphrase::Passphrase;
 use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::registry::{
     Clipped, Design, Error, Existing, Guarantee, Key, Law, Ledger, LocalMechanism, Mechanism, NewFile, Noise,
-    OutOfBounds, Randomness, Readable, Registry, csv, is_beside, stream,
+    OutOfBounds, Randomness, Readable, Reader, Registry, csv, is_beside, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -226,7 +225,7 @@ impl Work<'_> {
         let decoder = self.design.decoder()?;
         self.charge(&guarantee)?;
         let streams = randomness.streams();
-        let output = &mut outputs.released;
+        let output = csv::Writer::new(&mut outputs.released, &decoder)?;
         let streamed =
             stream::release(local, &mut reader, &decoder, &streams, output, |bytes| self.go_on(bytes))?;
         let noise = decoder.noise(&local.noise());
@@ -249,8 +248,9 @@ impl Work<'_> {
         self.go_on(0)?;
         let records = self.design.records()?;
         self.charge(&release.guarantee)?;
-        let noise =
-            stream::write(&release, self.design.mechanism().domain(), records, &mut outputs.released)?;
+        let decoder = stream::decoder(&release.table, self.design.mechanism().domain(), records);
+        stream::write(&release.table, &decoder, csv::Writer::new(&mut outputs.released, &decoder)?)?;
+        let noise = decoder.noise(&release.noise);
         let is_shared = |law: &Law| matches!(law, Law::Shared { .. });
         if release.noise.features.iter().any(is_shared) && noise.features.iter().any(|law| !is_shared(law)) {
             complain(
@@ -268,10 +268,11 @@ impl Work<'_> {
         })
     }
 
-    fn reader(&self) -> Result<csv::Reader<File>, Error> {
+    fn reader(&self) -> Result<Reader<'static>, Error> {
         let records = self.design.records()?;
         let out_of_bounds = if self.arguments.strict { OutOfBounds::Reject } else { OutOfBounds::Clip };
-        csv::Reader::open(&self.arguments.input, &records.schema, records.target.as_deref(), out_of_bounds)
+        let rows = csv::Rows::open(&self.arguments.input)?;
+        Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)
     }
 
     fn check_readable_twice(&self) -> Result<(), Failure> {
