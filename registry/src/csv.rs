@@ -2,6 +2,7 @@
 
 use crate::{
     Cell, Decoder, Encoder, Error, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Result, Schema, WriteRows,
+    open_to_read,
 };
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -35,15 +36,9 @@ impl Rows<File> {
     /// Opens `file`.
     ///
     /// # Errors
-    /// [`Error::Io`] where it cannot be opened, else as [`new`](Self::new).
+    /// As [`open_to_read`] and [`new`](Self::new).
     pub fn open(file: &Path) -> Result<Self> {
-        let failed = |source| Error::Io { file: file.into(), source };
-        let opened = File::open(file).map_err(failed)?;
-        // A folder opens, and only reading it fails, with a sentence that no parser should wrap.
-        if opened.metadata().map_err(failed)?.is_dir() {
-            return Err(failed(io::ErrorKind::IsADirectory.into()));
-        }
-        Self::new(opened, &file.display().to_string())
+        Self::new(open_to_read(file)?, &file.display().to_string())
     }
 }
 

@@ -106,7 +106,7 @@ pub use plugin::{Example, NoParameters, Pace, Plugin, Registry, Side, parse_para
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use reader::{Loaded, Reader, read_matrix};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
-pub use rows::{Cell, RawRows, ReadRows, WriteRows};
+pub use rows::{Cell, RawRows, ReadRows, WriteRows, open_to_read};
 pub use schema::{Column, Kind, Missing, Schema};
 pub use side_by_side::Part;
 pub use table::{Table, Target};

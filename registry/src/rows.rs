@@ -1,7 +1,10 @@
 //! Rows of a file before they are encoded: the seam between a format and what its cells mean.
 
-use crate::{Clips, Decoder, Encoder, Result};
+use crate::{Clips, Decoder, Encoder, Error, Result};
 use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 /// What stands in one cell, whatever the format of its file.
 ///
@@ -70,12 +73,26 @@ pub trait ReadRows: Send {
     /// each of its [`places`](Encoder::places), and the same encoder is given each time.
     ///
     /// # Errors
-    /// [`Error::Unreadable`](crate::Error::Unreadable) and [`Error::RowLength`](crate::Error::RowLength) for a file that is not of its
+    /// [`Error::Unreadable`] and [`Error::RowLength`] for a file that is not of its
     /// format, and as [`RawRows::push`].
     fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>>;
 
     /// About how many of the file's bytes were read, for whoever waits.
     fn bytes(&self) -> u64;
+}
+
+/// Opens `file` to be read.
+///
+/// # Errors
+/// [`Error::Io`] where it cannot be opened, or is a folder.
+pub fn open_to_read(file: &Path) -> Result<File> {
+    let failed = |source| Error::Io { file: file.into(), source };
+    let opened = File::open(file).map_err(failed)?;
+    // A folder opens, and only reading it fails, with a sentence that no parser should wrap.
+    if opened.metadata().map_err(failed)?.is_dir() {
+        return Err(failed(io::ErrorKind::IsADirectory.into()));
+    }
+    Ok(opened)
 }
 
 /// Where released records go: a table in a file.
@@ -92,13 +109,13 @@ pub trait WriteRows {
     /// Appends a block.
     ///
     /// # Errors
-    /// [`Error::Write`](crate::Error::Write).
+    /// [`Error::Write`].
     fn write(&mut self, block: Self::Block) -> Result<()>;
 
     /// Writes what is left to write: without it the file is none.
     ///
     /// # Errors
-    /// [`Error::Write`](crate::Error::Write).
+    /// [`Error::Write`].
     fn finish(self) -> Result<()>;
 }
 
@@ -150,7 +167,7 @@ impl RawRows {
     /// Appends the next cell: row by row, in each in the order of the encoder's places.
     ///
     /// # Errors
-    /// [`Error::Cell`](crate::Error::Cell) for text longer than any that is right.
+    /// [`Error::Cell`] for text longer than any that is right.
     pub fn push(&mut self, encoder: &Encoder, cell: Cell) -> Result<()> {
         self.cells.push(match cell {
             Cell::Null => Kept::Null,
@@ -196,7 +213,7 @@ impl RawRows {
     /// Appends their flat records.
     ///
     /// # Errors
-    /// [`Error::Cell`](crate::Error::Cell), for the first row that is wrong.
+    /// [`Error::Cell`], for the first row that is wrong.
     pub fn encode(&self, encoder: &Encoder, records: &mut Vec<f64>, clips: &mut Clips) -> Result<()> {
         let mut cells = self.cells();
         for row in 0..self.len(encoder) {
