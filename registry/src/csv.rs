@@ -137,15 +137,7 @@ impl<R: Read + Send> ReadRows for Rows<R> {
             match self.read_row(encoder, &mut rows) {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error) => {
-                    rows.drop_unfinished(encoder);
-                    // The rows before it come first: one of them may be wrong too.
-                    if rows.is_empty() {
-                        return Err(error);
-                    }
-                    self.held = Some(error);
-                    break;
-                }
+                Err(error) => return rows.before(error, encoder, &mut self.held),
             }
         }
         Ok((!rows.is_empty()).then_some(rows))

@@ -185,14 +185,27 @@ impl RawRows {
         Ok(())
     }
 
-    /// Takes the cells of a row that was not finished away again.
-    pub(crate) fn drop_unfinished(&mut self, encoder: &Encoder) {
+    /// The rows that were finished before `error`, which is `held` until they are through: one of them may be wrong too.
+    ///
+    /// # Errors
+    /// `error`, where there are none.
+    pub fn before(
+        mut self,
+        error: Error,
+        encoder: &Encoder,
+        held: &mut Option<Error>,
+    ) -> Result<Option<Self>> {
         self.cells.truncate(self.len(encoder) * encoder.width());
         let end = self.cells.iter().rev().find_map(|kept| match kept {
             Kept::Text { end } => Some(*end),
             _ => None,
         });
         self.text.truncate(end.unwrap_or(0));
+        if self.is_empty() {
+            return Err(error);
+        }
+        *held = Some(error);
+        Ok(Some(self))
     }
 
     /// Whether there is none.

@@ -45,6 +45,7 @@
 //! it was packed to. Row groups whose columns have more or fewer rows than the footer says are an error.
 
 mod column;
+mod footer;
 mod pages;
 mod rows;
 mod unpack;

@@ -1,7 +1,9 @@
 //! Reading Parquet some rows at a time.
 
 use crate::column::{Column, Meaning, Values};
+use crate::footer::is_shallow;
 use crate::pages::Bounded;
+use bytes::Bytes;
 use parquet::basic::Repetition;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
@@ -23,6 +25,8 @@ pub struct Rows<R: ChunkReader> {
     of_group: usize,
     /// How many rows of the file were given out.
     row: usize,
+    /// What is wrong with the row after those that were given out last.
+    held: Option<Error>,
     /// The columns of the row group that are wanted, and their places in the header.
     columns: Vec<Column>,
     places: Vec<usize>,
@@ -36,15 +40,19 @@ impl<R: ChunkReader + 'static> Rows<R> {
     pub fn new(file: R, source: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Unreadable { file: source.into(), problem };
         let file = Arc::new(Bounded(file));
-        let metadata = ParquetMetaDataReader::new()
-            .parse_and_finish(&*file)
-            .map_err(|error| refuse(format!("its footer is no valid Parquet: {}", in_one_line(&error))))?;
+        let invalid = |problem: &str| refuse(format!("its footer is no valid Parquet: {problem}"));
+        let footer = footer_of(&*file).map_err(|error| invalid(&in_one_line(&error)))?;
+        if !is_shallow(&footer) {
+            return Err(invalid("its schema is damaged, or deeper than any that is read"));
+        }
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&*file);
+        let metadata = metadata.map_err(|error| invalid(&in_one_line(&error)))?;
         let rows = metadata.row_groups().iter().map(|group| usize::try_from(group.num_rows()));
         let rows = rows.collect::<std::result::Result<Vec<_>, _>>().ok();
         let rows = rows.and_then(|rows| rows.into_iter().try_fold(0, usize::checked_add));
         let said = usize::try_from(metadata.file_metadata().num_rows()).ok();
         if rows.is_none() || rows != said {
-            return Err(refuse("its footer is no valid Parquet: its row groups do not add up".into()));
+            return Err(invalid("its row groups do not add up"));
         }
         let schema = metadata.file_metadata().schema_descr();
         let fields = schema.root_schema().get_fields();
@@ -69,6 +77,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
             group: 0,
             of_group: 0,
             row: 0,
+            held: None,
             columns: vec![],
             places: vec![],
         })
@@ -156,19 +165,9 @@ impl<R: ChunkReader + 'static> Rows<R> {
         }
         Ok(())
     }
-}
 
-impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
-    fn source(&self) -> &str {
-        &self.source
-    }
-
-    fn header(&self) -> &[String] {
-        &self.header
-    }
-
-    fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
-        let mut rows = RawRows::starting_at(self.row + 1);
+    /// Appends the next `most` rows, or as many as there are.
+    fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
         let mut wanted = most;
         while wanted > 0 && self.group < self.metadata.num_row_groups() {
             let left = self.rows_of_group() - self.of_group;
@@ -200,13 +199,44 @@ impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
             self.of_group += some;
             wanted -= some;
         }
-        Ok((!rows.is_empty()).then_some(rows))
+        Ok(())
+    }
+}
+
+impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
+        if let Some(error) = self.held.take() {
+            return Err(error);
+        }
+        let mut rows = RawRows::starting_at(self.row + 1);
+        match self.append(&mut rows, encoder, most) {
+            Ok(()) => Ok((!rows.is_empty()).then_some(rows)),
+            Err(error) => rows.before(error, encoder, &mut self.held),
+        }
     }
 
     fn bytes(&self) -> u64 {
         let total = self.metadata.file_metadata().num_rows().max(1) as u128;
         (u128::from(self.file.len()) * self.row as u128 / total) as u64
     }
+}
+
+/// The last thing in a file: the footer, its length, and four letters.
+fn footer_of(file: &impl ChunkReader) -> parquet::errors::Result<Bytes> {
+    let short = || ParquetError::EOF("the file is shorter than it says".into());
+    let end = file.len().checked_sub(8).ok_or_else(short)?;
+    let tail = file.get_bytes(end, 8)?;
+    let length = tail.first_chunk().map_or(0, |length| u32::from_le_bytes(*length));
+    let start = end.checked_sub(length.into()).ok_or_else(short)?;
+    file.get_bytes(start, length as usize)
 }
 
 fn in_one_line(error: &ParquetError) -> String {

@@ -99,6 +99,31 @@ mod tests {
     }
 
     #[test]
+    fn what_others_packed_is_what_it_was() {
+        // By pyarrow 25's codecs.
+        for (packing, packed) in [
+            (
+                Compression::ZSTD(Default::default()),
+                &b"(\xb5/\xfd \xf0\x9d\x00\x00`size,colour\n\x01\x00\xe1S%\t"[..],
+            ),
+            (
+                Compression::BROTLI(Default::default()),
+                b"\x1b\xef\x00\x00\xc4c\xec[\xdb\xbd\x86K\x8eZe\xb3ZN\xf5\xc5G\xd0\xb3\x00",
+            ),
+            (
+                Compression::GZIP(Default::default()),
+                b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03+\xce\xacJ\xd5I\xce\xcf\xc9/-\xe2*\x1e\x01l\x00\x8b\xf3\xb48\xf0\x00\x00\x00",
+            ),
+            (Compression::LZ4_RAW, b"\xcfsize,colour\n\x0c\x00\xccPlour\n"),
+            (Compression::SNAPPY, b"\xf0\x01,size,colour\n\xfe\x0c\x00\xfe\x0c\x00\xfe\x0c\x00\x8e\x0c\x00"),
+            (Compression::UNCOMPRESSED, "size,colour\n".repeat(20).as_bytes()),
+        ] {
+            let unpacked = unpack(Bytes::copy_from_slice(packed), packing, MOST).unwrap();
+            assert!(unpacked == "size,colour\n".repeat(20), "{packing}");
+        }
+    }
+
+    #[test]
     fn what_is_damaged_is_an_error() {
         for packing in [
             Compression::SNAPPY,

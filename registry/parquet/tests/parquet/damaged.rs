@@ -3,6 +3,7 @@
 use crate::file::{Data, file};
 use bytes::Bytes;
 use parquet::basic::Compression;
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use scumble_parquet::Rows;
 use scumble_registry::{OutOfBounds, Reader, Result, Schema};
@@ -48,6 +49,68 @@ fn small(version: WriterVersion, compression: Compression, has_dictionary: bool)
         .set_column_encoding("colour".into(), parquet::basic::Encoding::PLAIN)
         .set_column_encoding("price".into(), parquet::basic::Encoding::PLAIN);
     file(fields, &columns, 25, properties.build()).to_vec()
+}
+
+/// The same pages, with a footer that says that each row group has so many rows, and the file so many.
+fn with_rows(bytes: &[u8], of_group: i64, of_file: i64) -> Bytes {
+    let whole = Bytes::copy_from_slice(bytes);
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&whole).unwrap();
+    let groups =
+        metadata.row_groups().iter().map(|group| group.clone().into_builder().set_num_rows(of_group).build());
+    let file = metadata.file_metadata();
+    let file = FileMetaData::new(file.version(), of_file, None, None, file.schema_descr_ptr(), None);
+    let lying = ParquetMetaData::new(file, groups.collect::<std::result::Result<_, _>>().unwrap());
+    let footer = u32::from_le_bytes(*bytes[..bytes.len() - 4].last_chunk().unwrap()) as usize;
+    let mut written = bytes[..bytes.len() - 8 - footer].to_vec();
+    ParquetMetaDataWriter::new(&mut written, &lying).finish().unwrap();
+    written.into()
+}
+
+#[test]
+fn a_footer_that_lies_of_rows_is_found_out() {
+    let sizes = Data::Double((0..20).map(|row| Some(f64::from(row))).collect());
+    let bytes = file("required double x;", &[sizes], 10, WriterProperties::default());
+    let schema = Schema::of_numbers(&["x".into()]).unwrap();
+    assert_eq!(read(with_rows(&bytes, 10, 20), &schema).unwrap(), 20);
+    let broken = "data.parquet: column \"x\" of its row group 1 cannot be read: it has";
+    for (of_group, of_file, expected) in [
+        (9, 18, format!("{broken} more rows than its footer says")),
+        (11, 22, format!("{broken} fewer rows than its footer says")),
+        (i64::MAX / 4, i64::MAX / 2 - 1, format!("{broken} fewer rows than its footer says")),
+        (-10, -20, "data.parquet: its footer is no valid Parquet: its row groups do not add up".into()),
+        (i64::MAX, -2, "data.parquet: its footer is no valid Parquet: its row groups do not add up".into()),
+    ] {
+        assert_eq!(read(with_rows(&bytes, of_group, of_file), &schema).unwrap_err().to_string(), expected);
+    }
+}
+
+/// A footer in Thrift's compact notation.
+fn with_footer(footer: &[u8]) -> Bytes {
+    let length = (footer.len() as u32).to_le_bytes();
+    [b"PAR1", footer, &length, b"PAR1"].concat().into()
+}
+
+#[test]
+fn a_footer_that_is_deep_or_long_is_refused() {
+    let schema = Schema::of_numbers(&["x".into()]).unwrap();
+    // A million groups, each within the next.
+    let group = [0x35, 0, 0x18, 1, b'a', 0x15, 2, 0];
+    let leaf = [0x15, 2, 0x25, 0, 0x18, 1, b'a', 0];
+    let deep = [
+        &[0x15, 2, 0x19, 0xfc, 0xc1, 0x84, 0x3d][..],
+        &group.repeat(1_000_000),
+        &leaf,
+        &[0x16, 0, 0x19, 0x0c, 0],
+    ];
+    let refused = read(with_footer(&deep.concat()), &schema).unwrap_err().to_string();
+    assert!(refused.starts_with("data.parquet: "), "{refused}");
+    // A list of two thousand million columns in eight bytes.
+    let long = [0x15, 2, 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0];
+    let refused = read(with_footer(&long), &schema).unwrap_err().to_string();
+    assert!(refused.starts_with("data.parquet: its footer is no valid Parquet"), "{refused}");
+    // A footer of four gigabytes in a file of nothing.
+    let nothing = Bytes::from_static(b"PAR1\xff\xff\xff\xffPAR1");
+    assert!(read(nothing, &schema).is_err());
 }
 
 /// Every byte of some small files, each changed in several ways, and every way to cut them.

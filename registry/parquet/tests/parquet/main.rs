@@ -4,3 +4,4 @@
 mod damaged;
 mod file;
 mod read;
+mod release;

@@ -133,6 +133,12 @@ fn what_does_not_fit_is_named_with_its_row() {
         of(1.0, b"r\xe9d"),
         "data.parquet, row 3, column \"colour\": \"r\u{fffd}d\" is no text in UTF-8"
     );
+    // Of two bad rows the first, although the second is no text.
+    let sizes = Data::Double(vec![Some(f64::NAN), Some(1.0)]);
+    let columns = [sizes, Data::Bytes(vec![Some(b"red".to_vec()), Some(vec![0xff])])];
+    assert!(
+        refusal(fields, &columns).starts_with("data.parquet, row 1, column \"size\": \"NaN\" is no finite")
+    );
     let long = of(1.0, &vec![b'x'; 1 << 20]);
     assert!(
         long.contains("row 3, column \"colour\"") && long.contains("is too long, with 1048576 bytes"),
