@@ -389,6 +389,49 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_means_the_same_however_a_file_holds_it() {
+        let text = r#"
+            column = [
+                { name = "size", kind = "real", lower = 0.0, upper = 10.0, missing = 5, missing_cells = ["-1"] },
+                { name = "flag", kind = "category", levels = ["true", "1", "1.5", ""] },
+            ]
+        "#;
+        let schema = Schema::from_toml(text, "schema.toml").unwrap();
+        let encoder = schema.encoder(&["flag", "size"], None, OutOfBounds::Reject, "data").unwrap();
+        let encode = |size: Cell, flag: Cell| {
+            let mut rows = RawRows::starting_at(1);
+            rows.push(&encoder, size)?;
+            rows.push(&encoder, flag)?;
+            let mut record = vec![];
+            rows.encode(&encoder, &mut record, &mut Clips::default())?;
+            Ok::<_, Error>((record[0], record[1..].iter().position(|x| *x == 1.0)))
+        };
+        for (size, flag, expected) in [
+            (Cell::Text(" 2.5 "), Cell::Text("true "), (0.25, Some(0))),
+            (Cell::Number(2.5), Cell::Flag(true), (0.25, Some(0))),
+            (Cell::Whole(1), Cell::Whole(1), (0.1, Some(1))),
+            (Cell::Flag(true), Cell::Number(1.0), (0.1, Some(1))),
+            (Cell::Flag(false), Cell::Number(1.5), (0.0, Some(2))),
+            (Cell::Null, Cell::Null, (0.5, Some(3))),
+            (Cell::Text("-1"), Cell::Text(""), (0.5, Some(3))),
+            (Cell::Whole(-1), Cell::Text("1.5"), (0.5, Some(2))),
+            (Cell::Number(-1.0), Cell::Text("1"), (0.5, Some(1))),
+        ] {
+            assert_eq!(encode(size, flag).unwrap(), expected, "{size:?} {flag:?}");
+        }
+        for (size, flag, expected) in [
+            (Cell::Text(""), Cell::Null, "\"\" is no number"),
+            (Cell::Number(f64::NAN), Cell::Null, "\"NaN\" is no finite number"),
+            (Cell::Whole(11), Cell::Null, "\"11\" lies outside the bounds"),
+            (Cell::Whole(1), Cell::Flag(false), "\"false\" is no level of it"),
+            (Cell::Whole(1), Cell::Number(0.1), "\"0.1\" is no level of it"),
+        ] {
+            let message = encode(size, flag).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
     fn a_bad_cell_is_named_with_its_file_row_column_and_value() {
         for (row, expected) in [
             (
