@@ -1,7 +1,8 @@
 //! A CSV file of 20,000 × 30 numbers released in a stream, beside the `csv` crate copying it.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use scumble::registry::{Brief, Budget, OutOfBounds, Randomness, Registry, Schema, csv::Reader, stream};
+use scumble::registry::csv::{Rows, Writer};
+use scumble::registry::{Brief, Budget, OutOfBounds, Randomness, Reader, Registry, Schema, stream};
 use std::fmt::Write;
 use std::hint::black_box;
 
@@ -51,11 +52,13 @@ fn release(criterion: &mut Criterion) {
         let decoder = schema.decoder(&local.layout(), None);
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let mut reader = Reader::new(text.as_bytes(), "bench", &schema, None, OutOfBounds::Clip)
+                let mut reader = Rows::new(text.as_bytes(), "bench")
+                    .and_then(|rows| Reader::new(rows, &schema, None, OutOfBounds::Clip))
                     .expect("a header");
                 let mut output = vec![];
                 let streams = Randomness::seeded(1).streams();
-                let done = stream::release(local, &mut reader, &decoder, &streams, &mut output, |_| Ok(()));
+                let writer = Writer::new(&mut output, &decoder).expect("a header");
+                let done = stream::release(local, &mut reader, &decoder, &streams, writer, |_| Ok(()));
                 black_box((done, output))
             });
         });

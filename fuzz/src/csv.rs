@@ -2,8 +2,8 @@
 
 use crate::accepted;
 use scumble_classic::Identity;
-use scumble_registry::csv::Reader;
-use scumble_registry::{Clips, OutOfBounds, Randomness, Result, Schema, stream};
+use scumble_registry::csv::{Rows, Writer};
+use scumble_registry::{Clips, OutOfBounds, Randomness, Reader, Result, Schema, stream};
 use std::sync::LazyLock;
 
 /// Columns of every kind: ordinary ones, the widest that there may be, the narrowest, and levels that need quotation marks.
@@ -38,10 +38,10 @@ kind = "category"
 levels = ["", "red", "grün, dunkel", "\"quoted\"", "two\nlines"]
 "#;
 
-static PEOPLE: LazyLock<Schema> =
+pub(crate) static PEOPLE: LazyLock<Schema> =
     LazyLock::new(|| Schema::from_toml(SCHEMA, "the schema").expect("the schema is one"));
 
-const TARGETS: [Option<&str>; 4] = [None, Some("size"), Some("good"), Some("colour, or none")];
+pub(crate) const TARGETS: [Option<&str>; 4] = [None, Some("size"), Some("good"), Some("colour, or none")];
 
 /// Reads a CSV file by a fixed schema, with the target that its length picks or with none, whatever becomes of what is out of bounds.
 /// What is accepted lies in the domain, and is still there after it was released as it is and read back.
@@ -72,8 +72,8 @@ pub fn csv(data: &[u8]) -> bool {
     any
 }
 
-fn reader<'d>(data: &'d [u8], target: Option<&str>, out_of_bounds: OutOfBounds) -> Result<Reader<&'d [u8]>> {
-    Reader::new(data, "a file", &PEOPLE, target, out_of_bounds)
+fn reader<'d>(data: &'d [u8], target: Option<&str>, out_of_bounds: OutOfBounds) -> Result<Reader<'d>> {
+    Reader::new(Rows::new(data, "a file")?, &PEOPLE, target, out_of_bounds)
 }
 
 /// The flat records, read `most` rows at a time.
@@ -101,12 +101,13 @@ fn streamed(data: &[u8], target: Option<&str>) {
     let decoder = PEOPLE.decoder(&domain.layout(), target);
     let streams = Randomness::seeded(1).streams();
     let mut written = vec![];
+    let writer = Writer::new(&mut written, &decoder).expect("memory can be written");
     let released = stream::release(
         &Identity::new(domain.clone()),
         &mut reader,
         &decoder,
         &streams,
-        &mut written,
+        writer,
         |_| Ok(()),
     )
     .expect("every row was read before");

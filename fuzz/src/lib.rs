@@ -12,6 +12,7 @@ mod forge;
 mod idx;
 mod key;
 mod ledger;
+mod parquet;
 mod schema;
 
 pub use crate::adult::adult;
@@ -21,6 +22,7 @@ pub use crate::design::design;
 pub use crate::idx::idx;
 pub use crate::key::key;
 pub use crate::ledger::ledger;
+pub use crate::parquet::parquet;
 pub use crate::schema::schema;
 
 use scumble_datasets::DataSet;
@@ -32,8 +34,9 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]) -> bool;
 
 /// Every target with its name, which is that of its folder in `corpus/` too.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("csv", csv),
+    ("parquet", parquet),
     ("schema", schema),
     ("design", design),
     ("key", key),

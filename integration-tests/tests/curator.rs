@@ -1,6 +1,6 @@
 //! A curator's mechanism through the command: the release everybody may see, the key nobody else.
 
-use scumble::registry::{Key, OutOfBounds, Schema, csv};
+use scumble::registry::{Key, OutOfBounds, Reader, Schema, csv};
 use scumble_integration_tests as _; // the plugin
 use std::path::Path;
 use std::process::{Command, Output};
@@ -67,9 +67,12 @@ fn the_key_is_saved_apart_and_opens_the_release() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let schema = Schema::from_toml(SCHEMA, "schema.toml").unwrap();
     let released = desk.path("public/released.csv");
-    let released = csv::Reader::open(&released, &schema, Some("colour"), OutOfBounds::Keep).unwrap();
-    let released = released.read_all().unwrap().table;
-    let clean = csv::read_file(&desk.path("data.csv"), &schema, Some("colour")).unwrap().table;
+    let read = |file: &Path, out_of_bounds| {
+        let rows = csv::Rows::open(file).unwrap();
+        Reader::new(rows, &schema, Some("colour"), out_of_bounds).unwrap().read_all().unwrap().table
+    };
+    let released = read(&released, OutOfBounds::Keep);
+    let clean = read(&desk.path("data.csv"), OutOfBounds::Clip);
     let text = std::fs::read_to_string(desk.path("keys/key.json")).unwrap();
     let view = Key::load(&text, PASSPHRASE, "key.json").unwrap().view(&clean).unwrap();
     let difference = (view.records() - released.records()).mapv(f64::abs);

@@ -1,7 +1,7 @@
 //! A file released in a stream is the table released at once.
 
 use scumble::registry::{
-    Brief, Budget, Design, OutOfBounds, Randomness, Registry, Schema, Table, csv, local, stream,
+    Brief, Budget, Design, OutOfBounds, Randomness, Reader, Registry, Schema, Table, csv, local, stream,
 };
 
 const SCHEMA: &str = r#"
@@ -25,13 +25,13 @@ fn streamed(design: &Design, text: &str, threads: usize) -> (String, u64) {
     pool.install(|| {
         let records = design.records().unwrap();
         let target = records.target.as_deref();
-        let mut reader =
-            csv::Reader::new(text.as_bytes(), "data.csv", &records.schema, target, OutOfBounds::Clip)
-                .unwrap();
+        let rows = csv::Rows::new(text.as_bytes(), "data.csv").unwrap();
+        let mut reader = Reader::new(rows, &records.schema, target, OutOfBounds::Clip).unwrap();
         let (local, decoder) = (design.local().unwrap(), design.decoder().unwrap());
         let streams = Randomness::seeded(3).streams();
         let mut output = vec![];
-        let done = stream::release(local, &mut reader, &decoder, &streams, &mut output, |_| Ok(())).unwrap();
+        let writer = csv::Writer::new(&mut output, &decoder).unwrap();
+        let done = stream::release(local, &mut reader, &decoder, &streams, writer, |_| Ok(())).unwrap();
         (String::from_utf8(output).unwrap(), done.records)
     })
 }
@@ -39,7 +39,9 @@ fn streamed(design: &Design, text: &str, threads: usize) -> (String, u64) {
 fn at_once(design: &Design, table: &Table) -> String {
     let release = design.mechanism().release(table, &mut Randomness::seeded(3)).unwrap();
     let mut output = vec![];
-    stream::write(&release, design.mechanism().domain(), design.records().unwrap(), &mut output).unwrap();
+    let decoder = stream::decoder(&release.table, design.mechanism().domain(), design.records().unwrap());
+    let writer = csv::Writer::new(&mut output, &decoder).unwrap();
+    stream::write(&release.table, &decoder, writer).unwrap();
     String::from_utf8(output).unwrap()
 }
 

@@ -1,46 +1,20 @@
-//! Reading CSV by a schema: whole, or some rows at a time.
+//! CSV: reading it some rows at a time, and writing it.
 
-use crate::encoder::place_of;
-use crate::{Clipped, Clips, Encoder, Error, OutOfBounds, RecordDomain, Result, Schema, Table};
-use ndarray::Array2;
+use crate::{
+    Cell, Decoder, Encoder, Error, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Result, Schema, WriteRows,
+    open_to_read,
+};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// A file's records, where they lie by its schema, and what was clipped to get them there.
-#[derive(Debug, Clone)]
-pub struct Loaded {
-    /// The encoded records.
-    pub table: Table,
-    /// Where they lie.
-    pub domain: RecordDomain,
-    /// What was clipped. It is about the data: for their owner alone.
-    pub clipped: Vec<Clipped>,
-}
-
-/// Reads `file` by `schema`, with `target` as what is to be learned. Values outside the bounds are clipped.
+/// Reads CSV by `schema`, with `target` as what is to be learned; `source` names it in errors. Values outside the bounds are
+/// clipped.
 ///
 /// # Errors
-/// As [`Reader`].
-pub fn read_file(file: &Path, schema: &Schema, target: Option<&str>) -> Result<Loaded> {
-    Reader::open(file, schema, target, OutOfBounds::Clip)?.read_all()
-}
-
-/// Reads CSV by `schema`; `source` names it in errors. Values outside the bounds are clipped.
-///
-/// # Errors
-/// As [`Reader`].
-pub fn read(input: impl Read, source: &str, schema: &Schema, target: Option<&str>) -> Result<Loaded> {
-    Reader::new(input, source, schema, target, OutOfBounds::Clip)?.read_all()
-}
-
-/// Reads the matrix in `file` (m × d): CSV of finite numbers, with a header that names the d `columns` in any order.
-///
-/// # Errors
-/// As [`Reader`].
-pub fn read_matrix(file: &Path, columns: &[String]) -> Result<Array2<f64>> {
-    let numbers = Schema::of_numbers(columns)?;
-    Ok(Reader::open(file, &numbers, None, OutOfBounds::Keep)?.read_all()?.table.records().clone())
+/// As [`Rows`] and [`Reader`].
+pub fn read(input: impl Read + Send, source: &str, schema: &Schema, target: Option<&str>) -> Result<Loaded> {
+    Reader::new(Rows::new(input, source)?, schema, target, OutOfBounds::Clip)?.read_all()
 }
 
 /// CSV with a header, some rows at a time and in bounded memory. Blank lines are no rows.
@@ -48,129 +22,68 @@ pub fn read_matrix(file: &Path, columns: &[String]) -> Result<Array2<f64>> {
 /// A row ends where the file does, or at a line's end outside quotation marks. A row of more than 16 MiB, or a quotation
 /// mark that is never closed, is an error and not a very large cell.
 #[derive(Debug)]
-pub struct Reader<R> {
-    reader: csv::Reader<Rows<R>>,
-    header: csv::StringRecord,
+pub struct Rows<R> {
+    reader: csv::Reader<Ended<R>>,
+    header: Vec<String>,
     record: csv::StringRecord,
     source: String,
-    encoder: Encoder,
     row: usize,
     /// What is wrong with the row after those that were given out last.
     held: Option<Error>,
 }
 
-/// Rows of text that are not encoded yet: only the cells that the schema names.
-#[derive(Debug)]
-pub struct RawRows {
-    first_row: usize,
-    text: String,
-    /// Where each cell ends.
-    ends: Vec<usize>,
-}
-
-impl Reader<File> {
+impl Rows<File> {
     /// Opens `file`.
     ///
     /// # Errors
-    /// [`Error::Io`] where it cannot be opened, else as [`new`](Self::new).
-    pub fn open(
-        file: &Path,
-        schema: &Schema,
-        target: Option<&str>,
-        out_of_bounds: OutOfBounds,
-    ) -> Result<Self> {
-        let failed = |source| Error::Io { file: file.into(), source };
-        let opened = File::open(file).map_err(failed)?;
-        // A folder opens, and only reading it fails, with a sentence that no parser should wrap.
-        if opened.metadata().map_err(failed)?.is_dir() {
-            return Err(failed(io::ErrorKind::IsADirectory.into()));
-        }
-        Self::new(opened, &file.display().to_string(), schema, target, out_of_bounds)
+    /// As [`open_to_read`] and [`new`](Self::new).
+    pub fn open(file: &Path) -> Result<Self> {
+        Self::new(open_to_read(file)?, &file.display().to_string())
     }
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> Rows<R> {
     /// Reads the header of `input`; `source` names it in errors.
     ///
     /// # Errors
-    /// [`Error::Csv`] for what is no CSV, [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
-    pub fn new(
-        input: R,
-        source: &str,
-        schema: &Schema,
-        target: Option<&str>,
-        out_of_bounds: OutOfBounds,
-    ) -> Result<Self> {
+    /// [`Error::Unreadable`] for what is no CSV, [`Error::Empty`] for what is nothing.
+    pub fn new(input: R, source: &str) -> Result<Self> {
         // A row of another length is ours to name, so the parser lets it pass.
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Rows::of(input));
-        let header = reader.headers().map_err(|error| unreadable(source, &error))?.clone();
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Ended::new(input));
+        let header = reader.headers().map_err(|error| unreadable(source, &error))?;
+        let header: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         reader.get_mut().begin_row();
-        if header.len() == 1 && header[0] == *END {
-            return Err(Error::Empty { place: source.into() });
+        if let [only] = &header[..] {
+            if only == END {
+                return Err(Error::Empty { place: source.into() });
+            }
+            if let Some(separator) = only.chars().find(|c| [';', '\t', '|'].contains(c)) {
+                return Err(Error::Unreadable {
+                    file: source.into(),
+                    problem: format!(
+                        "its columns seem to be separated by {separator:?}, and commas are read"
+                    ),
+                });
+            }
         }
-        let names: Vec<&str> = header.iter().map(str::trim).collect();
-        if let [only] = names[..]
-            && let Some(separator) = only.chars().find(|c| [';', '\t', '|'].contains(c))
-        {
-            return Err(Error::Csv {
-                file: source.into(),
-                problem: format!("its columns seem to be separated by {separator:?}, and commas are read"),
-            });
-        }
-        let encoder = schema.encoder(&names, target, out_of_bounds, source)?;
         Ok(Self {
             reader,
             header,
             record: csv::StringRecord::new(),
             source: source.into(),
-            encoder,
             row: 0,
             held: None,
         })
     }
 
-    /// What encodes the rows.
-    pub fn encoder(&self) -> &Encoder {
-        &self.encoder
-    }
-
-    /// How many bytes were read.
-    pub fn bytes(&self) -> u64 {
-        self.reader.position().byte()
-    }
-
-    /// The next `most` rows, or as many as there are; none at the end.
-    ///
-    /// # Errors
-    /// [`Error::Csv`], [`Error::RowLength`], or [`Error::Cell`] for a cell longer than any that is right.
-    pub fn next_rows(&mut self, most: usize) -> Result<Option<RawRows>> {
-        if let Some(error) = self.held.take() {
-            return Err(error);
-        }
-        let mut rows = RawRows { first_row: self.row + 1, text: String::new(), ends: vec![] };
-        for _ in 0..most {
-            match self.read_row(&mut rows) {
-                Ok(true) => {}
-                Ok(false) => break,
-                // The rows before it come first: one of them may be wrong too.
-                Err(error) if rows.ends.is_empty() => return Err(error),
-                Err(error) => {
-                    self.held = Some(error);
-                    break;
-                }
-            }
-        }
-        Ok((!rows.ends.is_empty()).then_some(rows))
-    }
-
     /// Appends the next row's cells, if there is one.
-    fn read_row(&mut self, rows: &mut RawRows) -> Result<bool> {
+    fn read_row(&mut self, encoder: &Encoder, rows: &mut RawRows) -> Result<bool> {
         if !self.read_record()? {
             return Ok(false);
         }
-        for cell in self.encoder.pick(self.row, self.record.iter())? {
-            rows.text += cell;
-            rows.ends.push(rows.text.len());
+        encoder.check_row_length(self.row, self.record.len())?;
+        for place in encoder.places() {
+            rows.push(encoder, Cell::Text(&self.record[place]))?;
         }
         Ok(true)
     }
@@ -187,14 +100,14 @@ impl<R: Read> Reader<R> {
             // Nothing comes after it, or it is the file's own.
             return match self.reader.read_record(&mut self.record) {
                 Ok(false) => Ok(false),
-                _ => Err(Error::Csv {
+                _ => Err(Error::Unreadable {
                     file: self.source.clone(),
                     problem: format!("row {} is no text", self.row),
                 }),
             };
         }
         if self.record.iter().next_back().is_some_and(|cell| cell.contains(END)) {
-            return Err(Error::Csv {
+            return Err(Error::Unreadable {
                 file: self.source.clone(),
                 problem: format!(
                     "the file ends in the middle of row {}: a quotation mark is never closed",
@@ -204,78 +117,81 @@ impl<R: Read> Reader<R> {
         }
         Ok(true)
     }
+}
 
-    /// All rows that are left.
-    ///
-    /// # Errors
-    /// As [`next_rows`](Self::next_rows), [`Error::Cell`] for any other cell that does not fit, and [`Error::Empty`].
-    pub fn read_all(mut self) -> Result<Loaded> {
-        let mut flat = vec![];
-        let mut clips = Clips::default();
-        while let Some(rows) = self.next_rows(1024)? {
-            rows.encode(&self.encoder, &mut flat, &mut clips)?;
-        }
-        self.loaded(flat, &clips)
+impl<R: Read + Send> ReadRows for Rows<R> {
+    fn source(&self) -> &str {
+        &self.source
     }
 
-    /// All rows that are left, and beside them the cells of one `column`, of which the schema need not know: one a record, trimmed.
-    ///
-    /// # Errors
-    /// As [`read_all`](Self::read_all), [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
-    pub fn read_all_beside(mut self, column: &str) -> Result<(Loaded, Vec<String>)> {
-        let header: Vec<&str> = self.header.iter().map(str::trim).collect();
-        let place = place_of(column, &header, &self.source)?;
-        let mut flat = vec![];
-        let mut clips = Clips::default();
-        let mut cells = vec![];
-        while let Some(rows) = self.next_rows(1)? {
-            rows.encode(&self.encoder, &mut flat, &mut clips)?;
-            // The row that was read last.
-            cells.push(self.record.get(place).unwrap_or_default().trim().to_owned());
-        }
-        Ok((self.loaded(flat, &clips)?, cells))
+    fn header(&self) -> &[String] {
+        &self.header
     }
 
-    fn loaded(&self, flat: Vec<f64>, clips: &Clips) -> Result<Loaded> {
-        Ok(Loaded {
-            table: self.encoder.table(flat)?,
-            domain: self.encoder.domain().clone(),
-            clipped: self.encoder.clipped(clips),
-        })
+    fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
+        if let Some(error) = self.held.take() {
+            return Err(error);
+        }
+        let mut rows = RawRows::starting_at(self.row + 1);
+        for _ in 0..most {
+            match self.read_row(encoder, &mut rows) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => return rows.before(error, encoder, &mut self.held),
+            }
+        }
+        Ok((!rows.is_empty()).then_some(rows))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.reader.position().byte()
     }
 }
 
-impl RawRows {
-    /// How many there are.
-    pub fn len(&self, encoder: &Encoder) -> usize {
-        self.ends.len() / encoder.width()
-    }
+/// Released records as CSV with a header.
+#[derive(Debug)]
+pub struct Writer<W> {
+    output: W,
+}
 
-    /// The size of their text.
-    pub fn bytes(&self) -> usize {
-        self.text.len()
-    }
-
-    /// Appends their flat records.
+impl<W: Write> Writer<W> {
+    /// Writes the header.
     ///
     /// # Errors
-    /// [`Error::Cell`], for the first row that is wrong.
-    pub fn encode(&self, encoder: &Encoder, records: &mut Vec<f64>, clips: &mut Clips) -> Result<()> {
-        let mut start = 0;
-        for (at, ends) in self.ends.chunks(encoder.width()).enumerate() {
-            let cells = ends.iter().map(|&end| {
-                let cell = &self.text[start..end];
-                start = end;
-                cell
-            });
-            encoder.encode_picked(self.first_row + at, cells, records, clips)?;
-        }
-        Ok(())
+    /// [`Error::Write`] where `output` fails.
+    pub fn new(mut output: W, decoder: &Decoder) -> Result<Self> {
+        output.write_all(&as_csv([Ok(decoder.header().to_vec())])?).map_err(Error::from_write)?;
+        Ok(Self { output })
     }
+}
+
+impl<W: Write> WriteRows for Writer<W> {
+    type Block = Vec<u8>;
+
+    fn block(decoder: &Decoder, records: &[f64]) -> Result<Vec<u8>> {
+        let text = |row: Vec<Cell>| row.into_iter().map(|cell| cell.text().into_owned()).collect();
+        as_csv(decoder.rows(records).map(|row| row.map(text)))
+    }
+
+    fn write(&mut self, block: Vec<u8>) -> Result<()> {
+        self.output.write_all(&block).map_err(Error::from_write)
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.output.flush().map_err(Error::from_write)
+    }
+}
+
+fn as_csv(rows: impl IntoIterator<Item = Result<Vec<String>>>) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(vec![]);
+    for row in rows {
+        writer.write_record(&row?).map_err(|error| Error::from_write(io::Error::other(error)))?;
+    }
+    writer.into_inner().map_err(|error| Error::from_write(error.into_error()))
 }
 
 fn unreadable(source: &str, error: &csv::Error) -> Error {
-    Error::Csv { file: source.into(), problem: error.to_string() }
+    Error::Unreadable { file: source.into(), problem: error.to_string() }
 }
 
 /// What is read after the last byte of a file, as a row of its own: one that is swallowed lies in quotation marks that
@@ -285,15 +201,15 @@ const END: &str = "\u{0}\u{0}end of file\u{0}\u{0}";
 
 /// A file, the row that ends it, and how much of it one row may take.
 #[derive(Debug)]
-struct Rows<R> {
+struct Ended<R> {
     input: io::Chain<R, &'static [u8]>,
     left: usize,
 }
 
-impl<R: Read> Rows<R> {
+impl<R: Read> Ended<R> {
     const LONGEST: usize = 16 << 20;
 
-    fn of(input: R) -> Self {
+    fn new(input: R) -> Self {
         Self { input: input.chain(AFTER_THE_FILE.as_bytes()), left: Self::LONGEST }
     }
 
@@ -302,7 +218,7 @@ impl<R: Read> Rows<R> {
     }
 }
 
-impl<R: Read> Read for Rows<R> {
+impl<R: Read> Read for Ended<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             return Err(io::Error::other(
@@ -318,10 +234,15 @@ impl<R: Read> Read for Rows<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Clips;
 
     fn schema() -> Schema {
         let text = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n";
         Schema::from_toml(text, "schema.toml").unwrap()
+    }
+
+    fn reader(bytes: &[u8], out_of_bounds: OutOfBounds) -> Reader<'_> {
+        Reader::new(Rows::new(bytes, "data.csv").unwrap(), &schema(), None, out_of_bounds).unwrap()
     }
 
     fn message(bytes: &[u8]) -> String {
@@ -362,7 +283,7 @@ mod tests {
     #[test]
     fn rows_come_some_at_a_time() {
         let text = b"id,size\na,0\nb,1\nc,2\nd,3\ne,4\n";
-        let mut reader = Reader::new(&text[..], "data.csv", &schema(), None, OutOfBounds::Keep).unwrap();
+        let mut reader = reader(&text[..], OutOfBounds::Keep);
         let (mut records, mut clips) = (vec![], Clips::default());
         let mut sizes = vec![];
         while let Some(rows) = reader.next_rows(2).unwrap() {
@@ -376,9 +297,7 @@ mod tests {
 
     #[test]
     fn a_column_beside_the_schema_comes_one_cell_a_record() {
-        let reader = |text: &'static str| {
-            Reader::new(text.as_bytes(), "data.csv", &schema(), None, OutOfBounds::Clip).unwrap()
-        };
+        let reader = |text: &'static str| reader(text.as_bytes(), OutOfBounds::Clip);
         let (loaded, cells) = reader("when,size\n b ,1\n\na,2\n\"c\",0\n").read_all_beside("when").unwrap();
         assert_eq!(*loaded.table.records(), ndarray::array![[0.5], [1.0], [0.0]]);
         assert_eq!(cells, ["b", "a", "c"]);
@@ -390,8 +309,7 @@ mod tests {
 
     #[test]
     fn a_strict_reader_refuses_what_lies_outside() {
-        let mut reader =
-            Reader::new(&b"size\n1\n2.1\n"[..], "data.csv", &schema(), None, OutOfBounds::Reject).unwrap();
+        let mut reader = reader(&b"size\n1\n2.1\n"[..], OutOfBounds::Reject);
         let rows = reader.next_rows(9).unwrap().unwrap();
         let error = rows.encode(reader.encoder(), &mut vec![], &mut Clips::default()).unwrap_err();
         assert_eq!(
@@ -409,7 +327,7 @@ mod tests {
         assert!(message(b"size\n1\n1,2\n").contains("row 2: it has 2 cells"));
         assert!(message(b"size\n\xff\xfe\n").contains("UTF-8"));
         assert!(message(b"size\n\"1\n").contains("ends in the middle of row 1: a quotation mark"));
-        let missing = read_file(Path::new("no/such.csv"), &schema(), None).unwrap_err();
+        let missing = Rows::open(Path::new("no/such.csv")).unwrap_err();
         assert!(missing.to_string().starts_with("no/such.csv: "), "{missing}");
     }
 }

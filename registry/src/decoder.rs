@@ -1,31 +1,31 @@
-//! From released records back to rows of text, in the schema's own columns and units.
+//! From released records back to rows of cells, in the schema's own columns and units.
 
 use crate::domain::{check_width, largest};
 use crate::table::Places;
-use crate::{Column, Kind, Law, Layout, Noise, Result, Schema, TargetLayout};
+use crate::{Cell, Column, Kind, Law, Layout, Noise, Result, Schema, TargetLayout};
 use std::collections::{HashMap, HashSet};
 
-/// Turns flat released records into rows of text.
+/// Turns flat released records into rows of cells.
 ///
 /// A column of the schema whose coordinates were all released stands under its own name, in its own unit, in the
 /// schema's order; a real value that noise took outside its bounds stays where it is, and a group becomes its largest
 /// level. Whatever else was released (latents) follows under the name that the mechanism gave it, as it is.
 #[derive(Debug, Clone)]
 pub struct Decoder {
-    width: usize,
+    layout: Layout,
     header: Vec<String>,
-    cells: Vec<Cell>,
+    cells: Vec<Made>,
 }
 
 /// What one cell is made of: places in a flat record.
 #[derive(Debug, Clone)]
-enum Cell {
+enum Made {
     Real { place: usize, lower: f64, upper: f64 },
     Level { places: Vec<usize>, levels: Vec<String> },
     Latent { place: usize },
 }
 
-impl Cell {
+impl Made {
     fn places_of_levels(&self) -> &[usize] {
         match self {
             Self::Level { places, .. } => places,
@@ -36,7 +36,7 @@ impl Cell {
 
 impl Decoder {
     pub(crate) fn new(schema: &Schema, layout: &Layout, target: Option<&str>) -> Self {
-        let mut decoder = Self { width: layout.width(), header: vec![], cells: vec![] };
+        let mut decoder = Self { layout: layout.clone(), header: vec![], cells: vec![] };
         let places = Places::of(&layout.columns);
         let named: HashSet<String> = schema.columns().iter().flat_map(Column::coordinates).collect();
         let suffixes = suffixes(layout);
@@ -74,7 +74,7 @@ impl Decoder {
                 Some(name) => name.clone(),
                 None => format!("target {}", place - layout.columns.len() + 1),
             });
-            decoder.cells.push(Cell::Latent { place });
+            decoder.cells.push(Made::Latent { place });
         }
         decoder
     }
@@ -82,9 +82,14 @@ impl Decoder {
     fn push_column(&mut self, column: &Column, name: String, places: Vec<usize>) {
         self.header.push(name);
         self.cells.push(match &column.kind {
-            Kind::Real { lower, upper, .. } => Cell::Real { place: places[0], lower: *lower, upper: *upper },
-            Kind::Category { levels } => Cell::Level { places, levels: levels.clone() },
+            Kind::Real { lower, upper, .. } => Made::Real { place: places[0], lower: *lower, upper: *upper },
+            Kind::Category { levels } => Made::Level { places, levels: levels.clone() },
         });
+    }
+
+    /// What the flat records are.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// The columns' names.
@@ -92,10 +97,15 @@ impl Decoder {
         &self.header
     }
 
-    /// The law of what is read back from the text, where `noise` is that of the records: a group that became its largest
+    /// Whether each column is text: levels, and not numbers.
+    pub fn is_text(&self) -> impl Iterator<Item = bool> {
+        self.cells.iter().map(|cell| matches!(cell, Made::Level { .. }))
+    }
+
+    /// The law of what is read back from the file, where `noise` is that of the records: a group that became its largest
     /// level has another one, which is not known.
     pub fn noise(&self, noise: &Noise) -> Noise {
-        let levels: HashSet<usize> = self.cells.iter().flat_map(Cell::places_of_levels).copied().collect();
+        let levels: HashSet<usize> = self.cells.iter().flat_map(Made::places_of_levels).copied().collect();
         let mut first = 0;
         let mut read_back = |law: &Law| {
             let places = first..first + law.width();
@@ -117,21 +127,26 @@ impl Decoder {
         Noise { features, target }
     }
 
-    /// The cells of a flat record.
+    /// The cells of a flat record: numbers, and levels as text.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for a record of another width.
-    pub fn decode(&self, record: &[f64]) -> Result<Vec<String>> {
-        check_width(self.width, record.len())?;
+    pub fn decode(&self, record: &[f64]) -> Result<Vec<Cell<'_>>> {
+        check_width(self.layout.width(), record.len())?;
         let cells = self.cells.iter().map(|cell| match cell {
-            Cell::Real { place, lower, upper } => (lower + record[*place] * (upper - lower)).to_string(),
-            Cell::Level { places, levels } => {
+            Made::Real { place, lower, upper } => Cell::Number(lower + record[*place] * (upper - lower)),
+            Made::Level { places, levels } => {
                 let values: Vec<f64> = places.iter().map(|&place| record[place]).collect();
-                levels[largest(&values)].clone()
+                Cell::Text(&levels[largest(&values)])
             }
-            Cell::Latent { place } => record[*place].to_string(),
+            Made::Latent { place } => Cell::Number(record[*place]),
         });
         Ok(cells.collect())
+    }
+
+    /// The cells of flat records, one after the other.
+    pub fn rows(&self, records: &[f64]) -> impl Iterator<Item = Result<Vec<Cell<'_>>>> {
+        records.chunks(self.layout.width().max(1)).map(|record| self.decode(record))
     }
 }
 
@@ -152,6 +167,10 @@ mod tests {
     use crate::schema::tests::schema;
     use crate::{Clips, OutOfBounds, Table, Target};
 
+    fn cells(decoder: &Decoder, record: &[f64]) -> Vec<String> {
+        decoder.decode(record).unwrap().into_iter().map(|cell| cell.text().into_owned()).collect()
+    }
+
     #[test]
     fn what_was_encoded_decodes_to_what_it_was() {
         let header = ["size", "good", "colour"];
@@ -160,7 +179,7 @@ mod tests {
         assert_eq!(decoder.header(), header);
         for (row, class) in [(["12.5", "yes", "blue"], 1), (["20", "no", "red"], 0)] {
             let flat = encoder.encode(1, row, &mut Clips::default()).unwrap();
-            assert_eq!(decoder.decode(&flat).unwrap(), row);
+            assert_eq!(cells(&decoder, &flat), row);
             let table: Table = encoder.table(flat).unwrap();
             assert_eq!(table.columns(), ["size", "colour=red", "colour=green", "colour=blue"]);
             assert_eq!(*table.target(), Target::Class(ndarray::array![class]));
@@ -177,7 +196,7 @@ mod tests {
         let released = layout(&["colour=red", "colour=green", "colour=blue", "size"], TargetLayout::None);
         let decoder = schema().decoder(&released, None);
         assert_eq!(decoder.header(), ["size", "colour"]);
-        assert_eq!(decoder.decode(&[0.1, 2.0, 0.3, 1.5]).unwrap(), ["25", "green"]);
+        assert_eq!(cells(&decoder, &[0.1, 2.0, 0.3, 1.5]), ["25", "green"]);
     }
 
     #[test]
@@ -185,7 +204,7 @@ mod tests {
         let released = layout(&["z1", "size", "colour=red"], TargetLayout::Vector { width: 2 });
         let decoder = schema().decoder(&released, Some("good"));
         assert_eq!(decoder.header(), ["size", "z1", "colour=red", "target 1", "target 2"]);
-        assert_eq!(decoder.decode(&[-4.0, 0.5, 7.0, 1.0, 2.0]).unwrap(), ["15", "-4", "7", "1", "2"]);
+        assert_eq!(cells(&decoder, &[-4.0, 0.5, 7.0, 1.0, 2.0]), ["15", "-4", "7", "1", "2"]);
     }
 
     #[test]
@@ -216,7 +235,7 @@ mod tests {
         let released = layout(&["c=a", "c=b", "c=a (part 2)", "c=b (part 2)"], TargetLayout::None);
         let decoder = schema.unwrap().decoder(&released, None);
         assert_eq!(decoder.header(), ["c", "c=a (part 2)", "c=b (part 2)"]);
-        assert_eq!(decoder.decode(&[0.0, 1.0, 0.5, 0.0]).unwrap(), ["b", "5", "0"]);
+        assert_eq!(cells(&decoder, &[0.0, 1.0, 0.5, 0.0]), ["b", "5", "0"]);
     }
 
     #[test]
@@ -224,6 +243,6 @@ mod tests {
         let released = layout(&["size", "size (part 2)"], TargetLayout::None);
         let decoder = schema().decoder(&released, None);
         assert_eq!(decoder.header(), ["size", "size (part 2)"]);
-        assert_eq!(decoder.decode(&[0.5, 1.0]).unwrap(), ["15", "20"]);
+        assert_eq!(cells(&decoder, &[0.5, 1.0]), ["15", "20"]);
     }
 }

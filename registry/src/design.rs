@@ -3,8 +3,8 @@
 use crate::sealed;
 use crate::table::Places;
 use crate::{
-    Composed, Decoder, Error, LocalMechanism, Mechanism, Noise, OutOfBounds, RecordDomain, Registry, Result,
-    Schema, ShapedBy, Table, csv,
+    Composed, Decoder, Error, LocalMechanism, Mechanism, Noise, OutOfBounds, ReadRows, Reader, RecordDomain,
+    Registry, Result, Schema, ShapedBy, Table,
 };
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
@@ -173,14 +173,14 @@ impl Design {
     /// their bounds they stay there, and its law given the noise-free view.
     ///
     /// # Errors
-    /// As [`csv::Reader`], [`local`](Self::local) and [`records`](Self::records); [`Error::MissingColumn`] where the design
+    /// As [`Reader`], [`local`](Self::local) and [`records`](Self::records); [`Error::MissingColumn`] where the design
     /// releases something other than the schema's columns.
-    pub fn read_released(&self, file: &Path) -> Result<(Table, Noise)> {
+    pub fn read_released(&self, file: impl ReadRows) -> Result<(Table, Noise)> {
         let (records, local, decoder) = (self.records()?, self.local()?, self.decoder()?);
         let released: Vec<&str> = decoder.header().iter().map(String::as_str).collect();
         let schema = records.schema.columns_named(&released)?.without_missing();
         let target = records.target.as_deref().filter(|target| released.contains(target));
-        let table = csv::Reader::open(file, &schema, target, OutOfBounds::Keep)?.read_all()?.table;
+        let table = Reader::new(file, &schema, target, OutOfBounds::Keep)?.read_all()?.table;
         let columns = local.layout().columns;
         let places = Places::of(table.columns()).find(&columns)?;
         let values = table.records().select(Axis(1), &places);

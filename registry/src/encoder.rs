@@ -1,7 +1,7 @@
-//! From rows of text to encoded records.
+//! From rows of cells to encoded records.
 
 use crate::error::{abridged, nearest_name};
-use crate::{Column, Error, Kind, RecordDomain, Result, Schema, Table};
+use crate::{Cell, Column, Error, Kind, RawRows, RecordDomain, Result, Schema, Table};
 
 /// What becomes of a number outside its column's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum OutOfBounds {
 /// Characters of a cell, or of a list of levels, that an error shows.
 const LONGEST: usize = 60;
 
-/// Turns rows of text into flat encoded records.
+/// Turns rows of cells into flat encoded records.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     source: String,
@@ -26,6 +26,8 @@ pub struct Encoder {
     domain: RecordDomain,
     /// The schema's columns, the target last.
     fields: Vec<Field>,
+    /// A column that is read and not encoded.
+    beside: Option<Beside>,
     out_of_bounds: OutOfBounds,
 }
 
@@ -36,8 +38,12 @@ struct Field {
     place: usize,
     /// No number and no level of it has more bytes.
     longest: usize,
-    /// What a missing cell is read as.
-    stand_in: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Beside {
+    column: String,
+    place: usize,
 }
 
 /// How many cells of which column were moved to their bounds. It is about the data: for their owner alone.
@@ -85,15 +91,27 @@ impl Encoder {
         let columns = first.into_iter().chain(last);
         let fields = columns.map(|column| {
             let place = place_of(&column.name, header, source)?;
-            let longest = match &column.kind {
-                Kind::Real { .. } => LONGEST_NUMBER,
-                Kind::Category { levels } => levels.iter().map(String::len).fold(LONGEST_NUMBER, usize::max),
+            let levels = match &column.kind {
+                Kind::Real { .. } => &[],
+                Kind::Category { levels } => &levels[..],
             };
-            let stand_in = column.missing.as_ref().map(|missing| missing.to_string());
-            Ok(Field { column: column.clone(), place, longest, stand_in })
+            let texts = levels.iter().chain(&column.missing_cells);
+            let longest = texts.map(String::len).fold(LONGEST_NUMBER, usize::max);
+            Ok(Field { column: column.clone(), place, longest })
         });
         let fields = fields.collect::<Result<_>>()?;
-        Ok(Self { source: source.into(), cells: header.len(), domain, fields, out_of_bounds })
+        Ok(Self { source: source.into(), cells: header.len(), domain, fields, beside: None, out_of_bounds })
+    }
+
+    /// The same, with the cells of one more `column` of this header, of which the schema need not know: they are read, and not
+    /// encoded.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
+    pub(crate) fn beside(mut self, column: &str, header: &[&str]) -> Result<Self> {
+        let place = place_of(column, header, &self.source)?;
+        self.beside = Some(Beside { column: column.into(), place });
+        Ok(self)
     }
 
     /// Where the encoded records lie.
@@ -111,52 +129,66 @@ impl Encoder {
         cells: impl IntoIterator<Item = &'a str>,
         clips: &mut Clips,
     ) -> Result<Vec<f64>> {
-        let picked = self.pick(row, cells)?;
+        let cells: Vec<&str> = cells.into_iter().collect();
+        self.check_row_length(row, cells.len())?;
+        let mut rows = RawRows::starting_at(row);
+        for place in self.places() {
+            rows.push(self, Cell::Text(cells[place]))?;
+        }
         let mut record = Vec::with_capacity(self.domain.flat().dim());
-        self.encode_picked(row, picked.into_iter(), &mut record, clips)?;
+        rows.encode(self, &mut record, clips)?;
         Ok(record)
     }
 
-    /// The cells of a row that the schema names, trimmed, in the order of [`encode_picked`](Self::encode_picked), and those that are
-    /// missing as what they are read as.
-    pub(crate) fn pick<'s, 'a: 's>(
-        &'s self,
-        row: usize,
-        cells: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<&'s str>> {
-        let cells: Vec<&str> = cells.into_iter().map(str::trim).collect();
-        if cells.len() != self.cells {
-            return Err(Error::RowLength {
-                file: self.source.clone(),
-                row,
-                found: cells.len(),
-                expected: self.cells,
-            });
-        }
-        let picked = self.fields.iter().map(|field| {
-            let cell = field.present(cells[field.place]);
-            if cell.len() > field.longest {
-                let problem =
-                    format!("is too long, with {} bytes; {}", cell.len(), field.wanted(self.out_of_bounds));
-                return Err(self.bad_cell(row, field, cell, problem));
-            }
-            Ok(cell)
-        });
-        picked.collect()
+    /// Where the cells that are wanted stand in a row of the file, in the order in which they are wanted.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.fields.iter().map(|field| field.place).chain(self.beside.as_ref().map(|beside| beside.place))
     }
 
-    /// Appends the flat record of cells that were picked.
+    /// How many cells of a row are wanted.
+    pub(crate) fn width(&self) -> usize {
+        self.fields.len() + usize::from(self.beside.is_some())
+    }
+
+    /// # Errors
+    /// [`Error::RowLength`] where a row of the file has another number of cells than its header.
+    pub(crate) fn check_row_length(&self, row: usize, found: usize) -> Result<()> {
+        if found != self.cells {
+            return Err(Error::RowLength { file: self.source.clone(), row, found, expected: self.cells });
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// [`Error::Cell`] where the text of wanted cell `at` of a row is longer than any that is right.
+    pub(crate) fn check_length(&self, row: usize, at: usize, text: &str) -> Result<()> {
+        let too_long = |column: &str, wanted: &str| {
+            let problem = format!("is too long, with {} bytes{wanted}", text.len());
+            Err(self.bad_cell(row, column, text, problem))
+        };
+        match (self.fields.get(at), &self.beside) {
+            (Some(field), _) if text.len() > field.longest => {
+                too_long(&field.column.name, &format!("; {}", field.wanted(self.out_of_bounds)))
+            }
+            (None, Some(beside)) if text.len() > LONGEST_NUMBER => too_long(&beside.column, ""),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends the flat record of the wanted cells of a row, all of which it takes.
     pub(crate) fn encode_picked<'a>(
         &self,
         row: usize,
-        picked: impl Iterator<Item = &'a str>,
+        picked: impl Iterator<Item = Cell<'a>>,
         records: &mut Vec<f64>,
         clips: &mut Clips,
     ) -> Result<()> {
-        for (at, (field, cell)) in self.fields.iter().zip(picked).enumerate() {
+        for (at, cell) in picked.enumerate() {
+            // What is beside comes last.
+            let Some(field) = self.fields.get(at) else { continue };
             let is_clipped = field
                 .encode(cell, self.out_of_bounds, records)
-                .map_err(|problem| self.bad_cell(row, field, cell, problem))?;
+                .map_err(|problem| self.bad_cell(row, &field.column.name, &cell.text(), problem))?;
             if is_clipped {
                 clips.count(at);
             }
@@ -164,16 +196,11 @@ impl Encoder {
         Ok(())
     }
 
-    /// How many cells a picked row has.
-    pub(crate) fn width(&self) -> usize {
-        self.fields.len()
-    }
-
-    fn bad_cell(&self, row: usize, field: &Field, cell: &str, problem: String) -> Error {
+    fn bad_cell(&self, row: usize, column: &str, cell: &str, problem: String) -> Error {
         Error::Cell {
             file: self.source.clone(),
             row,
-            column: field.column.name.clone(),
+            column: column.into(),
             value: abridged(cell, LONGEST),
             problem,
         }
@@ -227,25 +254,18 @@ pub(crate) fn place_of(column: &str, header: &[&str], source: &str) -> Result<us
 }
 
 impl Field {
-    /// The cell, or what it is read as where it is missing.
-    fn present<'a>(&'a self, cell: &'a str) -> &'a str {
-        match &self.stand_in {
-            Some(stand_in) if self.column.is_missing(cell) => stand_in,
-            _ => cell,
-        }
-    }
-
     /// Appends the cell's coordinates, and says whether it was clipped.
     fn encode(
         &self,
-        text: &str,
+        cell: Cell,
         out_of_bounds: OutOfBounds,
         record: &mut Vec<f64>,
     ) -> std::result::Result<bool, String> {
         let wanted = || self.wanted(out_of_bounds);
+        let cell = self.column.present(cell);
         match &self.column.kind {
             Kind::Real { lower, upper, .. } => {
-                let value: f64 = text.parse().map_err(|_| format!("is no number; {}", wanted()))?;
+                let value = cell.number().ok_or_else(|| format!("is no number; {}", wanted()))?;
                 if !value.is_finite() {
                     return Err(format!("is no finite number; {}", wanted()));
                 }
@@ -265,7 +285,8 @@ impl Field {
                 Ok(kept != value)
             }
             Kind::Category { levels } => {
-                let level = levels.iter().position(|level| level == text);
+                let text = cell.text();
+                let level = levels.iter().position(|level| *level == text);
                 let level = level.ok_or_else(|| format!("is no level of it; {}", wanted()))?;
                 record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
                 Ok(false)
@@ -363,6 +384,49 @@ mod tests {
             (["1", "1", "NA"], "column \"good\": \"NA\" is no level of it"),
         ] {
             let message = encode(row).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_cell_means_the_same_however_a_file_holds_it() {
+        let text = r#"
+            column = [
+                { name = "size", kind = "real", lower = 0.0, upper = 10.0, missing = 5, missing_cells = ["-1"] },
+                { name = "flag", kind = "category", levels = ["true", "1", "1.5", ""] },
+            ]
+        "#;
+        let schema = Schema::from_toml(text, "schema.toml").unwrap();
+        let encoder = schema.encoder(&["flag", "size"], None, OutOfBounds::Reject, "data").unwrap();
+        let encode = |size: Cell, flag: Cell| {
+            let mut rows = RawRows::starting_at(1);
+            rows.push(&encoder, size)?;
+            rows.push(&encoder, flag)?;
+            let mut record = vec![];
+            rows.encode(&encoder, &mut record, &mut Clips::default())?;
+            Ok::<_, Error>((record[0], record[1..].iter().position(|x| *x == 1.0)))
+        };
+        for (size, flag, expected) in [
+            (Cell::Text(" 2.5 "), Cell::Text("true "), (0.25, Some(0))),
+            (Cell::Number(2.5), Cell::Flag(true), (0.25, Some(0))),
+            (Cell::Whole(1), Cell::Whole(1), (0.1, Some(1))),
+            (Cell::Flag(true), Cell::Number(1.0), (0.1, Some(1))),
+            (Cell::Flag(false), Cell::Number(1.5), (0.0, Some(2))),
+            (Cell::Null, Cell::Null, (0.5, Some(3))),
+            (Cell::Text("-1"), Cell::Text(""), (0.5, Some(3))),
+            (Cell::Whole(-1), Cell::Text("1.5"), (0.5, Some(2))),
+            (Cell::Number(-1.0), Cell::Text("1"), (0.5, Some(1))),
+        ] {
+            assert_eq!(encode(size, flag).unwrap(), expected, "{size:?} {flag:?}");
+        }
+        for (size, flag, expected) in [
+            (Cell::Text(""), Cell::Null, "\"\" is no number"),
+            (Cell::Number(f64::NAN), Cell::Null, "\"NaN\" is no finite number"),
+            (Cell::Whole(11), Cell::Null, "\"11\" lies outside the bounds"),
+            (Cell::Whole(1), Cell::Flag(false), "\"false\" is no level of it"),
+            (Cell::Whole(1), Cell::Number(0.1), "\"0.1\" is no level of it"),
+        ] {
+            let message = encode(size, flag).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         }
     }

@@ -48,12 +48,12 @@ pub enum Error {
     /// Work that somebody stopped.
     #[error("interrupted")]
     Interrupted,
-    /// Text that is no CSV.
+    /// A file that is not of its format, or holds what is not read.
     #[error("{file}: {problem}")]
-    Csv {
+    Unreadable {
         /// The file.
         file: String,
-        /// What the parser said.
+        /// What is wrong with it, in one line.
         problem: String,
     },
     /// A cell that does not fit its column.

@@ -3,7 +3,7 @@
 use crate::error::nearest_name;
 use crate::number::short;
 use crate::table::first_duplicate;
-use crate::{Decoder, Domain, Encoder, Error, Layout, OutOfBounds, RecordDomain, Result, TargetDomain};
+use crate::{Cell, Decoder, Domain, Encoder, Error, Layout, OutOfBounds, RecordDomain, Result, TargetDomain};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -79,7 +79,8 @@ pub struct Column {
     /// What a missing cell is read as, where cells may be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
-    /// How a missing cell stands in the file; empty, if nothing is listed.
+    /// How a missing cell stands in the file; empty, if nothing is listed. A null is missing in any case, and a number where one
+    /// of these is that number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_cells: Vec<String>,
     /// What it holds.
@@ -97,12 +98,12 @@ pub enum Missing {
     Level(String),
 }
 
-/// As a cell that is there.
-impl std::fmt::Display for Missing {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Missing {
+    /// As a cell that is there.
+    fn as_cell(&self) -> Cell<'_> {
         match self {
-            Self::Number(number) => write!(formatter, "{number}"),
-            Self::Level(level) => formatter.write_str(level),
+            Self::Number(number) => Cell::Number(*number),
+            Self::Level(level) => Cell::Text(level),
         }
     }
 }
@@ -141,13 +142,26 @@ impl std::fmt::Display for Kind {
 }
 
 impl Column {
-    /// Whether nothing is known in this cell.
-    pub(crate) fn is_missing(&self, cell: &str) -> bool {
-        self.missing.is_some()
-            && match &self.missing_cells[..] {
-                [] => cell.is_empty(),
-                listed => listed.iter().any(|missing| missing == cell),
-            }
+    /// The cell, or what it is read as where it is missing.
+    pub(crate) fn present<'a>(&'a self, cell: Cell<'a>) -> Cell<'a> {
+        match &self.missing {
+            Some(missing) if self.is_missing(cell) => missing.as_cell(),
+            _ => cell,
+        }
+    }
+
+    /// Whether nothing is known in this cell, where that may be.
+    fn is_missing(&self, cell: Cell) -> bool {
+        match cell {
+            Cell::Null => true,
+            Cell::Text(text) if self.missing_cells.is_empty() => text.is_empty(),
+            Cell::Text(text) => self.missing_cells.iter().any(|missing| missing == text),
+            Cell::Flag(_) => self.missing_cells.iter().any(|missing| *missing == cell.text()),
+            Cell::Number(_) | Cell::Whole(_) => self.missing_cells.iter().any(|missing| {
+                let same = |one: f64, other: f64| one == other || (one.is_nan() && other.is_nan());
+                Cell::Text(missing).number().zip(cell.number()).is_some_and(|(one, other)| same(one, other))
+            }),
+        }
     }
 
     /// What is wrong with what it says of missing cells.
@@ -244,7 +258,10 @@ impl Schema {
     }
 
     /// Columns of numbers that are kept as they are: bounds of 0 and 1, for a reader that heeds none.
-    pub(crate) fn of_numbers(columns: &[String]) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Schema`] where there is no column, or two of one name.
+    pub fn of_numbers(columns: &[String]) -> Result<Self> {
         let number = Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() };
         let columns = columns.iter().map(|name| Column {
             name: name.clone(),

@@ -8,7 +8,7 @@
 use scumble::classic::{Estimator, Of};
 use scumble::registry::{
     Brief, Budget, Clips, Design, Error, Existing, NewFile, OutOfBounds, Part, Randomness, Readable,
-    Registry, Schema, local,
+    Registry, Schema, csv, local,
 };
 use std::path::Path;
 use std::process::Command;
@@ -84,13 +84,14 @@ fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Error> {
     let encoder = records.schema.encoder(&header, records.target.as_deref(), OutOfBounds::Clip, "my wine")?;
     let record = encoder.encode(1, own.iter().map(String::as_str), &mut Clips::default())?;
     let released = local::release_block(design.local()?, &record, &Randomness::from_os()?.streams(), 0)?;
-    design.decoder()?.decode(&released)
+    let decoder = design.decoder()?;
+    Ok(decoder.decode(&released)?.into_iter().map(|cell| cell.text().into_owned()).collect())
 }
 
 /// The learner knows the design and what was collected.
 fn learn(folder: &Path) -> Result<(), Error> {
     let design = Design::read(&folder.join("design.json"), &Registry::installed()?)?;
-    let (table, noise) = design.read_released(&folder.join("collected.csv"))?;
+    let (table, noise) = design.read_released(csv::Rows::open(&folder.join("collected.csv"))?)?;
     let estimator = Estimator::new(&table, &noise, 0.95)?;
     let alcohol = estimator.mean("alcohol")?.in_unit(8.0, 15.0 - 8.0);
     let good = estimator.histogram(Of::Target)?[1].in_unit(0.0, 100.0);

@@ -5,6 +5,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
+//! | [`parquet`] | files of records as Parquet, beside CSV: what opens either, and what writes it |
 //! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi |
 //! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
 //! | [`task_aware`] | the budget spent on what a task needs |
@@ -60,6 +61,7 @@ pub use scumble_kkt as kkt;
 pub use scumble_latent as latent;
 pub use scumble_linear as linear;
 pub use scumble_neural as neural;
+pub use scumble_parquet as parquet;
 pub use scumble_private as private;
 pub use scumble_registry as registry;
 pub use scumble_sampling as sampling;

@@ -14,10 +14,11 @@ pub(crate) struct CsvFile {
 
 impl CsvFile {
     /// # Errors
-    /// [`Error::Csv`] for what is no CSV, [`Error::RowLength`] for a row of another length.
+    /// [`Error::Unreadable`] for what is no CSV, [`Error::RowLength`] for a row of another length.
     pub fn read(stored: &Stored) -> Result<Self> {
         let name = stored.file.clone();
-        let unreadable = |error: csv::Error| Error::Csv { file: name.clone(), problem: error.to_string() };
+        let unreadable =
+            |error: csv::Error| Error::Unreadable { file: name.clone(), problem: error.to_string() };
         // None of these files has quotation marks, and one that is never closed would swallow rows.
         let mut reader = ReaderBuilder::new().flexible(true).quoting(false).from_reader(&stored.bytes[..]);
         let header = reader.headers().map_err(unreadable)?.clone();

@@ -2,7 +2,10 @@
 
 use crate::when::day;
 use jiff::civil::Date;
-use scumble_registry::{Clipped, Kind, OutOfBounds, RecordDomain, Result, Schema, Table, csv};
+use scumble_parquet::open;
+use scumble_registry::{
+    Clipped, Kind, Loaded, OutOfBounds, Reader, RecordDomain, Result, Schema, Table, csv,
+};
 use std::path::Path;
 
 /// Encoded records with a target, and how to speak of them.
@@ -45,17 +48,17 @@ impl DataSet {
         Self::new("wine quality", "quality", &schema, loaded)
     }
 
-    /// A CSV file by its schema, to learn the column `target`.
+    /// A file, CSV or Parquet, by its schema, to learn the column `target`.
     ///
     /// # Errors
     /// Whatever is wrong with the file, in a sentence that names file, row, column and value.
     pub fn read(input: &Path, schema: &Path, target: &str) -> Result<Self> {
         let schema = Schema::read(schema)?;
-        let loaded = csv::read_file(input, &schema, Some(target))?;
+        let loaded = Reader::new(open(input)?, &schema, Some(target), OutOfBounds::Clip)?.read_all()?;
         Self::new(&input.display().to_string(), target, &schema, loaded)
     }
 
-    /// A CSV file by its schema, to learn the column `target`, its records in the order of the dates in the column `by`, of which the schema
+    /// A file, CSV or Parquet, by its schema, to learn the column `target`, its records in the order of the dates in the column `by`, of which the schema
     /// need not know. The youngest `test_share` of them, in (0, 1), are its test records, one at least on either side. Records of one
     /// date stay as they stand in the file, also where the split parts them.
     ///
@@ -69,7 +72,7 @@ impl DataSet {
         test_share: f64,
     ) -> crate::Result<Self> {
         let schema = Schema::read(schema)?;
-        let reader = csv::Reader::open(input, &schema, Some(target), OutOfBounds::Clip)?;
+        let reader = Reader::new(open(input)?, &schema, Some(target), OutOfBounds::Clip)?;
         let (loaded, cells) = reader.read_all_beside(by)?;
         let file = input.display().to_string();
         let dates = (1..).zip(&cells).map(|(row, cell)| day(&file, row, by, cell));
@@ -79,12 +82,12 @@ impl DataSet {
         let table = loaded.table.select(&oldest_first)?;
         let records = table.len();
         let test = ((records as f64 * test_share).round() as usize).max(1);
-        let data = Self::new(&file, target, &schema, csv::Loaded { table, ..loaded })?;
+        let data = Self::new(&file, target, &schema, Loaded { table, ..loaded })?;
         Ok(Self { train_records: Some(records.saturating_sub(test).max(1)), ..data })
     }
 
     /// What was loaded by `schema`, without a split of its own.
-    pub(crate) fn new(name: &str, target: &str, schema: &Schema, loaded: csv::Loaded) -> Result<Self> {
+    pub(crate) fn new(name: &str, target: &str, schema: &Schema, loaded: Loaded) -> Result<Self> {
         let target_width = match schema.column(target)?.kind {
             Kind::Real { lower, upper, .. } => upper - lower,
             Kind::Category { .. } => 1.0,

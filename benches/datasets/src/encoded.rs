@@ -2,7 +2,7 @@
 
 use crate::{DataSet, Result};
 use ndarray::Array1;
-use scumble_registry::{Clips, Encoder, Kind, OutOfBounds, Schema, Table, Target, csv};
+use scumble_registry::{Clips, Encoder, Kind, Loaded, OutOfBounds, Schema, Table, Target};
 
 /// Rows whose cells stand in the order of a schema's columns, encoded one after the other. They may come from several files.
 pub(crate) struct Encoded<'s> {
@@ -58,7 +58,7 @@ impl<'s> Encoded<'s> {
     /// # Errors
     /// [`scumble_registry::Error::Empty`] where there is none.
     pub fn data_set(self, name: &str) -> Result<DataSet> {
-        let loaded = csv::Loaded {
+        let loaded = Loaded {
             domain: self.encoder.domain().clone(),
             clipped: self.encoder.clipped(&self.clips),
             table: self.encoder.table(self.flat)?,

@@ -81,7 +81,7 @@ fn days(folder: &Path) -> Result<(String, Vec<Day>)> {
     if days.is_empty() || hour != 0 {
         let problem =
             format!("it ends after {} days and {hour} hours, and whole days are needed", days.len());
-        return Err(registry::Error::Csv { file: csv.name, problem }.into());
+        return Err(registry::Error::Unreadable { file: csv.name, problem }.into());
     }
     Ok((csv.name, days))
 }

@@ -24,9 +24,9 @@ impl Stored {
     /// The bytes as text.
     ///
     /// # Errors
-    /// [`scumble_registry::Error::Csv`] where they are none.
+    /// [`scumble_registry::Error::Unreadable`] where they are none.
     pub fn text(&self) -> Result<&str> {
-        Ok(std::str::from_utf8(&self.bytes).map_err(|error| scumble_registry::Error::Csv {
+        Ok(std::str::from_utf8(&self.bytes).map_err(|error| scumble_registry::Error::Unreadable {
             file: self.file.clone(),
             problem: format!("it is no text in UTF-8: {error}"),
         })?)

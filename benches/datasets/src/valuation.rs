@@ -2,7 +2,7 @@
 
 use crate::encoded::measured;
 use crate::{DataSet, Result, stored};
-use scumble_registry::{OutOfBounds, Schema, Table, csv};
+use scumble_registry::{OutOfBounds, Reader, Schema, Table, csv};
 use std::path::Path;
 
 const TARGET: &str = "Y house price of unit area";
@@ -24,7 +24,8 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
 pub fn measurements(folder: &Path) -> Result<Table> {
     let stored = stored::read(&folder.join("valuation/valuation.csv"))?;
     let schema = schema()?;
-    let reader = csv::Reader::new(&stored.bytes[..], &stored.file, &schema, Some(TARGET), OutOfBounds::Keep)?;
+    let rows = csv::Rows::new(&stored.bytes[..], &stored.file)?;
+    let reader = Reader::new(rows, &schema, Some(TARGET), OutOfBounds::Keep)?;
     measured(&schema, TARGET, &reader.read_all()?.table)
 }
 

@@ -33,8 +33,8 @@ pub(super) struct CompareArguments {
     /// Replace a page that stands there.
     #[arg(long, requires = "html")]
     force: bool,
-    /// A CSV file with a header, in place of the embedded wines.
-    #[arg(long, value_name = "FILE.csv", requires = "schema", requires = "target")]
+    /// A file, CSV with a header or Parquet, in place of the embedded wines.
+    #[arg(long, value_name = "FILE", requires = "schema", requires = "target")]
     input: Option<PathBuf>,
     /// What is publicly known of its columns.
     #[arg(long, value_name = "SCHEMA.toml", requires = "input")]

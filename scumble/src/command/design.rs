@@ -2,9 +2,10 @@
 
 use super::setting::Setting;
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
+use crate::parquet::open;
 use crate::registry::{
-    Brief, Budget, Clipped, Design, Existing, Kind, NewFile, Part, Readable, Registry, Schema, ShapedBy,
-    Task, Volunteers, csv,
+    Brief, Budget, Clipped, Design, Existing, Kind, NewFile, OutOfBounds, Part, Readable, Reader, Registry,
+    Schema, ShapedBy, Task, Volunteers, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -38,15 +39,15 @@ pub(super) struct DesignArguments {
     /// it, randomised response takes a category, and Laplace noise a number.
     #[arg(long, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
     label_share: Option<f64>,
-    /// Records that may shape the design, in a CSV file.
-    #[arg(long, value_name = "FILE.csv", requires = "volunteers_are")]
+    /// Records that may shape the design, as CSV or Parquet.
+    #[arg(long, value_name = "FILE", requires = "volunteers_are")]
     volunteers: Option<PathBuf>,
     /// What the volunteers were promised.
     #[arg(long, value_name = "PROMISE", requires = "volunteers")]
     volunteers_are: Option<Promise>,
-    /// What the release is for: a matrix K in a CSV file whose header names the encoded columns. The error that counts is
+    /// What the release is for: a matrix K, as CSV or Parquet, whose columns are named as the encoded columns. The error that counts is
     /// then ‖K(x̂ − x)‖².
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE")]
     task: Option<PathBuf>,
     /// A parameter, as `describe` shows it; NAME.KEY=VALUE where several mechanisms are named.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -124,7 +125,7 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
     let mut brief = Brief::new(schema.domain(target)?, budget);
     let mut clipped = vec![];
     if let (Some(file), Some(promise)) = (&arguments.volunteers, arguments.volunteers_are) {
-        let loaded = csv::read_file(file, schema, target)?;
+        let loaded = Reader::new(open(file)?, schema, target, OutOfBounds::Clip)?.read_all()?;
         clipped = loaded.clipped;
         brief.volunteers = match promise {
             Promise::Public => Volunteers::Public(loaded.table),
@@ -133,7 +134,7 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
         };
     }
     if let Some(file) = &arguments.task {
-        brief.task = Task::Linear(csv::read_matrix(file, brief.domain.columns())?);
+        brief.task = Task::Linear(read_matrix(open(file)?, brief.domain.columns())?);
     }
     Ok((brief, clipped))
 }

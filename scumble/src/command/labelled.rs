@@ -1,6 +1,7 @@
-//! A CSV file of numbers, with a column of labels, and no schema: as solvers take them.
+//! A file of numbers, with a column of labels, and no schema: as solvers take them.
 
-use crate::registry::{Error, nearest_name};
+use crate::parquet::open;
+use crate::registry::{Error, OutOfBounds, ReadRows, Reader, Schema, nearest_name};
 use ndarray::Array2;
 use std::path::Path;
 
@@ -46,18 +47,9 @@ impl Labelled {
     /// Where the file cannot be read or lacks records, a column is not there or stands there twice, a row has another length, or a cell is
     /// no finite number.
     pub(super) fn read(file: &Path, target: &str, drop: &[String]) -> Result<Self, Error> {
-        let opened = std::fs::File::open(file).map_err(|source| Error::Io { file: file.into(), source })?;
-        if opened.metadata().is_ok_and(|data| data.is_dir()) {
-            return Err(Error::Io { file: file.into(), source: std::io::ErrorKind::IsADirectory.into() });
-        }
-        let name = file.display().to_string();
-        let unreadable = |error: csv::Error| Error::Csv {
-            file: name.clone(),
-            problem: error.to_string().replace('\n', " "),
-        };
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(opened);
-        let header: Vec<String> =
-            reader.headers().map_err(unreadable)?.iter().map(|cell| cell.trim().to_owned()).collect();
+        let rows = open(file)?;
+        let name = rows.source().to_owned();
+        let header = rows.header().to_vec();
         for (at, column) in header.iter().enumerate() {
             if header[..at].contains(column) {
                 return Err(Error::DuplicateColumn { file: name, column: column.clone() });
@@ -70,37 +62,16 @@ impl Labelled {
             }
         }
         let is_kept = |column: &String| column != target && !drop.contains(column);
-        let kept: Vec<usize> = (0..header.len()).filter(|at| is_kept(&header[*at])).collect();
-        if kept.is_empty() {
+        let columns: Vec<String> = header.into_iter().filter(is_kept).collect();
+        if columns.is_empty() {
             let problem = format!("no column is left beside the target {target:?}");
-            return Err(Error::Csv { file: name, problem });
+            return Err(Error::Unreadable { file: name, problem });
         }
-        let place = header.iter().position(|column| column == target).unwrap_or_default();
-        let (mut values, mut labels) = (vec![], vec![]);
-        for (row, record) in (1..).zip(reader.records()) {
-            let record = record.map_err(unreadable)?;
-            if record.len() != header.len() {
-                let (found, expected) = (record.len(), header.len());
-                return Err(Error::RowLength { file: name, row, found, expected });
-            }
-            for &at in &kept {
-                values.push(number(&record[at]).ok_or_else(|| Error::Cell {
-                    file: name.clone(),
-                    row,
-                    column: header[at].clone(),
-                    value: abridged(&record[at]),
-                    problem: "is no finite number, and one is needed".into(),
-                })?);
-            }
-            labels.push(canonical(&record[place]));
-        }
-        if labels.is_empty() {
-            return Err(Error::Empty { place: name });
-        }
-        let columns = kept.iter().map(|at| header[*at].clone()).collect::<Vec<_>>();
-        let records = Array2::from_shape_vec((labels.len(), kept.len()), values)
-            .map_err(|error| Error::Shape { problem: error.to_string() })?;
-        Ok(Self { columns, records, labels })
+        let numbers = Schema::of_numbers(&columns)?;
+        let reader = Reader::new(rows, &numbers, None, OutOfBounds::Keep)?;
+        let (loaded, labels) = reader.read_all_beside(target)?;
+        let records = loaded.table.records().clone();
+        Ok(Self { columns, records, labels: labels.iter().map(|label| canonical(label)).collect() })
     }
 
     /// 1 for records with the label `positive`, −1 for those with the only other one.
@@ -131,13 +102,4 @@ fn number(cell: &str) -> Option<f64> {
 fn canonical(label: &str) -> String {
     // Minus zero is zero.
     number(label).map_or_else(|| label.trim().to_owned(), |value| (value + 0.0).to_string())
-}
-
-/// A cell as an error shows it.
-fn abridged(cell: &str) -> String {
-    const SHOWN: usize = 60;
-    match cell.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &cell[..end]),
-        None => cell.to_owned(),
-    }
 }

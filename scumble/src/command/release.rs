@@ -2,14 +2,14 @@
 
 use super::passphrase::Passphrase;
 use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use crate::parquet::{self, is_named_as_parquet, open};
 use crate::registry::{
     Clipped, Design, Error, Existing, Guarantee, Key, Law, Ledger, LocalMechanism, Mechanism, NewFile, Noise,
-    OutOfBounds, Randomness, Readable, Registry, csv, is_beside, stream,
+    OutOfBounds, Randomness, Readable, Reader, Registry, csv, is_beside, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,11 +19,11 @@ pub(super) struct ReleaseArguments {
     /// A design, as `scumble design` saves it.
     #[arg(long, value_name = "DESIGN.json")]
     design: PathBuf,
-    /// The records: a CSV file whose header names the columns of the design's schema, in any order.
-    #[arg(long, value_name = "PRIVATE.csv")]
+    /// The records: CSV or Parquet, by what the file holds, whose header names the columns of the design's schema, in any order.
+    #[arg(long, value_name = "PRIVATE")]
     input: PathBuf,
-    /// Where the released records go: CSV in the schema's own columns and units.
-    #[arg(long, value_name = "RELEASED.csv")]
+    /// Where the released records go, in the schema's own columns and units: Parquet if it is named so (.parquet), else CSV.
+    #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
     /// Where the guarantee of this release goes, with the law of its noise, as JSON.
     #[arg(long, value_name = "CARD.json")]
@@ -227,8 +227,14 @@ impl Work<'_> {
         self.charge(&guarantee)?;
         let streams = randomness.streams();
         let output = &mut outputs.released;
-        let streamed =
-            stream::release(local, &mut reader, &decoder, &streams, output, |bytes| self.go_on(bytes))?;
+        let go_on = |bytes| self.go_on(bytes);
+        let streamed = if is_named_as_parquet(&self.arguments.output) {
+            let output = parquet::Writer::new(output, &decoder)?;
+            stream::release(local, &mut reader, &decoder, &streams, output, go_on)
+        } else {
+            let output = csv::Writer::new(output, &decoder)?;
+            stream::release(local, &mut reader, &decoder, &streams, output, go_on)
+        }?;
         let noise = decoder.noise(&local.noise());
         let columns = local.layout().columns;
         Ok(Done {
@@ -249,8 +255,14 @@ impl Work<'_> {
         self.go_on(0)?;
         let records = self.design.records()?;
         self.charge(&release.guarantee)?;
-        let noise =
-            stream::write(&release, self.design.mechanism().domain(), records, &mut outputs.released)?;
+        let decoder = stream::decoder(&release.table, self.design.mechanism().domain(), records);
+        let output = &mut outputs.released;
+        if is_named_as_parquet(&self.arguments.output) {
+            stream::write(&release.table, &decoder, parquet::Writer::new(output, &decoder)?)?;
+        } else {
+            stream::write(&release.table, &decoder, csv::Writer::new(output, &decoder)?)?;
+        }
+        let noise = decoder.noise(&release.noise);
         let is_shared = |law: &Law| matches!(law, Law::Shared { .. });
         if release.noise.features.iter().any(is_shared) && noise.features.iter().any(|law| !is_shared(law)) {
             complain(
@@ -268,10 +280,11 @@ impl Work<'_> {
         })
     }
 
-    fn reader(&self) -> Result<csv::Reader<File>, Error> {
+    fn reader(&self) -> Result<Reader<'static>, Error> {
         let records = self.design.records()?;
         let out_of_bounds = if self.arguments.strict { OutOfBounds::Reject } else { OutOfBounds::Clip };
-        csv::Reader::open(&self.arguments.input, &records.schema, records.target.as_deref(), out_of_bounds)
+        let rows = open(&self.arguments.input)?;
+        Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)
     }
 
     fn check_readable_twice(&self) -> Result<(), Failure> {

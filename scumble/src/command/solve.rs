@@ -27,8 +27,8 @@ pub(super) enum SolveCommand {
 
 #[derive(Args)]
 pub(super) struct SvmArguments {
-    /// The records: CSV with a header, and numbers in every column that is neither the target nor dropped.
-    #[arg(long, value_name = "FILE.csv")]
+    /// The records: CSV with a header or Parquet, and numbers in every column that is neither the target nor dropped.
+    #[arg(long, value_name = "FILE")]
     input: PathBuf,
     /// The column of labels, of which there are two.
     #[arg(long, value_name = "COLUMN")]

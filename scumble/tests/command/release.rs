@@ -61,6 +61,97 @@ fn a_seed_gives_the_same_bytes_whatever_the_number_of_threads() {
     assert_ne!(one, release(2, 2));
 }
 
+/// What stands in data.csv, as Parquet too; in both with the last digits that the way through the bounds and back gives.
+fn as_parquet(files: &Files) {
+    files.run("design identity --epsilon 1 --schema schema.toml --output as-it-is.json");
+    files.run("release --design as-it-is.json --input data.csv --output data.parquet");
+    files.run("release --design as-it-is.json --input data.csv --output same.csv");
+    std::fs::rename(files.path("same.csv"), files.path("data.csv")).unwrap();
+}
+
+#[test]
+fn a_release_from_parquet_and_to_it_has_the_values_of_csv() {
+    let files = designed("laplace --epsilon 1");
+    many(&files, 5000);
+    as_parquet(&files);
+    let release = |input: &str, output: &str, threads: u32| {
+        let line = format!("release --design design.json --input {input} --output {output} --seed 3 --force");
+        let output = files.command(&line).env("RAYON_NUM_THREADS", threads.to_string()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    release("data.csv", "a.csv", 1);
+    release("data.parquet", "b.csv", 2);
+    assert!(files.read("a.csv") == files.read("b.csv"), "read from Parquet, the release is another");
+    release("data.csv", "a.parquet", 1);
+    release("data.parquet", "b.PARQUET", 2);
+    let written = ["a.parquet", "b.PARQUET"].map(|name| std::fs::read(files.path(name)).unwrap());
+    assert!(written[0] == written[1], "threads change the file");
+    // As it was released, through Parquet and back.
+    files.run("release --design as-it-is.json --input a.csv --output c.csv");
+    files.run("release --design as-it-is.json --input a.parquet --output d.csv");
+    assert!(files.read("c.csv") == files.read("d.csv"), "written as Parquet, the release is another");
+    for line in files.all() {
+        let file = std::fs::read(files.path(&line)).unwrap();
+        assert_eq!(file.starts_with(b"PAR1"), line.to_lowercase().ends_with(".parquet"), "{line}");
+    }
+}
+
+#[test]
+fn what_a_file_holds_decides_and_not_its_name() {
+    let files = designed("laplace --epsilon 1");
+    as_parquet(&files);
+    std::fs::rename(files.path("data.parquet"), files.path("named.csv")).unwrap();
+    files.run("release --design design.json --input named.csv --output released.csv");
+    std::fs::rename(files.path("data.csv"), files.path("named.parquet")).unwrap();
+    assert_eq!(
+        files.refuses("release --design design.json --input named.parquet --output other.csv"),
+        "named.parquet: it is named as Parquet and does not begin as such; if it is CSV, name it so"
+    );
+    let whole = std::fs::read(files.path("named.csv")).unwrap();
+    with_ledger(&files, 10.0);
+    let before = files.all();
+    for (file, expected) in [
+        (&whole[..whole.len() / 2], "named.csv: its footer is no valid Parquet: "),
+        (
+            &[&whole[..100], &[0; 64], &whole[164..]].concat(),
+            "named.csv: column \"size\" of its row group 1 cannot be read: ",
+        ),
+    ] {
+        files.write("named.csv", file);
+        let line = "release --design design.json --input named.csv --output other.csv --ledger ledger.json --dataset survey";
+        let refused = files.refuses(line);
+        assert!(refused.starts_with(expected), "{refused}");
+        assert_eq!(files.all(), before);
+    }
+    assert_eq!(spent(&files), 0.0);
+}
+
+#[test]
+fn every_command_that_reads_records_reads_parquet() {
+    let files = designed("laplace --epsilon 1");
+    as_parquet(&files);
+    for line in [
+        "compare --input DATA --schema schema.toml --target price --mechanism laplace --epsilon 1 --trials 2 --json",
+        "solve svm --input DATA --target colour --positive red --theta 1 --rho 0.01 --json",
+        "design task-agnostic --schema schema.toml --epsilon 1 --volunteers DATA --volunteers-are public --output NEW.json",
+    ] {
+        let said = |file: &str| {
+            let line = line.replace("DATA", &format!("data.{file}")).replace("NEW", file);
+            let said: Value = match line.ends_with("--json") {
+                true => serde_json::from_str(&files.run(&line)).unwrap(),
+                false => {
+                    files.run(&line);
+                    serde_json::from_str(&files.read(&format!("{file}.json"))).unwrap()
+                }
+            };
+            let said = said.to_string().replace(&format!("data.{file}"), "the data");
+            // All but the time that it took.
+            said.split("\"seconds\":").next().unwrap().to_owned()
+        };
+        assert_eq!(said("parquet"), said("csv"), "{line}");
+    }
+}
+
 #[test]
 fn the_card_says_what_this_release_promises() {
     let files = designed("laplace --target price --epsilon 2");

@@ -1,0 +1,48 @@
+//! Parquet files by a fixed schema.
+
+use crate::accepted;
+use crate::csv::{PEOPLE, TARGETS};
+use scumble_parquet::Rows;
+use scumble_registry::{Clips, OutOfBounds, Reader, Result};
+
+/// Rows that are looked at: a few bytes may stand for millions.
+const MOST_ROWS: usize = 4096;
+
+/// Reads a Parquet file by a fixed schema, with the target that its length picks or with none, whatever becomes of what is out of bounds.
+/// What is accepted is finite, lies in the domain where it is to, and does not depend on the pace.
+pub fn parquet(data: &[u8]) -> bool {
+    let target = TARGETS[data.len() % TARGETS.len()];
+    let mut any = false;
+    for out_of_bounds in [OutOfBounds::Clip, OutOfBounds::Reject, OutOfBounds::Keep] {
+        let few = accepted(records(data, target, out_of_bounds, 3));
+        let many = accepted(records(data, target, out_of_bounds, MOST_ROWS + 1));
+        let (Some(few), Some(many)) = (few, many) else {
+            // What is wrong may stand behind the last row that is looked at.
+            continue;
+        };
+        assert!(few.iter().zip(&many).all(|(few, many)| few == many), "it depends on the pace");
+        assert!(few.iter().all(|x| x.is_finite()), "a value that is not finite");
+        let domain = PEOPLE.domain(target).expect("the targets are columns");
+        if out_of_bounds != OutOfBounds::Keep {
+            let inside = |record| domain.flat().contains(record);
+            assert!(few.chunks(domain.flat().dim()).all(inside), "out of the domain");
+        }
+        any |= !few.is_empty();
+    }
+    any
+}
+
+/// The flat records, read `most` rows at a time.
+fn records(data: &[u8], target: Option<&str>, out_of_bounds: OutOfBounds, most: usize) -> Result<Vec<f64>> {
+    let rows = Rows::new(bytes::Bytes::copy_from_slice(data), "a file")?;
+    let mut reader = Reader::new(rows, &PEOPLE, target, out_of_bounds)?;
+    let (mut flat, mut read) = (vec![], 0);
+    while let Some(rows) = reader.next_rows(most)? {
+        rows.encode(reader.encoder(), &mut flat, &mut Clips::default())?;
+        read += rows.len(reader.encoder());
+        if read > MOST_ROWS {
+            break;
+        }
+    }
+    Ok(flat)
+}

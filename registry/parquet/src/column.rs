@@ -1,0 +1,330 @@
+//! From the values of a column to cells.
+
+use crate::pages::{Bounded, Pages};
+use jiff::civil::date;
+use jiff::tz::Offset;
+use jiff::{Span, Timestamp};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
+use parquet::column::page::PageReader;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{AsBytes, ByteArray, DataType, FixedLenByteArray};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::ChunkReader;
+use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
+use scumble_registry::Cell;
+use std::sync::Arc;
+
+/// What the values of a column mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Meaning {
+    /// A flag, a number of 32 or 64 bits, or a whole number with a sign: itself.
+    Plain,
+    /// A whole number without a sign.
+    Unsigned,
+    /// A whole number of 10⁻ˢ, in digits.
+    Decimal { scale: usize },
+    /// Text in UTF-8.
+    Text,
+    /// Days since 1970.
+    Date,
+    /// Time since 1970, so many of its units a second.
+    Timestamp { a_second: i64 },
+}
+
+impl Meaning {
+    /// What the values of this column mean, or the name of its type where they are not read.
+    pub fn of(column: &ColumnDescriptor) -> std::result::Result<Self, String> {
+        let (physical, logical) = (column.physical_type(), column.logical_type_ref());
+        let of_unit = |unit: &TimeUnit| match unit {
+            TimeUnit::MILLIS => 1_000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        };
+        let found = match (physical, logical, column.converted_type()) {
+            (Type::BOOLEAN | Type::FLOAT | Type::DOUBLE, None, ConvertedType::NONE) => Some(Self::Plain),
+            (Type::INT32 | Type::INT64, Some(LogicalType::Integer(kind)), _) if kind.is_signed => {
+                Some(Self::Plain)
+            }
+            (Type::INT32 | Type::INT64, Some(LogicalType::Integer(_)), _) => Some(Self::Unsigned),
+            (Type::INT32, Some(LogicalType::Date), _) => Some(Self::Date),
+            (Type::INT64, Some(LogicalType::Timestamp(kind)), _) => {
+                Some(Self::Timestamp { a_second: of_unit(&kind.unit) })
+            }
+            (Type::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), _) => {
+                Some(Self::Text)
+            }
+            (_, Some(LogicalType::Decimal(_)), _) | (_, None, ConvertedType::DECIMAL) => decimal(column),
+            (_, Some(_), _) => None,
+            // As older writers say it.
+            (Type::INT32 | Type::INT64, None, converted) => match converted {
+                ConvertedType::NONE
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64 => Some(Self::Plain),
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64 => Some(Self::Unsigned),
+                ConvertedType::DATE if physical == Type::INT32 => Some(Self::Date),
+                ConvertedType::TIMESTAMP_MILLIS if physical == Type::INT64 => {
+                    Some(Self::Timestamp { a_second: 1_000 })
+                }
+                ConvertedType::TIMESTAMP_MICROS if physical == Type::INT64 => {
+                    Some(Self::Timestamp { a_second: 1_000_000 })
+                }
+                _ => None,
+            },
+            (
+                Type::BYTE_ARRAY,
+                None,
+                ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON,
+            ) => Some(Self::Text),
+            _ => None,
+        };
+        found.ok_or_else(|| match (logical, column.converted_type()) {
+            (Some(logical), _) => format!("{logical:?} ({physical})"),
+            (None, ConvertedType::NONE) => physical.to_string(),
+            (None, converted) => format!("{converted} ({physical})"),
+        })
+    }
+}
+
+/// A decimal of at most 38 digits.
+fn decimal(column: &ColumnDescriptor) -> Option<Meaning> {
+    let scale = usize::try_from(column.type_scale()).ok().filter(|scale| *scale <= 38)?;
+    let is_read = match column.physical_type() {
+        Type::INT32 | Type::INT64 | Type::BYTE_ARRAY => true,
+        Type::FIXED_LEN_BYTE_ARRAY => (1..=16).contains(&column.type_length()),
+        _ => false,
+    };
+    is_read.then_some(Meaning::Decimal { scale })
+}
+
+/// One column of a row group, some rows at a time.
+pub(crate) struct Column {
+    meaning: Meaning,
+    is_nullable: bool,
+    reader: ColumnReader,
+}
+
+/// The values of some rows of a column, one after the other.
+pub(crate) struct Values {
+    meaning: Meaning,
+    /// Zero where a value is missing; none where none may be.
+    present: Vec<i16>,
+    /// Those that are not missing.
+    stored: Stored,
+    /// How many rows were given out, and how many values.
+    given: (usize, usize),
+    /// The value that was given out last, where it had to be written first.
+    written: String,
+}
+
+enum Stored {
+    Flags(Vec<bool>),
+    Small(Vec<i32>),
+    Large(Vec<i64>),
+    Single(Vec<f32>),
+    Double(Vec<f64>),
+    Bytes(Vec<ByteArray>),
+    Fixed(Vec<FixedLenByteArray>),
+}
+
+/// A value that is no cell: as it stands there, and what is wrong with it.
+pub(crate) struct Misfit {
+    pub value: String,
+    pub problem: String,
+}
+
+impl Column {
+    pub fn open<R: ChunkReader + 'static>(
+        file: &Arc<Bounded<R>>,
+        column: &ColumnDescPtr,
+        chunk: &ColumnChunkMetaData,
+        meaning: Meaning,
+        rows: usize,
+    ) -> Result<Self> {
+        let pages: Box<dyn PageReader> = Box::new(Pages::new(Arc::clone(file), chunk, rows)?);
+        Ok(Self {
+            meaning,
+            is_nullable: column.max_def_level() > 0,
+            reader: get_column_reader(Arc::clone(column), pages),
+        })
+    }
+
+    /// The next `most` rows, or as many as there are, and how many these are.
+    pub fn read(&mut self, most: usize) -> Result<(usize, Values)> {
+        let is_nullable = self.is_nullable;
+        let (rows, present, stored) = match &mut self.reader {
+            ColumnReader::BoolColumnReader(reader) => read(reader, most, is_nullable, Stored::Flags),
+            ColumnReader::Int32ColumnReader(reader) => read(reader, most, is_nullable, Stored::Small),
+            ColumnReader::Int64ColumnReader(reader) => read(reader, most, is_nullable, Stored::Large),
+            ColumnReader::FloatColumnReader(reader) => read(reader, most, is_nullable, Stored::Single),
+            ColumnReader::DoubleColumnReader(reader) => read(reader, most, is_nullable, Stored::Double),
+            ColumnReader::ByteArrayColumnReader(reader) => read(reader, most, is_nullable, Stored::Bytes),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                read(reader, most, is_nullable, Stored::Fixed)
+            }
+            ColumnReader::Int96ColumnReader(_) => {
+                Err(ParquetError::General("numbers of 96 bits are not read".into()))
+            }
+        }?;
+        let given = (0, 0);
+        Ok((rows, Values { meaning: self.meaning, present, stored, given, written: String::new() }))
+    }
+}
+
+fn read<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    most: usize,
+    is_nullable: bool,
+    stored: fn(Vec<T::T>) -> Stored,
+) -> Result<(usize, Vec<i16>, Stored)> {
+    let (mut present, mut values) = (vec![], vec![]);
+    let levels = is_nullable.then_some(&mut present);
+    let (rows, ..) = reader.read_records(most, levels, None, &mut values)?;
+    Ok((rows, present, stored(values)))
+}
+
+impl Values {
+    /// The next row's cell.
+    pub fn next(&mut self) -> std::result::Result<Cell<'_>, Misfit> {
+        let (row, at) = self.given;
+        self.given.0 += 1;
+        if self.present.get(row) == Some(&0) {
+            return Ok(Cell::Null);
+        }
+        self.given.1 += 1;
+        // Of as many rows as were read there is none without its value.
+        Ok(match (&self.stored, self.meaning) {
+            (Stored::Flags(flags), _) => flags.get(at).map_or(Cell::Null, |flag| Cell::Flag(*flag)),
+            (Stored::Single(numbers), _) => number(numbers.get(at).map(|number| f64::from(*number))),
+            (Stored::Double(numbers), _) => number(numbers.get(at).copied()),
+            (Stored::Small(numbers), Meaning::Unsigned) => {
+                Cell::Whole(numbers.get(at).map_or(0, |number| i64::from(*number as u32)))
+            }
+            (Stored::Small(numbers), meaning) => {
+                let number = numbers.get(at).copied().unwrap_or_default();
+                whole(number.into(), meaning, &mut self.written)?
+            }
+            (Stored::Large(numbers), meaning) => {
+                let number = numbers.get(at).copied().unwrap_or_default();
+                whole(number, meaning, &mut self.written)?
+            }
+            (Stored::Bytes(bytes), Meaning::Decimal { scale }) => {
+                let bytes = bytes.get(at).map(ByteArray::data).unwrap_or_default();
+                self.written = in_digits(unscaled(bytes)?, scale);
+                Cell::Text(&self.written)
+            }
+            (Stored::Fixed(bytes), Meaning::Decimal { scale }) => {
+                let bytes = bytes.get(at).map(AsBytes::as_bytes).unwrap_or_default();
+                self.written = in_digits(unscaled(bytes)?, scale);
+                Cell::Text(&self.written)
+            }
+            (Stored::Bytes(bytes), _) => {
+                let bytes = bytes.get(at).map(ByteArray::data).unwrap_or_default();
+                Cell::Text(std::str::from_utf8(bytes).map_err(|_| Misfit {
+                    value: String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]).into_owned(),
+                    problem: "is no text in UTF-8".into(),
+                })?)
+            }
+            (Stored::Fixed(_), _) => Cell::Null,
+        })
+    }
+}
+
+/// The cell of a whole number, `written` first where it stands for something else.
+fn whole(number: i64, meaning: Meaning, written: &mut String) -> std::result::Result<Cell<'_>, Misfit> {
+    let no_date = || Misfit { value: number.to_string(), problem: "is no date that can be written".into() };
+    *written = match meaning {
+        Meaning::Unsigned if number < 0 => (number as u64).to_string(),
+        Meaning::Decimal { scale } => in_digits(number.into(), scale),
+        Meaning::Date => {
+            let days = Span::new().try_days(number);
+            let day = days.and_then(|days| date(1970, 1, 1).checked_add(days));
+            day.map_err(|_| no_date())?.to_string()
+        }
+        Meaning::Timestamp { a_second } => {
+            let nanoseconds = number.rem_euclid(a_second) * (1_000_000_000 / a_second);
+            let time = Timestamp::new(number.div_euclid(a_second), nanoseconds as i32);
+            Offset::UTC.to_datetime(time.map_err(|_| no_date())?).to_string()
+        }
+        _ => return Ok(Cell::Whole(number)),
+    };
+    Ok(Cell::Text(written))
+}
+
+/// Bytes of a value that an error shows.
+const SHOWN: usize = 60;
+
+fn number(found: Option<f64>) -> Cell<'static> {
+    found.map_or(Cell::Null, Cell::Number)
+}
+
+/// The whole number in these bytes, the highest first.
+fn unscaled(bytes: &[u8]) -> std::result::Result<i128, Misfit> {
+    let is_negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
+    let mut number = if is_negative { [0xff; 16] } else { [0; 16] };
+    let Some(place) = 16_usize.checked_sub(bytes.len()) else {
+        let problem = format!("has {} bytes, and a decimal of at most 16 is read", bytes.len());
+        return Err(Misfit { value: "a decimal".into(), problem });
+    };
+    number[place..].copy_from_slice(bytes);
+    Ok(i128::from_be_bytes(number))
+}
+
+/// `number`/10ˢ, with all s digits behind the point.
+fn in_digits(number: i128, scale: usize) -> String {
+    let digits = format!("{:0>width$}", number.unsigned_abs(), width = scale + 1);
+    let (whole, rest) = digits.split_at(digits.len() - scale);
+    let sign = if number < 0 { "-" } else { "" };
+    let point = if scale > 0 { "." } else { "" };
+    format!("{sign}{whole}{point}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_written_with_all_their_digits() {
+        for (number, scale, written) in
+            [(12345, 2, "123.45"), (-5, 3, "-0.005"), (0, 2, "0.00"), (7, 0, "7"), (-1200, 2, "-12.00")]
+        {
+            assert_eq!(in_digits(number, scale), written);
+        }
+        assert_eq!(in_digits(i128::MIN, 38).len(), 41);
+        let number = |bytes: &[u8]| unscaled(bytes).map_err(|misfit| misfit.problem);
+        assert_eq!(number(&[]), Ok(0));
+        assert_eq!(number(&[0xff, 0xfe]), Ok(-2));
+        assert_eq!(number(&[0x01, 0x00]), Ok(256));
+        assert_eq!(number(&i128::MIN.to_be_bytes()), Ok(i128::MIN));
+        assert!(number(&[0; 17]).is_err());
+    }
+
+    #[test]
+    fn dates_are_written_as_files_have_them() {
+        let values = |stored, meaning| Values {
+            meaning,
+            present: vec![],
+            stored,
+            given: (0, 0),
+            written: String::new(),
+        };
+        let mut days = values(Stored::Small(vec![0, 15309, -1, i32::MAX]), Meaning::Date);
+        for day in ["1970-01-01", "2011-12-01", "1969-12-31"] {
+            assert!(days.next().is_ok_and(|cell| cell == Cell::Text(day)), "{day}");
+        }
+        assert!(days.next().is_err_and(|misfit| misfit.value == "2147483647"));
+        let mut times = values(
+            Stored::Large(vec![1_322_731_800_000, -500, i64::MIN]),
+            Meaning::Timestamp { a_second: 1000 },
+        );
+        for time in ["2011-12-01T09:30:00", "1969-12-31T23:59:59.5"] {
+            assert!(times.next().is_ok_and(|cell| cell == Cell::Text(time)), "{time}");
+        }
+        assert!(times.next().is_err());
+    }
+}

@@ -1,0 +1,260 @@
+//! The pages of a column, as far as they can be trusted: unpacked up to a bound, and checked where their decoder would
+//! believe them.
+
+use crate::unpack::{check, unpack};
+use bytes::Bytes;
+use parquet::basic::{Compression, Encoding, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::serialized_reader::SerializedPageReader;
+use std::sync::Arc;
+
+/// No page takes more memory, nor does the footer. Writers aim at one MiB.
+const LARGEST: usize = 64 << 20;
+
+/// A file of which no more is read at once than a page may take, and nothing beyond its end.
+pub(crate) struct Bounded<R>(pub R);
+
+impl<R: ChunkReader> Length for Bounded<R> {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl<R: ChunkReader> ChunkReader for Bounded<R> {
+    type T = R::T;
+
+    fn get_read(&self, start: u64) -> Result<R::T> {
+        if start > self.len() {
+            return Err(ParquetError::EOF("a page begins behind the end of the file".into()));
+        }
+        self.0.get_read(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len()) {
+            return Err(ParquetError::EOF("a page ends behind the end of the file".into()));
+        }
+        check(length, LARGEST)?;
+        self.0.get_bytes(start, length)
+    }
+}
+
+/// The pages of one column in one row group.
+pub(crate) struct Pages<R: ChunkReader> {
+    /// Gives them as they are packed.
+    packed: SerializedPageReader<Bounded<R>>,
+    packing: Compression,
+    physical: Type,
+    /// How many bytes a value of fixed length has.
+    fixed: usize,
+    is_nullable: bool,
+    has_dictionary: bool,
+}
+
+impl<R: ChunkReader> Pages<R> {
+    pub fn new(file: Arc<Bounded<R>>, chunk: &ColumnChunkMetaData, rows: usize) -> Result<Self> {
+        let first = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+        if first < 0 || chunk.compressed_size() < 0 {
+            return Err(ParquetError::General("a column begins before the file".into()));
+        }
+        if chunk.file_path().is_some() {
+            return Err(ParquetError::General("a column lies in another file".into()));
+        }
+        let column = chunk.column_descr();
+        let as_packed = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
+        Ok(Self {
+            packed: SerializedPageReader::new(file, &as_packed, rows, None)?,
+            packing: chunk.compression(),
+            physical: column.physical_type(),
+            fixed: usize::try_from(column.type_length()).unwrap_or_default(),
+            is_nullable: column.max_def_level() > 0,
+            has_dictionary: false,
+        })
+    }
+
+    /// The page, unpacked, if its decoder can be given it.
+    fn trusted(&mut self, page: Page) -> Result<Page> {
+        match page {
+            Page::DictionaryPage { buf, num_values, encoding, is_sorted } => {
+                let buf = unpack(buf, self.packing, LARGEST)?;
+                if self.most_values(&buf).is_none_or(|most| num_values as usize > most) {
+                    return Err(ParquetError::General("a dictionary is shorter than it says".into()));
+                }
+                self.has_dictionary = true;
+                Ok(Page::DictionaryPage { buf, num_values, encoding, is_sorted })
+            }
+            Page::DataPage {
+                buf,
+                num_values,
+                encoding,
+                def_level_encoding,
+                rep_level_encoding,
+                statistics,
+            } => {
+                if self.is_nullable && def_level_encoding != Encoding::RLE {
+                    return Err(not_read(def_level_encoding));
+                }
+                let buf = unpack(buf, self.packing, LARGEST)?;
+                let levels = match (self.is_nullable, buf.first_chunk()) {
+                    (false, _) => 0,
+                    (true, Some(length)) => 4 + u32::from_le_bytes(*length) as usize,
+                    (true, None) => buf.len() + 1,
+                };
+                let (buf, encoding) = self.trusted_values(buf, levels, encoding)?;
+                Ok(Page::DataPage {
+                    buf,
+                    num_values,
+                    encoding,
+                    def_level_encoding,
+                    rep_level_encoding,
+                    statistics,
+                })
+            }
+            Page::DataPageV2 {
+                buf,
+                num_values,
+                encoding,
+                num_nulls,
+                num_rows,
+                def_levels_byte_len,
+                rep_levels_byte_len,
+                is_compressed,
+                statistics,
+            } => {
+                let levels = def_levels_byte_len as usize + rep_levels_byte_len as usize;
+                if levels > buf.len() {
+                    return Err(ParquetError::EOF("a page is shorter than it says".into()));
+                }
+                let packing = if is_compressed { self.packing } else { Compression::UNCOMPRESSED };
+                let buf = match packing {
+                    Compression::UNCOMPRESSED => buf,
+                    // A page of nulls alone has nothing to unpack.
+                    _ if buf.len() == levels => buf,
+                    packing => {
+                        let values = unpack(buf.slice(levels..), packing, LARGEST)?;
+                        [&buf[..levels], &values].concat().into()
+                    }
+                };
+                let (buf, encoding) = self.trusted_values(buf, levels, encoding)?;
+                Ok(Page::DataPageV2 {
+                    buf,
+                    num_values,
+                    encoding,
+                    num_nulls,
+                    num_rows,
+                    def_levels_byte_len,
+                    rep_levels_byte_len,
+                    is_compressed: false,
+                    statistics,
+                })
+            }
+        }
+    }
+
+    /// How many plain values of this type lie in `bytes`, at most; none where they have lengths that do not add up.
+    fn most_values(&self, bytes: &[u8]) -> Option<usize> {
+        match self.physical {
+            Type::BOOLEAN => bytes.len().checked_mul(8),
+            Type::INT32 | Type::FLOAT => Some(bytes.len() / 4),
+            Type::INT64 | Type::DOUBLE => Some(bytes.len() / 8),
+            Type::INT96 => Some(bytes.len() / 12),
+            Type::FIXED_LEN_BYTE_ARRAY => bytes.len().checked_div(self.fixed),
+            Type::BYTE_ARRAY => arrays(bytes),
+        }
+    }
+
+    /// # Errors
+    /// For values in an encoding that is not read, or that are none of it as far as that must be known before.
+    fn trusted_values(&self, page: Bytes, levels: usize, encoding: Encoding) -> Result<(Bytes, Encoding)> {
+        let Some(values) = page.get(levels..) else {
+            return Err(ParquetError::EOF("a page is shorter than it says".into()));
+        };
+        match encoding {
+            Encoding::PLAIN if self.physical == Type::BYTE_ARRAY => match arrays(values) {
+                // How many are asked for depends on the levels. Whoever asks for one more finds that it is too long.
+                Some(_) => Ok(([&page[..], &u32::MAX.to_le_bytes()].concat().into(), encoding)),
+                None => Err(ParquetError::EOF("a value is longer than its page".into())),
+            },
+            Encoding::PLAIN => Ok((page, encoding)),
+            Encoding::RLE if self.physical == Type::BOOLEAN => Ok((page, encoding)),
+            Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY if self.has_dictionary => {
+                Ok((page, encoding))
+            }
+            Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
+                Err(ParquetError::General("a dictionary is missing".into()))
+            }
+            Encoding::DELTA_BINARY_PACKED if matches!(self.physical, Type::INT32 | Type::INT64) => {
+                let mut values = values.iter().copied();
+                match (varint(&mut values), varint(&mut values), varint(&mut values)) {
+                    // Nulls alone: their decoder would begin with a value.
+                    (_, _, Some(0)) => Ok((page.slice(..levels), Encoding::PLAIN)),
+                    (Some(1..=LARGEST_BLOCK), Some(1..=LARGEST_BLOCK), Some(_)) => Ok((page, encoding)),
+                    _ => Err(ParquetError::General("a block of differences has an implausible size".into())),
+                }
+            }
+            other => Err(not_read(other)),
+        }
+    }
+}
+
+/// Values that are encoded as one block of differences, at most; writers take 128 or 256.
+const LARGEST_BLOCK: u64 = 1 << 16;
+
+fn not_read(encoding: Encoding) -> ParquetError {
+    ParquetError::General(format!("pages encoded as {encoding} are not read; PLAIN and dictionaries are"))
+}
+
+/// How many arrays lie here, each behind its length, if they end where the bytes do.
+fn arrays(mut bytes: &[u8]) -> Option<usize> {
+    let mut arrays = 0;
+    while let Some((length, rest)) = bytes.split_first_chunk() {
+        bytes = rest.get(u32::from_le_bytes(*length) as usize..)?;
+        arrays += 1;
+    }
+    bytes.is_empty().then_some(arrays)
+}
+
+/// The number that the next bytes write, seven bits each.
+fn varint(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let byte = bytes.next()?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+impl<R: ChunkReader> Iterator for Pages<R> {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl<R: ChunkReader> PageReader for Pages<R> {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        // The decoder would take an empty page for the last one.
+        while let Some(page) = self.packed.get_next_page()? {
+            let page = self.trusted(page)?;
+            if page.num_values() > 0 || page.is_dictionary_page() {
+                return Ok(Some(page));
+            }
+        }
+        Ok(None)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        self.packed.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.packed.skip_next_page()
+    }
+}

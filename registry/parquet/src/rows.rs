@@ -1,0 +1,248 @@
+//! Reading Parquet some rows at a time.
+
+use crate::column::{Column, Meaning, Values};
+use crate::footer::is_shallow;
+use crate::pages::Bounded;
+use bytes::Bytes;
+use parquet::basic::Repetition;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, Length};
+use scumble_registry::{Encoder, Error, RawRows, ReadRows, Result};
+use std::sync::Arc;
+
+/// Parquet, some rows at a time: of each column that is wanted a page and its dictionary are in memory, and of the others
+/// nothing.
+pub struct Rows<R: ChunkReader> {
+    file: Arc<Bounded<R>>,
+    source: String,
+    header: Vec<String>,
+    metadata: ParquetMetaData,
+    /// Of each column in the header, its place among those that hold values, if it is flat.
+    leaves: Vec<Option<usize>>,
+    /// The row group that is read, and how many of its rows were given out.
+    group: usize,
+    of_group: usize,
+    /// How many rows of the file were given out.
+    row: usize,
+    /// What is wrong with the row after those that were given out last.
+    held: Option<Error>,
+    /// The columns of the row group that are wanted, and their places in the header.
+    columns: Vec<Column>,
+    places: Vec<usize>,
+}
+
+impl<R: ChunkReader + 'static> Rows<R> {
+    /// Reads the footer of `file`; `source` names it in errors.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for what is no Parquet, or is none that can be read.
+    pub fn new(file: R, source: &str) -> Result<Self> {
+        let refuse = |problem: String| Error::Unreadable { file: source.into(), problem };
+        let file = Arc::new(Bounded(file));
+        let invalid = |problem: &str| refuse(format!("its footer is no valid Parquet: {problem}"));
+        let footer = footer_of(&*file).map_err(|error| invalid(&in_one_line(&error)))?;
+        if !is_shallow(&footer) {
+            return Err(invalid("its schema is damaged, or deeper than any that is read"));
+        }
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&*file);
+        let metadata = metadata.map_err(|error| invalid(&in_one_line(&error)))?;
+        let rows = metadata.row_groups().iter().map(|group| usize::try_from(group.num_rows()));
+        let rows = rows.collect::<std::result::Result<Vec<_>, _>>().ok();
+        let rows = rows.and_then(|rows| rows.into_iter().try_fold(0, usize::checked_add));
+        let said = usize::try_from(metadata.file_metadata().num_rows()).ok();
+        if rows.is_none() || rows != said {
+            return Err(invalid("its row groups do not add up"));
+        }
+        let schema = metadata.file_metadata().schema_descr();
+        let fields = schema.root_schema().get_fields();
+        let mut leaves = vec![None; fields.len()];
+        for (leaf, column) in schema.columns().iter().enumerate() {
+            let root = schema.get_column_root_idx(leaf);
+            let is_flat = fields.get(root).is_some_and(|field| {
+                let info = field.get_basic_info();
+                field.is_primitive() && info.has_repetition() && info.repetition() != Repetition::REPEATED
+            });
+            if is_flat && column.max_def_level() <= 1 {
+                leaves[root] = Some(leaf);
+            }
+        }
+        let header = fields.iter().map(|field| field.name().trim().to_owned()).collect();
+        Ok(Self {
+            file,
+            source: source.into(),
+            header,
+            metadata,
+            leaves,
+            group: 0,
+            of_group: 0,
+            row: 0,
+            held: None,
+            columns: vec![],
+            places: vec![],
+        })
+    }
+
+    fn refuse(&self, problem: String) -> Error {
+        Error::Unreadable { file: self.source.clone(), problem }
+    }
+
+    /// What is wrong with a column's values in this row group.
+    fn damaged(&self, place: usize, problem: &str) -> Error {
+        let column = self.header.get(place).map_or("", String::as_str);
+        self.refuse(format!(
+            "column {column:?} of its row group {} cannot be read: {problem}",
+            self.group + 1
+        ))
+    }
+
+    fn rows_of_group(&self) -> usize {
+        let groups = self.metadata.row_groups();
+        groups.get(self.group).map_or(0, |group| usize::try_from(group.num_rows()).unwrap_or(0))
+    }
+
+    /// Opens what `encoder` wants of this row group, where its next rows begin.
+    fn open(&mut self, encoder: &Encoder) -> Result<()> {
+        self.columns.clear();
+        self.places = encoder.places().collect();
+        for &place in &self.places {
+            let column = self.column(place)?;
+            self.columns.push(column);
+        }
+        // Only where another encoder comes in the middle.
+        let mut behind = self.of_group;
+        while behind > 0 {
+            let some = behind.min(1024);
+            self.read(some)?;
+            behind -= some;
+        }
+        Ok(())
+    }
+
+    fn column(&self, place: usize) -> Result<Column> {
+        let name = self.header.get(place).map_or("", String::as_str);
+        let Some(leaf) = self.leaves.get(place).copied().flatten() else {
+            return Err(self.refuse(format!(
+                "column {name:?} holds lists or groups, which are not read: make columns of them"
+            )));
+        };
+        let schema = self.metadata.file_metadata().schema_descr();
+        let group = self.metadata.row_groups().get(self.group);
+        let chunk = group.and_then(|group| group.columns().get(leaf));
+        let (Some(column), Some(chunk)) = (schema.columns().get(leaf), chunk) else {
+            return Err(self.damaged(place, "it is not there"));
+        };
+        let meaning = Meaning::of(column).map_err(|kind| {
+            self.refuse(format!(
+                "column {name:?} holds values of the type {kind}, which are not read: numbers, text, flags and dates are"
+            ))
+        })?;
+        let opened = Column::open(&self.file, column, chunk, meaning, self.rows_of_group());
+        opened.map_err(|error| self.damaged(place, &in_one_line(&error)))
+    }
+
+    /// The next `most` rows of this row group, of which there are as many.
+    fn read(&mut self, most: usize) -> Result<Vec<Values>> {
+        let read: Vec<_> = self.columns.iter_mut().map(|column| column.read(most)).collect();
+        let read = self.places.iter().zip(read).map(|(&place, read)| match read {
+            Ok((rows, values)) if rows == most => Ok(values),
+            Ok(_) => Err(self.damaged(place, "it has fewer rows than its footer says")),
+            Err(error) => Err(self.damaged(place, &in_one_line(&error))),
+        });
+        read.collect()
+    }
+
+    /// # Errors
+    /// Where the columns have more rows than the footer says: none may vanish.
+    fn check_end(&mut self) -> Result<()> {
+        let more: Vec<_> = self.columns.iter_mut().map(|column| column.read(1)).collect();
+        for (&place, more) in self.places.iter().zip(more) {
+            match more {
+                Ok((0, _)) => {}
+                Ok(_) => return Err(self.damaged(place, "it has more rows than its footer says")),
+                Err(error) => return Err(self.damaged(place, &in_one_line(&error))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the next `most` rows, or as many as there are.
+    fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
+        let mut wanted = most;
+        while wanted > 0 && self.group < self.metadata.num_row_groups() {
+            let left = self.rows_of_group() - self.of_group;
+            if left == 0 {
+                self.check_end()?;
+                self.columns.clear();
+                self.group += 1;
+                self.of_group = 0;
+                continue;
+            }
+            if self.columns.is_empty() || !encoder.places().eq(self.places.iter().copied()) {
+                self.open(encoder)?;
+            }
+            let some = wanted.min(left);
+            let mut columns = self.read(some)?;
+            for _ in 0..some {
+                self.row += 1;
+                for (values, &place) in columns.iter_mut().zip(&self.places) {
+                    let cell = values.next().map_err(|misfit| Error::Cell {
+                        file: self.source.clone(),
+                        row: self.row,
+                        column: self.header.get(place).cloned().unwrap_or_default(),
+                        value: misfit.value,
+                        problem: misfit.problem,
+                    })?;
+                    rows.push(encoder, cell)?;
+                }
+            }
+            self.of_group += some;
+            wanted -= some;
+        }
+        Ok(())
+    }
+}
+
+impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
+        if let Some(error) = self.held.take() {
+            return Err(error);
+        }
+        let mut rows = RawRows::starting_at(self.row + 1);
+        match self.append(&mut rows, encoder, most) {
+            Ok(()) => Ok((!rows.is_empty()).then_some(rows)),
+            Err(error) => rows.before(error, encoder, &mut self.held),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let total = self.metadata.file_metadata().num_rows().max(1) as u128;
+        (u128::from(self.file.len()) * self.row as u128 / total) as u64
+    }
+}
+
+/// The last thing in a file: the footer, its length, and four letters.
+fn footer_of(file: &impl ChunkReader) -> parquet::errors::Result<Bytes> {
+    let short = || ParquetError::EOF("the file is shorter than it says".into());
+    let end = file.len().checked_sub(8).ok_or_else(short)?;
+    let tail = file.get_bytes(end, 8)?;
+    let length = tail.first_chunk().map_or(0, |length| u32::from_le_bytes(*length));
+    let start = end.checked_sub(length.into()).ok_or_else(short)?;
+    file.get_bytes(start, length as usize)
+}
+
+fn in_one_line(error: &ParquetError) -> String {
+    let text = match error {
+        ParquetError::General(text) | ParquetError::NYI(text) | ParquetError::EOF(text) => text.clone(),
+        other => other.to_string(),
+    };
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
+}
