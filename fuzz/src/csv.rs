@@ -102,15 +102,9 @@ fn streamed(data: &[u8], target: Option<&str>) {
     let streams = Randomness::seeded(1).streams();
     let mut written = vec![];
     let writer = Writer::new(&mut written, &decoder).expect("memory can be written");
-    let released = stream::release(
-        &Identity::new(domain.clone()),
-        &mut reader,
-        &decoder,
-        &streams,
-        writer,
-        |_| Ok(()),
-    )
-    .expect("every row was read before");
+    let released =
+        stream::release(&Identity::new(domain.clone()), &mut reader, &decoder, &streams, writer, |_| Ok(()))
+            .expect("every row was read before");
     assert_eq!(released.records as usize * domain.flat().dim(), clipped.len());
     let again = records(&written, target, OutOfBounds::Keep, 1024).expect("what was released can be read");
     assert_eq!(again.len(), clipped.len());

@@ -36,7 +36,8 @@ fn check(secret: &Secret) {
     let again: Secret = serde_json::from_value(saved.clone()).expect("what was written can be read");
     assert_eq!(serde_json::to_value(again).ok().as_ref(), Some(&saved), "it changed when it was read");
     // Whom it is for is in it, for whoever looks.
-    let Ok(domain) = serde_json::from_value::<RecordDomain>(saved["key"]["composed"]["domain"].clone()) else {
+    let Ok(domain) = serde_json::from_value::<RecordDomain>(saved["key"]["composed"]["domain"].clone())
+    else {
         return;
     };
     let width = domain.flat().dim();
