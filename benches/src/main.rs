@@ -1,6 +1,8 @@
-//! The performance page: exact noise, whole releases, linear machines and networks beside named peers, in turns within one run, on
-//! one thread unless it says otherwise.
+//! The performance page: exact noise, whole releases, linear machines, ground states, accountants and networks beside named peers, in turns
+//! within one run, on one thread unless it says otherwise.
 
+mod accounting;
+mod ground_state;
 mod network;
 mod noise;
 mod private;
@@ -16,13 +18,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Time exact noise, releases, linear machines and networks beside named peers, and write the page.
+/// Time exact noise, releases, linear machines, ground states, accountants and networks beside named peers, and write the page.
 #[derive(Parser)]
 struct Arguments {
     /// How often each contestant is timed.
     #[arg(long, value_name = "N", default_value_t = 15)]
     rounds: usize,
-    /// A Python with numpy, scikit-learn, PyTorch and Opacus.
+    /// A Python with numpy, SciPy, scikit-learn, diffprivlib, dp-accounting, PyTorch and Opacus.
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
     /// Only sections whose title has this in it.
@@ -121,6 +123,26 @@ fn page(arguments: &Arguments) -> Result<()> {
             section
         })
         .collect();
+    // Laplace noise stands first.
+    match (Python::start(&arguments.python, noise::PEER, "diffprivlib"), sections.first_mut()) {
+        (Ok(diffprivlib), Some(section)) => {
+            section
+                .contestants
+                .push(diffprivlib.contestant("diffprivlib, `Laplace`, floating point", "laplace".into()));
+        }
+        (Err(problem), _) => missing.push(format!("diffprivlib did not take part: {problem}")),
+        (Ok(_), None) => {}
+    }
+    let mut ground_state = ground_state::interval()?;
+    match Python::start(&arguments.python, ground_state::PEER, "SciPy") {
+        Ok(scipy) => ground_state.contestants.push(ground_state::peer(&scipy)?),
+        Err(problem) => missing.push(format!("SciPy did not take part: {problem}")),
+    }
+    let mut training = accounting::dp_sgd()?;
+    match Python::start(&arguments.python, accounting::PEER, "dp-accounting") {
+        Ok(python) => training.contestants.extend(accounting::peers(&python)),
+        Err(problem) => missing.push(format!("dp-accounting did not take part: {problem}")),
+    }
     let mut network = network::autoencoder()?;
     match Python::start(&arguments.python, network::PEER, "PyTorch") {
         Ok(torch) => network.contestants.extend(network::peers(&torch)),
@@ -131,7 +153,7 @@ fn page(arguments: &Arguments) -> Result<()> {
         Ok(opacus) => private.contestants.extend(private::peers(&opacus)),
         Err(problem) => missing.push(format!("Opacus did not take part: {problem}")),
     }
-    sections.extend([network, private]);
+    sections.extend([ground_state, training, network, private]);
     sections.retain(|section| section.title.contains(&arguments.only));
     let rounds = arguments.rounds.max(1);
     let bar = ProgressBar::new(rounds as u64);

@@ -8,6 +8,9 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use scumble::sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use std::hint::black_box;
 
+/// Laplace noise by diffprivlib.
+pub(crate) const PEER: &str = include_str!("../peers/diffprivlib_laplace.py");
+
 const DRAWS: usize = 200_000;
 const STEPS: u64 = 1 << 40;
 

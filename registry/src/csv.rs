@@ -2,7 +2,7 @@
 
 use crate::{
     Cell, Decoder, Encoder, Error, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Result, Schema, WriteRows,
-    open_to_read,
+    open_to_read, rows::digits,
 };
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -160,7 +160,11 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// [`Error::Write`] where `output` fails.
     pub fn new(mut output: W, decoder: &Decoder) -> Result<Self> {
-        output.write_all(&as_csv([Ok(decoder.header().to_vec())])?).map_err(Error::from_write)?;
+        let failed = |error| Error::from_write(io::Error::other(error));
+        let mut header = csv::Writer::from_writer(vec![]);
+        header.write_record(decoder.header()).map_err(failed)?;
+        let header = header.into_inner().map_err(|error| Error::from_write(error.into_error()))?;
+        output.write_all(&header).map_err(Error::from_write)?;
         Ok(Self { output })
     }
 }
@@ -169,8 +173,19 @@ impl<W: Write> WriteRows for Writer<W> {
     type Block = Vec<u8>;
 
     fn block(decoder: &Decoder, records: &[f64]) -> Result<Vec<u8>> {
-        let text = |row: Vec<Cell>| row.into_iter().map(|cell| cell.text().into_owned()).collect();
-        as_csv(decoder.rows(records).map(|row| row.map(text)))
+        let failed = |error| Error::from_write(io::Error::other(error));
+        let (mut writer, mut buffer) = (csv::Writer::from_writer(vec![]), zmij::Buffer::new());
+        for row in decoder.rows(records) {
+            for cell in row? {
+                let text = match cell {
+                    Cell::Number(number) => digits(number, &mut buffer),
+                    cell => cell.text(),
+                };
+                writer.write_field(text.as_bytes()).map_err(failed)?;
+            }
+            writer.write_record(None::<&[u8]>).map_err(failed)?;
+        }
+        writer.into_inner().map_err(|error| Error::from_write(error.into_error()))
     }
 
     fn write(&mut self, block: Vec<u8>) -> Result<()> {
@@ -180,14 +195,6 @@ impl<W: Write> WriteRows for Writer<W> {
     fn finish(mut self) -> Result<()> {
         self.output.flush().map_err(Error::from_write)
     }
-}
-
-fn as_csv(rows: impl IntoIterator<Item = Result<Vec<String>>>) -> Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(vec![]);
-    for row in rows {
-        writer.write_record(&row?).map_err(|error| Error::from_write(io::Error::other(error)))?;
-    }
-    writer.into_inner().map_err(|error| Error::from_write(error.into_error()))
 }
 
 fn unreadable(source: &str, error: &csv::Error) -> Error {

@@ -42,7 +42,7 @@ impl<'a> Cell<'a> {
         match self {
             Self::Null => "".into(),
             Self::Text(text) => text.into(),
-            Self::Number(number) => number.to_string().into(),
+            Self::Number(number) => digits(number, &mut zmij::Buffer::new()).into_owned().into(),
             Self::Whole(number) => number.to_string().into(),
             Self::Flag(flag) => if flag { "true" } else { "false" }.into(),
         }
@@ -58,6 +58,16 @@ impl<'a> Cell<'a> {
             Self::Flag(flag) => Some(f64::from(flag)),
         }
     }
+}
+
+/// The shortest decimal digits that are read back as this number, without an exponent: what the standard library shows.
+pub(crate) fn digits(number: f64, buffer: &mut zmij::Buffer) -> Cow<'_, str> {
+    // Within these its digits have no exponent.
+    if !(1e-5..1e15).contains(&number.abs()) && number != 0.0 {
+        return number.to_string().into();
+    }
+    let digits = buffer.format_finite(number);
+    digits.strip_suffix(".0").unwrap_or(digits).into()
 }
 
 /// A table in a file: named columns, and rows of cells, some at a time and in bounded memory. What the cells mean is an
@@ -254,5 +264,31 @@ impl RawRows {
             Kept::Whole(number) => Cell::Whole(number),
             Kept::Flag(flag) => Cell::Flag(flag),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn digits_are_those_of_the_standard_library(bits: u64, small in -1e3..1e3f64, steps in -1_000_000i64..1_000_000) {
+            // Any number at all, one of everyday's size, and one on a lattice, as releases are.
+            for number in [f64::from_bits(bits), small, steps as f64 / 1024.0, steps as f64] {
+                let mut buffer = zmij::Buffer::new();
+                prop_assert_eq!(digits(number, &mut buffer), number.to_string());
+            }
+        }
+    }
+
+    #[test]
+    fn digits_at_the_ends_are_those_of_the_standard_library() {
+        let near = |number: f64| [number.next_down(), number, number.next_up()];
+        let numbers = [0.0, -0.0, 1.0, 1e-5, 1e15, 1e16, 1e-300, f64::MIN_POSITIVE, f64::MAX, 123_456.0];
+        for number in numbers.into_iter().flat_map(near).flat_map(|number| [number, -number]) {
+            assert_eq!(digits(number, &mut zmij::Buffer::new()), number.to_string());
+        }
     }
 }

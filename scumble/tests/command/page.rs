@@ -201,9 +201,10 @@ struct Visit {
     console: Vec<String>,
 }
 
-fn visit(chromium: &Path, page: &Path) -> Visit {
-    let profile = tempfile::tempdir().unwrap();
-    let output = Command::new(chromium)
+/// A browser without a window, whose profile is a folder of its own.
+fn browser(chromium: &Path, profile: &Path) -> Command {
+    let mut command = Command::new(chromium);
+    command
         .args([
             "--headless=new",
             "--no-sandbox",
@@ -211,9 +212,19 @@ fn visit(chromium: &Path, page: &Path) -> Visit {
             "--disable-dev-shm-usage",
             "--hide-scrollbars",
         ])
-        .args(["--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg("--window-size=1300,1000")
+        .arg(format!("--user-data-dir={}", profile.display()));
+    command
+}
+
+fn visit(chromium: &Path, page: &Path) -> Visit {
+    let profile = tempfile::tempdir().unwrap();
+    let output = browser(chromium, profile.path())
+        .args([
+            "--enable-logging=stderr",
+            "--virtual-time-budget=2000",
+            "--dump-dom",
+            "--window-size=1300,1000",
+        ])
         .arg(page)
         .output()
         .unwrap();
@@ -314,16 +325,8 @@ fn points() -> Vec<usize> {
 fn screenshot(chromium: &Path, page: &Path, width: u32) -> BTreeMap<[u8; 3], usize> {
     let profile = tempfile::tempdir().unwrap();
     let picture = page.with_extension("png");
-    let status = Command::new(chromium)
-        .args([
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--hide-scrollbars",
-        ])
+    let status = browser(chromium, profile.path())
         .args(["--force-device-scale-factor=1", "--force-color-profile=srgb"])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
         .arg(format!("--window-size={width},4000"))
         .arg(format!("--screenshot={}", picture.display()))
         .arg(page)

@@ -1,0 +1,42 @@
+//! What a training costs: ε of DP-SGD by privacy loss distributions and by Rényi divergences.
+
+use crate::python::Python;
+use crate::{Contestant, Result, Section};
+use scumble::accounting::{Neighbours, Run, loss, renyi};
+
+/// The same by dp-accounting.
+pub(crate) const PEER: &str = include_str!("../peers/accounting.py");
+
+const SAMPLING_RATE: f64 = 0.01;
+const NOISE_MULTIPLIER: f64 = 1.0;
+const STEPS: u64 = 1000;
+const DELTA: f64 = 1e-5;
+
+pub(crate) fn dp_sgd() -> Result<Section> {
+    let run = Run::new(SAMPLING_RATE, NOISE_MULTIPLIER, STEPS)?;
+    let neighbours = Neighbours::AddOrRemoveOne;
+    Ok(Section {
+        title: "Accounting for a private training".into(),
+        what: format!(
+            "An ε at δ = {DELTA:e} of {STEPS} steps at sampling rate {SAMPLING_RATE} and noise multiplier {NOISE_MULTIPLIER}, for neighbours by one \
+             record more or less. Ours by privacy loss distributions comes from both sides, above and below; dp-accounting's from above."
+        ),
+        contestants: vec![
+            Contestant::timed("scumble, privacy loss distributions, both bounds", 1, move || {
+                Ok(loss::epsilon(&[run], DELTA, neighbours)?)
+            }),
+            Contestant::timed("scumble, Rényi divergences", 1, move || {
+                Ok(renyi::epsilon(&[run], DELTA, neighbours)?)
+            }),
+        ],
+    })
+}
+
+/// Those that take part in Python.
+pub(crate) fn peers(python: &Python) -> impl Iterator<Item = Contestant> {
+    let accountants = [("pld", "privacy loss distributions"), ("rdp", "Rényi divergences")];
+    accountants.into_iter().map(|(task, named)| {
+        let task = format!("{task} {SAMPLING_RATE} {NOISE_MULTIPLIER} {STEPS} {DELTA}");
+        python.contestant(&format!("dp-accounting, {named}"), task)
+    })
+}

@@ -1,0 +1,42 @@
+//! Noise of the least Fisher information in an interval: the ground state of equation (9) of Farokhi.
+
+use crate::python::Python;
+use crate::{Contestant, Result, Section};
+use scumble::schrodinger::GroundState;
+
+/// The same by SciPy, on a grid.
+pub(crate) const PEER: &str = include_str!("../peers/ground_state.py");
+
+/// λ, ϑ, and the ends of the interval.
+const PROBLEM: [f64; 4] = [100.0, 1.0, -1.0, 2.0];
+
+/// How near the peer's eigenvalue comes to ours, whose own error is far below that.
+const SHARE: f64 = 1e-6;
+
+const SOLUTIONS: usize = 20;
+
+fn solve() -> Result<GroundState> {
+    let [lambda, weight, lower, upper] = PROBLEM;
+    Ok(GroundState::new(lambda, weight, lower, upper)?)
+}
+
+pub(crate) fn interval() -> Result<Section> {
+    let [lambda, weight, lower, upper] = PROBLEM;
+    Ok(Section {
+        title: "A ground state".into(),
+        what: format!(
+            "The density of least Fisher information at λ = {lambda}, ϑ = {weight} between {lower} and {upper}: energy, moments and the density \
+             itself. SciPy finds the lowest eigenvalue on the coarsest grid, of powers of two, on which it is within {SHARE:e} of ours."
+        ),
+        contestants: vec![Contestant::timed("scumble, `GroundState`", SOLUTIONS, || {
+            (0..SOLUTIONS).map(|_| solve()).collect::<Result<Vec<_>>>()
+        })],
+    })
+}
+
+/// The one that takes part in Python.
+pub(crate) fn peer(python: &Python) -> Result<Contestant> {
+    let [lambda, weight, lower, upper] = PROBLEM;
+    let task = format!("{lambda} {weight} {lower} {upper} {} {SHARE}", solve()?.mu());
+    Ok(python.contestant("SciPy, `eigh_tridiagonal`", task))
+}
