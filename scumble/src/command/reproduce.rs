@@ -4,7 +4,7 @@ use super::{Failure, command_line, print, print_json, progress_bar};
 use crate::datasets::folder;
 use crate::registry::{Error, Existing, NewFile, Readable, Registry};
 use crate::reproduce::{self, Finding, Grid, Report, Reproduction, Setting};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 #[derive(Args)]
+#[command(group(ArgGroup::new("written").args(["output", "markdown"]).multiple(true)))]
 pub(super) struct ReproduceArguments {
     /// A result, as the list without a name shows it.
     #[arg(conflicts_with = "all")]
@@ -36,7 +37,7 @@ pub(super) struct ReproduceArguments {
     #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
     /// Replace files that stand there.
-    #[arg(long)]
+    #[arg(long, requires = "written")]
     force: bool,
 }
 

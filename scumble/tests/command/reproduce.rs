@@ -310,6 +310,23 @@ fn numbers_and_chart_are_written_once() {
 }
 
 #[test]
+fn a_document_has_the_claims_and_the_command_that_made_it() {
+    let files = Files::new();
+    let line = "reproduce fisher-svm/figure-3 --quick --markdown found.md";
+    files.run(line);
+    let document = files.read("found.md");
+    assert!(document.contains(&format!("$ scumble {line}\n")), "{document}");
+    assert!(
+        document.contains("### fisher-svm/figure-3") && document.contains("| reproduced |"),
+        "{document}"
+    );
+    assert_eq!(files.refuses(line), "found.md is there already, and stays");
+    files.run(&format!("{line} --force"));
+    assert_eq!(files.read("found.md"), document.replace("found.md\n", "found.md --force\n"));
+    assert!(files.refuses("reproduce fisher-svm/figure-3 --markdown no/found.md").contains("no/found.md"));
+}
+
+#[test]
 fn what_is_wrong_is_one_line_and_writes_nothing() {
     let files = Files::new();
     assert!(files.refuses("reproduce fisher-svm/figure-2").contains("did you mean \"fisher-svm/figure-"));
