@@ -9,7 +9,7 @@ use std::fmt::Write;
 pub fn markdown(reports: &[Report], command: &str) -> String {
     let mut text = format!(
         "# Papers, found again\n\nMade by the command, and not by hand:\n\n```console\n$ {command}\n```\n\n\
-         *Reproduced* is what came out as the paper says; *better* came out better than it says; what *differs* says why.\n\n"
+         *Reproduced* is what came out as the paper says; *better* came out better than it says; what *differs* says why, there or in the words below its table.\n\n"
     );
     let papers = || reports.chunk_by(|a, b| a.paper == b.paper);
     text += "| paper | reproduced | better | differs |\n|---|---:|---:|---:|\n";
