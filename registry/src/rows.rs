@@ -60,7 +60,8 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The shortest decimal digits that are read back as this number, without an exponent: what the standard library shows.
+/// The shortest decimal digits that are read back as this number, without an exponent: as many as the standard library shows, and the same but
+/// where two are equally near.
 pub(crate) fn digits(number: f64, buffer: &mut zmij::Buffer) -> Cow<'_, str> {
     // Within these its digits have no exponent.
     if !(1e-5..1e15).contains(&number.abs()) && number != 0.0 {
@@ -274,11 +275,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digits_are_those_of_the_standard_library(bits: u64, small in -1e3..1e3f64, steps in -1_000_000i64..1_000_000) {
-            // Any number at all, one of everyday's size, and one on a lattice, as releases are.
-            for number in [f64::from_bits(bits), small, steps as f64 / 1024.0, steps as f64] {
+        fn digits_are_read_back_and_as_few_as_the_standard_librarys(
+            bits: u64, small in -1e3..1e3f64, steps in -1_000_000_000_000i64..1_000_000_000_000, exponent in 0..60,
+        ) {
+            // Any number at all, one of everyday's size, and some on lattices, as releases are: there two may be equally near.
+            let lattice = steps as f64 / f64::from(exponent).exp2();
+            for number in [f64::from_bits(bits), small, lattice, steps as f64] {
                 let mut buffer = zmij::Buffer::new();
-                prop_assert_eq!(digits(number, &mut buffer), number.to_string());
+                let found = digits(number, &mut buffer);
+                prop_assert_eq!(found.len(), number.to_string().len(), "{} and {}", found, number);
+                let read: f64 = found.parse().unwrap();
+                prop_assert!(read.to_bits() == number.to_bits() || number.is_nan(), "{} and {}", found, number);
             }
         }
     }
