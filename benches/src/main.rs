@@ -37,6 +37,9 @@ struct Arguments {
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
+/// Those of a section that take part in a Python.
+type Peers = fn(&Python) -> Result<Vec<Contestant>>;
+
 /// Contestants that are compared with the first of them.
 struct Section {
     title: String,
@@ -123,36 +126,28 @@ fn page(arguments: &Arguments) -> Result<()> {
             section
         })
         .collect();
-    // Laplace noise stands first.
-    match (Python::start(&arguments.python, noise::PEER, "diffprivlib"), sections.first_mut()) {
-        (Ok(diffprivlib), Some(section)) => {
-            section
-                .contestants
-                .push(diffprivlib.contestant("diffprivlib, `Laplace`, floating point", "laplace".into()));
+    let mut joined = |section: Option<&mut Section>, program, needs: &str, peers: Peers| -> Result<()> {
+        match (Python::start(&arguments.python, program, needs), section) {
+            (Ok(python), Some(section)) => section.contestants.extend(peers(&python)?),
+            (Ok(_), None) => {}
+            (Err(problem), _) => missing.push(format!("{needs} did not take part: {problem}")),
         }
-        (Err(problem), _) => missing.push(format!("diffprivlib did not take part: {problem}")),
-        (Ok(_), None) => {}
-    }
+        Ok(())
+    };
     let mut ground_state = ground_state::interval()?;
-    match Python::start(&arguments.python, ground_state::PEER, "SciPy") {
-        Ok(scipy) => ground_state.contestants.push(ground_state::peer(&scipy)?),
-        Err(problem) => missing.push(format!("SciPy did not take part: {problem}")),
-    }
     let mut training = accounting::dp_sgd()?;
-    match Python::start(&arguments.python, accounting::PEER, "dp-accounting") {
-        Ok(python) => training.contestants.extend(accounting::peers(&python)),
-        Err(problem) => missing.push(format!("dp-accounting did not take part: {problem}")),
-    }
     let mut network = network::autoencoder()?;
-    match Python::start(&arguments.python, network::PEER, "PyTorch") {
-        Ok(torch) => network.contestants.extend(network::peers(&torch)),
-        Err(problem) => missing.push(format!("PyTorch did not take part: {problem}")),
-    }
     let mut private = private::autoencoder()?;
-    match Python::start(&arguments.python, private::PEER, "Opacus") {
-        Ok(opacus) => private.contestants.extend(private::peers(&opacus)),
-        Err(problem) => missing.push(format!("Opacus did not take part: {problem}")),
-    }
+    // Laplace noise stands first.
+    joined(sections.first_mut(), noise::PEER, "diffprivlib", |python| Ok(vec![noise::peer(python)]))?;
+    joined(Some(&mut ground_state), ground_state::PEER, "SciPy", |python| {
+        Ok(vec![ground_state::peer(python)?])
+    })?;
+    joined(Some(&mut training), accounting::PEER, "dp-accounting", |python| {
+        Ok(accounting::peers(python).collect())
+    })?;
+    joined(Some(&mut network), network::PEER, "PyTorch", |python| Ok(network::peers(python).collect()))?;
+    joined(Some(&mut private), private::PEER, "Opacus", |python| Ok(private::peers(python).collect()))?;
     sections.extend([ground_state, training, network, private]);
     sections.retain(|section| section.title.contains(&arguments.only));
     let rounds = arguments.rounds.max(1);

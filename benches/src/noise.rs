@@ -1,5 +1,6 @@
 //! Exact noise on a lattice of step 2⁻⁴⁰ at scale 1, beside floating-point noise and OpenDP's.
 
+use crate::python::Python;
 use crate::{Contestant, Result, Section};
 use rand::Rng;
 use rand_chacha::ChaCha20Rng;
@@ -10,6 +11,11 @@ use std::hint::black_box;
 
 /// Laplace noise by diffprivlib.
 pub(crate) const PEER: &str = include_str!("../peers/diffprivlib_laplace.py");
+
+/// The one that takes part in Python.
+pub(crate) fn peer(python: &Python) -> Contestant {
+    python.contestant("diffprivlib, `Laplace`, floating point", "laplace".into())
+}
 
 const DRAWS: usize = 200_000;
 const STEPS: u64 = 1 << 40;

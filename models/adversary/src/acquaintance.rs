@@ -91,10 +91,13 @@ pub fn acquaintance(table: &Table, released: &Table, known_share: f64, seed: u64
     };
     let unread = squares(reader.outputs.mean.view().insert_axis(Axis(0)));
     let recovered = if unread > 0.0 { 1.0 - squares(guesses.view()) / unread } else { f64::NAN };
+    let before: Vec<f64> = truth.outer_iter().map(|candidate| reader.surprise_before(candidate)).collect();
     // Each beside another: the next in an order by chance.
     let right = (0..truth.nrows()).map(|row| {
         let other = (row + 1 + (rng.next_u64() % (truth.nrows() as u64 - 1)) as usize) % truth.nrows();
-        let surprise = |candidate: usize| reader.surprise(truth.row(candidate), guesses.row(row));
+        let surprise = |candidate: usize| {
+            reader.surprise_after(truth.row(candidate), guesses.row(row)) - before[candidate]
+        };
         match surprise(row).total_cmp(&surprise(other)) {
             std::cmp::Ordering::Less => 1.0,
             std::cmp::Ordering::Equal => 0.5,
@@ -190,17 +193,23 @@ impl Reader {
         self.inputs.standardised(seen).dot(&self.weights) * &self.outputs.width + &self.outputs.mean
     }
 
-    /// Twice how much less likely the release is, of which she made `guess`, where the record was `candidate`, up to a constant.
-    fn surprise(&self, candidate: ArrayView1<f64>, guess: ArrayView1<f64>) -> f64 {
-        let [after, before] = &self.errors;
-        let length = |factor: &Llt<f64>, centre: ArrayView1<f64>| {
-            let off = Mat::from_fn(candidate.len(), 1, |at, _| {
-                (candidate[at] - centre[at]) / self.outputs.width[at]
-            });
-            let solved = factor.solve(&off);
-            (0..candidate.len()).map(|at| off[(at, 0)] * solved[(at, 0)]).sum::<f64>()
-        };
-        length(after, guess) - length(before, self.outputs.mean.view())
+    /// Twice how unlikely the record `candidate` is, where she made `guess` of its release, up to a constant. Less [`Self::surprise_before`] it is
+    /// how unlikely that release is of the candidate.
+    fn surprise_after(&self, candidate: ArrayView1<f64>, guess: ArrayView1<f64>) -> f64 {
+        self.length(&self.errors[0], candidate, guess)
+    }
+
+    /// The same without a release.
+    fn surprise_before(&self, candidate: ArrayView1<f64>) -> f64 {
+        self.length(&self.errors[1], candidate, self.outputs.mean.view())
+    }
+
+    /// The squared length of what is off, in units of the errors.
+    fn length(&self, errors: &Llt<f64>, candidate: ArrayView1<f64>, centre: ArrayView1<f64>) -> f64 {
+        let off =
+            Mat::from_fn(candidate.len(), 1, |at, _| (candidate[at] - centre[at]) / self.outputs.width[at]);
+        let solved = errors.solve(&off);
+        (0..candidate.len()).map(|at| off[(at, 0)] * solved[(at, 0)]).sum()
     }
 }
 
