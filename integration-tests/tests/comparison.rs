@@ -101,8 +101,7 @@ fn an_unbiased_error_is_that_of_the_noise_and_no_less_than_is_promised() {
     let variance = wine.table.records().var_axis(ndarray::Axis(0), 0.0).sum();
     let (width, dim) = (wine.domain.features().l1_diameter(), wine.domain.features().dim() as f64);
     let registry = Registry::installed().unwrap();
-    let entrants = ["laplace", "fisher-gaussian"]
-        .map(|name| Entrant { plugin: *registry.get(name).unwrap(), parameters: Value::Null });
+    let entrants = ["laplace", "fisher-gaussian"].map(|name| Entrant::new(*registry.get(name).unwrap()));
     let metrics = vec![Metric::Accuracy, Metric::UnbiasedError];
     let wines = Comparison::new(wine, entrants.to_vec());
     let outcome = run(&Comparison { metrics, trials: 20, epsilons: vec![2.0], ..wines });
@@ -159,8 +158,14 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
     let own = |most_train| {
         let mut comparison = comparison(&[100.0]);
         comparison.data.train_records = Some(1000);
-        comparison.splitting =
-            Splitting { kind: SplitKind::Own, most_train, most_test: None, volunteers: 0.0, balance: false };
+        comparison.splitting = Splitting {
+            kind: SplitKind::Own,
+            most_train,
+            most_test: None,
+            volunteers: 0.0,
+            validation: 0.0,
+            balance: false,
+        };
         comparison.metrics = vec![Metric::Accuracy, Metric::BalancedAccuracy];
         run(&comparison)
     };
@@ -238,8 +243,8 @@ fn experiments_with_volunteers_have_a_row_of_every_mechanism() {
 #[test]
 fn designs_learn_the_task_from_the_volunteers() {
     let registry = Registry::installed().unwrap();
-    let entrants = ["task-agnostic", "task-aware-linear"]
-        .map(|name| Entrant { plugin: *registry.get(name).unwrap(), parameters: Value::Null });
+    let entrants =
+        ["task-agnostic", "task-aware-linear"].map(|name| Entrant::new(*registry.get(name).unwrap()));
     let mut with = Comparison { entrants: entrants.to_vec(), ..comparison(&[20.0]) };
     let without = with.run(|_| (), || ()).unwrap_err().to_string();
     assert!(without.contains("it learns from volunteers' records, and there are none"), "{without}");

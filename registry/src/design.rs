@@ -132,10 +132,10 @@ impl Design {
     /// The design with what raw records look like, so that whoever holds it can release rows of a file.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] for a target that the schema lacks, [`Error::Shape`] where the mechanism was designed for
-    /// other records.
+    /// [`Error::Schema`] for one that is a draft, [`Error::MissingColumn`] for a target that it lacks, [`Error::Shape`] where the
+    /// mechanism was designed for other records.
     pub fn for_records(mut self, schema: Schema, target: Option<&str>) -> Result<Self> {
-        let records = Records { schema, target: target.map(str::to_owned) };
+        let records = Records { schema: schema.settled()?, target: target.map(str::to_owned) };
         records.check(self.mechanism.domain())?;
         self.records = Some(records);
         Ok(self)

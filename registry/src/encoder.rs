@@ -103,6 +103,17 @@ impl Encoder {
         Ok(Self { source: source.into(), cells: header.len(), domain, fields, beside: None, out_of_bounds })
     }
 
+    /// What picks all cells of rows with this header, whatever stands in them: to be looked at, and not to be encoded.
+    ///
+    /// # Errors
+    /// As [`Schema::of_numbers`].
+    pub(crate) fn of_any_cells(header: &[String], source: &str) -> Result<Self> {
+        let names: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut encoder = Self::new(&Schema::of_numbers(header)?, &names, None, OutOfBounds::Keep, source)?;
+        encoder.fields.iter_mut().for_each(|field| field.longest = usize::MAX);
+        Ok(encoder)
+    }
+
     /// The same, with the cells of one more `column` of this header, of which the schema need not know: they are read, and not
     /// encoded.
     ///

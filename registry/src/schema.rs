@@ -11,7 +11,8 @@ use std::path::Path;
 ///
 /// A real column becomes one coordinate in [0, 1] by its bounds, a category one coordinate a level (one-hot). A column in which cells may be
 /// missing says what stands for them: `missing = 50000.0`, or a level. Then an empty cell is read as that, or those that
-/// `missing_cells = ["NA", "?"]` lists. Elsewhere an empty cell is an error.
+/// `missing_cells = ["NA", "?"]` lists. Elsewhere an empty cell is an error. With `draft = true` before its columns it is a
+/// [draft](crate::draft()).
 ///
 /// ```
 /// use scumble_registry::Schema;
@@ -41,6 +42,9 @@ use std::path::Path;
 pub struct Schema {
     #[serde(skip)]
     source: String,
+    /// Whether it was drafted from records. No such schema is saved.
+    #[serde(skip)]
+    is_draft: bool,
     #[serde(rename = "column")]
     columns: Vec<Column>,
 }
@@ -56,7 +60,7 @@ impl TryFrom<Saved> for Schema {
     type Error = Error;
 
     fn try_from(saved: Saved) -> Result<Self> {
-        let schema = Self { source: "the schema".into(), columns: saved.column };
+        let schema = Self { source: "the schema".into(), is_draft: false, columns: saved.column };
         schema.check()?;
         Ok(schema)
     }
@@ -65,11 +69,13 @@ impl TryFrom<Saved> for Schema {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
+    #[serde(default)]
+    draft: bool,
     column: Vec<toml::Table>,
 }
 
 /// A bound has room to grow: noise may take a value many widths away.
-const LARGEST_BOUND: f64 = 1e100;
+pub(crate) const LARGEST_BOUND: f64 = 1e100;
 
 /// One column of a schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -237,9 +243,31 @@ impl Schema {
                 refuse(format!("{name}: {}", error.message().replace('\n', " ")))
             })
         });
-        let schema = Self { source: source.into(), columns: columns.collect::<Result<_>>()? };
+        let columns = columns.collect::<Result<_>>()?;
+        let schema = Self { source: source.into(), is_draft: unchecked.draft, columns };
         schema.check()?;
         Ok(schema)
+    }
+
+    /// Whether it says of itself that it was [drafted](crate::draft()) from records, and not yet gone over.
+    pub fn is_draft(&self) -> bool {
+        self.is_draft
+    }
+
+    /// The same, where it is no draft: what is designed to be released rests on it.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] for a draft.
+    pub fn settled(self) -> Result<Self> {
+        match self.is_draft {
+            true => Err(Error::Schema {
+                file: self.source,
+                problem: "it is a draft, and bounds that were taken from the records promise nothing: say what is publicly known of \
+                          the columns, and take `draft = true` away"
+                    .into(),
+            }),
+            false => Ok(self),
+        }
     }
 
     /// The schema in this file.
@@ -254,7 +282,7 @@ impl Schema {
     /// The same where no cell is missing, as in what was released: there a number that means "missing" elsewhere is noise.
     pub(crate) fn without_missing(&self) -> Self {
         let whole = |column: &Column| Column { missing: None, missing_cells: vec![], ..column.clone() };
-        Self { source: self.source.clone(), columns: self.columns.iter().map(whole).collect() }
+        Self { columns: self.columns.iter().map(whole).collect(), ..self.clone() }
     }
 
     /// Columns of numbers that are kept as they are: bounds of 0 and 1, for a reader that heeds none.
@@ -270,7 +298,7 @@ impl Schema {
             kind: number.clone(),
         });
         let columns = columns.collect();
-        let schema = Self { source: "the columns".into(), columns };
+        let schema = Self { source: "the columns".into(), is_draft: false, columns };
         schema.check()?;
         Ok(schema)
     }
@@ -363,7 +391,7 @@ impl Schema {
     /// The schema of these columns alone.
     pub(crate) fn columns_named(&self, names: &[&str]) -> Result<Self> {
         let columns = names.iter().map(|name| Ok(self.column(name)?.clone())).collect::<Result<_>>()?;
-        let part = Self { source: self.source.clone(), columns };
+        let part = Self { columns, ..self.clone() };
         part.check()?;
         Ok(part)
     }

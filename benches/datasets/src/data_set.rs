@@ -21,6 +21,8 @@ pub struct DataSet {
     pub domain: RecordDomain,
     /// The width of the target's bounds in its own unit; 1 for a class.
     pub target_width: f64,
+    /// Whether its schema is a draft, whose bounds were taken from the records: then nothing is promised of them yet.
+    pub is_drafted: bool,
     /// What was clipped to the public bounds. It is about the data: for their owner alone.
     pub clipped: Vec<Clipped>,
     /// The first so many records are for training, where the set has a split of its own: given, or by time. The rest are
@@ -86,6 +88,20 @@ impl DataSet {
         Ok(Self { train_records: Some(records.saturating_sub(test).max(1)), ..data })
     }
 
+    /// The same data set of no more than `table`, without a split of its own.
+    pub fn of(&self, name: String, table: Table) -> Self {
+        Self {
+            name,
+            target: self.target.clone(),
+            table,
+            domain: self.domain.clone(),
+            target_width: self.target_width,
+            is_drafted: self.is_drafted,
+            clipped: vec![],
+            train_records: None,
+        }
+    }
+
     /// What was loaded by `schema`, without a split of its own.
     pub(crate) fn new(name: &str, target: &str, schema: &Schema, loaded: Loaded) -> Result<Self> {
         let target_width = match schema.column(target)?.kind {
@@ -98,6 +114,7 @@ impl DataSet {
             table: loaded.table,
             domain: loaded.domain,
             target_width,
+            is_drafted: schema.is_draft(),
             clipped: loaded.clipped,
             train_records: None,
         })

@@ -60,6 +60,7 @@ impl Images {
             domain: RecordDomain::new(columns.clone(), Domain::unit_box(columns.len()), classes)?,
             table: Table::new(columns, pixels, Target::Class(labels.into()))?,
             target_width: 1.0,
+            is_drafted: false,
             clipped: vec![],
             train_records: Some(count(train)),
         })

@@ -128,11 +128,34 @@ impl GridSearch {
         randomness: &mut Randomness,
     ) -> Result<Found, E> {
         let count = candidates.len();
-        let answer = self.check(count)?;
-        let promised = self.asking.guarantee(answer, count);
-        let (epsilon, _) = promised.cost(Unit::Record);
+        let promised = self.asking.guarantee(self.check(count)?, count);
         let guarantee = promised.under(randomness.provenance());
         ledger.check_release(dataset, &guarantee, None)?;
+        let truths = self.truths(candidates)?;
+        let what = format!("private validation of {count} candidates");
+        ledger.charge_release(dataset, &guarantee, None, &what)?;
+        Ok(self.found(truths, randomness)?)
+    }
+
+    /// The same on records of one's own, to see what would be found: no account is charged, and nothing of it may leave.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), but for those of a ledger.
+    pub fn rehearse<E: From<Error>>(
+        &self,
+        candidates: Vec<Candidate<'_, E>>,
+        randomness: &mut Randomness,
+    ) -> Result<Found, E> {
+        self.check(candidates.len())?;
+        Ok(self.found(self.truths(candidates)?, randomness)?)
+    }
+
+    /// Each candidate's name, and whether it is right about each of those who are asked about it.
+    fn truths<E: From<Error>>(
+        &self,
+        candidates: Vec<Candidate<'_, E>>,
+    ) -> Result<Vec<(String, Vec<bool>)>, E> {
+        let count = candidates.len();
         let mut truths = vec![];
         for (at, Candidate { name, judge }) in candidates.into_iter().enumerate() {
             let asked = self.asking.people(self.people, at, count);
@@ -146,8 +169,16 @@ impl GridSearch {
             }
             truths.push((name, truth));
         }
-        let what = format!("private validation of {count} candidates");
-        ledger.charge_release(dataset, &guarantee, None, &what)?;
+        Ok(truths)
+    }
+
+    /// What the flipped answers say.
+    fn found(&self, truths: Vec<(String, Vec<bool>)>, randomness: &mut Randomness) -> Result<Found, Error> {
+        let count = truths.len();
+        let answer = self.check(count)?;
+        let promised = self.asking.guarantee(answer, count);
+        let (epsilon, _) = promised.cost(Unit::Record);
+        let guarantee = promised.under(randomness.provenance());
         let streams = randomness.streams();
         let level = 1.0 - (1.0 - self.level) / count as f64;
         let judged = (0..).zip(truths).map(|(block, (name, truth))| {

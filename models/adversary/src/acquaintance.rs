@@ -4,9 +4,12 @@
 use crate::{Error, Result};
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, Side};
+use linfa::traits::{Fit, Predict};
+use linfa::{Dataset, ParamGuard};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 use rand::RngCore;
 use rand::seq::SliceRandom;
+use scumble_classifier::{ClassifierParams, VectorModel};
 use scumble_registry::{Randomness, Table, Target};
 
 /// She learns from no more records than this, and reads no more: her work is that of a matrix so large.
@@ -20,6 +23,20 @@ const PENALTIES: [f64; 12] = [1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 
 /// What is left of a coordinate's variance where all of it seems to be known.
 const LEAST_VARIANCE: f64 = 1e-9;
 
+/// Units of each of her network's two hidden layers, and how often it sees each record.
+const NETWORK: ([usize; 2], usize) = ([64, 64], 60);
+
+/// Who knows some of the records of a release, and how hard she tries.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Acquaintance {
+    /// The share of the records that she knows, with the rows that they became, in (0, 1).
+    pub known_share: f64,
+    /// Whether she trains a network beside her ridge regression, and reads by it what it reads better: seconds, and not milliseconds.
+    pub network: bool,
+    /// Which records she knows, and where her network begins.
+    pub seed: u64,
+}
+
 /// What an acquaintance learns of records that she does not know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Learned {
@@ -30,29 +47,31 @@ pub struct Learned {
     pub advantage: f64,
 }
 
-/// How much an adversary learns of the other rows of `released`, who knows a share `known_share` of the n records of `table` with the rows
-/// that they became, drawn by `seed`.
+/// How much an adversary learns of the other rows of `released`, who knows some of the n records of `table` with the rows that they became.
 ///
 /// She guesses the others by ridge regression of all coordinates of a record on all of the released one, with a penalty for each that she
-/// chooses by records that she did not learn from; and tells two records apart by how likely her errors are. None where rows of the release
+/// chooses by records that she did not learn from, or by a network, where that did better on these; and tells two records apart by how likely
+/// her errors are. None where rows of the release
 /// are no rows of the table, or fewer than eight records are known or unknown.
 ///
 /// ```
-/// use scumble_adversary::acquaintance;
+/// use scumble_adversary::{Acquaintance, acquaintance};
 /// use ndarray::Array2;
 /// use scumble_registry::{Table, Target};
 ///
 /// let records = Array2::from_shape_fn((100, 2), |(row, column)| ((row * (3 + column)) % 17) as f64);
 /// let table = Table::new(vec!["a".into(), "b".into()], records, Target::None)?;
 /// // What leaves as it is, she reads.
-/// let learned = acquaintance(&table, &table, 0.5, 1)?.unwrap();
+/// let she = Acquaintance { known_share: 0.5, network: false, seed: 1 };
+/// let learned = acquaintance(&table, &table, she)?.unwrap();
 /// assert!(learned.recovered > 0.999_999 && learned.advantage > 0.9);
 /// # Ok::<(), scumble_adversary::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for a share that is not within (0, 1).
-pub fn acquaintance(table: &Table, released: &Table, known_share: f64, seed: u64) -> Result<Option<Learned>> {
+/// [`Error::Shape`] for a share that is not within (0, 1), and for what stops a network.
+pub fn acquaintance(table: &Table, released: &Table, she: Acquaintance) -> Result<Option<Learned>> {
+    let Acquaintance { known_share, seed, .. } = she;
     if !(known_share > 0.0 && known_share < 1.0) {
         return Err(Error::shape(format!(
             "known_share must lie between 0 and 1, and {known_share} does not"
@@ -75,7 +94,7 @@ pub fn acquaintance(table: &Table, released: &Table, known_share: f64, seed: u64
         return Ok(None);
     }
     let of = |values: &Array2<f64>, rows: &[usize]| values.select(Axis(0), rows);
-    let Some(reader) = Reader::learn(&of(&seen, known), &of(&made_of, known)) else {
+    let Some(reader) = Reader::learn(&of(&seen, known), &of(&made_of, known), she)? else {
         return Ok(None);
     };
     let (guesses, truth) = (reader.guess(of(&seen, unknown)), of(&made_of, unknown));
@@ -149,13 +168,15 @@ struct Reader {
     outputs: Place,
     /// From standardised released coordinates to standardised ones of records.
     weights: Array2<f64>,
+    /// The same by a network, for the coordinates that it reads better.
+    network: Option<(VectorModel, Vec<usize>)>,
     /// Of the errors of her guesses, and of the mean as a guess, each with its covariance factored.
     errors: [Llt<f64>; 2],
 }
 
 impl Reader {
     /// None where the values are too large for squares.
-    fn learn(seen: &Array2<f64>, made_of: &Array2<f64>) -> Option<Self> {
+    fn learn(seen: &Array2<f64>, made_of: &Array2<f64>, she: Acquaintance) -> Result<Option<Self>> {
         let judges = (seen.nrows() / JUDGED).max(1);
         let parts = |values: &Array2<f64>| {
             let (judged, lesson) = values.view().split_at(Axis(0), judges);
@@ -165,7 +186,9 @@ impl Reader {
         let (inputs, outputs) = (Place::of(&seen), Place::of(&made_of));
         let (seen, made_of) = (inputs.standardised(seen), outputs.standardised(made_of));
         let (judged_seen, truth) = (inputs.standardised(judged_seen), outputs.standardised(judged_made_of));
-        let (basis, variances) = principal(&seen)?;
+        let Some((basis, variances)) = principal(&seen) else {
+            return Ok(None);
+        };
         let records = seen.nrows() as f64;
         let slopes = seen.dot(&basis).t().dot(&made_of) / records;
         let judged = judged_seen.dot(&basis);
@@ -183,14 +206,31 @@ impl Reader {
                 }
             }
         }
-        let errors = &truth - &judged.dot(&best.1);
-        let errors = [factored(&errors)?, factored(&truth)?];
-        Some(Self { inputs, outputs, weights: basis.dot(&best.1), errors })
+        let weights = basis.dot(&best.1);
+        let network = match she.network {
+            true => {
+                let network = trained(seen, made_of, she.seed)?;
+                let errors = (&truth - &network.predict(&judged_seen)).mapv(|error| error * error);
+                let errors = errors.sum_axis(Axis(0));
+                let better = (0..errors.len()).filter(|&at| errors[at] < best.0[at]).collect();
+                Some((network, better))
+            }
+            false => None,
+        };
+        let errors = &truth - &read(&weights, network.as_ref(), &judged_seen);
+        Ok(factored(&errors).zip(factored(&truth)).map(|(after, before)| Self {
+            inputs,
+            outputs,
+            weights,
+            network,
+            errors: [after, before],
+        }))
     }
 
     /// What she takes the records for (n × m) that were released so (n × m′).
     fn guess(&self, seen: Array2<f64>) -> Array2<f64> {
-        self.inputs.standardised(seen).dot(&self.weights) * &self.outputs.width + &self.outputs.mean
+        let guesses = read(&self.weights, self.network.as_ref(), &self.inputs.standardised(seen));
+        guesses * &self.outputs.width + &self.outputs.mean
     }
 
     /// Twice how unlikely the record `candidate` is, where she made `guess` of its release, up to a constant. Less [`Self::surprise_before`] it is
@@ -211,6 +251,29 @@ impl Reader {
         let solved = errors.solve(&off);
         (0..candidate.len()).map(|at| off[(at, 0)] * solved[(at, 0)]).sum()
     }
+}
+
+/// What is made of standardised released coordinates (n × m′): standardised ones of records (n × m), some of them by a network.
+fn read(
+    weights: &Array2<f64>,
+    network: Option<&(VectorModel, Vec<usize>)>,
+    seen: &Array2<f64>,
+) -> Array2<f64> {
+    let mut guesses = seen.dot(weights);
+    if let Some((network, columns)) = network {
+        let by_network = network.predict(seen);
+        columns.iter().for_each(|&at| guesses.column_mut(at).assign(&by_network.column(at)));
+    }
+    guesses
+}
+
+/// # Errors
+/// [`Error::Shape`] with what stops the training.
+fn trained(seen: Array2<f64>, made_of: Array2<f64>, seed: u64) -> Result<VectorModel> {
+    let (hidden, epochs) = NETWORK;
+    let params = ClassifierParams::default().hidden(hidden.to_vec()).epochs(epochs).annealed(true).seed(seed);
+    let fitted = params.check().and_then(|params| params.fit(&Dataset::new(seen, made_of)));
+    fitted.map_err(|problem| Error::shape(problem.to_string()))
 }
 
 /// Directions in which standardised values (n × m) vary, and how much they do.
@@ -253,6 +316,7 @@ fn factored(errors: &Array2<f64>) -> Option<Llt<f64>> {
 mod tests {
     use super::*;
     use rand::Rng;
+    use std::f64::consts::PI;
 
     /// Roughly standard normal: a sum of twelve, which squares and tails at these sizes do not tell from it.
     fn normal(rng: &mut impl Rng) -> f64 {
@@ -264,19 +328,24 @@ mod tests {
         Table::new(columns, records, target).unwrap()
     }
 
+    fn with(network: bool) -> Acquaintance {
+        Acquaintance { known_share: 0.5, network, seed: 3 }
+    }
+
     /// Of records of variance v in two independent columns under noise of variance s she can recover v/(v + s), and no map does better; and
     /// with the likelihood she is right in E Φ(‖x − x′‖/2√s) of the cases, which for two columns is an advantage of √(v/(v + 2s)). Of 4,000
     /// records these are off by 0.05 and 0.065, five standard errors, once in a million times.
     #[test]
     fn of_gaussian_records_under_gaussian_noise_she_learns_what_can_be_learned() {
         let mut rng = Randomness::seeded(5).streams().stream(9);
-        for variance in [0.25_f64, 1.0, 16.0] {
+        for (variance, network) in [(0.25_f64, false), (1.0, false), (1.0, true), (16.0, false)] {
             let records = Array2::from_shape_simple_fn((8_000, 2), || normal(&mut rng));
             let noise = Array2::from_shape_simple_fn((8_000, 2), || variance.sqrt() * normal(&mut rng));
             // Whatever invertible map comes after changes nothing.
             let released =
                 (&records + &noise).dot(&ndarray::array![[3.0, 1.0, 0.5], [-1.0, 2.0, 0.25]]) + 7.0;
-            let learned = acquaintance(&table(records, Target::None), &table(released, Target::None), 0.5, 3);
+            let learned =
+                acquaintance(&table(records, Target::None), &table(released, Target::None), with(network));
             let Learned { recovered, advantage } = learned.unwrap().unwrap();
             let expected = [1.0 / (1.0 + variance), (1.0 / (1.0 + 2.0 * variance)).sqrt()];
             assert!((recovered - expected[0]).abs() < 0.05, "{recovered} where {} is right", expected[0]);
@@ -290,9 +359,26 @@ mod tests {
         let mut rng = Randomness::seeded(6).streams().stream(9);
         let records = Array2::from_shape_simple_fn((4_000, 30), || normal(&mut rng));
         let released = Array2::from_shape_simple_fn((4_000, 10), || normal(&mut rng));
-        let learned = acquaintance(&table(records, Target::None), &table(released, Target::None), 0.5, 3);
+        let learned =
+            acquaintance(&table(records, Target::None), &table(released, Target::None), with(false));
         let Learned { recovered, advantage } = learned.unwrap().unwrap();
         assert!(recovered.abs() < 0.02 && advantage.abs() < 0.112, "{recovered}, {advantage}");
+    }
+
+    /// Of x between −1 and 1 the circle (cos πx, sin πx) tells all but which end an end is; of its squares a line explains
+    /// (E x·sin πx)²/(E x²·E sin² πx) = 6/π², which is 0.608.
+    #[test]
+    fn what_no_line_reads_a_network_does() {
+        let mut rng = Randomness::seeded(10).streams().stream(9);
+        let records = Array2::from_shape_simple_fn((4_000, 1), || rng.gen_range(-1.0..1.0));
+        let circle = |at: usize, x: f64| if at == 0 { (x * PI).cos() } else { (x * PI).sin() };
+        let released = Array2::from_shape_fn((4_000, 2), |(row, at)| circle(at, records[[row, 0]]));
+        let [line, network] = [false, true].map(|network| {
+            let of = |values: &Array2<f64>| table(values.clone(), Target::None);
+            acquaintance(&of(&records), &of(&released), with(network)).unwrap().unwrap().recovered
+        });
+        assert!((line - 6.0 / (PI * PI)).abs() < 0.03, "{line}");
+        assert!(network > 0.95, "{network}");
     }
 
     /// More released coordinates than records that she knows, as where the identity stands in the records' place.
@@ -302,7 +388,7 @@ mod tests {
         let records = Array2::from_shape_simple_fn((200, 2), || normal(&mut rng));
         let mixed = Array2::from_shape_simple_fn((2, 300), || normal(&mut rng));
         let learn = |released: Array2<f64>| {
-            acquaintance(&table(records.clone(), Target::None), &table(released, Target::None), 0.5, 3)
+            acquaintance(&table(records.clone(), Target::None), &table(released, Target::None), with(false))
                 .unwrap()
                 .unwrap()
         };
@@ -319,7 +405,7 @@ mod tests {
         let [records, noise] = [0, 1].map(|_| Array2::from_shape_simple_fn((8_000, 2), || normal(&mut rng)));
         let of = |records| table(records, Target::Class(classes.clone()));
         let Learned { recovered, advantage } =
-            acquaintance(&of(records), &of(noise), 0.5, 3).unwrap().unwrap();
+            acquaintance(&of(records), &of(noise), with(false)).unwrap().unwrap();
         assert!(recovered.abs() < 0.02, "{recovered}");
         assert!((advantage - 0.5).abs() < 0.07, "{advantage}");
     }
@@ -329,16 +415,20 @@ mod tests {
         let records = Array2::from_shape_fn((40, 2), |(row, column)| (row * column) as f64);
         let known = table(records.clone(), Target::None);
         let shorter = known.select(&[0, 1, 2]).unwrap();
-        assert_eq!(acquaintance(&known, &shorter, 0.5, 1).unwrap(), None);
-        assert_eq!(acquaintance(&shorter, &shorter, 0.5, 1).unwrap(), None);
+        assert_eq!(acquaintance(&known, &shorter, with(false)).unwrap(), None);
+        assert_eq!(acquaintance(&shorter, &shorter, with(false)).unwrap(), None);
         let huge = table(records.mapv(|value| value * 1e300), Target::None);
         let nan = table(records * f64::NAN, Target::None);
         for odd in [&huge, &nan] {
-            let _ = acquaintance(&known, odd, 0.5, 1).unwrap();
-            let _ = acquaintance(odd, &known, 0.5, 1).unwrap();
+            for network in [false, true] {
+                let _ = acquaintance(&known, odd, with(network));
+                let _ = acquaintance(odd, &known, with(network));
+            }
         }
         for share in [0.0, 1.0, f64::NAN, -1.0] {
-            assert!(acquaintance(&known, &known, share, 1).is_err());
+            assert!(
+                acquaintance(&known, &known, Acquaintance { known_share: share, ..with(false) }).is_err()
+            );
         }
     }
 }

@@ -103,6 +103,12 @@ impl Finding {
         }
     }
 
+    /// How much better than a coin an adversary tells the two inputs apart that are easiest to, at least: δ(0), the distance of the two laws in
+    /// total variation. None where nothing of differential privacy was attacked.
+    pub fn advantage(&self) -> Option<f64> {
+        self.curve.iter().find(|point| point.epsilon == 0.0).map(|point| point.lower_bound)
+    }
+
     /// Why nothing was attacked.
     pub(crate) fn unattacked(self, verdict: Verdict, because: &str) -> Self {
         Self { verdict, because: because.into(), ..self }

@@ -33,7 +33,7 @@ mod releases;
 mod resistance;
 mod score;
 
-pub use acquaintance::{Learned, acquaintance};
+pub use acquaintance::{Acquaintance, Learned, acquaintance};
 pub use audit::{audit, audit_design, audit_plugin, check};
 pub use central::{Canary, canary};
 pub use direct::{recovery, same_law};

@@ -12,7 +12,6 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -90,6 +89,9 @@ pub(super) fn compare(
         complain(&line);
     }
     tell_clipped(&comparison.data.name, &comparison.data.clipped);
+    if comparison.data.is_drafted {
+        complain(&format!("{}: {DRAFTED}", comparison.data.name));
+    }
     let written = new_page(arguments).and_then(|file| match file {
         Some(file) => {
             let page = Page {
@@ -112,6 +114,10 @@ pub(super) fn compare(
     }
     Ok(written?)
 }
+
+/// What to know of promises by a schema that was drafted.
+const DRAFTED: &str = "the schema is a draft, with bounds taken from the records: what is promised here will be promised when it says \
+                       what is publicly known of them instead";
 
 /// The page's file, still aside.
 fn new_page(arguments: &CompareArguments) -> Result<Option<NewFile>, Error> {
@@ -210,10 +216,9 @@ fn entrants(
 ) -> Result<Vec<Entrant>, Failure> {
     let mut entrants = match &arguments.mechanism[..] {
         [] => experiment.map_or_else(|| Ok(Entrant::quick(registry)), |file| file.entrants(registry))?,
-        names => names
-            .iter()
-            .map(|name| Ok(Entrant { plugin: *registry.get(name)?, parameters: Value::Null }))
-            .collect::<Result<_, Failure>>()?,
+        names => {
+            names.iter().map(|name| Ok(Entrant::new(*registry.get(name)?))).collect::<Result<_, Failure>>()?
+        }
     };
     for text in &arguments.set {
         let setting = Setting::parse(text)?;
@@ -249,8 +254,12 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         0 => String::new(),
         volunteers => format!(", designed with {volunteers} volunteers"),
     };
+    let asked = match outcome.asked {
+        0 => String::new(),
+        asked => format!(", and {asked} people asked about models"),
+    };
     let records = format!(
-        "learned from {} released records, on {} clean test records{split}{designed};\n{trials}, seed {}",
+        "learned from {} released records, on {} clean test records{split}{designed}{asked};\n{trials}, seed {}",
         outcome.train_records, outcome.test_records, comparison.seed,
     );
     let less = |table: &Scores| if table.metric.is_error() { " (less is better)" } else { "" };
@@ -280,6 +289,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         text += " ";
     }
     text += &choices(outcome, first);
+    text += &tunings(outcome);
     text += &format!(
         "What each promises{}:\n",
         comparison.promised_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
@@ -350,6 +360,19 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
         table.add_row(std::iter::once(choices[0].protects.to_string()).chain(cells));
     }
     format!("What to choose, by {} by {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt())
+}
+
+/// What was chosen, and on whose records.
+fn tunings(outcome: &Outcome) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    outcome.tunings().into_iter().for_each(|(who, what)| {
+        table.add_row([format!("  {who}"), what]);
+    });
+    match table.is_empty() {
+        true => String::new(),
+        false => format!("What was chosen, and on whose records:\n{}\n\n", table.trim_fmt()),
+    }
 }
 
 fn promises(comparison: &Comparison, mechanisms: &[Series]) -> String {

@@ -77,7 +77,8 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     let read = [Some(&arguments.schema), arguments.volunteers.as_ref(), arguments.task.as_ref()];
     let read: Vec<PathBuf> = read.into_iter().flatten().cloned().collect();
     refuse_overlaps(&read, &[&arguments.output])?;
-    let schema = Schema::read(&arguments.schema)?;
+    // Before minutes of learning.
+    let schema = Schema::read(&arguments.schema)?.settled()?;
     let target = arguments.target.as_deref();
     let (brief, clipped) = brief(arguments, &schema)?;
     let settings: Vec<Setting> =

@@ -19,6 +19,7 @@ mod list;
 mod passphrase;
 mod release;
 mod reproduce;
+mod schema;
 mod setting;
 mod solve;
 
@@ -56,6 +57,8 @@ enum Command {
         #[arg(long, value_name = "DESIGN.json", conflicts_with = "name")]
         design: Option<PathBuf>,
     },
+    /// Draft a schema from a file of records, for somebody to go over: with the draft mechanisms can be compared.
+    Schema(schema::SchemaArguments),
     /// Design a mechanism, or several side by side, and save it: a file to ship to whoever releases.
     Design(design::DesignArguments),
     /// Release a file of records by a saved design.
@@ -123,6 +126,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Describe { name, .. } => {
             list::describe(&registry, &name.unwrap_or_default(), arguments.json)
         }
+        Command::Schema(arguments_of) => schema::schema(&arguments_of, arguments.json),
         Command::Design(arguments_of) => design::design(&registry, &arguments_of, arguments.json),
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),

@@ -1,8 +1,8 @@
 //! What an adversary learns of the records of a release, measured, and how much of it their promise allows.
 
 use super::{Error, Metric, Result, split::check_share};
-use crate::adversary::acquaintance;
-use crate::registry::{Guarantee, Key, Law, Neighbours, Notion, Release, Table, Unit};
+use crate::adversary::{Acquaintance, Effort, acquaintance, audit};
+use crate::registry::{Guarantee, Key, Law, Mechanism, Neighbours, Notion, Release, Table, Unit};
 use ndarray::{ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,18 +14,22 @@ use std::fmt;
 pub struct Adversary {
     /// The share of the records that she knows, in (0, 1).
     pub known_share: f64,
+    /// Whether she trains a network too, and reads by it what it reads better.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
 }
 
 impl Default for Adversary {
     fn default() -> Self {
-        Self { known_share: 0.5 }
+        Self { known_share: 0.5, network: false }
     }
 }
 
 /// For people.
 impl fmt::Display for Adversary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "an adversary who knows {} % of the records", 100.0 * self.known_share)
+        let by = if self.network { ", with a network" } else { "" };
+        write!(formatter, "an adversary who knows {} % of the records{by}", 100.0 * self.known_share)
     }
 }
 
@@ -46,7 +50,8 @@ impl Adversary {
         release: &Release,
         seed: u64,
     ) -> Result<impl Iterator<Item = (Metric, f64)> + use<>> {
-        let learned = acquaintance(records, &release.table, self.known_share, seed).map_err(Error::from)?;
+        let she = Acquaintance { known_share: self.known_share, network: self.network, seed };
+        let learned = acquaintance(records, &release.table, she).map_err(Error::from)?;
         let learned = learned.map_or([f64::NAN; 2], |learned| [learned.recovered, learned.advantage]);
         let [recovered, advantage] = learned;
         Ok([
@@ -56,6 +61,19 @@ impl Adversary {
         ]
         .into_iter())
     }
+}
+
+/// What the quick audit shows of a mechanism that claims local differential privacy of whole records: how well the two are told apart that are
+/// easiest to, at least, but for one audit in a million. No number where there is no such claim.
+///
+/// # Errors
+/// As [`audit`].
+pub(super) fn audited(name: &str, mechanism: &dyn Mechanism, seed: u64) -> Result<f64> {
+    if mechanism.guarantee().local_dp(Unit::Record).is_none() {
+        return Ok(f64::NAN);
+    }
+    let findings = audit(name, mechanism, None, Effort { seed, ..Effort::quick() }).map_err(Error::from)?;
+    Ok(findings.iter().filter_map(|finding| finding.advantage()).fold(f64::NAN, f64::max))
 }
 
 /// The mean squared error of what was released of features (n × d), as a share of their variance; NaN where that is no unbiased guess of
@@ -104,7 +122,7 @@ impl Metric {
             (Notion::LocalDp(dp), true) => {
                 let total_variation = dp.curve.map_or(1.0, |curve| curve.delta(0.0));
                 self.bound_of_dp(dp.epsilon, dp.delta).map(|bound| match self {
-                    Self::Advantage => bound.min(total_variation),
+                    Self::Advantage | Self::Audited => bound.min(total_variation),
                     _ => bound,
                 })
             }
@@ -128,7 +146,7 @@ impl Metric {
     fn bound_of_dp(self, epsilon: f64, delta: f64) -> Option<f64> {
         match self {
             // With t = tanh(ε/2), (e^ε − 1 + 2δ)/(e^ε + 1) = t + δ(1 − t).
-            Self::Advantage => {
+            Self::Advantage | Self::Audited => {
                 let pure = (epsilon / 2.0).tanh();
                 Some(pure + delta * (1.0 - pure))
             }

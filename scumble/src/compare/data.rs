@@ -3,7 +3,7 @@
 use super::{Error, Metric, Result};
 use crate::datasets::DataSet;
 use crate::registry::{Target, TargetDomain};
-use ndarray::Array1;
+use ndarray::{Array1, Axis};
 use sha2::{Digest, Sha256};
 
 /// The fewest records on which a comparison says anything.
@@ -69,6 +69,18 @@ pub(super) fn digest(data: &DataSet) -> Result<String> {
         Target::Vector(values) => values.iter().for_each(|value| digest.update(value.to_le_bytes())),
     }
     Ok(super::hexadecimal(&digest.finalize()))
+}
+
+/// All targets (n) but the first `count`.
+pub(super) fn without_first(targets: &Target, count: usize) -> Target {
+    match targets {
+        Target::None => Target::None,
+        Target::Class(classes) => Target::Class(classes.iter().skip(count).copied().collect()),
+        Target::Real(values) => Target::Real(values.iter().skip(count).copied().collect()),
+        Target::Vector(values) => {
+            Target::Vector(values.select(Axis(0), &(count..values.nrows()).collect::<Vec<_>>()))
+        }
+    }
 }
 
 /// As many guesses of the commonest class, or of the mean, of what is trained on.

@@ -2,7 +2,7 @@
 
 use super::data::misfit;
 use super::{Adversary, Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
-use super::{check_epsilons, check_trials, split::check_share, split::check_volunteers};
+use super::{check_epsilons, check_trials, split::check_part, split::check_share, tuning};
 use crate::datasets::{self, DataSet};
 use crate::registry::{self, Registry, number};
 use serde::Deserialize;
@@ -74,6 +74,8 @@ struct Split {
     most_test: Option<usize>,
     #[serde(default)]
     volunteers: f64,
+    #[serde(default)]
+    validation: f64,
     /// The column of dates, for a split by time.
     by: Option<String>,
     #[serde(default)]
@@ -88,7 +90,7 @@ enum Kind {
     Time,
 }
 
-/// A mechanism or a model: its name, the parameters that are fixed, and those that are varied.
+/// A mechanism or a model: its name, the parameters that are fixed, those that are varied, and those that are chosen.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Section {
@@ -97,6 +99,8 @@ struct Section {
     set: BTreeMap<String, toml::Value>,
     #[serde(default)]
     grid: BTreeMap<String, Vec<toml::Value>>,
+    #[serde(default)]
+    tune: BTreeMap<String, Vec<toml::Value>>,
 }
 
 impl Experiment {
@@ -182,9 +186,11 @@ impl Experiment {
             let place = format!("[[mechanism]] number {}", at + 1);
             let plugin = *self.named(&place, registry.get(&section.name).map_err(Error::from))?;
             for parameters in self.named(&place, section.combinations())? {
-                self.named(&place, plugin.check_names(&parameters).map_err(Error::from))?;
+                let (tune, mut all) = (section.tune(), parameters.clone());
+                all.extend(tune.keys().map(|name| (name.clone(), Value::Null)));
+                self.named(&place, plugin.check_names(&all).map_err(Error::from))?;
                 let parameters = if parameters.is_empty() { Value::Null } else { Value::Object(parameters) };
-                entrants.push(Entrant { plugin, parameters });
+                entrants.push(Entrant { plugin, parameters, tune });
             }
         }
         Ok(entrants)
@@ -216,8 +222,8 @@ impl Experiment {
                         None => default.splitting.kind,
                     },
                 };
-                let Split { most_train, most_test, volunteers, balance, .. } = *split;
-                let splitting = Splitting { kind, most_train, most_test, volunteers, balance };
+                let Split { most_train, most_test, volunteers, validation, balance, .. } = *split;
+                let splitting = Splitting { kind, most_train, most_test, volunteers, validation, balance };
                 self.named("[split]", splitting.check(&default.data))?;
                 splitting
             }
@@ -241,7 +247,8 @@ impl Experiment {
         for (at, section) in sections.iter().enumerate() {
             let place = format!("[[model]] number {}", at + 1);
             for settings in self.named(&place, section.combinations())? {
-                let model = self.named(&place, Model::new(&section.name, &settings))?;
+                let model = Model::new(&section.name, &settings);
+                let model = self.named(&place, model.and_then(|model| model.tuned(&section.tune())))?;
                 if !model.fits(data.domain.target()) {
                     let what = format!("the model {:?}", model.name());
                     return self.named(&place, Err(misfit(data, &what)));
@@ -269,7 +276,8 @@ impl Experiment {
             self.named("[adversary]", adversary.check())?;
         }
         if let Some(split) = &self.split {
-            self.named("[split]", check_volunteers(split.volunteers))?;
+            self.named("[split]", check_part("volunteers", split.volunteers))?;
+            self.named("[split]", check_part("validation", split.validation))?;
         }
         match &self.split {
             Some(Split { kind: Kind::Own, test_share: Some(_), .. }) => {
@@ -312,31 +320,43 @@ impl Experiment {
 impl Section {
     /// Every combination of the varied parameters, each with the fixed ones.
     fn combinations(&self) -> Result<Vec<Map<String, Value>>> {
-        let set = self.set.iter().map(|(name, value)| (name.clone(), to_json(value)));
-        let mut combinations = vec![set.collect::<Map<_, _>>()];
-        for (name, values) in &self.grid {
+        let lists = [("grid", &self.grid), ("tune", &self.tune)];
+        for (list, (name, values)) in
+            lists.iter().flat_map(|(list, named)| named.iter().map(move |one| (list, one)))
+        {
             let refuse = |problem: &str| Err(Error::Data(format!("{:?}: {name} {problem}", self.name)));
             if self.set.contains_key(name) {
-                return refuse("stands in set and in grid");
+                return refuse(&format!("stands in set and in {list}"));
+            }
+            if *list == "tune" && self.grid.contains_key(name) {
+                return refuse("stands in grid and in tune");
             }
             if values.is_empty() {
-                return refuse("has no values in grid");
+                return refuse(&format!("has no values in {list}"));
             }
-            if combinations.len().saturating_mul(values.len()) > MOST_COMBINATIONS {
-                return refuse(&format!("makes more than {MOST_COMBINATIONS} combinations of the grid"));
-            }
-            let with = |combination: &Map<String, Value>, value: &toml::Value| {
-                let mut combination = combination.clone();
-                combination.insert(name.clone(), to_json(value));
-                combination
-            };
-            combinations = combinations
-                .iter()
-                .flat_map(|combination| values.iter().map(move |value| with(combination, value)))
-                .collect();
         }
-        Ok(combinations)
+        for (list, named) in lists {
+            let counts = named.values().map(Vec::len);
+            if counts.fold(1, usize::saturating_mul) > MOST_COMBINATIONS {
+                let name = &self.name;
+                return Err(Error::Data(format!(
+                    "{name:?}: {list} makes more than {MOST_COMBINATIONS} combinations"
+                )));
+            }
+        }
+        let set = self.set.iter().map(|(name, value)| (name.clone(), to_json(value)));
+        let all = tuning::combinations(set.collect(), &lists_to_json(&self.grid));
+        Ok(all.into_iter().map(Map::from_iter).collect())
     }
+
+    /// The values among which parameters are chosen.
+    fn tune(&self) -> BTreeMap<String, Vec<Value>> {
+        lists_to_json(&self.tune)
+    }
+}
+
+fn lists_to_json(lists: &BTreeMap<String, Vec<toml::Value>>) -> BTreeMap<String, Vec<Value>> {
+    lists.iter().map(|(name, values)| (name.clone(), values.iter().map(to_json).collect())).collect()
 }
 
 /// In JSON, as `--set` reads it; infinite numbers and dates as text.
@@ -450,7 +470,7 @@ mod tests {
         let wide = format!(
             "[[model]]\nname = \"logistic\"\ngrid = {{ l2_penalty = [{a}], max_iterations = [{b}] }}"
         );
-        assert!(refused(&wide).contains("more than 10000 combinations"));
+        assert!(refused(&wide).contains("grid makes more than 10000 combinations"));
     }
 
     #[test]

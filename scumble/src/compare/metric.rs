@@ -30,6 +30,10 @@ pub enum Metric {
     /// How much better than a coin she tells which of two records a released one was made of
     /// ([`Learned::advantage`](crate::adversary::Learned)).
     Advantage,
+    /// How much better than a coin the audit tells, of all records that there could be, the two apart that are easiest to
+    /// ([`Finding::advantage`](crate::adversary::Finding::advantage)): a lower bound, once for all trials. No number where differential privacy of
+    /// whole records is not claimed.
+    Audited,
     /// The mean squared error of the release as an unbiased guess of the features, as a share of their variance: more than 1 where it says
     /// less than their mean does. No number where the release is no such guess.
     UnbiasedError,
@@ -37,7 +41,7 @@ pub enum Metric {
 
 impl Metric {
     /// All of them; the first that fits a target is its default.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Accuracy,
         Self::BalancedAccuracy,
         Self::MacroF1,
@@ -46,6 +50,7 @@ impl Metric {
         Self::R2,
         Self::Recovered,
         Self::Advantage,
+        Self::Audited,
         Self::UnbiasedError,
     ];
 
@@ -60,6 +65,7 @@ impl Metric {
             Self::R2 => "r2",
             Self::Recovered => "recovered",
             Self::Advantage => "advantage",
+            Self::Audited => "audited",
             Self::UnbiasedError => "unbiased-error",
         }
     }
@@ -75,18 +81,24 @@ impl Metric {
             Self::R2 => "R²",
             Self::Recovered => "variance recovered (%)",
             Self::Advantage => "advantage in telling records apart (%)",
+            Self::Audited => "advantage in telling the two easiest records apart (%)",
             Self::UnbiasedError => "unbiased error (shares of the variance)",
         }
     }
 
     /// Whether less of it is better.
     pub fn is_error(self) -> bool {
-        matches!(self, Self::Rmse | Self::Mae | Self::Recovered | Self::Advantage)
+        matches!(self, Self::Rmse | Self::Mae | Self::Recovered | Self::Advantage | Self::Audited)
     }
 
     /// Whether it is of what an adversary learns, and not of what a model predicts.
     pub fn is_of_adversary(self) -> bool {
-        matches!(self, Self::Recovered | Self::Advantage | Self::UnbiasedError)
+        self.is_of_audit() || matches!(self, Self::Recovered | Self::Advantage | Self::UnbiasedError)
+    }
+
+    /// Whether it is of what the audit shows of a design, whatever the records are.
+    pub fn is_of_audit(self) -> bool {
+        self == Self::Audited
     }
 
     /// The better of two scores first; what is no number last.
@@ -100,7 +112,7 @@ impl Metric {
 
     /// Whether it is shown in per cent.
     pub(crate) fn is_share(self) -> bool {
-        self.is_of_classes() || matches!(self, Self::Recovered | Self::Advantage)
+        self.is_of_classes() || matches!(self, Self::Recovered | Self::Advantage | Self::Audited)
     }
 
     fn is_of_classes(self) -> bool {

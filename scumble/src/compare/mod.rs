@@ -10,6 +10,8 @@ mod model;
 mod outcome;
 mod scored;
 mod split;
+mod stored;
+mod tuning;
 
 pub use adversary::Adversary;
 pub use choice::Choice;
@@ -18,28 +20,31 @@ pub use metric::Metric;
 pub use model::{Model, Settings};
 pub use outcome::{Outcome, Row, Scorer, Scores, Series, Skipped};
 pub use split::{SplitKind, Splitting, balance};
+pub use tuning::{Chosen, Tunable, Tuned, TunedOn};
 
 use crate::classic::RandomizedResponse;
 use crate::classifier;
 use crate::datasets::{self, DataSet};
 use crate::linear;
 use crate::registry::{
-    self, Brief, Budget, Composed, Mechanism, Plugin, Randomness, Registry, TargetDomain, Unit, Volunteers,
-    number,
+    self, Brief, Budget, Composed, Guarantee, Mechanism, Notion, Plugin, Randomness, Registry, Table, Target,
+    TargetDomain, Unit, Volunteers, number,
 };
-use crate::store::{self, Key, Store, hexadecimal};
+use crate::store::{self, Store, hexadecimal};
 use crate::svm;
 use data::{blind_guesses, check_learnable, misfit};
 use outcome::LABEL_SHARE;
 use rayon::prelude::*;
 use scored::{Score, Scored};
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use split::{Split, check_share};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::mem::{Discriminant, discriminant};
 use std::path::Path;
 use std::time::Instant;
+use stored::Stored;
+use tuning::{Rehearsal, ask, combinations, with_asked};
 
 /// More trials than this nobody waits for.
 const MOST_TRIALS: usize = 100_000;
@@ -135,30 +140,63 @@ pub struct Entrant {
     pub plugin: Plugin,
     /// Its parameters: an object, or null for the defaults.
     pub parameters: Value,
+    /// Parameters that are chosen on volunteers, at each budget anew, among these values.
+    pub tune: BTreeMap<String, Vec<Value>>,
 }
 
 impl Entrant {
+    /// This plugin with its defaults.
+    pub fn new(plugin: Plugin) -> Self {
+        Self { plugin, parameters: Value::Null, tune: BTreeMap::new() }
+    }
+
     /// Every registered mechanism that designs quickly, with its defaults.
     pub fn quick(registry: &Registry) -> Vec<Self> {
         let plugins = registry.iter().filter(|plugin| plugin.pace == registry::Pace::Quick);
-        plugins.map(|plugin| Self { plugin: *plugin, parameters: Value::Null }).collect()
+        plugins.map(|plugin| Self::new(*plugin)).collect()
     }
 
-    /// The parameters that were given: an object.
+    /// The parameters that were given: an object, with a list where one is chosen.
     fn given(&self) -> Value {
-        match &self.parameters {
+        let mut given = match &self.parameters {
             Value::Null => json!({}),
             given => given.clone(),
+        };
+        self.tune.iter().for_each(|(name, values)| given[name] = values.clone().into());
+        given
+    }
+
+    /// Those among which one is chosen; of one that is not tuned, itself.
+    fn candidates(&self) -> Vec<Self> {
+        if self.tune.is_empty() {
+            return vec![self.clone()];
         }
+        let fixed = self.parameters.as_object().cloned().unwrap_or_default().into_iter().collect();
+        let all = combinations(fixed, &self.tune).into_iter();
+        let candidate = |parameters| Value::Object(Map::from_iter(parameters));
+        all.map(|parameters| Self { parameters: candidate(parameters), ..Self::new(self.plugin) }).collect()
+    }
+
+    /// What was chosen, where this is one of the candidates of `tuned`.
+    fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
+        let own = self.parameters.as_object().into_iter().flatten();
+        let own = own.filter(|(name, _)| tuned.tune.contains_key(*name));
+        own.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 }
 
 /// A designed mechanism at its budget.
 struct Cell {
-    plugin: Plugin,
+    /// With the parameters that were chosen.
+    entrant: Entrant,
+    /// As they are shown.
     parameters: Value,
     epsilon: Option<f64>,
     mechanism: Box<dyn Mechanism>,
+    /// What was chosen on volunteers, if anything was.
+    tuned: Option<Tuned>,
+    /// Who is scored, models with the hyper-parameters that were chosen on volunteers.
+    scorers: Vec<Scorer>,
 }
 
 /// A budget that a plain `compare` shows.
@@ -167,7 +205,7 @@ const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 /// For people: the mechanism and its budget.
 impl fmt::Display for Cell {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.plugin.name)?;
+        formatter.write_str(self.entrant.plugin.name)?;
         self.epsilon.map_or(Ok(()), |epsilon| write!(formatter, " at ε = {}", number::short(epsilon)))
     }
 }
@@ -203,7 +241,11 @@ impl Comparison {
     pub fn to_json(&self, outcome: &Outcome) -> Value {
         // Whatever is no number is null in it, and so nothing keeps it from being written.
         let mut value = json!(outcome);
-        value["data"] = json!({"name": self.data.name, "target": self.data.target});
+        value["data"] = json!({
+            "name": self.data.name,
+            "target": self.data.target,
+            "drafted": self.data.is_drafted,
+        });
         value["seed"] = self.seed.into();
         value
     }
@@ -248,8 +290,7 @@ impl Comparison {
         }
         on_start((cells.len() * self.trials) as u64);
         // Whatever is refused leaves no file behind.
-        let scorers = self.scorers();
-        let stored = store.map(|file| Stored::new(Store::open(file)?, self, &scorers, &cells)).transpose()?;
+        let stored = store.map(|file| Stored::new(Store::open(file)?, self, &cells)).transpose()?;
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
         // Each job draws its split again: to hold them all would take the data times the trials.
@@ -257,26 +298,27 @@ impl Comparison {
             .par_iter()
             .map(|&(cell, trial)| {
                 let before = stored.as_ref().map(|stored| stored.find(cell, trial)).transpose()?;
-                let before = before.unwrap_or_else(|| vec![None; scorers.len()]);
-                let scored =
-                    self.trial(&cells[cell], trial, &scorers, before, |scorer, scored| match &stored {
-                        Some(stored) => stored.add(&cells[cell], cell, trial, scorer, scored),
-                        None => Ok(()),
-                    })?;
+                let before = before.unwrap_or_else(|| vec![None; cells[cell].scorers.len()]);
+                let scored = self.trial(&cells[cell], trial, before, |scorer, scored| match &stored {
+                    Some(stored) => stored.add(cell, trial, scorer, scored),
+                    None => Ok(()),
+                })?;
                 on_trial();
                 Ok(scored)
             })
             .collect::<Result<_>>()?;
         let blind_guesses = self.blind_guesses()?;
-        let (train_records, test_records) = self.split(0).sizes();
+        let split = self.split(0);
+        let (train_records, test_records) = split.sizes();
         Ok(Outcome {
-            rows: self.rows(&cells, &scorers, &scored, train_records),
+            rows: self.rows(&cells, &scored, train_records, split.asked())?,
             skipped,
             blind_guess: self.metrics.first().map_or(f64::NAN, |metric| blind_guesses[metric]),
             blind_guesses,
             train_records,
             test_records,
             volunteers: self.splitting.volunteers(&self.data),
+            asked: split.asked(),
         })
     }
 
@@ -296,18 +338,18 @@ impl Comparison {
         }
         let mean = |metric: Metric, scores: &[f64]| match metric {
             // Without a release she guesses the mean, whose error is the variance, and tells nothing apart.
-            Metric::Recovered | Metric::Advantage => 0.0,
+            Metric::Recovered | Metric::Advantage | Metric::Audited => 0.0,
             Metric::UnbiasedError => 1.0,
             _ => mean_and_sd(scores).0,
         };
         Ok(scores.into_iter().map(|(metric, scores)| (metric, mean(metric, &scores))).collect())
     }
 
-    /// The models, and the adversary where a metric is of her.
+    /// The models, and the adversary and the audit where a metric is of them.
     fn scorers(&self) -> Vec<Scorer> {
-        let adversary = self.metrics.iter().any(|metric| metric.is_of_adversary());
-        let adversary = adversary.then_some(Scorer::Adversary(self.adversary));
-        self.models.iter().cloned().map(Scorer::Model).chain(adversary).collect()
+        let others = [Scorer::Adversary(self.adversary), Scorer::Audit].into_iter();
+        let others = others.filter(|scorer| self.metrics.iter().any(|metric| scorer.is_scored_by(*metric)));
+        self.models.iter().cloned().map(Scorer::Model).chain(others).collect()
     }
 
     fn split(&self, trial: usize) -> Split {
@@ -320,7 +362,7 @@ impl Comparison {
         check_epsilons(&self.epsilons, self.delta)?;
         for (at, entrant) in self.entrants.iter().enumerate() {
             let is_the_same = |before: &Entrant| {
-                before.plugin.name == entrant.plugin.name && before.parameters == entrant.parameters
+                before.plugin.name == entrant.plugin.name && before.given() == entrant.given()
             };
             if self.entrants[..at].iter().any(is_the_same) {
                 return refuse(format!("the mechanism {:?} stands there twice", entrant.plugin.name));
@@ -347,16 +389,46 @@ impl Comparison {
         }
         self.adversary.check()?;
         self.splitting.check(&self.data)?;
+        self.check_tuning()?;
         check_share("label_share", self.label_share)
+    }
+
+    /// Whether somebody's records pay for what is to be chosen.
+    fn check_tuning(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Data(problem));
+        let is_tuned = |entrant: &&Entrant| !entrant.tune.is_empty();
+        if let (0.0, Some(entrant)) = (self.splitting.volunteers, self.entrants.iter().find(is_tuned)) {
+            let name = entrant.plugin.name;
+            return refuse(format!(
+                "the mechanism {name:?} is tuned on volunteers, and there are none: [split] takes volunteers = 0.3, say"
+            ));
+        }
+        let Some(model) = self.models.iter().find(|model| model.is_tuned()) else {
+            return Ok(());
+        };
+        let name = model.name();
+        match (self.splitting.validation, self.data.domain.target()) {
+            (0.0, _) if self.splitting.volunteers == 0.0 => refuse(format!(
+                "the model {name:?} is tuned on volunteers or by private validation, and there is neither: [split] takes \
+                 volunteers = 0.3 or validation = 0.2, say"
+            )),
+            (0.0, _) | (_, TargetDomain::Class { .. }) => Ok(()),
+            _ => refuse(format!(
+                "the model {name:?} cannot be tuned by private validation, which asks whether a class is right, and {:?} is a \
+                 number: volunteers can",
+                self.data.target
+            )),
+        }
     }
 
     /// Every entrant that applies, at every budget.
     fn cells(&self) -> Result<(Vec<Cell>, Vec<Skipped>)> {
         let volunteers = self.splitting.volunteered(&self.data, self.seed)?;
+        let rehearsal = Rehearsal::new(self, &volunteers);
         let mut cells = vec![];
         let mut skipped = vec![];
         for entrant in &self.entrants {
-            match self.cells_of(entrant, &volunteers) {
+            match self.cells_of(entrant, &volunteers, rehearsal.as_ref()) {
                 Ok(own) => cells.extend(own),
                 Err(Error::Registry(registry::Error::NotApplicable { reason, .. })) => {
                     let (mechanism, parameters) = (entrant.plugin.name.into(), entrant.given());
@@ -368,7 +440,12 @@ impl Comparison {
         Ok((cells, skipped))
     }
 
-    fn cells_of(&self, entrant: &Entrant, volunteers: &Volunteers) -> Result<Vec<Cell>> {
+    fn cells_of(
+        &self,
+        entrant: &Entrant,
+        volunteers: &Volunteers,
+        rehearsal: Option<&Rehearsal>,
+    ) -> Result<Vec<Cell>> {
         let brief = Brief {
             volunteers: volunteers.clone(),
             ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)
@@ -383,14 +460,26 @@ impl Comparison {
             error => error.into(),
         };
         // An infinite budget claims nothing: what a mechanism is shows at a finite one.
-        let probe = self.alone(entrant, &brief(1.0)?).map_err(|error| named(1.0, error))?;
+        let candidates = entrant.candidates();
+        let probe = self.alone(&candidates[0], &brief(1.0)?).map_err(|error| named(1.0, error))?;
+        for other in candidates.iter().skip(1) {
+            let other = self.alone(other, &brief(1.0)?).map_err(|error| named(1.0, error))?;
+            if promised(&other.guarantee()) != promised(&probe.guarantee()) {
+                return Err(Error::Data(format!(
+                    "{}: candidates that promise different things cannot be chosen among by their scores: {}, and {}",
+                    entrant.plugin.name,
+                    probe.guarantee().summary(),
+                    other.guarantee().summary()
+                )));
+            }
+        }
         if let Some(model) = self.models.iter().find(|model| !model.learns(probe.released_target())) {
             let reason =
                 format!("its labels leave as vectors, and the model {:?} does not learn them", model.name());
             return Err(registry::Error::not_applicable(entrant.plugin.name, reason).into());
         }
         let is_completed = leaves_label(&*probe);
-        let design = |epsilon: f64| {
+        let design = |entrant: &Entrant, epsilon: f64| {
             let design = match is_completed && epsilon.is_finite() {
                 true => self.completed(entrant, &brief(epsilon)?),
                 false => self.alone(entrant, &brief(epsilon)?),
@@ -401,16 +490,71 @@ impl Comparison {
         if is_completed {
             parameters[LABEL_SHARE] = self.label_share.into();
         }
-        let cell = |epsilon, mechanism| Cell {
-            plugin: entrant.plugin,
-            parameters: parameters.clone(),
-            epsilon,
-            mechanism,
+        let has_dp = probe.guarantee().has_dp();
+        let cell = |epsilon: f64| {
+            let chosen = self.chosen_entrant(entrant, rehearsal, epsilon)?;
+            let tuned = rehearsal.filter(|_| !entrant.tune.is_empty()).map(|rehearsal| Tuned {
+                what: Tunable::Mechanism,
+                on: TunedOn::Volunteers,
+                people: rehearsal.people(),
+                chosen: vec![Chosen { parameters: chosen.chosen_of(entrant), trials: self.trials }],
+            });
+            Ok(Cell {
+                parameters: parameters.clone(),
+                epsilon: has_dp.then_some(epsilon),
+                mechanism: if has_dp {
+                    design(&chosen, epsilon)?
+                } else {
+                    self.alone(&chosen, &brief(epsilon)?)?
+                },
+                tuned,
+                scorers: self.chosen_scorers(&chosen, rehearsal, epsilon)?,
+                entrant: chosen,
+            })
         };
-        if !probe.guarantee().has_dp() {
-            return Ok(vec![cell(None, probe)]);
+        match has_dp {
+            true => self.epsilons.iter().map(|&epsilon| cell(epsilon)).collect(),
+            // Whatever it is given, it claims the same.
+            false => Ok(vec![cell(1.0)?]),
         }
-        self.epsilons.iter().map(|&epsilon| Ok(cell(Some(epsilon), design(epsilon)?))).collect()
+    }
+
+    /// The candidate that does best on volunteers, by what the first model makes of it.
+    fn chosen_entrant(
+        &self,
+        entrant: &Entrant,
+        rehearsal: Option<&Rehearsal>,
+        epsilon: f64,
+    ) -> Result<Entrant> {
+        let mut candidates = entrant.candidates();
+        let Some(rehearsal) = rehearsal.filter(|_| candidates.len() > 1) else {
+            return Ok(candidates.remove(0));
+        };
+        let model = self.models[0].candidates().remove(0);
+        let pairs: Vec<(Entrant, Model)> =
+            candidates.iter().map(|candidate| (candidate.clone(), model.clone())).collect();
+        Ok(candidates.remove(rehearsal.best(&pairs, epsilon)?))
+    }
+
+    /// Who is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.
+    fn chosen_scorers(
+        &self,
+        entrant: &Entrant,
+        rehearsal: Option<&Rehearsal>,
+        epsilon: f64,
+    ) -> Result<Vec<Scorer>> {
+        let chosen = |scorer: Scorer| match (scorer, rehearsal) {
+            (Scorer::Model(model), Some(rehearsal))
+                if model.is_tuned() && self.splitting.validation == 0.0 =>
+            {
+                let mut candidates = model.candidates();
+                let pairs: Vec<(Entrant, Model)> =
+                    candidates.iter().map(|candidate| (entrant.clone(), candidate.clone())).collect();
+                Ok(Scorer::Model(candidates.remove(rehearsal.best(&pairs, epsilon)?)))
+            }
+            (scorer, _) => Ok(scorer),
+        };
+        self.scorers().into_iter().map(chosen).collect()
     }
 
     /// The mechanism as it is.
@@ -434,7 +578,6 @@ impl Comparison {
         &self,
         cell: &Cell,
         trial: usize,
-        scorers: &[Scorer],
         before: Vec<Option<Scored>>,
         on_scored: impl Fn(usize, &Scored) -> Result<()>,
     ) -> Result<Vec<Scored>> {
@@ -447,43 +590,78 @@ impl Comparison {
         let release = cell.mechanism.release(&train, &mut Randomness::seeded(split.noise_seed))?;
         let viewed = release.key.view(&test)?;
         let releasing = start.elapsed();
+        let predict = |model: &Model, records: &Table, viewed: &Table| -> Result<Target> {
+            let predicted = model.predict(&release, viewed).map_err(|error| Error::Trial {
+                model: model.to_string(),
+                mechanism: cell.to_string(),
+                trial: trial + 1,
+                source: error.into(),
+            })?;
+            Ok(release.key.read(records, predicted)?)
+        };
         let score = |at: usize| {
             let start = Instant::now();
-            let scores: BTreeMap<Metric, f64> = match &scorers[at] {
+            let (scores, chosen): (BTreeMap<Metric, f64>, Option<usize>) = match &cell.scorers[at] {
+                Scorer::Model(model) if model.is_tuned() => {
+                    // Those who are asked first, so that each candidate learns once.
+                    let both = split.asked_and_test(&self.data.table)?;
+                    let viewed = release.key.view(&both)?;
+                    let candidates = model.candidates();
+                    let all = candidates.iter().map(|candidate| predict(candidate, &both, &viewed));
+                    let all: Vec<Target> = all.collect::<Result<_>>()?;
+                    let right: Vec<Vec<bool>> =
+                        all.iter().map(|predicted| right(predicted, both.target(), split.asked())).collect();
+                    let chosen = ask(&right, cell.epsilon.unwrap_or(f64::INFINITY), split.answer_seed)?;
+                    let predicted = data::without_first(&all[chosen], split.asked());
+                    (data::score(&self.data, &predicted, test.target()).collect(), Some(chosen))
+                }
                 Scorer::Model(model) => {
-                    let predicted = model.predict(&release, &viewed).map_err(|error| Error::Trial {
-                        model: model.to_string(),
-                        mechanism: cell.to_string(),
-                        trial: trial + 1,
-                        source: error.into(),
-                    })?;
-                    let predicted = release.key.read(&test, predicted)?;
-                    data::score(&self.data, &predicted, test.target()).collect()
+                    let predicted = predict(model, &test, &viewed)?;
+                    (data::score(&self.data, &predicted, test.target()).collect(), None)
                 }
                 Scorer::Adversary(adversary) => {
-                    adversary.scores(&train, &release, split.noise_seed)?.collect()
+                    (adversary.scores(&train, &release, split.noise_seed)?.collect(), None)
+                }
+                Scorer::Audit if trial > 0 => return Ok(Scored::default()),
+                Scorer::Audit => {
+                    let name = cell.entrant.plugin.name;
+                    let shown = adversary::audited(name, &*cell.mechanism, self.seed)?;
+                    (BTreeMap::from([(Metric::Audited, shown)]), None)
                 }
             };
             let scores = scores.into_iter().map(|(metric, score)| (metric, Score(score))).collect();
-            let scored = Scored { scores, seconds: (releasing + start.elapsed()).as_secs_f64() };
+            let scored = Scored { scores, seconds: (releasing + start.elapsed()).as_secs_f64(), chosen };
             on_scored(at, &scored)?;
             Ok(scored)
         };
         before.into_iter().enumerate().map(|(at, found)| found.map_or_else(|| score(at), Ok)).collect()
     }
 
-    /// The rows, from the trials of each cell, one after the other, of which each released so many records.
-    fn rows(&self, cells: &[Cell], scorers: &[Scorer], scored: &[Vec<Scored>], released: usize) -> Vec<Row> {
+    /// The rows, from the trials of each cell, one after the other, of which each released so many records, and asked so many people.
+    fn rows(
+        &self,
+        cells: &[Cell],
+        scored: &[Vec<Scored>],
+        released: usize,
+        asked: usize,
+    ) -> Result<Vec<Row>> {
         let mut rows = vec![];
-        for (at, scorer) in scorers.iter().enumerate() {
+        for (at, scorer) in self.scorers().iter().enumerate() {
             for &metric in self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric)) {
                 for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
-                    let of_scorer = || trials.iter().map(|scorers| &scorers[at]);
-                    let scores: Vec<f64> = of_scorer().map(|scored| scored.score(metric)).collect();
+                    let trials = trials.iter().take(scorer.trials(self.trials));
+                    let of_scorer: Vec<&Scored> = trials.map(|scorers| &scorers[at]).collect();
+                    let scores: Vec<f64> = of_scorer.iter().map(|scored| scored.score(metric)).collect();
                     let (mean, sd) = mean_and_sd(&scores);
-                    let guarantee = cell.mechanism.guarantee_of(released);
+                    let release = cell.mechanism.guarantee_of(released);
+                    let of_model = self.tuned_model(cell, at, scorer, &of_scorer, asked);
+                    let is_asked = |tuned: &Tuned| tuned.on == TunedOn::PrivateValidation;
+                    let guarantee = match of_model.as_ref().is_some_and(is_asked) {
+                        true => with_asked(&release, cell.epsilon.unwrap_or(f64::INFINITY))?,
+                        false => release,
+                    };
                     rows.push(Row {
-                        mechanism: cell.plugin.name.into(),
+                        mechanism: cell.entrant.plugin.name.into(),
                         parameters: cell.parameters.clone(),
                         epsilon: cell.epsilon,
                         scorer: scorer.clone(),
@@ -492,87 +670,59 @@ impl Comparison {
                         sd,
                         bound: metric.bound(&guarantee, &self.data.table),
                         trials: scores.len(),
+                        tuned: cell.tuned.iter().cloned().chain(of_model).collect(),
                         guarantee,
-                        seconds: of_scorer().map(|scored| scored.seconds).sum(),
+                        seconds: of_scorer.iter().map(|scored| scored.seconds).sum(),
                     });
                 }
             }
         }
-        rows
+        Ok(rows)
     }
-}
 
-/// A store, with the keys of a comparison's trials in it.
-struct Stored<'a> {
-    store: Store<Scored>,
-    scorers: &'a [Scorer],
-    metrics: Vec<Metric>,
-    /// The key of each cell; those of its trials follow from it.
-    cells: Vec<Key>,
-}
-
-/// All that the scores of a cell depend on, but for the trial and who is scored.
-#[derive(Serialize)]
-struct Everything<'a> {
-    scumble: &'a str,
-    data: &'a str,
-    train_records: Option<usize>,
-    splitting: &'a Splitting,
-    seed: u64,
-    plugin: &'a str,
-    version: &'a str,
-    mechanism: &'a dyn Mechanism,
-}
-
-impl<'a> Stored<'a> {
-    fn new(
-        store: Store<Scored>,
-        comparison: &Comparison,
-        scorers: &'a [Scorer],
-        cells: &[Cell],
-    ) -> Result<Self> {
-        let data = data::digest(&comparison.data)?;
-        let key = |cell: &Cell| {
-            Ok(Key::of(&Everything {
-                scumble: env!("CARGO_PKG_VERSION"),
-                data: &data,
-                train_records: comparison.data.train_records,
-                splitting: &comparison.splitting,
-                seed: comparison.seed,
-                plugin: cell.plugin.name,
-                version: cell.plugin.version,
-                mechanism: &*cell.mechanism,
-            })?)
+    /// What was chosen of a model: on volunteers once for this cell, or in each trial by those who were asked.
+    fn tuned_model(
+        &self,
+        cell: &Cell,
+        at: usize,
+        scorer: &Scorer,
+        trials: &[&Scored],
+        asked: usize,
+    ) -> Option<Tuned> {
+        let (Scorer::Model(tuned), Scorer::Model(own)) = (scorer, &cell.scorers[at]) else {
+            return None;
         };
-        let metrics = Metric::fitting(comparison.data.domain.target()).collect();
-        Ok(Self { store, scorers, metrics, cells: cells.iter().map(key).collect::<Result<_>>()? })
-    }
-
-    fn key(&self, cell: usize, trial: usize, scorer: &Scorer) -> Result<Key> {
-        Ok(Key::of(&(&self.cells[cell], trial, scorer))?)
-    }
-
-    /// What each scored before, where that has all of its metrics.
-    fn find(&self, cell: usize, trial: usize) -> Result<Vec<Option<Scored>>> {
-        let found = |scorer: &Scorer| {
-            let mut needed = self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric));
-            let mut has_all = |scored: &&Scored| needed.all(|metric| scored.scores.contains_key(metric));
-            Ok(self.store.find(&self.key(cell, trial, scorer)?).filter(|scored| has_all(scored)).cloned())
-        };
-        self.scorers.iter().map(found).collect()
-    }
-
-    fn add(&self, of: &Cell, cell: usize, trial: usize, scorer: usize, scored: &Scored) -> Result<()> {
-        let scorer = &self.scorers[scorer];
-        let words = json!({
-            "mechanism": of.plugin.name,
-            "parameters": of.parameters,
-            "epsilon": of.epsilon.map(number::to_json),
-            "model": scorer,
-            "trial": trial,
+        if !tuned.is_tuned() {
+            return None;
+        }
+        let what = Tunable::Model;
+        if !own.is_tuned() {
+            let chosen = vec![Chosen { parameters: own.chosen_of(tuned), trials: trials.len() }];
+            let people = self.splitting.volunteers(&self.data);
+            return Some(Tuned { what, on: TunedOn::Volunteers, people, chosen });
+        }
+        let counted = tuned.candidates().into_iter().enumerate().map(|(place, candidate)| Chosen {
+            parameters: candidate.chosen_of(tuned),
+            trials: trials.iter().filter(|scored| scored.chosen == Some(place)).count(),
         });
-        Ok(self.store.add(self.key(cell, trial, scorer)?, &words, scored)?)
+        let chosen = counted.filter(|chosen| chosen.trials > 0).collect();
+        Some(Tuned { what, on: TunedOn::PrivateValidation, people: asked, chosen })
     }
+}
+
+/// Whether each of the first so many is predicted right.
+fn right(predicted: &Target, truth: &Target, count: usize) -> Vec<bool> {
+    match (predicted, truth) {
+        (Target::Class(predicted), Target::Class(truth)) => {
+            predicted.iter().zip(truth).take(count).map(|(predicted, truth)| predicted == truth).collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// What is promised of what, whatever the numbers.
+fn promised(guarantee: &Guarantee) -> Vec<(Unit, Discriminant<Notion>)> {
+    guarantee.claims.iter().map(|claim| (claim.protects, discriminant(&claim.notion))).collect()
 }
 
 /// Whether it protects the features alone, where the label is one that randomised response could take.

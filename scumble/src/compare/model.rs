@@ -2,6 +2,7 @@
 //!
 //! A new one is one more [`Learner`] in [`LEARNERS`].
 
+use super::tuning::combinations;
 use super::{Error, Result};
 use crate::classifier::ClassifierParams;
 use crate::linear::{LogisticParams, RidgeParams};
@@ -246,11 +247,12 @@ fn whole(name: &str, value: f64) -> Result<u32> {
     Err(Error::Data(format!("{name} must be a whole number, one or more, and {value} is not")))
 }
 
-/// A model with its hyper-parameters.
+/// A model with its hyper-parameters, some of which may be chosen among several values.
 #[derive(Clone)]
 pub struct Model {
     learner: &'static Learner,
     settings: Settings,
+    tune: BTreeMap<String, Vec<f64>>,
 }
 
 impl fmt::Debug for Model {
@@ -265,13 +267,17 @@ impl fmt::Display for Model {
         formatter.write_str(self.learner.title)?;
         self.settings
             .iter()
-            .try_for_each(|(name, &value)| write!(formatter, ", {name} = {}", number::short(value)))
+            .try_for_each(|(name, &value)| write!(formatter, ", {name} = {}", number::short(value)))?;
+        self.tune.iter().try_for_each(|(name, values)| {
+            let values = values.iter().map(|&value| number::short(value)).collect::<Vec<_>>();
+            write!(formatter, ", {name} among {}", values.join(", "))
+        })
     }
 }
 
 impl PartialEq for Model {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name() && self.settings == other.settings
+        self.name() == other.name() && self.settings == other.settings && self.tune == other.tune
     }
 }
 
@@ -298,13 +304,44 @@ impl Model {
             checked.insert(key.clone(), value);
         }
         (learner.check)(&checked)?;
-        Ok(Self { learner, settings: checked })
+        Ok(Self { learner, settings: checked, tune: BTreeMap::new() })
+    }
+
+    /// The same, where the hyper-parameters of these names are to be chosen among these values: on volunteers, or by private validation.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), for each of them.
+    pub fn tuned(self, tune: &BTreeMap<String, Vec<Value>>) -> Result<Self> {
+        let fixed = self.settings.iter().map(|(name, &value)| (name.clone(), value.into()));
+        for settings in combinations(fixed.collect(), tune) {
+            Self::new(self.name(), &Map::from_iter(settings))?;
+        }
+        let numbers = |values: &Vec<Value>| values.iter().filter_map(Value::as_f64).collect();
+        let tune = tune.iter().map(|(name, values)| (name.clone(), numbers(values))).collect();
+        Ok(Self { tune, ..self })
+    }
+
+    /// The models among which one is chosen; of one that is not tuned, itself.
+    pub fn candidates(&self) -> Vec<Self> {
+        let all = combinations(self.settings.clone(), &self.tune).into_iter();
+        all.map(|settings| Self { settings, learner: self.learner, tune: BTreeMap::new() }).collect()
+    }
+
+    /// Whether one of its hyper-parameters is to be chosen.
+    pub fn is_tuned(&self) -> bool {
+        !self.tune.is_empty()
+    }
+
+    /// What was chosen, where this is one of the candidates of `tuned`.
+    pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
+        let own = self.settings.iter().filter(|(name, _)| tuned.tune.contains_key(*name));
+        own.map(|(name, &value)| (name.clone(), number::to_json(value))).collect()
     }
 
     /// The first that learns such targets, with its defaults.
     pub fn default_for(target: &TargetDomain) -> Self {
         let fits = LEARNERS.iter().find(|learner| learner.learns == what_is_learned(target));
-        Self { learner: fits.unwrap_or(&LEARNERS[0]), settings: Settings::new() }
+        Self { learner: fits.unwrap_or(&LEARNERS[0]), settings: Settings::new(), tune: BTreeMap::new() }
     }
 
     /// Its name.
@@ -312,9 +349,13 @@ impl Model {
         self.learner.name
     }
 
-    /// The hyper-parameters that were given; the others are the defaults.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    /// The hyper-parameters that were given, a list where they are to be chosen; the others are the defaults.
+    pub fn settings(&self) -> BTreeMap<String, Value> {
+        let given = self.settings.iter().map(|(name, &value)| (name.clone(), number::to_json(value)));
+        let lists = self.tune.iter().map(|(name, values)| {
+            (name.clone(), values.iter().map(|&value| number::to_json(value)).collect::<Value>())
+        });
+        given.chain(lists).collect()
     }
 
     /// Whether it learns such targets.
@@ -397,7 +438,7 @@ mod tests {
                 let model = Model::new(learner.name, &settings).unwrap();
                 assert_eq!(
                     model.settings(),
-                    &Settings::from([(name.to_owned(), settings[name].as_f64().unwrap())])
+                    BTreeMap::from([(name.to_owned(), settings[name].as_f64().unwrap().into())])
                 );
                 assert!(
                     Model::new(learner.name, &Map::from_iter([(name.to_owned(), json!(-1))])).is_err(),

@@ -1,6 +1,6 @@
 //! What a comparison finds, for people and machines.
 
-use super::{Adversary, Metric, Model, Settings};
+use super::{Adversary, Metric, Model, Tuned};
 use crate::registry::{Guarantee, number};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -18,23 +18,32 @@ pub enum Scorer {
     Model(Model),
     /// An adversary, who learns to read records.
     Adversary(Adversary),
+    /// The audit, which tells apart what is easiest to, once for all trials.
+    Audit,
 }
 
 /// As it stands in a row.
 #[derive(Serialize)]
 struct Named {
     model: &'static str,
-    model_parameters: Settings,
+    model_parameters: BTreeMap<String, Value>,
+}
+
+/// What she knows, and how she learns, where that is not as usual.
+fn of_adversary(adversary: Adversary) -> BTreeMap<String, Value> {
+    let share = ("known_share".to_owned(), adversary.known_share.into());
+    let network = adversary.network.then(|| ("network".to_owned(), true.into()));
+    [share].into_iter().chain(network).collect()
 }
 
 impl From<Scorer> for Named {
     fn from(scorer: Scorer) -> Self {
         match scorer {
-            Scorer::Model(model) => Self { model: model.name(), model_parameters: model.settings().clone() },
-            Scorer::Adversary(adversary) => Self {
-                model: "adversary",
-                model_parameters: Settings::from([("known_share".into(), adversary.known_share)]),
-            },
+            Scorer::Model(model) => Self { model: model.name(), model_parameters: model.settings() },
+            Scorer::Adversary(adversary) => {
+                Self { model: "adversary", model_parameters: of_adversary(adversary) }
+            }
+            Scorer::Audit => Self { model: "audit", model_parameters: BTreeMap::new() },
         }
     }
 }
@@ -42,7 +51,16 @@ impl From<Scorer> for Named {
 impl Scorer {
     /// Whether this metric scores it.
     pub fn is_scored_by(&self, metric: Metric) -> bool {
-        metric.is_of_adversary() == matches!(self, Self::Adversary(_))
+        match self {
+            Self::Model(_) => !metric.is_of_adversary(),
+            Self::Adversary(_) => metric.is_of_adversary() && !metric.is_of_audit(),
+            Self::Audit => metric.is_of_audit(),
+        }
+    }
+
+    /// Of so many trials in how many it takes part: the audit of a design is the same in all.
+    pub(super) fn trials(&self, trials: usize) -> usize {
+        if *self == Self::Audit { 1 } else { trials }
     }
 }
 
@@ -52,6 +70,7 @@ impl fmt::Display for Scorer {
         match self {
             Self::Model(model) => model.fmt(formatter),
             Self::Adversary(adversary) => adversary.fmt(formatter),
+            Self::Audit => formatter.write_str("the audit"),
         }
     }
 }
@@ -76,6 +95,8 @@ pub struct Outcome {
     pub test_records: usize,
     /// Volunteers, whose records designs could learn from: on neither side in any trial.
     pub volunteers: usize,
+    /// Those of each trial who are asked which model is right about them, and whose records are not released.
+    pub asked: usize,
 }
 
 /// A cell: a mechanism at a budget, with a model's score on clean test records, or an adversary's on those that were released.
@@ -83,7 +104,7 @@ pub struct Outcome {
 pub struct Row {
     /// The plugin's name.
     pub mechanism: String,
-    /// Its parameters, with the label's share of ε where randomised response releases the label.
+    /// Its parameters, with the label's share of ε where randomised response releases the label, and a list where they were chosen.
     pub parameters: Value,
     /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
     #[serde(serialize_with = "epsilon_or_null")]
@@ -104,6 +125,9 @@ pub struct Row {
     pub bound: Option<f64>,
     /// How many trials.
     pub trials: usize,
+    /// What was chosen of the mechanism and the model, and on whose records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tuned: Vec<Tuned>,
     /// What a release of as many training records with fresh randomness promises, with a warning where a claim promises nothing after all.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,
@@ -150,7 +174,7 @@ impl Series<'_> {
 impl Outcome {
     /// The rows as CSV: the numbers of the JSON, with the guarantee in one line.
     pub fn to_csv(&self) -> String {
-        const HEADER: [&str; 12] = [
+        const HEADER: [&str; 13] = [
             "mechanism",
             "parameters",
             "epsilon",
@@ -162,6 +186,7 @@ impl Outcome {
             "bound",
             "trials",
             "seconds",
+            "tuned",
             "promises",
         ];
         let text = |value: Value| match value {
@@ -187,6 +212,7 @@ impl Outcome {
                 row.bound.map_or(String::new(), number),
                 row.trials.to_string(),
                 row.seconds.to_string(),
+                row.tuned.iter().map(Tuned::to_string).collect::<Vec<_>>().join("; "),
                 row.guarantee.summary(),
             ]);
         }

@@ -6,12 +6,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// What a model scored on one trial's release.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Scored {
     pub(super) scores: BTreeMap<Metric, Score>,
     /// The time of release and model.
     pub(super) seconds: f64,
+    /// The place of the candidate that people who were asked made out as the best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) chosen: Option<usize>,
 }
 
 impl Scored {
@@ -47,7 +50,11 @@ mod tests {
     #[test]
     fn a_score_is_kept_even_where_it_is_no_number() {
         for score in [0.1 + 0.2, f64::INFINITY, f64::NAN] {
-            let scored = Scored { scores: BTreeMap::from([(Metric::Accuracy, Score(score))]), seconds: 0.25 };
+            let scored = Scored {
+                scores: BTreeMap::from([(Metric::Accuracy, Score(score))]),
+                seconds: 0.25,
+                chosen: None,
+            };
             let kept: Scored = serde_json::from_str(&serde_json::to_string(&scored).unwrap()).unwrap();
             assert_eq!(kept.score(Metric::Accuracy).to_bits(), score.to_bits());
             assert!(kept.score(Metric::MacroF1).is_nan());

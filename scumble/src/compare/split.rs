@@ -27,6 +27,10 @@ pub struct Splitting {
     /// The share of the training records that designs may learn from, in [0, 1). These records are the same in all trials, and are neither
     /// released nor tested on: the first ones of a data set's own split, else some that are drawn from the seed.
     pub volunteers: f64,
+    /// The share of the other training records, in [0, 1), that is not released: these people are asked which model is right about them, drawn anew in
+    /// each trial.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub validation: f64,
     /// Whether classes are balanced among the training records: of each so many, drawn anew in each trial, as there are of the rarest. The
     /// test records stay as they are.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -53,6 +57,7 @@ impl Splitting {
             most_train: None,
             most_test: None,
             volunteers: 0.0,
+            validation: 0.0,
             balance: false,
         }
     }
@@ -65,7 +70,8 @@ impl Splitting {
                 return Err(Error::Data(format!("{name} must be one or more, and 0 is not")));
             }
         }
-        check_volunteers(self.volunteers)?;
+        check_part("volunteers", self.volunteers)?;
+        check_part("validation", self.validation)?;
         if self.balance && !matches!(data.table.target(), Target::Class(_)) {
             return Err(misfit(data, "balance"));
         }
@@ -148,18 +154,25 @@ pub(super) fn check_share(name: &str, share: f64) -> Result<()> {
 
 /// # Errors
 /// [`Error::Data`] for a share that is none, or all.
-pub(super) fn check_volunteers(share: f64) -> Result<()> {
+pub(super) fn check_part(name: &str, share: f64) -> Result<()> {
     if (0.0..1.0).contains(&share) {
         return Ok(());
     }
-    Err(Error::Data(format!("volunteers must be zero or more and below one, and {share} is not")))
+    Err(Error::Data(format!("{name} must be zero or more and below one, and {share} is not")))
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// One trial's records, by their rows, and its seed of noise: the same for every mechanism and budget.
 pub(super) struct Split {
     train: Vec<usize>,
+    asked: Vec<usize>,
     test: Vec<usize>,
     pub(super) noise_seed: u64,
+    /// Of the answers of those who are asked.
+    pub(super) answer_seed: u64,
 }
 
 impl Split {
@@ -194,12 +207,21 @@ impl Split {
         if let (true, Target::Class(classes)) = (splitting.balance, data.table.target()) {
             balance(&mut train, classes, &mut rng);
         }
-        Self { train, test, noise_seed }
+        let (asked, answer_seed) = match splitting.validation {
+            0.0 => (vec![], 0),
+            share => (some_of(&mut train, share, &mut rng), rng.next_u64()),
+        };
+        Self { train, asked, test, noise_seed, answer_seed }
     }
 
     /// How many records there are to learn from, and how many for tests.
     pub(super) fn sizes(&self) -> (usize, usize) {
         (self.train.len(), self.test.len())
+    }
+
+    /// How many are asked.
+    pub(super) fn asked(&self) -> usize {
+        self.asked.len()
     }
 
     /// The training records of a table with the data's rows.
@@ -211,6 +233,22 @@ impl Split {
     pub(super) fn test(&self, table: &Table) -> Result<Table> {
         Ok(table.select(&self.test)?)
     }
+
+    /// Those who are asked, and then the test records, of a table with the data's rows.
+    pub(super) fn asked_and_test(&self, table: &Table) -> Result<Table> {
+        Ok(table.select(&[&self.asked[..], &self.test].concat())?)
+    }
+}
+
+/// Takes this share of the rows out, drawn by lot and in their order, and leaves one at least.
+fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> {
+    let most = rows.len().saturating_sub(1);
+    let count = ((rows.len() as f64 * share).round() as usize).max(1).min(most);
+    let places: BTreeSet<usize> = rand::seq::index::sample(rng, rows.len(), count).into_iter().collect();
+    let taken = places.iter().map(|&place| rows[place]).collect();
+    let mut place = 0..;
+    rows.retain(|_| !place.next().is_some_and(|place| places.contains(&place)));
+    taken
 }
 
 /// Leaves as many `rows` of each class as there are of the rarest, drawn by lot and in their order; `classes` (n) has the class of each
@@ -235,7 +273,14 @@ mod tests {
     use super::*;
 
     fn own(most_train: Option<usize>, most_test: Option<usize>) -> Splitting {
-        Splitting { kind: SplitKind::Own, most_train, most_test, volunteers: 0.0, balance: false }
+        Splitting {
+            kind: SplitKind::Own,
+            most_train,
+            most_test,
+            volunteers: 0.0,
+            validation: 0.0,
+            balance: false,
+        }
     }
 
     fn wine(train_records: Option<usize>) -> DataSet {

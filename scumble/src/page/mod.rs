@@ -55,6 +55,7 @@ impl Page<'_> {
                         h1 { (title) }
                         (self.lead(&scores))
                         @if let Some(first) = scores.first() { (self.choices(first)) }
+                        (self.tunings())
                         (self.tradeoffs(&scores))
                         @for scores in &scores { (self.section(scores)) }
                         @if scores.is_empty() { p { "No mechanism applies to such data." } }
@@ -81,7 +82,7 @@ impl Page<'_> {
     /// What was compared, on what.
     fn lead(&self, scores: &[Scores]) -> Markup {
         let Comparison { data, models, epsilons, trials, splitting, .. } = self.comparison;
-        let Outcome { train_records, test_records, volunteers, .. } = self.outcome;
+        let Outcome { train_records, test_records, volunteers, asked, .. } = self.outcome;
         let mechanisms = scores.first().map_or(0, |scores| scores.series.len());
         let models = match &models[..] {
             [only] => only.to_string(),
@@ -106,6 +107,16 @@ impl Page<'_> {
                 @if *volunteers > 0 {
                     " Designs could learn from " (counted(*volunteers, "volunteer")) ", the same each time, whose records were neither \
                       released nor tested on."
+                }
+                @if *asked > 0 {
+                    " " (counted(*asked, "other")) " were asked which model is right about them, and their records are not released."
+                }
+            }
+            @if data.is_drafted {
+                p.warning {
+                    "The schema is a draft: its bounds and levels were taken from the records themselves, and give away something of \
+                     them. The scores are what they are; what is promised below will be promised when the schema says what is publicly \
+                     known of each column instead."
                 }
             }
             p.muted {
@@ -162,6 +173,28 @@ impl Page<'_> {
         }
     }
 
+    /// What was chosen of mechanisms and models, and who paid for it.
+    fn tunings(&self) -> Markup {
+        let tunings = self.outcome.tunings();
+        html! {
+            @if !tunings.is_empty() {
+                section {
+                    h2 { "What was tuned, and who paid for it" }
+                    div.box {
+                        table.glance { tbody {
+                            @for (who, what) in tunings { tr { th scope="row" { (who) } td { (what) } } }
+                        } }
+                    }
+                    p.muted {
+                        "Never on the test records. Volunteers agreed to shape designs, which promise them nothing. Who is asked says of one \
+                         candidate whether it is right about her, flipped by the row's own ε, and her record stays with her: nobody pays more \
+                         than that ε."
+                    }
+                }
+            }
+        }
+    }
+
     /// What the first model makes of the releases, beside what an adversary learns of them.
     fn tradeoffs(&self, scores: &[Scores]) -> Markup {
         let attacks = || scores.iter().filter(|scores| scores.metric.is_of_adversary());
@@ -182,6 +215,12 @@ impl Page<'_> {
                 @for attack in attacks() {
                     figure {
                         (tradeoff([utility, attack], [utility.metric, attack.metric].map(|metric| self.blind_guess(metric))))
+                        @if attack.metric.is_of_audit() {
+                            p.muted {
+                                "Here the audit tells apart the two records that are easiest to, of all that there could be: what it shows is proven \
+                                 but for one audit in a million, and more may be so."
+                            }
+                        }
                         @if attack.metric == Metric::UnbiasedError {
                             p.muted { "Here right is private: the line leads to the least error that an unbiased guess has by Cramér and Rao." }
                         }

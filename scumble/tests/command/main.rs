@@ -11,7 +11,9 @@ mod page;
 mod readme;
 mod release;
 mod reproduce;
+mod schema;
 mod solve;
+mod tuning;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

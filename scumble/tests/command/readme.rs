@@ -26,6 +26,8 @@ fn its_commands_run_in_their_order() {
     let commands: Vec<&str> = README.lines().filter_map(|line| line.strip_prefix("$ scumble ")).collect();
     let names: Vec<&str> = commands.iter().map(|line| line.split(' ').next().unwrap()).collect();
     let expected = [
+        "schema",
+        "compare",
         "compare",
         "compare",
         "compare",

@@ -1,0 +1,257 @@
+//! Parameters that are chosen among several, and whose records pay for it: volunteers', or those of people who are asked, privately, about
+//! models that are learned from the others. Never the test records.
+
+use super::{Comparison, Entrant, Error, Model, Outcome, Result, Splitting};
+use crate::classic::{Asking, Candidate, GridSearch, PrivateAnswer};
+use crate::datasets::DataSet;
+use crate::registry::compose::{Partition, in_parallel};
+use crate::registry::{Guarantee, Randomness, Volunteers, number};
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How often a candidate is tried on volunteers.
+const REHEARSALS: usize = 5;
+
+/// The share of the volunteers on whom candidates are scored.
+const TEST_SHARE: f64 = 1.0 / 3.0;
+
+/// The share of the others that shapes designs; the rest is released.
+const SHAPING_SHARE: f64 = 0.5;
+
+/// With what probability the intervals of a private validation cover the truth: the choice does not depend on it.
+const LEVEL: f64 = 0.95;
+
+/// What was chosen of a row's mechanism or model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tuned {
+    /// Of which of them.
+    pub what: Tunable,
+    /// On whose records.
+    pub on: TunedOn,
+    /// How many people these are.
+    pub people: usize,
+    /// What was chosen; on volunteers once for all trials.
+    pub chosen: Vec<Chosen>,
+}
+
+/// Of what parameters are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tunable {
+    /// The mechanism, which is designed and released anew for each candidate.
+    Mechanism,
+    /// The model, of which all candidates learn from one release.
+    Model,
+}
+
+/// Whose records pay for a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TunedOn {
+    /// Volunteers: candidates are compared on their records alone, some of them designing, some released and some tested on.
+    Volunteers,
+    /// People whose records are not released: each says of one candidate whether it is right about her, flipped by the row's own ε. So nobody
+    /// pays more than that.
+    PrivateValidation,
+}
+
+/// A candidate that was chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Chosen {
+    /// Its parameters, of those that were chosen among.
+    pub parameters: BTreeMap<String, Value>,
+    /// In how many trials.
+    pub trials: usize,
+}
+
+/// For people: on whom, and what.
+impl fmt::Display for Tuned {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trials: usize = self.chosen.iter().map(|chosen| chosen.trials).sum();
+        for (at, Chosen { parameters, trials: own }) in self.chosen.iter().enumerate() {
+            let parameters = parameters.iter().map(|(name, value)| match value {
+                Value::String(text) => format!("{name} = {text}"),
+                value => format!("{name} = {value}"),
+            });
+            let parameters = parameters.collect::<Vec<_>>().join(", ");
+            let comma = if at == 0 { "" } else { "; " };
+            match *own == trials {
+                true => write!(formatter, "{comma}{parameters}")?,
+                false => write!(formatter, "{comma}{parameters} in {own} of {trials} trials")?,
+            }
+        }
+        match self.on {
+            TunedOn::Volunteers => write!(formatter, ", on {} volunteers", self.people),
+            TunedOn::PrivateValidation => write!(formatter, ", by asking {} people privately", self.people),
+        }
+    }
+}
+
+impl Outcome {
+    /// For people: whose parameters were chosen, and what was chosen on whose records, at which budgets.
+    pub(crate) fn tunings(&self) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String, Vec<String>)> = vec![];
+        for scores in self.scores() {
+            let rows =
+                scores.series.iter().flat_map(|series| series.rows.iter().map(move |row| (series, row)));
+            let all = rows.flat_map(|(series, row)| row.tuned.iter().map(move |tuned| (series, row, tuned)));
+            for (series, row, tuned) in all {
+                let who = match tuned.what {
+                    Tunable::Mechanism => series.title.clone(),
+                    Tunable::Model => format!("{} on {}", scores.scorer, series.title),
+                };
+                let (what, at) = (
+                    tuned.to_string(),
+                    row.epsilon.map_or("any ε".into(), |epsilon| {
+                        if epsilon.is_finite() {
+                            format!("ε = {}", number::short(epsilon))
+                        } else {
+                            "ε = ∞".into()
+                        }
+                    }),
+                );
+                match found.iter_mut().find(|(other, said, _)| (other, said) == (&who, &what)) {
+                    Some((.., places)) if !places.contains(&at) => places.push(at),
+                    Some(_) => {}
+                    None => found.push((who, what, vec![at])),
+                }
+            }
+        }
+        found.into_iter().map(|(who, what, at)| (who, format!("{what}, at {}", at.join(", ")))).collect()
+    }
+}
+
+/// Every combination of the varied values, each with the fixed ones; the first name varies slowest.
+pub(super) fn combinations<V: Clone>(
+    fixed: BTreeMap<String, V>,
+    varied: &BTreeMap<String, Vec<V>>,
+) -> Vec<BTreeMap<String, V>> {
+    varied.iter().fold(vec![fixed], |combinations, (name, values)| {
+        let with = |combination: &BTreeMap<String, V>, value: &V| {
+            let mut combination = combination.clone();
+            combination.insert(name.clone(), value.clone());
+            combination
+        };
+        let each = combinations.iter();
+        each.flat_map(|combination| values.iter().map(move |value| with(combination, value))).collect()
+    })
+}
+
+/// Volunteers as a data set of their own, on which candidates are compared as they will be in earnest.
+pub(super) struct Rehearsal<'a> {
+    comparison: &'a Comparison,
+    data: DataSet,
+}
+
+impl<'a> Rehearsal<'a> {
+    /// None without volunteers.
+    pub(super) fn new(comparison: &'a Comparison, volunteers: &Volunteers) -> Option<Self> {
+        let (Volunteers::Public(table) | Volunteers::Consented(table) | Volunteers::Private(table)) =
+            volunteers
+        else {
+            return None;
+        };
+        let name = format!("{} volunteers of {}", table.len(), comparison.data.name);
+        Some(Self { comparison, data: comparison.data.of(name, table.clone()) })
+    }
+
+    /// How many volunteers there are.
+    pub(super) fn people(&self) -> usize {
+        self.data.table.len()
+    }
+
+    /// The place of the candidate with the best mean by the first metric of predictions, the first of those that have it; each is a mechanism
+    /// with a model that learns from it, at the same budget.
+    ///
+    /// # Errors
+    /// Whatever stops one of them, and names it.
+    pub(super) fn best(&self, candidates: &[(Entrant, Model)], epsilon: f64) -> Result<usize> {
+        let metric = self.comparison.metrics.iter().copied().find(|metric| !metric.is_of_adversary());
+        let means: Vec<f64> = candidates
+            .par_iter()
+            .map(|(entrant, model)| {
+                let rehearsal = Comparison {
+                    data: self.data.clone(),
+                    entrants: vec![entrant.clone()],
+                    epsilons: vec![epsilon],
+                    delta: self.comparison.delta,
+                    trials: REHEARSALS,
+                    splitting: Splitting {
+                        volunteers: SHAPING_SHARE,
+                        balance: self.comparison.splitting.balance,
+                        ..Splitting::random(TEST_SHARE)
+                    },
+                    models: vec![model.clone()],
+                    metrics: metric.into_iter().collect(),
+                    adversary: self.comparison.adversary,
+                    label_share: self.comparison.label_share,
+                    seed: self.comparison.seed,
+                };
+                let outcome = rehearsal.run(|_| (), || ());
+                let outcome = outcome.map_err(|error| {
+                    Error::Data(format!("{}, tuned on volunteers: {error}", entrant.plugin.name))
+                })?;
+                Ok(outcome.rows.first().map_or(f64::NAN, |row| row.mean))
+            })
+            .collect::<Result<_>>()?;
+        let better = |best: usize, at: usize| match metric {
+            Some(metric) if metric.best_first(means[at], means[best]).is_lt() => at,
+            _ => best,
+        };
+        Ok((1..means.len()).fold(0, better))
+    }
+}
+
+/// Asks people, each about one of the candidates, whether it is right about her, at this ε (infinite for answers as they are): the place of the
+/// candidate that seems best. `right` says of each candidate what all people would answer.
+///
+/// # Errors
+/// [`Error::Registry`] where there are fewer people than candidates.
+pub(super) fn ask(right: &[Vec<bool>], epsilon: f64, seed: u64) -> Result<usize> {
+    let people = right.first().map_or(0, Vec::len);
+    let candidates = right.iter().map(|right| {
+        Candidate::new("", |people: &[usize]| Ok::<_, Error>(people.iter().map(|&at| right[at]).collect()))
+    });
+    let search = GridSearch { people, asking: Asking::EachAboutOne, epsilon, level: LEVEL };
+    Ok(search.rehearse(candidates.collect(), &mut Randomness::seeded(seed))?.chosen)
+}
+
+/// What is promised to everybody, where some were released and the others asked.
+///
+/// # Errors
+/// None for an ε that a release could have.
+pub(super) fn with_asked(release: &Guarantee, epsilon: f64) -> Result<Guarantee> {
+    let answer = PrivateAnswer::new(epsilon)?.guarantee();
+    Ok(in_parallel(&[release.clone(), answer], Partition::FixedInAdvance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn combinations_are_all_with_what_is_fixed() {
+        let varied = BTreeMap::from([("a".into(), vec![1, 2]), ("b".into(), vec![3, 4, 5])]);
+        let all = combinations(BTreeMap::from([("c".to_owned(), 9)]), &varied);
+        let all: Vec<Vec<i32>> = all.into_iter().map(|one| one.into_values().collect()).collect();
+        assert_eq!(all, [[1, 3, 9], [1, 4, 9], [1, 5, 9], [2, 3, 9], [2, 4, 9], [2, 5, 9]]);
+        assert_eq!(combinations(BTreeMap::from([("c".to_owned(), 9)]), &BTreeMap::new()).len(), 1);
+    }
+
+    #[test]
+    fn who_is_right_more_often_is_chosen_as_far_as_the_answers_tell() {
+        // Right about 50, 90 and 70 of a hundred.
+        let right = [50, 90, 70].map(|share| (0..3000).map(|at| at / 3 % 100 < share).collect());
+        for epsilon in [1.0, f64::INFINITY] {
+            assert_eq!(ask(&right, epsilon, 7).unwrap(), 1);
+        }
+        // Where the answers are all but coins, so is the choice.
+        let chosen: Vec<usize> = (0..30).map(|seed| ask(&right, 1e-3, seed).unwrap()).collect();
+        assert!((0..3).all(|place| chosen.contains(&place)), "{chosen:?}");
+        let of_two = right.map(|right: Vec<bool>| right[..2].to_vec());
+        assert!(ask(&of_two, 1.0, 1).unwrap_err().to_string().contains("3 validation people"));
+    }
+}

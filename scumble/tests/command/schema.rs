@@ -1,0 +1,82 @@
+//! `scumble schema`: a draft, what can be done with it, and what cannot.
+
+use crate::Files;
+
+/// Sixty rows with a name each.
+fn people() -> Files {
+    let files = Files::new();
+    let rows = (0..60).map(|row| {
+        let size = row as f64 / 6.0;
+        format!("person {row},{size},{}\n", if row % 7 < 4 { "red" } else { "green" })
+    });
+    files.write("people.csv", format!("name,size,colour\n{}", rows.collect::<String>()));
+    files
+}
+
+#[test]
+fn from_a_file_to_a_page_in_two_commands() {
+    let files = people();
+    let told = files.run("schema people.csv --output people.toml");
+    assert!(
+        told.contains("\"size\", from 0 to 10") && told.contains("\"colour\", one of green, red"),
+        "{told}"
+    );
+    let draft = files.read("people.toml");
+    assert!(
+        draft.contains("draft = true")
+            && draft.contains("\"name\" is left out")
+            && !draft.contains("person 1")
+    );
+    assert_eq!(files.run("schema people.csv").trim_end(), draft.trim_end());
+    let line =
+        "compare --trials 2 --input people.csv --schema people.toml --target colour --html page.html --json";
+    let output = files.command(line).output().unwrap();
+    assert!(output.status.success());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr.contains("people.csv: the schema is a draft, with bounds taken from the records"),
+        "{stderr}"
+    );
+    let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(outcome["data"]["drafted"], true);
+    let page = files.read("page.html");
+    assert!(page.contains("What to choose, and what it costs") && page.contains("The schema is a draft"));
+    // Once it says what is public, it is a schema as any other.
+    files.write("people.toml", draft.replace("draft = true\n", ""));
+    let outcome: serde_json::Value = serde_json::from_str(&files.run(&format!("{line} --force"))).unwrap();
+    assert_eq!(outcome["data"]["drafted"], false);
+    assert!(!files.read("page.html").contains("The schema is a draft"));
+}
+
+#[test]
+fn nothing_is_designed_by_a_draft() {
+    let files = people();
+    files.run("schema people.csv --output people.toml");
+    let before = files.all();
+    for parts in ["laplace", "laplace --target colour --label-share 0.5"] {
+        let line = format!("design {parts} --schema people.toml --epsilon 1 --output design.json");
+        let refused = files.refuses(&line);
+        assert!(
+            refused.starts_with("people.toml: it is a draft, and bounds that were taken from the records"),
+            "{refused}"
+        );
+    }
+    assert_eq!(files.all(), before);
+}
+
+#[test]
+fn a_schema_that_is_there_stays_unless_forced() {
+    let files = people();
+    assert_eq!(
+        files.refuses("schema people.csv --output schema.toml"),
+        "schema.toml is there already, and stays"
+    );
+    assert_eq!(
+        files.refuses("schema people.csv --output people.csv --force"),
+        "people.csv: it is read, so nothing is written there"
+    );
+    files.run("schema people.csv --output schema.toml --force");
+    let told: serde_json::Value = serde_json::from_str(&files.run("schema people.csv --json")).unwrap();
+    assert_eq!((&told["draft"], &told["column"][0]["name"]), (&true.into(), &"size".into()));
+    assert!(files.refuses("schema nowhere.csv").starts_with("nowhere.csv: "));
+}
