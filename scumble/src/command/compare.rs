@@ -4,7 +4,9 @@ use super::setting::Setting;
 use super::{
     Failure, command_line, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped,
 };
-use crate::compare::{self, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind};
+use crate::compare::{
+    self, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Tuning, in_words,
+};
 use crate::datasets::DataSet;
 use crate::page::Page;
 use crate::registry::{Error, Existing, NewFile, Readable, Registry, number};
@@ -302,10 +304,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
 
 fn scores(comparison: &Comparison, scores: &Scores) -> String {
     let mut table = Table::new();
-    let budgets = comparison.epsilons.iter().map(|epsilon| match *epsilon {
-        f64::INFINITY => "ε = ∞".to_owned(),
-        epsilon => format!("ε = {}", number::short(epsilon)),
-    });
+    let budgets = comparison.epsilons.iter().map(|&epsilon| format!("ε = {}", in_words(epsilon)));
     let header = std::iter::once("mechanism".to_owned()).chain(budgets);
     table.load_style(presets::NOTHING).set_header(header);
     for series in &scores.series {
@@ -366,9 +365,12 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
 fn tunings(outcome: &Outcome) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    outcome.tunings().into_iter().for_each(|(who, what)| {
-        table.add_row([format!("  {who}"), what]);
-    });
+    let mut before = String::new();
+    for Tuning { whose, at, what } in outcome.tunings() {
+        let shown = if whose == before { String::new() } else { format!("  {whose}") };
+        table.add_row([shown, format!("ε = {at}"), what]);
+        before = whose;
+    }
     match table.is_empty() {
         true => String::new(),
         false => format!("What was chosen, and on whose records:\n{}\n\n", table.trim_fmt()),

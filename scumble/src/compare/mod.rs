@@ -20,6 +20,7 @@ pub use metric::Metric;
 pub use model::{Model, Settings};
 pub use outcome::{Outcome, Row, Scorer, Scores, Series, Skipped};
 pub use split::{SplitKind, Splitting, balance};
+pub(crate) use tuning::Tuning;
 pub use tuning::{Chosen, Tunable, Tuned, TunedOn};
 
 use crate::classic::RandomizedResponse;
@@ -755,6 +756,11 @@ fn check_epsilons(epsilons: &[f64], delta: f64) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A budget for people: ∞ for none.
+pub(crate) fn in_words(epsilon: f64) -> String {
+    if epsilon.is_infinite() { "∞".into() } else { number::short(epsilon) }
 }
 
 /// The mean, and the sample standard deviation, which one value does not have.

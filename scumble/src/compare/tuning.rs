@@ -1,7 +1,7 @@
 //! Parameters that are chosen among several, and whose records pay for it: volunteers', or those of people who are asked, privately, about
 //! models that are learned from the others. Never the test records.
 
-use super::{Comparison, Entrant, Error, Model, Outcome, Result, Splitting};
+use super::{Comparison, Entrant, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
 use crate::classic::{Asking, Candidate, GridSearch, PrivateAnswer};
 use crate::datasets::DataSet;
 use crate::registry::compose::{Partition, in_parallel};
@@ -67,60 +67,59 @@ pub struct Chosen {
     pub trials: usize,
 }
 
-/// For people: on whom, and what.
+/// For people: what, and on whom.
 impl fmt::Display for Tuned {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let trials: usize = self.chosen.iter().map(|chosen| chosen.trials).sum();
         for (at, Chosen { parameters, trials: own }) in self.chosen.iter().enumerate() {
             let parameters = parameters.iter().map(|(name, value)| match value {
                 Value::String(text) => format!("{name} = {text}"),
-                value => format!("{name} = {value}"),
+                value => format!("{name} = {}", value.as_f64().map_or(value.to_string(), number::short)),
             });
             let parameters = parameters.collect::<Vec<_>>().join(", ");
-            let comma = if at == 0 { "" } else { "; " };
-            match *own == trials {
-                true => write!(formatter, "{comma}{parameters}")?,
-                false => write!(formatter, "{comma}{parameters} in {own} of {trials} trials")?,
+            match (at, *own == trials) {
+                (_, true) => formatter.write_str(&parameters)?,
+                (0, false) => write!(formatter, "{parameters} in {own} of {trials} trials")?,
+                (_, false) => write!(formatter, ", {parameters} in {own}")?,
             }
         }
         match self.on {
             TunedOn::Volunteers => write!(formatter, ", on {} volunteers", self.people),
-            TunedOn::PrivateValidation => write!(formatter, ", by asking {} people privately", self.people),
+            TunedOn::PrivateValidation => write!(formatter, ", by {} people asked privately", self.people),
         }
     }
 }
 
+/// Whose parameters were chosen, at which budgets, and what was chosen on whose records: for people.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Tuning {
+    pub(crate) whose: String,
+    pub(crate) at: String,
+    pub(crate) what: String,
+}
+
 impl Outcome {
-    /// For people: whose parameters were chosen, and what was chosen on whose records, at which budgets.
-    pub(crate) fn tunings(&self) -> Vec<(String, String)> {
-        let mut found: Vec<(String, String, Vec<String>)> = vec![];
+    /// Every choice, once for all budgets at which it is the same.
+    pub(crate) fn tunings(&self) -> Vec<Tuning> {
+        let mut found: Vec<Tuning> = vec![];
         for scores in self.scores() {
             let rows =
                 scores.series.iter().flat_map(|series| series.rows.iter().map(move |row| (series, row)));
             let all = rows.flat_map(|(series, row)| row.tuned.iter().map(move |tuned| (series, row, tuned)));
             for (series, row, tuned) in all {
-                let who = match tuned.what {
-                    Tunable::Mechanism => series.title.clone(),
-                    Tunable::Model => format!("{} on {}", scores.scorer, series.title),
+                let whose = match (tuned.what, scores.scorer) {
+                    (Tunable::Model, Scorer::Model(model)) => format!("{} on {}", model.name(), series.title),
+                    _ => series.title.clone(),
                 };
-                let (what, at) = (
-                    tuned.to_string(),
-                    row.epsilon.map_or("any ε".into(), |epsilon| {
-                        if epsilon.is_finite() {
-                            format!("ε = {}", number::short(epsilon))
-                        } else {
-                            "ε = ∞".into()
-                        }
-                    }),
-                );
-                match found.iter_mut().find(|(other, said, _)| (other, said) == (&who, &what)) {
-                    Some((.., places)) if !places.contains(&at) => places.push(at),
-                    Some(_) => {}
-                    None => found.push((who, what, vec![at])),
+                let (what, at) = (tuned.to_string(), row.epsilon.map_or("any".into(), in_words));
+                match found.iter_mut().find(|other| other.whose == whose && other.what == what) {
+                    Some(other) if other.at.split(", ").any(|before| before == at) => {}
+                    Some(other) => other.at += &format!(", {at}"),
+                    None => found.push(Tuning { whose, at, what }),
                 }
             }
         }
-        found.into_iter().map(|(who, what, at)| (who, format!("{what}, at {}", at.join(", ")))).collect()
+        found
     }
 }
 

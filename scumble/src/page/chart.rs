@@ -4,7 +4,7 @@
 //! follow the page into the dark, onto paper or onto a phone, nor could a series be told from another by a reader or a test.
 
 use super::ink;
-use crate::compare::{Metric, Row, Scores, Series};
+use crate::compare::{Metric, Row, Scores, Series, in_words};
 use crate::draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, TOP, WIDTH, at, ends};
 use maud::{Markup, html};
 
@@ -300,11 +300,6 @@ fn lowest_shown(metric: Metric) -> f64 {
 /// How many units of the axis one of a score is: shares are in per cent.
 fn scale(metric: Metric) -> f64 {
     if metric.is_share() { 100.0 } else { 1.0 }
-}
-
-/// ε as people write it.
-pub(super) fn in_words(epsilon: f64) -> String {
-    if epsilon.is_infinite() { "∞".into() } else { crate::registry::number::short(epsilon) }
 }
 
 #[cfg(test)]

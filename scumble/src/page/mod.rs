@@ -4,12 +4,12 @@
 
 mod chart;
 
-use crate::compare::{Comparison, Metric, Outcome, Row, Scores, Series, SplitKind};
+use crate::compare::{Comparison, Metric, Outcome, Row, Scores, Series, SplitKind, in_words};
 use crate::draw::STYLE;
 use crate::registry::{Guarantee, Plugin, Unit};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use chart::{chart, in_words, is_cut, is_logarithmic, sample, tradeoff};
+use chart::{chart, is_cut, is_logarithmic, sample, tradeoff};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::time::Duration;
@@ -182,7 +182,7 @@ impl Page<'_> {
                     h2 { "What was tuned, and who paid for it" }
                     div.box {
                         table.glance { tbody {
-                            @for (who, what) in tunings { tr { th scope="row" { (who) } td { (what) } } }
+                            @for tuning in tunings { tr { th scope="row" { (tuning.whose) } td { "ε = " (tuning.at) } td { (tuning.what) } } }
                         } }
                     }
                     p.muted {

@@ -67,13 +67,14 @@ fn a_model_tuned_on_volunteers_scores_as_the_one_that_was_chosen() {
         assert_eq!(row["mean"], alike.unwrap()["mean"], "at ε = {}", row["epsilon"]);
     }
     let text = files.run("compare --config exp.toml");
-    let line = "l2_penalty = 0.001, on 72 volunteers, at ε = 2, ε = 8";
+    let line = "logistic on laplace  ε = 2, 8  l2_penalty = 0.001, on 72 volunteers";
     assert!(text.contains("What was chosen, and on whose records:") && text.contains(line), "{text}");
 }
 
 #[test]
 fn a_mechanism_is_tuned_on_volunteers_at_each_budget() {
-    let mechanism = "[[mechanism]]\nname = \"task-agnostic\"\ntune = { sensitivity = [\"empirical\", \"domain\"] }\n";
+    let mechanism =
+        "[[mechanism]]\nname = \"task-agnostic\"\ntune = { sensitivity = [\"empirical\", \"domain\"] }\n";
     let (_, rows) = with(&format!("{BY_TIME}{mechanism}"), 0.0).rows();
     let (_, fixed) = with(&format!("{BY_TIME}{}", mechanism.replace("tune", "grid")), 0.0).rows();
     assert_eq!((rows.len(), fixed.len()), (2, 4));
