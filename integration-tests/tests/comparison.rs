@@ -1,7 +1,7 @@
 //! The comparison's facts on the embedded wines.
 
 use linfa::traits::{Fit, Predict};
-use scumble::compare::{Comparison, Entrant, Experiment, Metric, Outcome, Row, SplitKind, Splitting};
+use scumble::compare::{Comparison, Entrant, Experiment, Metric, Model, Outcome, Row, SplitKind, Splitting};
 use scumble::datasets::DataSet;
 use scumble::linear::LogisticParams;
 use scumble::registry::{Brief, Budget, Pace, Randomness, Registry, ShapedBy, Target, Unit};
@@ -317,4 +317,26 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
     assert_eq!(page.matches(&format!("<dt class=\"warning\">WARNING</dt><dd>{exceeded}")).count(), 1);
     let summary = format!("WARNING: resistance to recovery for the features (not the label): {exceeded}");
     assert_eq!(page.matches(&summary).count(), 2, "at a glance, and over the card");
+}
+
+/// Of a row that is made of several records nobody knows which record it was, and so no such adversary is measured.
+#[test]
+fn of_mixed_records_no_adversary_is_measured_who_knows_their_rows() {
+    let registry = Registry::installed().unwrap();
+    let entrants = ["dauntless-mix", "identity"].map(|name| Entrant::new(*registry.get(name).unwrap()));
+    let hers = [Metric::Recovered, Metric::Advantage];
+    let with = Comparison {
+        entrants: entrants.to_vec(),
+        models: vec![
+            Model::new("network", &serde_json::Map::from_iter([("epochs".into(), json!(2))])).unwrap(),
+        ],
+        metrics: [&[Metric::Accuracy], &hers[..]].concat(),
+        ..comparison(&[1.0])
+    };
+    let outcome = run(&with);
+    for row in &outcome.rows {
+        let is_measured = row.mechanism == "identity" || !row.metric.is_of_adversary();
+        assert_eq!(row.mean.is_finite(), is_measured, "{} of {}", row.metric, row.mechanism);
+    }
+    assert_eq!(outcome.rows.len(), 2 * 3);
 }

@@ -223,6 +223,10 @@ impl Mechanism for Composed {
         })
     }
 
+    fn keeps_rows(&self) -> bool {
+        self.parts.iter().all(|part| part.mechanism.keeps_rows())
+    }
+
     fn released_target(&self) -> TargetLayout {
         let kinds = self.parts.iter().map(|part| part.mechanism.released_target());
         kinds.into_iter().find(|kind| *kind != TargetLayout::None).unwrap_or(TargetLayout::None)

@@ -41,6 +41,11 @@ pub trait Mechanism: DynClone + Debug + Send + Sync {
         self.domain().layout().target
     }
 
+    /// Whether the record in a released row is made of the one in that row of the table, as it mostly is; where several records make one it is not.
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
     /// Two tables that `claim`, one of its own, says are released with one law, made of the records of `table`: by them an audit attacks an
     /// ambiguity set. None where it has none to offer.
     fn alike(&self, _claim: &Claim, _table: &Table) -> Option<[Table; 2]> {

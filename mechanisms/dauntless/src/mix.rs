@@ -235,6 +235,10 @@ impl Mechanism for Dauntless {
         }
     }
 
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
     fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
         match claim.protects {
             Unit::Label => {

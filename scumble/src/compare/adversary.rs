@@ -1,10 +1,11 @@
 //! What an adversary learns of the records of a release, measured, and how much of it their promise allows.
 
-use super::{Error, Metric, Result, split::check_share};
+use super::{Error, Metric, Result, Scorer, split::check_share};
 use crate::adversary::{Acquaintance, Effort, acquaintance, audit};
 use crate::registry::{Guarantee, Key, Law, Mechanism, Neighbours, Notion, Release, Table, Unit};
 use ndarray::{ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// An adversary who knows some of the records with the rows that they became in the release, and reads the others
@@ -40,7 +41,8 @@ impl Adversary {
         check_share("known_share", self.known_share)
     }
 
-    /// What she learns of the records (n × d) that were released.
+    /// What she learns of the records (n × d) that were released; no numbers where no released row is made of one record alone, so that there is
+    /// nothing that she could know of it.
     ///
     /// # Errors
     /// As [`acquaintance`], and where the release has no key to view the records by.
@@ -48,18 +50,23 @@ impl Adversary {
         &self,
         records: &Table,
         release: &Release,
+        keeps_rows: bool,
         seed: u64,
-    ) -> Result<impl Iterator<Item = (Metric, f64)> + use<>> {
+    ) -> Result<BTreeMap<Metric, f64>> {
+        if !keeps_rows {
+            let hers =
+                Metric::ALL.into_iter().filter(|metric| Scorer::Adversary(*self).is_scored_by(*metric));
+            return Ok(hers.map(|metric| (metric, f64::NAN)).collect());
+        }
         let she = Acquaintance { known_share: self.known_share, network: self.network, seed };
         let learned = acquaintance(records, &release.table, she).map_err(Error::from)?;
         let learned = learned.map_or([f64::NAN; 2], |learned| [learned.recovered, learned.advantage]);
         let [recovered, advantage] = learned;
-        Ok([
+        Ok(BTreeMap::from([
             (Metric::Recovered, recovered),
             (Metric::Advantage, advantage),
             (Metric::UnbiasedError, unbiased_error(records, release)),
-        ]
-        .into_iter())
+        ]))
     }
 }
 

@@ -621,7 +621,8 @@ impl Comparison {
                     (data::score(&self.data, &predicted, test.target()).collect(), None)
                 }
                 Scorer::Adversary(adversary) => {
-                    (adversary.scores(&train, &release, split.noise_seed)?.collect(), None)
+                    let keeps_rows = cell.mechanism.keeps_rows();
+                    (adversary.scores(&train, &release, keeps_rows, split.noise_seed)?, None)
                 }
                 Scorer::Audit if trial > 0 => return Ok(Scored::default()),
                 Scorer::Audit => {
