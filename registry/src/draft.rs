@@ -327,7 +327,42 @@ mod tests {
         assert!(schema.columns_named(&["x"]).unwrap().settled().is_err(), "a part of a draft is one too");
     }
 
+    /// A cell as files have them.
+    fn cell() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => (-5i32..50).prop_map(|number| number.to_string()),
+            4 => (-1e6..1e6f64).prop_map(|number| number.to_string()),
+            2 => "[a-c]",
+            1 => prop_oneof![Just(""), Just("NA"), Just("?"), Just("nan"), Just("inf"), Just("1e300"), Just(" x ")]
+                .prop_map(str::to_owned),
+            1 => "[ -+\\--~]{0,6}",
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn whatever_a_file_holds_its_draft_reads_it(
+            columns in prop::collection::vec(prop::collection::vec(cell(), 12), 1..5), same: bool,
+        ) {
+            // Of some columns all cells are of one kind.
+            let cell = |column: &Vec<String>, row: usize| column[if same { row % 3 } else { row }].clone();
+            let mut writer = ::csv::Writer::from_writer(vec![]);
+            let header: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
+            writer.write_record(&header).unwrap();
+            (0..12).for_each(|row| writer.write_record(columns.iter().map(|column| cell(column, row))).unwrap());
+            let file = writer.into_inner().unwrap();
+            let rows = || csv::Rows::new(&file[..], "data.csv").unwrap();
+            match draft(rows()) {
+                Ok(text) => {
+                    let schema = Schema::from_toml(&text, "draft.toml").unwrap();
+                    let loaded = Reader::new(rows(), &schema, None, OutOfBounds::Reject).unwrap().read_all();
+                    let loaded = loaded.map_err(|error| TestCaseError::fail(format!("{error} by\n{text}")))?;
+                    prop_assert_eq!(loaded.clipped.len(), 0);
+                }
+                Err(error) => prop_assert!(error.to_string().starts_with("data.csv"), "{error}"),
+            }
+        }
+
         #[test]
         fn bounds_are_around_the_numbers_and_not_far(
             a in prop_oneof![-1e3..1e3f64, -1e99..1e99f64, -1e-9..1e-9f64], width in prop_oneof![1e-3..1e3f64, 1e-300..1e90f64],

@@ -56,3 +56,16 @@ fn three_processes_collect_locally() {
     assert!((value("mean alcohol") - 10.42).abs() < 1.2, "{printed}");
     assert!((value("good wines") - 53.5).abs() < 17.0, "{printed}");
 }
+
+#[test]
+fn a_plugin_is_written_checked_attacked_and_compared() {
+    let printed = run("write_a_plugin");
+    for expected in [
+        "it keeps house",
+        "an audit did not break its claim",
+        "promises   ε = 8 local differential privacy for the features (not the label)",
+        "central-laplace",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is missing:\n{printed}");
+    }
+}

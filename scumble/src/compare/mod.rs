@@ -45,7 +45,7 @@ use std::mem::{Discriminant, discriminant};
 use std::path::Path;
 use std::time::Instant;
 use stored::Stored;
-use tuning::{Rehearsal, ask, combinations, with_asked};
+use tuning::{Rehearsal, ask, chosen_by_volunteers, combinations, with_asked};
 
 /// More trials than this nobody waits for.
 const MOST_TRIALS: usize = 100_000;
@@ -163,7 +163,9 @@ impl Entrant {
             Value::Null => json!({}),
             given => given.clone(),
         };
-        self.tune.iter().for_each(|(name, values)| given[name] = values.clone().into());
+        if let Value::Object(given) = &mut given {
+            given.extend(self.tune.iter().map(|(name, values)| (name.clone(), values.clone().into())));
+        }
         given
     }
 
@@ -398,6 +400,19 @@ impl Comparison {
     fn check_tuning(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         let is_tuned = |entrant: &&Entrant| !entrant.tune.is_empty();
+        let lists =
+            self.entrants.iter().flat_map(|entrant| entrant.tune.iter().map(move |list| (entrant, list)));
+        for (entrant, (parameter, values)) in lists {
+            let name = entrant.plugin.name;
+            if values.is_empty() {
+                return refuse(format!(
+                    "the mechanism {name:?}: there is no value to choose {parameter} among"
+                ));
+            }
+            if !matches!(entrant.parameters, Value::Null | Value::Object(_)) {
+                return refuse(format!("the mechanism {name:?}: its parameters are no object"));
+            }
+        }
         if let (0.0, Some(entrant)) = (self.splitting.volunteers, self.entrants.iter().find(is_tuned)) {
             let name = entrant.plugin.name;
             return refuse(format!(
@@ -494,12 +509,6 @@ impl Comparison {
         let has_dp = probe.guarantee().has_dp();
         let cell = |epsilon: f64| {
             let chosen = self.chosen_entrant(entrant, rehearsal, epsilon)?;
-            let tuned = rehearsal.filter(|_| !entrant.tune.is_empty()).map(|rehearsal| Tuned {
-                what: Tunable::Mechanism,
-                on: TunedOn::Volunteers,
-                people: rehearsal.people(),
-                chosen: vec![Chosen { parameters: chosen.chosen_of(entrant), trials: self.trials }],
-            });
             Ok(Cell {
                 parameters: parameters.clone(),
                 epsilon: has_dp.then_some(epsilon),
@@ -508,7 +517,12 @@ impl Comparison {
                 } else {
                     self.alone(&chosen, &brief(epsilon)?)?
                 },
-                tuned,
+                tuned: (!entrant.tune.is_empty()).then(|| Tuned {
+                    what: Tunable::Mechanism,
+                    on: TunedOn::Volunteers,
+                    people: self.splitting.volunteers(&self.data),
+                    chosen: vec![Chosen { parameters: chosen.chosen_of(entrant), trials: self.trials }],
+                }),
                 scorers: self.chosen_scorers(&chosen, rehearsal, epsilon)?,
                 entrant: chosen,
             })
@@ -656,6 +670,7 @@ impl Comparison {
                     let scores: Vec<f64> = of_scorer.iter().map(|scored| scored.score(metric)).collect();
                     let (mean, sd) = mean_and_sd(&scores);
                     let release = cell.mechanism.guarantee_of(released);
+                    let release = if cell.tuned.is_some() { chosen_by_volunteers(release) } else { release };
                     let of_model = self.tuned_model(cell, at, scorer, &of_scorer, asked);
                     let is_asked = |tuned: &Tuned| tuned.on == TunedOn::PrivateValidation;
                     let guarantee = match of_model.as_ref().is_some_and(is_asked) {

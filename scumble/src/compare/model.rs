@@ -310,8 +310,11 @@ impl Model {
     /// The same, where the hyper-parameters of these names are to be chosen among these values: on volunteers, or by private validation.
     ///
     /// # Errors
-    /// As [`new`](Self::new), for each of them.
+    /// As [`new`](Self::new), for each of them, and where there is none of a name.
     pub fn tuned(self, tune: &BTreeMap<String, Vec<Value>>) -> Result<Self> {
+        if let Some((name, _)) = tune.iter().find(|(_, values)| values.is_empty()) {
+            return Err(Error::Data(format!("the model {self}: there is no value to choose {name} among")));
+        }
         let fixed = self.settings.iter().map(|(name, &value)| (name.clone(), value.into()));
         for settings in combinations(fixed.collect(), tune) {
             Self::new(self.name(), &Map::from_iter(settings))?;

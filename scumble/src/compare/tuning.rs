@@ -5,7 +5,7 @@ use super::{Comparison, Entrant, Error, Model, Outcome, Result, Scorer, Splittin
 use crate::classic::{Asking, Candidate, GridSearch, PrivateAnswer};
 use crate::datasets::DataSet;
 use crate::registry::compose::{Partition, in_parallel};
-use crate::registry::{Guarantee, Randomness, Volunteers, number};
+use crate::registry::{Guarantee, Randomness, ShapedBy, Unit, Volunteers, number};
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
@@ -157,11 +157,6 @@ impl<'a> Rehearsal<'a> {
         Some(Self { comparison, data: comparison.data.of(name, table.clone()) })
     }
 
-    /// How many volunteers there are.
-    pub(super) fn people(&self) -> usize {
-        self.data.table.len()
-    }
-
     /// The place of the candidate with the best mean by the first metric of predictions, the first of those that have it; each is a mechanism
     /// with a model that learns from it, at the same budget.
     ///
@@ -216,6 +211,13 @@ pub(super) fn ask(right: &[Vec<bool>], epsilon: f64, seed: u64) -> Result<usize>
     });
     let search = GridSearch { people, asking: Asking::EachAboutOne, epsilon, level: LEVEL };
     Ok(search.rehearse(candidates.collect(), &mut Randomness::seeded(seed))?.chosen)
+}
+
+/// What is left of a promise where volunteers' records chose its mechanism's parameters: nothing to them.
+pub(super) fn chosen_by_volunteers(mut release: Guarantee) -> Guarantee {
+    release.claims.retain(|claim| claim.protects != Unit::Volunteer);
+    release.shaped_by = ShapedBy::ConsentingVolunteers;
+    release
 }
 
 /// What is promised to everybody, where some were released and the others asked.

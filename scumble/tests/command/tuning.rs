@@ -81,6 +81,10 @@ fn a_mechanism_is_tuned_on_volunteers_at_each_budget() {
     for row in rows {
         assert_eq!(row["parameters"]["sensitivity"], json!(["empirical", "domain"]));
         assert_eq!(row["tuned"][0]["what"], "mechanism");
+        assert_eq!(
+            row["guarantee"]["shaped_by"], "consenting-volunteers",
+            "who was chosen by is promised nothing"
+        );
         let chosen = &row["tuned"][0]["chosen"][0]["parameters"]["sensitivity"];
         let alike = fixed.iter().find(|other| {
             &other["parameters"]["sensitivity"] == chosen && other["epsilon"] == row["epsilon"]
