@@ -16,6 +16,11 @@ pub(crate) fn name() -> String {
     }
 }
 
+/// How many programs wanted a core at a time, in the mean over the last minute, where the system says it.
+pub(crate) fn load() -> Option<String> {
+    Some(fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.to_owned())
+}
+
 /// What a Linux system says of its first processor.
 fn model(processors: &str) -> Option<String> {
     let line = processors.lines().find(|line| line.starts_with("model name"))?;

@@ -82,6 +82,8 @@ fn run(arguments: &Arguments) -> Result<()> {
 
 /// Ours, and beside each those who are there.
 fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
+    // Before anything of ours is busy.
+    let load = machine::load();
     let mut guests = Guests::new(&arguments.python);
     let numpy = guests.start(python::NOISE_AND_MACHINES, "numpy and scikit-learn");
     let numpy = |name, task: &str| numpy.as_ref().map(|numpy| numpy.contestant(name, task.into()));
@@ -95,7 +97,7 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
         missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
     }
     let machines = svm::Task::all(scratch).unwrap_or_else(|problem| {
-        missing.push(format!("Linear machines did not take part: {problem}"));
+        missing.push(format!("Linear machines did not take part: {problem}."));
         vec![]
     });
 
@@ -118,5 +120,5 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
         network::autoencoder()?.beside(torch.iter().flat_map(network::peers)),
         private::autoencoder()?.beside(opacus.iter().flat_map(private::peers)),
     ]);
-    Ok(Page { sections, growths: growths::all()?, missing })
+    Ok(Page { sections, growths: growths::all()?, missing, load })
 }

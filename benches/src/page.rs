@@ -13,6 +13,8 @@ pub(crate) struct Page {
     pub(crate) sections: Vec<Section>,
     pub(crate) growths: Vec<Growth>,
     pub(crate) missing: Vec<String>,
+    /// What the machine was busy with before, in cores.
+    pub(crate) load: Option<String>,
 }
 
 impl Page {
@@ -48,16 +50,19 @@ impl Page {
     }
 
     pub(crate) fn markdown(&self, arguments: &Arguments) -> String {
+        let load =
+            self.load.as_ref().map(|load| format!(" The load of the machine was {load} when it began."));
         let mut text = format!(
             "# Performance\n\n\
              Written by `cargo run --release -p scumble-benches --features peers -- --output PERFORMANCE.md` on {}. All take\n\
              turns in one run, on one thread unless it says otherwise; a time is the median of {} rounds, with the quartiles beside it.\n\
-             Machines differ and are noisy: read the ratios.\n\n\
+             Machines differ and are noisy: read the ratios.{}\n\n\
              A *limit* is what no contestant can do without, memory, arithmetic or random bits, at the rate at which this machine gives it in\n\
              the same run: `0.2` of our time means that ours takes five times as long as that alone. Where none stands, we know none worth\n\
              naming.\n",
             machine::name(),
-            arguments.rounds
+            arguments.rounds,
+            load.unwrap_or_default()
         );
         self.sections.iter().for_each(|section| text += &section.markdown());
         if !self.growths.is_empty() {
