@@ -15,21 +15,19 @@ const DELTA: f64 = 1e-5;
 pub(crate) fn dp_sgd() -> Result<Section> {
     let run = Run::new(SAMPLING_RATE, NOISE_MULTIPLIER, STEPS)?;
     let neighbours = Neighbours::AddOrRemoveOne;
-    Ok(Section {
-        title: "Accounting for a private training".into(),
-        what: format!(
-            "An ε at δ = {DELTA:e} of {STEPS} steps at sampling rate {SAMPLING_RATE} and noise multiplier {NOISE_MULTIPLIER}, for neighbours by one \
-             record more or less. Ours by privacy loss distributions comes from both sides, above and below; dp-accounting's from above."
-        ),
-        contestants: vec![
-            Contestant::timed("scumble, privacy loss distributions, both bounds", 1, move || {
-                Ok(loss::epsilon(&[run], DELTA, neighbours)?)
-            }),
-            Contestant::timed("scumble, Rényi divergences", 1, move || {
-                Ok(renyi::epsilon(&[run], DELTA, neighbours)?)
-            }),
-        ],
-    })
+    let what = format!(
+        "An ε at δ = {DELTA:e} of {STEPS} steps at sampling rate {SAMPLING_RATE} and noise multiplier {NOISE_MULTIPLIER}, for neighbours by one \
+         record more or less. Ours by privacy loss distributions comes from both sides, above and below; dp-accounting's from above."
+    );
+    let ours = vec![
+        Contestant::timed("scumble, privacy loss distributions, both bounds", 1, move || {
+            Ok(loss::epsilon(&[run], DELTA, neighbours)?)
+        }),
+        Contestant::timed("scumble, Rényi divergences", 1, move || {
+            Ok(renyi::epsilon(&[run], DELTA, neighbours)?)
+        }),
+    ];
+    Ok(Section::new("Accounting for a private training", what, ours))
 }
 
 /// Those that take part in Python.

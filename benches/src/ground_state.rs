@@ -22,16 +22,14 @@ fn solve() -> Result<GroundState> {
 
 pub(crate) fn interval() -> Result<Section> {
     let [lambda, weight, lower, upper] = PROBLEM;
-    Ok(Section {
-        title: "A ground state".into(),
-        what: format!(
-            "The density of least Fisher information at λ = {lambda}, ϑ = {weight} between {lower} and {upper}: energy, moments and the density \
-             itself. SciPy finds the lowest eigenvalue on the coarsest grid, of powers of two, on which it is within {SHARE:e} of ours."
-        ),
-        contestants: vec![Contestant::timed("scumble, `GroundState`", SOLUTIONS, || {
-            (0..SOLUTIONS).map(|_| solve()).collect::<Result<Vec<_>>>()
-        })],
-    })
+    let what = format!(
+        "The density of least Fisher information at λ = {lambda}, ϑ = {weight} between {lower} and {upper}: energy, moments and the density \
+         itself. SciPy finds the lowest eigenvalue on the coarsest grid, of powers of two, on which it is within {SHARE:e} of ours."
+    );
+    let ours = Contestant::timed("scumble, `GroundState`", SOLUTIONS, || {
+        (0..SOLUTIONS).map(|_| solve()).collect::<Result<Vec<_>>>()
+    });
+    Ok(Section::new("A ground state", what, vec![ours]))
 }
 
 /// The one that takes part in Python.

@@ -1,11 +1,11 @@
 //! Steps of training a network: the autoencoder of 784 pixels to 8 numbers.
 
 use crate::python::Python;
-use crate::{Contestant, Result, Section};
+use crate::threads::{self, THREADS};
+use crate::{Contestant, Result, Section, memory, products};
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use rayon::ThreadPoolBuilder;
 use scumble::neural::{Activation, Architecture, Initialisation, Loss, Network, Optimiser, Pass, Stepper};
 
 /// The same in PyTorch.
@@ -14,10 +14,7 @@ pub(crate) const PEER: &str = include_str!("../peers/torch_autoencoder.py");
 const WIDTHS: [usize; 8] = [400, 150, 50, 8, 50, 150, 400, 784];
 const LINEAR: [usize; 2] = [3, 7];
 const BATCH: usize = 64;
-const STEPS: usize = 50;
-
-/// On how many threads both take part.
-pub(crate) const THREADS: [usize; 2] = [1, 2];
+const STEPS: usize = 20;
 
 /// What a step needs.
 struct Training {
@@ -62,23 +59,39 @@ impl Training {
 
 pub(crate) fn autoencoder() -> Result<Section> {
     let parameters = Training::new()?.network.parameters().len();
-    let contestants = THREADS.into_iter().map(|threads| {
-        let mut training = Training::new()?;
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
-        Ok(Contestant::timed(format!("scumble, {}", on(threads)), STEPS, move || {
-            // An error crosses threads as text.
-            pool.install(|| (0..STEPS).try_for_each(|_| training.step()).map_err(|error| error.to_string()))
-                .map_err(Into::into)
-        }))
-    });
-    Ok(Section {
-        title: "A step of training a network".into(),
-        what: format!(
-            "A step of Adam down the squared error of the autoencoder 784-400-150-50-8-50-150-400-784 (ReLU; {parameters} parameters, \
-             single precision) on a minibatch of {BATCH}: forward, backward, and all parameters moved."
-        ),
-        contestants: contestants.collect::<Result<_>>()?,
-    })
+    let ours =
+        THREADS.into_iter().map(|threads| on(threads, format!("scumble, {}", threads::named(threads))));
+    let operations = products::operations(&products::of_step(&architecture(), BATCH));
+    let what = format!(
+        "A step of Adam down the squared error of the autoencoder 784-400-150-50-8-50-150-400-784 (ReLU; {parameters} parameters, \
+         single precision) on a minibatch of {BATCH}: forward, backward, and all parameters moved. The limits are its products of matrices by \
+         themselves, {:.0} million operations, by the same library; as many operations in one large product; and the memory that Adam \
+         reads and writes, seven numbers a parameter.",
+        operations / 1e6
+    );
+    Ok(Section::new("A step of training a network", what, ours.collect::<Result<_>>()?).limited_by(limits()?))
+}
+
+/// Steps on so many threads.
+pub(crate) fn on(threads: usize, name: String) -> Result<Contestant> {
+    let (mut training, pool) = (Training::new()?, threads::pool(threads)?);
+    Ok(Contestant::timed(name, STEPS, move || {
+        threads::run(&pool, || (0..STEPS).try_for_each(|_| training.step()))
+    }))
+}
+
+/// What such a step cannot go below.
+pub(crate) fn limits() -> Result<Vec<Contestant>> {
+    let shapes = products::of_step(&architecture(), BATCH);
+    let mut limits = vec![];
+    for threads in THREADS {
+        limits.push(products::alone(&shapes, STEPS, threads)?);
+        limits.push(products::at_best(&shapes, threads)?);
+    }
+    // Adam reads a parameter, its gradient and two moments, and writes all but the gradient.
+    let moved = 7 * size_of::<f32>() * architecture().parameters()?;
+    limits.push(memory::moved("a plain copy that moves as many bytes as Adam, one thread", moved, 1));
+    Ok(limits)
 }
 
 /// Those that take part in Python.
@@ -86,10 +99,9 @@ pub(crate) fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
     let optimisers = [("adam", "Adam"), ("fused", "fused Adam")];
     let all = optimisers.into_iter().flat_map(|optimiser| THREADS.map(|threads| (optimiser, threads)));
     all.map(|((told, named), threads)| {
-        torch.contestant(&format!("PyTorch, {named}, {}", on(threads)), format!("{told} {threads}"))
+        torch.contestant(
+            &format!("PyTorch, {named}, {}", threads::named(threads)),
+            format!("{told} {threads}"),
+        )
     })
-}
-
-pub(crate) fn on(threads: usize) -> String {
-    if threads == 1 { "one thread".into() } else { format!("{threads} threads") }
 }

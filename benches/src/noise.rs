@@ -1,7 +1,7 @@
 //! Exact noise on a lattice of step 2⁻⁴⁰ at scale 1, beside floating-point noise and OpenDP's.
 
 use crate::python::Python;
-use crate::{Contestant, Result, Section};
+use crate::{Contestant, Result, Section, random_bits};
 use rand::Rng;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -33,6 +33,7 @@ fn draws<T: 'static>(name: &str, draw: impl Fn(&mut ChaCha20Rng) -> T + 'static)
 
 pub(crate) fn laplace() -> Result<Section> {
     let law = DiscreteLaplace::new(Rational::new(STEPS, 1)?)?;
+    let bits = random_bits::of_draws(DRAWS, |rng| law.sample(rng));
     #[cfg_attr(not(feature = "peers"), expect(unused_mut, reason = "peers are added to it"))]
     let mut contestants = vec![
         draws("scumble, discrete Laplace, exact", move |rng| law.sample(rng)),
@@ -43,23 +44,40 @@ pub(crate) fn laplace() -> Result<Section> {
     ];
     #[cfg(feature = "peers")]
     contestants.push(opendp::laplace()?);
-    Ok(Section { title: "Laplace noise".into(), what: WHAT.into(), contestants })
+    let what = what(random_bits::laplace_entropy(STEPS as f64), bits);
+    Ok(Section::new("Laplace noise", what, contestants).limited_by(limits(bits)))
 }
 
 pub(crate) fn gaussian() -> Result<Section> {
     let law = DiscreteGaussian::new(Rational::new(STEPS, 1)?)?;
+    let bits = random_bits::of_draws(DRAWS, |rng| law.sample(rng));
+    let (bulk, mut rng, mut drawn) = (law.clone(), ChaCha20Rng::seed_from_u64(1), vec![0; DRAWS]);
     #[cfg_attr(not(feature = "peers"), expect(unused_mut, reason = "peers are added to it"))]
     let mut contestants = vec![
         draws("scumble, discrete Gaussian, exact", move |rng| law.sample(rng)),
+        Contestant::timed("scumble, discrete Gaussian, exact, in bulk", DRAWS, move || {
+            bulk.fill(&mut rng, &mut drawn);
+            Ok(black_box(&drawn)[0])
+        }),
         draws("rand_distr, `StandardNormal`, floating point", |rng| -> f64 { StandardNormal.sample(rng) }),
     ];
     #[cfg(feature = "peers")]
     contestants.push(opendp::gaussian()?);
-    Ok(Section { title: "Gaussian noise".into(), what: WHAT.into(), contestants })
+    let what = what(random_bits::gaussian_entropy(STEPS as f64), bits);
+    Ok(Section::new("Gaussian noise", what, contestants).limited_by(limits(bits)))
 }
 
-const WHAT: &str =
-    "A draw of scale 1 on a lattice of step 2⁻⁴⁰ where it is exact, all on ChaCha20 but for numpy (PCG64).";
+fn limits(bits: f64) -> Vec<Contestant> {
+    vec![random_bits::raw("raw ChaCha20, as many bits", bits, DRAWS)]
+}
+
+fn what(entropy: f64, bits: f64) -> String {
+    format!(
+        "A draw of scale 1 on a lattice of step 2⁻⁴⁰ where it is exact, all on ChaCha20 but for numpy (PCG64). The exact law has an entropy of \
+         {entropy:.1} bits, below which no sampler can go in the mean; ours takes {bits:.2} bits a draw, counted over {DRAWS} draws. The limit is the \
+         generator's raw output of as many."
+    )
+}
 
 /// Vectors of zeros with OpenDP's noise, on its default generator without OpenSSL (with it, it takes some four times as long).
 #[cfg(feature = "peers")]

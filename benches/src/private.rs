@@ -1,14 +1,15 @@
 //! Steps of training a network privately: the autoencoder of 784 pixels to 8 numbers under DP-Adam.
 
-use crate::network::{THREADS, architecture, on};
+use crate::network::{architecture, limits};
 use crate::python::Python;
-use crate::{Contestant, Result, Section};
+use crate::threads::{self, THREADS};
+use crate::{Contestant, Result, Section, random_bits};
 use ndarray::{Array2, s};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use rayon::ThreadPoolBuilder;
 use scumble::neural::{Initialisation, Loss, Network};
 use scumble::private::{NoiseKind, PrivateTraining};
+use scumble::sampling::{DiscreteGaussian, Rational};
 use std::time::Instant;
 
 /// The same in Opacus.
@@ -20,7 +21,7 @@ const RECORDS: usize = 60_000;
 /// Of which so many are different, so that they need less memory.
 const DIFFERENT: usize = 2_000;
 
-const STEPS: u64 = 50;
+const STEPS: u64 = 20;
 
 /// The mean nanoseconds of a step.
 fn steps(start: &Network<f32>, records: &Array2<f32>, noise: NoiseKind, seed: u64) -> Result<f64> {
@@ -55,37 +56,49 @@ fn steps(start: &Network<f32>, records: &Array2<f32>, noise: NoiseKind, seed: u6
     Ok(first.map_or(f64::NAN, |first| (last - first).as_nanos() as f64 / STEPS as f64))
 }
 
-pub(crate) fn autoencoder() -> Result<Section> {
+/// Steps on so many threads.
+pub(crate) fn on(threads: usize, noise: NoiseKind, name: String) -> Result<Contestant> {
     let network = Network::<f32>::new(architecture(), Initialisation::Uniform, 1)?;
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let records = Array2::from_shape_simple_fn((DIFFERENT, 784), || rng.r#gen());
+    let (pool, mut seed) = (threads::pool(threads)?, 0);
+    Ok(Contestant::new(name, move || {
+        seed += 1;
+        threads::run(&pool, || steps(&network, &records, noise, seed))
+    }))
+}
+
+pub(crate) fn autoencoder() -> Result<Section> {
     let noises = [
         (NoiseKind::Exact, "exact noise"),
         (NoiseKind::FloatingPoint, "noise in floating point"),
         (NoiseKind::None, "clipped, without noise"),
     ];
-    let mut contestants = vec![];
-    for threads in THREADS.into_iter().rev() {
-        for (noise, named) in noises {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
-            let (network, records, mut seed) = (network.clone(), records.clone(), 0);
-            contestants.push(Contestant::new(format!("scumble, {named}, {}", on(threads)), move || {
-                seed += 1;
-                // An error crosses threads as text.
-                pool.install(|| steps(&network, &records, noise, seed).map_err(|error| error.to_string()))
-                    .map_err(Into::into)
-            }));
-        }
+    let all = THREADS.into_iter().rev().flat_map(|threads| noises.map(|noise| (threads, noise)));
+    let contestants = all.map(|(threads, (noise, named))| {
+        on(threads, noise, format!("scumble, {named}, {}", threads::named(threads)))
+    });
+    let parameters = architecture().parameters()?;
+    let bits = bits(parameters)?;
+    let mut limits = limits()?;
+    for threads in THREADS {
+        limits.push(random_bits::raw_on(threads, bits)?);
     }
-    Ok(Section {
-        title: "A step of training a network privately".into(),
-        what: format!(
-            "A step of DP-Adam on the network above ({} parameters): a Poisson sample of 64 of {RECORDS} expected, each gradient clipped to norm 1, \
-             noise of multiplier 1 on their sum, and all parameters moved. Opacus is given its minibatch of 64, and its noise is in floating point.",
-            network.parameters().len()
-        ),
-        contestants,
-    })
+    let what = format!(
+        "A step of DP-Adam on the network above ({parameters} parameters): a Poisson sample of 64 of {RECORDS} expected, each gradient clipped to norm 1, \
+         noise of multiplier 1 on their sum, and all parameters moved. Opacus is given its minibatch of 64, and its noise is in floating point. \
+         The limits are those of the step above, and the random bits of the noise, {:.1} a parameter.",
+        bits / parameters as f64
+    );
+    let title = "A step of training a network privately";
+    Ok(Section::new(title, what, contestants.collect::<Result<_>>()?).limited_by(limits))
+}
+
+/// How many random bits so many draws take, in bulk; at a scale of 2²⁰ steps, which is the least that a training has.
+fn bits(draws: usize) -> Result<f64> {
+    let law = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
+    let mut drawn = vec![0; draws];
+    Ok(random_bits::of_draws(1, |rng| law.fill(rng, &mut drawn)))
 }
 
 /// Those that take part in Python.
@@ -97,6 +110,9 @@ pub(crate) fn peers(opacus: &Python) -> impl Iterator<Item = Contestant> {
     ];
     let all = THREADS.into_iter().rev().flat_map(move |threads| modes.map(|mode| (mode, threads)));
     all.map(|((mode, noise, named), threads)| {
-        opacus.contestant(&format!("Opacus, {named}, {}", on(threads)), format!("{mode} {threads} {noise}"))
+        opacus.contestant(
+            &format!("Opacus, {named}, {}", threads::named(threads)),
+            format!("{mode} {threads} {noise}"),
+        )
     })
 }

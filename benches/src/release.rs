@@ -1,10 +1,7 @@
 //! Whole releases: records in, released records out.
 
-use crate::{Contestant, Result, Section};
-use ndarray::Array2;
-use scumble::registry::{
-    Brief, Budget, Domain, Randomness, RecordDomain, Registry, Table, Target, TargetDomain,
-};
+use crate::{Contestant, Result, Section, random_bits, records};
+use scumble::registry::{Design, Randomness, Table};
 use std::rc::Rc;
 
 const RECORDS: usize = 5_000;
@@ -12,24 +9,41 @@ const COLUMNS: usize = 30;
 const VALUES: usize = RECORDS * COLUMNS;
 
 pub(crate) fn release() -> Result<Section> {
-    let columns: Vec<String> = (1..=COLUMNS).map(|at| format!("x{at}")).collect();
-    let domain = RecordDomain::new(columns.clone(), Domain::unit_box(COLUMNS), TargetDomain::None)?;
-    let brief = Brief::new(domain, Budget::new(1.0, 1e-6)?);
-    let records = Array2::from_shape_fn((RECORDS, COLUMNS), |(row, column)| {
-        ((row * 31 + column * 17) % 1000) as f64 / 999.0
-    });
-    let table = Rc::new(Table::new(columns, records, Target::None)?);
-    let registry = Registry::installed()?;
+    let table = Rc::new(records::table(RECORDS, COLUMNS)?);
     let mut contestants = vec![];
     for name in ["laplace", "gaussian", "piecewise", "direct", "identity"] {
-        let design = registry.get(name)?.design(&Default::default(), &brief)?;
-        let (table, mut randomness) = (table.clone(), Randomness::from_os()?);
-        contestants.push(Contestant::timed(format!("scumble, `{name}`"), VALUES, move || {
-            Ok(design.mechanism().release(&table, &mut randomness)?)
-        }));
+        let (design, table) = (records::design(name, COLUMNS)?, table.clone());
+        contestants.push(of(design, table, format!("scumble, `{name}`"), VALUES)?);
     }
-    contestants
-        .push(Contestant::timed("a plain copy of the memory", VALUES, move || Ok(table.records().clone())));
-    let what = "A value of 5,000 records of 30 numbers: checked, clipped, rounded, noised, and put into a new table.";
-    Ok(Section { title: "A release".into(), what: what.into(), contestants })
+    let bits = bits(&records::design("laplace", COLUMNS)?, &table)?;
+    let what = format!(
+        "A value of {RECORDS} records of {COLUMNS} numbers: checked, clipped, rounded, noised, and put into a new table. The limits are the {bits:.2} \
+         random bits that `laplace` takes a value, and memory as much as the new table's."
+    );
+    let limits = vec![
+        random_bits::raw("raw ChaCha20, as many bits as `laplace` takes", bits, VALUES),
+        Contestant::timed("a plain copy of the memory", VALUES, move || Ok(table.records().clone())),
+    ];
+    Ok(Section::new("A release", what, contestants).limited_by(limits))
+}
+
+/// Releases of a table, in so many values.
+pub(crate) fn of(
+    design: Design,
+    table: Rc<Table>,
+    name: impl Into<String>,
+    values: usize,
+) -> Result<Contestant> {
+    let mut randomness = Randomness::from_os()?;
+    Ok(Contestant::timed(name, values, move || Ok(design.mechanism().release(&table, &mut randomness)?)))
+}
+
+/// How many random bits a value takes, by the place that its stream has come to.
+fn bits(design: &Design, table: &Table) -> Result<f64> {
+    let mechanism = design.mechanism().as_local().ok_or("it needs other records")?;
+    let mut stream = Randomness::from_os()?.streams().stream(0);
+    for record in table.records().outer_iter() {
+        mechanism.perturb(&mut mechanism.encode(&record.to_vec())?, &mut stream)?;
+    }
+    Ok(32.0 * stream.get_word_pos() as f64 / table.records().len() as f64)
 }

@@ -1,0 +1,42 @@
+//! What the page was measured on.
+
+use std::fs;
+use std::thread::available_parallelism;
+
+/// How many cores of which processor, as far as the system says it.
+pub(crate) fn name() -> String {
+    let cores = match available_parallelism().map(usize::from) {
+        Ok(1) => "one core".to_owned(),
+        Ok(cores) => format!("{cores} cores"),
+        Err(_) => "an unknown number of cores".to_owned(),
+    };
+    match fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(model) {
+        Some(model) => format!("{cores} of {model}"),
+        None => cores,
+    }
+}
+
+/// How many programs wanted a core at a time, in the mean over the last minute, where the system says it.
+pub(crate) fn load() -> Option<String> {
+    Some(fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.to_owned())
+}
+
+/// What a Linux system says of its first processor.
+fn model(processors: &str) -> Option<String> {
+    let line = processors.lines().find(|line| line.starts_with("model name"))?;
+    let words: Vec<&str> = line.split_once(':')?.1.split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_that_of_the_first_processor() {
+        let said = "processor\t: 0\nmodel name\t: Some  Maker 9\nprocessor\t: 1\nmodel name\t: Another\n";
+        assert_eq!(model(said).as_deref(), Some("Some Maker 9"));
+        assert_eq!(model("model name\t: \n"), None);
+        assert_eq!(model("processor\t: 0\n"), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Products of matrices as networks make them, and nothing else.
+
+use crate::{Contestant, Result, threads};
+use ndarray::Array2;
+use scumble::neural::{Activation, Architecture, Initialisation, Network, Pass};
+
+/// The side of the square matrices whose product is the best that we know to make.
+const LARGE: usize = 1024;
+
+/// A product of an m × k and a k × n matrix in single precision. What a layer of k outputs and n inputs sends back of m examples is just that.
+struct Product {
+    layer: Network<f32>,
+    pass: Pass<f32>,
+}
+
+impl Product {
+    fn new([m, k, n]: [usize; 3]) -> Result<Self> {
+        let layer =
+            Network::new(Architecture::new(n).layer(k, Activation::Identity), Initialisation::Uniform, 1)?;
+        let mut pass = Pass::default();
+        layer.forward(Array2::ones((m, n)).view(), &mut pass)?;
+        layer.backward(Array2::ones((m, k)).view(), &mut pass)?;
+        Ok(Self { layer, pass })
+    }
+
+    fn make(&mut self) -> Result<()> {
+        std::hint::black_box(self.layer.input_gradient(&mut self.pass)?);
+        Ok(())
+    }
+}
+
+/// The shapes [m, k, n] of the products of a step on `batch` examples: forward, the weights' gradients, and backward but for the first layer.
+pub(crate) fn of_step(architecture: &Architecture, batch: usize) -> Vec<[usize; 3]> {
+    let mut width = architecture.inputs;
+    let mut shapes = vec![];
+    for layer in &architecture.layers {
+        let (inputs, outputs) = (std::mem::replace(&mut width, layer.outputs), layer.outputs);
+        if !shapes.is_empty() {
+            shapes.push([batch, outputs, inputs]);
+        }
+        shapes.extend([[batch, inputs, outputs], [outputs, batch, inputs]]);
+    }
+    shapes
+}
+
+/// Additions and multiplications.
+pub(crate) fn operations(shapes: &[[usize; 3]]) -> f64 {
+    shapes.iter().map(|shape| 2.0 * shape.iter().product::<usize>() as f64).sum()
+}
+
+/// Products of these shapes alone, so many times.
+pub(crate) fn alone(shapes: &[[usize; 3]], times: usize, threads: usize) -> Result<Contestant> {
+    let mut products = shapes.iter().copied().map(Product::new).collect::<Result<Vec<_>>>()?;
+    let pool = threads::pool(threads)?;
+    let name = format!("its products of matrices alone, {}", threads::named(threads));
+    Ok(Contestant::timed(name, times, move || {
+        threads::run(&pool, || (0..times).try_for_each(|_| products.iter_mut().try_for_each(Product::make)))
+    }))
+}
+
+/// As many operations at the rate of a large product.
+pub(crate) fn at_best(shapes: &[[usize; 3]], threads: usize) -> Result<Contestant> {
+    let large = [LARGE; 3];
+    let share = operations(shapes) / operations(&[large]);
+    let (mut product, pool) = (Product::new(large)?, threads::pool(threads)?);
+    let mut timed = Contestant::timed("", 1, move || threads::run(&pool, || product.make()));
+    let name =
+        format!("as many operations at the rate of a product of side {LARGE}, {}", threads::named(threads));
+    Ok(Contestant::new(name, move || Ok(share * timed.once()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_has_three_products_a_layer_but_two_for_the_first() {
+        let architecture = Architecture::new(5).layer(3, Activation::Relu).layer(2, Activation::Identity);
+        let shapes = of_step(&architecture, 7);
+        assert_eq!(shapes, [[7, 5, 3], [3, 7, 5], [7, 2, 3], [7, 3, 2], [2, 7, 3]]);
+        assert_eq!(operations(&shapes), 2.0 * 7.0 * (2.0 * 15.0 + 3.0 * 6.0));
+    }
+}

@@ -1,0 +1,55 @@
+//! Made-up records of numbers, and designs for them.
+
+use crate::Result;
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use scumble::registry::{
+    Brief, Budget, Design, Domain, RecordDomain, Registry, Table, Target, TargetDomain, Task, Volunteers,
+};
+
+/// Volunteers who shape a design.
+pub(crate) const VOLUNTEERS: usize = 1_000;
+
+/// Records (n × d) in the unit box, column by column independent.
+pub(crate) fn table(records: usize, columns: usize) -> Result<Table> {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let numbers = Array2::from_shape_simple_fn((records, columns), || rng.r#gen());
+    Ok(Table::new(names(columns), numbers, Target::None)?)
+}
+
+/// By the plugin of that name, for such records, without volunteers.
+pub(crate) fn design(name: &str, columns: usize) -> Result<Design> {
+    design_in(name, domain(columns)?)
+}
+
+/// By the plugin of that name, for records that lie there.
+pub(crate) fn design_in(name: &str, domain: RecordDomain) -> Result<Design> {
+    Ok(Registry::installed()?.get(name)?.design(&Default::default(), &Brief::new(domain, budget()?))?)
+}
+
+/// By `task-aware-linear`, for those who need so many of the columns, from those `volunteers`: as many latents, at an ε at which each is worth it.
+pub(crate) fn task_aware(volunteers: Table, latents: usize) -> Result<Design> {
+    let columns = volunteers.columns().len();
+    let mut brief = Brief::new(domain(columns)?, Budget::pure(1e3)?);
+    brief.volunteers = Volunteers::Public(volunteers);
+    brief.task = Task::Linear(Array2::from_shape_fn((latents, columns), |(i, j)| f64::from(i == j)));
+    let design = Registry::installed()?.get("task-aware-linear")?.design(&Default::default(), &brief)?;
+    let found = design.mechanism().as_local().map(|local| local.range().dim());
+    if found != Some(latents) {
+        return Err(format!("The design should have {latents} latents, and has {found:?}.").into());
+    }
+    Ok(design)
+}
+
+fn domain(columns: usize) -> Result<RecordDomain> {
+    Ok(RecordDomain::new(names(columns), Domain::unit_box(columns), TargetDomain::None)?)
+}
+
+fn budget() -> Result<Budget> {
+    Ok(Budget::new(1.0, 1e-6)?)
+}
+
+fn names(columns: usize) -> Vec<String> {
+    (1..=columns).map(|at| format!("x{at}")).collect()
+}

@@ -1,0 +1,74 @@
+//! Contestants beside each other, and what none of them can go below.
+
+use crate::Contestant;
+use crate::unit::{Unit, figures};
+use std::fmt::Write;
+
+/// Contestants that are compared with the first of them.
+pub(crate) struct Section {
+    pub(crate) title: String,
+    /// What one value is.
+    pub(crate) what: String,
+    pub(crate) contestants: Vec<Contestant>,
+    /// What no contestant can do without, at the rate at which this machine gives it.
+    pub(crate) limits: Vec<Contestant>,
+    /// What follows from the medians of the contestants, in their order.
+    pub(crate) conclusion: Option<fn(&[f64]) -> String>,
+}
+
+impl Section {
+    pub(crate) fn new(
+        title: impl Into<String>,
+        what: impl Into<String>,
+        contestants: Vec<Contestant>,
+    ) -> Self {
+        Self { title: title.into(), what: what.into(), contestants, limits: vec![], conclusion: None }
+    }
+
+    pub(crate) fn limited_by(self, limits: Vec<Contestant>) -> Self {
+        Self { limits, ..self }
+    }
+
+    pub(crate) fn concluding(self, conclusion: fn(&[f64]) -> String) -> Self {
+        Self { conclusion: Some(conclusion), ..self }
+    }
+
+    /// The same, with guests.
+    pub(crate) fn beside(mut self, guests: impl IntoIterator<Item = Contestant>) -> Self {
+        self.contestants.extend(guests);
+        self
+    }
+
+    /// All that take turns.
+    pub(crate) fn turns(&mut self) -> impl Iterator<Item = &mut Contestant> {
+        self.contestants.iter_mut().chain(&mut self.limits)
+    }
+
+    pub(crate) fn markdown(&self) -> String {
+        let ours = self.contestants.first().map_or(f64::NAN, Contestant::median);
+        let unit = Unit::of(ours);
+        let mut text = format!(
+            "\n## {}\n\n{}\n\n| | {} | quartiles | values a second | times ours |\n|---|--:|--:|--:|--:|\n",
+            self.title, self.what, unit.name
+        );
+        let contestants = self.contestants.iter().map(|contestant| ("", contestant));
+        for (kind, contestant) in contestants.chain(self.limits.iter().map(|limit| ("*limit:* ", limit))) {
+            let [low, middle, high] = [0.25, 0.5, 0.75].map(|p| contestant.quantile(p).unwrap_or(f64::NAN));
+            let _ = writeln!(
+                text,
+                "| {kind}{} | {} | {} – {} | {:.1e} | {} |",
+                contestant.name,
+                unit.figures(middle),
+                unit.figures(low),
+                unit.figures(high),
+                1e9 / middle,
+                figures(middle / ours)
+            );
+        }
+        if let Some(conclusion) = self.conclusion {
+            let medians: Vec<f64> = self.contestants.iter().map(Contestant::median).collect();
+            let _ = writeln!(text, "\n{}", conclusion(&medians));
+        }
+        text
+    }
+}

@@ -1,0 +1,200 @@
+//! Files released in a stream: what is read, released and written, each beside the whole.
+
+use crate::{Contestant, Result, Section, memory, records, threads};
+use scumble::parquet;
+use scumble::registry::{
+    Decoder, Design, LocalMechanism, OutOfBounds, Randomness, ReadRows, Reader, Schema, Table, csv, stream,
+};
+use std::fmt::Write;
+use std::fs;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+const RECORDS: usize = 20_000;
+const COLUMNS: usize = 30;
+const VALUES: usize = RECORDS * COLUMNS;
+
+/// The numbers of the file, in both formats and encoded.
+struct Files {
+    schema: Schema,
+    csv: String,
+    table: Table,
+    folder: TempDir,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Format {
+    Csv,
+    Parquet,
+}
+
+impl Files {
+    fn new() -> Result<Self> {
+        let schema = schema()?;
+        let csv = text();
+        let table = csv::read(csv.as_bytes(), "the CSV file", &schema, None)?.table;
+        let files = Self { schema, csv, table, folder: tempfile::tempdir()? };
+        fs::write(files.parquet(), files.written(Format::Parquet, &files.table)?)?;
+        Ok(files)
+    }
+
+    fn parquet(&self) -> std::path::PathBuf {
+        self.folder.path().join("records.parquet")
+    }
+
+    fn size(&self, format: Format) -> Result<usize> {
+        Ok(match format {
+            Format::Csv => self.csv.len(),
+            Format::Parquet => usize::try_from(fs::metadata(self.parquet())?.len())?,
+        })
+    }
+
+    fn reader(&self, format: Format) -> Result<Reader<'_>> {
+        let rows: Box<dyn ReadRows + '_> = match format {
+            Format::Csv => Box::new(csv::Rows::new(self.csv.as_bytes(), "the CSV file")?),
+            Format::Parquet => parquet::open(&self.parquet())?,
+        };
+        Ok(Reader::new(rows, &self.schema, None, OutOfBounds::Clip)?)
+    }
+
+    /// All of it released: the file that comes out.
+    fn released(&self, format: Format, design: &Design) -> Result<Vec<u8>> {
+        let local = local(design)?;
+        let decoder = self.schema.decoder(&local.layout(), None);
+        let (mut reader, mut output) = (self.reader(format)?, vec![]);
+        let streams = Randomness::from_os()?.streams();
+        match format {
+            Format::Csv => {
+                let writer = csv::Writer::new(&mut output, &decoder)?;
+                stream::release(local, &mut reader, &decoder, &streams, writer, |_| Ok(()))?;
+            }
+            Format::Parquet => {
+                let writer = parquet::Writer::new(&mut output, &decoder)?;
+                stream::release(local, &mut reader, &decoder, &streams, writer, |_| Ok(()))?;
+            }
+        }
+        Ok(output)
+    }
+
+    /// A table written as a file.
+    fn written(&self, format: Format, table: &Table) -> Result<Vec<u8>> {
+        let decoder: Decoder = self.schema.decoder(&self.schema.domain(None)?.layout(), None);
+        let mut output = vec![];
+        match format {
+            Format::Csv => stream::write(table, &decoder, csv::Writer::new(&mut output, &decoder)?)?,
+            Format::Parquet => stream::write(table, &decoder, parquet::Writer::new(&mut output, &decoder)?)?,
+        }
+        Ok(output)
+    }
+}
+
+pub(crate) fn of_csv() -> Result<Section> {
+    let files = Arc::new(Files::new()?);
+    let crate_alone = files.clone();
+    let bytes_alone = Contestant::timed("the `csv` crate, reading cells as bytes alone", VALUES, move || {
+        let mut reader = ::csv::Reader::from_reader(crate_alone.csv.as_bytes());
+        let (mut record, mut bytes) = (::csv::ByteRecord::new(), 0);
+        while reader.read_byte_record(&mut record)? {
+            bytes += record.as_slice().len();
+        }
+        Ok(bytes)
+    });
+    let crate_parsing = files.clone();
+    let numbers =
+        Contestant::timed("the `csv` crate, and the standard library's `parse`, alone", VALUES, move || {
+            let mut reader = ::csv::Reader::from_reader(crate_parsing.csv.as_bytes());
+            let (mut record, mut sum) = (::csv::StringRecord::new(), 0.0);
+            while reader.read_record(&mut record)? {
+                for cell in &record {
+                    sum += cell.parse::<f64>()?;
+                }
+            }
+            Ok(sum)
+        });
+    Ok(section("A release of a CSV file", Format::Csv, &files)?.beside([bytes_alone, numbers]))
+}
+
+pub(crate) fn of_parquet() -> Result<Section> {
+    section("A release of a Parquet file", Format::Parquet, &Arc::new(Files::new()?))
+}
+
+/// The whole, and its parts.
+fn section(title: &str, format: Format, files: &Arc<Files>) -> Result<Section> {
+    let mut contestants = vec![];
+    for name in ["laplace", "identity"] {
+        contestants.push(whole(files.clone(), format, name, &format!("scumble, `{name}`"))?);
+    }
+    let reading = files.clone();
+    contestants.push(Contestant::timed("scumble, reading and encoding alone", VALUES, move || {
+        Ok(stream::check(&mut reading.reader(format)?, |_| Ok(()))?)
+    }));
+    let (design, releasing, mut randomness) = (design("laplace")?, files.clone(), Randomness::from_os()?);
+    let released = design.mechanism().release(&files.table, &mut randomness)?.table;
+    contestants.push(Contestant::timed("scumble, `laplace` from table to table alone", VALUES, move || {
+        Ok(design.mechanism().release(&releasing.table, &mut randomness)?)
+    }));
+    let output = files.written(format, &released)?.len();
+    let writing = files.clone();
+    contestants.push(Contestant::timed("scumble, writing what was released alone", VALUES, move || {
+        writing.written(format, &released)
+    }));
+    let what = format!(
+        "A value of a file of {RECORDS} records of {COLUMNS} numbers of some six digits, released from memory to memory, or from a file that the \
+         system keeps there: read, encoded by public bounds, released, and written with as many digits as are needed to read the same number again. The limit moves the bytes of \
+         both files, {:.1} and {:.1} a value.",
+        files.size(format)? as f64 / VALUES as f64,
+        output as f64 / VALUES as f64
+    );
+    let limit = memory::moved("a plain copy that moves as many bytes", files.size(format)? + output, VALUES);
+    Ok(Section::new(title, what, contestants).limited_by(vec![limit]).concluding(slowest_part))
+}
+
+/// What the whole is limited by: the medians are those of [`section`].
+fn slowest_part(medians: &[f64]) -> String {
+    let &[whole, _, reading, releasing, writing, ..] = medians else { return String::new() };
+    let parts = [("reading", reading), ("noise", releasing), ("writing", writing)];
+    let slowest = parts.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).map_or("", |part| part.0);
+    let shares = parts.map(|(_, part)| 100.0 * part / whole);
+    format!(
+        "By themselves, reading and encoding take {:.0} % of the time of `laplace`, the release from table to table {:.0} %, and writing {:.0} %: \
+         it is limited by {slowest}, most of all.",
+        shares[0], shares[1], shares[2]
+    )
+}
+
+/// A CSV file released by `laplace` on so many threads.
+pub(crate) fn csv_on(threads: usize) -> Result<Contestant> {
+    let (files, design, pool) = (Files::new()?, design("laplace")?, threads::pool(threads)?);
+    Ok(Contestant::timed("", 1, move || threads::run(&pool, || files.released(Format::Csv, &design))))
+}
+
+fn whole(files: Arc<Files>, format: Format, name: &str, named: &str) -> Result<Contestant> {
+    let design = design(name)?;
+    Ok(Contestant::timed(named, VALUES, move || files.released(format, &design)))
+}
+
+fn design(name: &str) -> Result<Design> {
+    records::design_in(name, schema()?.domain(None)?)
+}
+
+fn local(design: &Design) -> Result<&dyn LocalMechanism> {
+    design.mechanism().as_local().ok_or_else(|| "a stream is released record by record".into())
+}
+
+fn schema() -> Result<Schema> {
+    let mut text = String::new();
+    for column in 1..=COLUMNS {
+        writeln!(text, "[[column]]\nname = \"x{column}\"\nkind = \"real\"\nlower = 0.0\nupper = 100.0")?;
+    }
+    Ok(Schema::from_toml(&text, "the schema")?)
+}
+
+/// Numbers of two digits before the point and four behind it.
+fn text() -> String {
+    let row = |cell: &dyn Fn(usize) -> String| (1..=COLUMNS).map(cell).collect::<Vec<_>>().join(",") + "\n";
+    let mut text = row(&|column| format!("x{column}"));
+    for at in 0..RECORDS {
+        text += &row(&|column| format!("{}.{:04}", (at + column) % 100, (at * 31 + column * 17) % 10_000));
+    }
+    text
+}
