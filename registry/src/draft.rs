@@ -3,7 +3,7 @@
 use crate::schema::LARGEST_BOUND;
 use crate::table::first_duplicate;
 use crate::{Cell, Column, Encoder, Error, Kind, Missing, ReadRows, Result, Schema};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
 /// A category of more levels is more likely a name, a date or free text.
@@ -14,6 +14,9 @@ const LONGEST_LEVEL: usize = 100;
 
 /// In a column of numbers, so many different texts are ways to say that one is missing.
 const MOST_STRAYS: usize = 3;
+
+/// So many whole numbers without one that comes twice are enough to take them for the records' own names.
+const MOST_NAMES: usize = 10_000;
 
 /// Why a column is left out from which nothing is learned.
 const ONE_VALUE: &str = "it has one value";
@@ -103,6 +106,9 @@ struct Seen {
     last: Option<f64>,
     is_broken: bool,
     is_whole: bool,
+    /// The first of them, by their bits, and whether one came twice.
+    first: HashSet<u64>,
+    has_repeats: bool,
     /// Different cells, as text, that are not empty: so many that there are too many, at most.
     levels: BTreeSet<String>,
     /// Those of them that say that a number is missing.
@@ -139,6 +145,9 @@ impl Seen {
         self.numbers += 1;
         (self.least, self.most) = (self.least.min(number), self.most.max(number));
         self.is_whole &= number.fract() == 0.0;
+        if self.first.len() < MOST_NAMES {
+            self.has_repeats |= !self.first.insert(number.to_bits());
+        }
     }
 
     fn is_of_few_levels(&self) -> bool {
@@ -163,15 +172,7 @@ impl Seen {
                 return Err(ONE_VALUE.into());
             }
             let (lower, upper) = bounds(self.least, self.most);
-            let remark = (self.is_whole && self.is_of_few_levels()).then(|| {
-                let levels: Vec<String> = self.levels.iter().map(|level| format!("{level:?}")).collect();
-                format!(
-                    "Whole numbers, of {} values: if they name classes, kind = \"category\" and levels = [{}].",
-                    levels.len(),
-                    levels.join(", ")
-                )
-            });
-            return Ok((Kind::Real { lower, upper, unit: String::new() }, remark));
+            return Ok((Kind::Real { lower, upper, unit: String::new() }, self.remark()));
         }
         if !self.is_of_few_levels() {
             return Err(format!(
@@ -183,6 +184,27 @@ impl Seen {
             levels.push(EMPTY.into());
         }
         Ok((Kind::Category { levels }, None))
+    }
+
+    /// What whole numbers may be, and numbers are not.
+    fn remark(&self) -> Option<String> {
+        if !self.is_whole {
+            return None;
+        }
+        if !self.has_repeats && self.numbers > MOST_LEVELS {
+            return Some(
+                "No number stands here twice: if they name the records, take the column away.".into(),
+            );
+        }
+        self.is_of_few_levels().then(|| {
+            let mut levels: Vec<&String> = self.levels.iter().collect();
+            let number = |level: &str| level.parse::<f64>().unwrap_or(f64::INFINITY);
+            levels.sort_by(|one, other| number(one).total_cmp(&number(other)));
+            format!(
+                "Whole numbers, of {} values: if they name classes, kind = \"category\" and levels = {levels:?}.",
+                levels.len()
+            )
+        })
     }
 
     /// Of the different cells, those that say that a number is missing.
@@ -247,18 +269,14 @@ mod tests {
     #[test]
     fn a_draft_reads_the_file_it_was_made_of_and_nothing_is_clipped() {
         let text = rows(
-            "id,age,smokes,city,income,rated,note,group,same",
+            "id,age,smokes,city,income,rated,note,group,same,card",
             (0..300).map(|at| {
                 let income = if at % 7 == 0 { "NA".into() } else { format!("{}", at as f64 * 13.7 - 50.0) };
                 let city = ["Oslo", "Rome", "", "\"New, York\""][at % 4];
                 let note = if at % 2 == 0 { format!("note {at}") } else { String::new() };
                 let (age, rated) = (17 + at % 74, 3 + at % 6);
-                format!(
-                    "{},{age},{},{city},{income},{rated},{note},{},x",
-                    at + 5,
-                    at % 2,
-                    ["a", "b\"c"][at % 2]
-                )
+                let (smokes, group, card) = (at % 2, ["a", "b\"c"][at % 2], 1009 * at % 10_007);
+                format!("{},{age},{smokes},{city},{income},{rated},{note},{group},x,{card}", at + 5)
             }),
         );
         let schema = drafted(&text).unwrap();
@@ -267,6 +285,7 @@ mod tests {
             "\"note\" is left out: it has more than 50 different texts",
             "\"same\" is left out: it has one value",
             "# Whole numbers, of 6 values: if they name classes, kind = \"category\" and levels = [\"3\", \"4\"",
+            "# No number stands here twice: if they name the records, take the column away.\n[[column]]\nname = \"card\"",
         ] {
             assert!(schema.contains(left_out), "{left_out} in\n{schema}");
         }
@@ -283,6 +302,7 @@ mod tests {
                 "income from -200 to 4200",
                 "rated from 3 to 8",
                 "group one of a, b\"c",
+                "card from 0 to 10000",
             ]
         );
         assert_eq!(schema.columns()[3].missing, Some(Missing::Number(2000.0)));
