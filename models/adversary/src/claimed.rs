@@ -37,11 +37,7 @@ impl Claimed {
                 let most = |at: f64| (1.0 - (at - epsilon).exp()) / (1.0 + (-epsilon).exp());
                 [0.0, 0.5].map(|at| (at * epsilon, most(at * epsilon))).to_vec()
             }
-            // At ε = 0 it has no more than (e^ε − 1 + 2δ)/(e^ε + 1), by the same.
-            _ => {
-                let pure = (epsilon / 2.0).tanh();
-                vec![(0.0, pure + dp.delta * (1.0 - pure)), (epsilon, dp.delta)]
-            }
+            _ => vec![(epsilon, dp.delta)],
         };
         Self { epsilon, delta: dp.delta, points }
     }

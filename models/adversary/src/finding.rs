@@ -104,7 +104,8 @@ impl Finding {
     }
 
     /// How much better than a coin an adversary tells the two inputs apart that are easiest to, at least: δ(0), the distance of the two laws in
-    /// total variation. None where nothing of differential privacy was attacked.
+    /// total variation. None where no differential privacy was attacked, or a claim of it that has a δ and no curve, of which no more is
+    /// asked than that.
     pub fn advantage(&self) -> Option<f64> {
         self.curve.iter().find(|point| point.epsilon == 0.0).map(|point| point.lower_bound)
     }

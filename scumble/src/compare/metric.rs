@@ -32,7 +32,7 @@ pub enum Metric {
     Advantage,
     /// How much better than a coin the audit tells, of all records that there could be, the two apart that are easiest to
     /// ([`Finding::advantage`](crate::adversary::Finding::advantage)): a lower bound, once for all trials. No number where differential privacy of
-    /// whole records is not claimed.
+    /// whole records is not claimed, or with a δ and no curve.
     Audited,
     /// The mean squared error of the release as an unbiased guess of the features, as a share of their variance: more than 1 where it says
     /// less than their mean does. No number where the release is no such guess.

@@ -192,7 +192,14 @@ impl Run<'_> {
             (self.setting.on_step)();
             Ok(found)
         };
-        rows.iter().map(|at| (0..self.trials).map(|trial| one(at, trial)).collect()).collect()
+        // Small tables first: a run that is stopped has whole rows to set beside each other.
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&at| rows[at].times);
+        let mut found = vec![vec![]; rows.len()];
+        for at in order {
+            found[at] = (0..self.trials).map(|trial| one(&rows[at], trial)).collect::<Result<_>>()?;
+        }
+        Ok(found)
     }
 
     /// The accuracy on clean test records of what a network learned.
