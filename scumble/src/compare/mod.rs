@@ -477,9 +477,12 @@ impl Comparison {
         };
         // An infinite budget claims nothing: what a mechanism is shows at a finite one.
         let candidates = entrant.candidates();
-        let probe = self.alone(&candidates[0], &brief(1.0)?).map_err(|error| named(1.0, error))?;
-        for other in candidates.iter().skip(1) {
-            let other = self.alone(other, &brief(1.0)?).map_err(|error| named(1.0, error))?;
+        let probes = candidates
+            .iter()
+            .map(|candidate| self.alone(candidate, &brief(1.0)?).map_err(|error| named(1.0, error)));
+        let mut probes: Vec<Box<dyn Mechanism>> = probes.collect::<Result<_>>()?;
+        let probe = &probes[0];
+        for other in &probes[1..] {
             if promised(&other.guarantee()) != promised(&probe.guarantee()) {
                 return Err(Error::Data(format!(
                     "{}: candidates that promise different things cannot be chosen among by their scores: {}, and {}",
@@ -494,7 +497,7 @@ impl Comparison {
                 format!("its labels leave as vectors, and the model {:?} does not learn them", model.name());
             return Err(registry::Error::not_applicable(entrant.plugin.name, reason).into());
         }
-        let is_completed = leaves_label(&*probe);
+        let is_completed = leaves_label(&**probe);
         let design = |entrant: &Entrant, epsilon: f64| {
             let design = match is_completed && epsilon.is_finite() {
                 true => self.completed(entrant, &brief(epsilon)?),
@@ -507,48 +510,42 @@ impl Comparison {
             parameters[LABEL_SHARE] = self.label_share.into();
         }
         let has_dp = probe.guarantee().has_dp();
-        let cell = |epsilon: f64| {
-            let chosen = self.chosen_entrant(entrant, rehearsal, epsilon)?;
+        let cell = |epsilon: f64, chosen: &Entrant, mechanism: Box<dyn Mechanism>| {
             Ok(Cell {
                 parameters: parameters.clone(),
                 epsilon: has_dp.then_some(epsilon),
-                mechanism: if has_dp {
-                    design(&chosen, epsilon)?
-                } else {
-                    self.alone(&chosen, &brief(epsilon)?)?
-                },
+                mechanism,
                 tuned: (!entrant.tune.is_empty()).then(|| Tuned {
                     what: Tunable::Mechanism,
                     on: TunedOn::Volunteers,
                     people: self.splitting.volunteers(&self.data),
                     chosen: vec![Chosen { parameters: chosen.chosen_of(entrant), trials: self.trials }],
                 }),
-                scorers: self.chosen_scorers(&chosen, rehearsal, epsilon)?,
-                entrant: chosen,
+                scorers: self.chosen_scorers(chosen, rehearsal, epsilon)?,
+                entrant: chosen.clone(),
             })
         };
-        match has_dp {
-            true => self.epsilons.iter().map(|&epsilon| cell(epsilon)).collect(),
-            // Whatever it is given, it claims the same.
-            false => Ok(vec![cell(1.0)?]),
+        if !has_dp {
+            // Whatever it is given, it claims the same: the probe is it.
+            let place = self.best_of(&candidates, rehearsal, 1.0)?;
+            return Ok(vec![cell(1.0, &candidates[place], probes.swap_remove(place))?]);
         }
+        let at = |&epsilon: &f64| {
+            let chosen = &candidates[self.best_of(&candidates, rehearsal, epsilon)?];
+            cell(epsilon, chosen, design(chosen, epsilon)?)
+        };
+        self.epsilons.iter().map(at).collect()
     }
 
-    /// The candidate that does best on volunteers, by what the first model makes of it.
-    fn chosen_entrant(
-        &self,
-        entrant: &Entrant,
-        rehearsal: Option<&Rehearsal>,
-        epsilon: f64,
-    ) -> Result<Entrant> {
-        let mut candidates = entrant.candidates();
+    /// The place of the candidate that does best on volunteers, by what the first model makes of it.
+    fn best_of(&self, candidates: &[Entrant], rehearsal: Option<&Rehearsal>, epsilon: f64) -> Result<usize> {
         let Some(rehearsal) = rehearsal.filter(|_| candidates.len() > 1) else {
-            return Ok(candidates.remove(0));
+            return Ok(0);
         };
         let model = self.models[0].candidates().remove(0);
         let pairs: Vec<(Entrant, Model)> =
             candidates.iter().map(|candidate| (candidate.clone(), model.clone())).collect();
-        Ok(candidates.remove(rehearsal.best(&pairs, epsilon)?))
+        rehearsal.best(&pairs, epsilon)
     }
 
     /// Who is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.
@@ -615,6 +612,9 @@ impl Comparison {
             Ok(release.key.read(records, predicted)?)
         };
         let score = |at: usize| {
+            if !cell.scorers[at].takes_part_in(trial) {
+                return Ok(Scored::default());
+            }
             let start = Instant::now();
             let (scores, chosen): (BTreeMap<Metric, f64>, Option<usize>) = match &cell.scorers[at] {
                 Scorer::Model(model) if model.is_tuned() => {
@@ -638,7 +638,6 @@ impl Comparison {
                     let keeps_rows = cell.mechanism.keeps_rows();
                     (adversary.scores(&train, &release, keeps_rows, split.noise_seed)?, None)
                 }
-                Scorer::Audit if trial > 0 => return Ok(Scored::default()),
                 Scorer::Audit => {
                     let name = cell.entrant.plugin.name;
                     let shown = adversary::audited(name, &*cell.mechanism, self.seed)?;
@@ -665,8 +664,8 @@ impl Comparison {
         for (at, scorer) in self.scorers().iter().enumerate() {
             for &metric in self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric)) {
                 for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
-                    let trials = trials.iter().take(scorer.trials(self.trials));
-                    let of_scorer: Vec<&Scored> = trials.map(|scorers| &scorers[at]).collect();
+                    let trials = trials.iter().enumerate().filter(|(trial, _)| scorer.takes_part_in(*trial));
+                    let of_scorer: Vec<&Scored> = trials.map(|(_, scorers)| &scorers[at]).collect();
                     let scores: Vec<f64> = of_scorer.iter().map(|scored| scored.score(metric)).collect();
                     let (mean, sd) = mean_and_sd(&scores);
                     let release = cell.mechanism.guarantee_of(released);

@@ -58,9 +58,9 @@ impl Scorer {
         }
     }
 
-    /// Of so many trials in how many it takes part: the audit of a design is the same in all.
-    pub(super) fn trials(&self, trials: usize) -> usize {
-        if *self == Self::Audit { 1 } else { trials }
+    /// Whether it takes part in this trial: the audit of a design is the same in all, and so it is in the first alone.
+    pub(super) fn takes_part_in(&self, trial: usize) -> bool {
+        trial == 0 || *self != Self::Audit
     }
 }
 

@@ -55,7 +55,7 @@ impl<'a> Stored<'a> {
     /// What each scored before, where that has all of its metrics.
     pub(super) fn find(&self, cell: usize, trial: usize) -> Result<Vec<Option<Scored>>> {
         let found = |scorer: &Scorer| {
-            if trial >= scorer.trials(trial + 1) {
+            if !scorer.takes_part_in(trial) {
                 return Ok(Some(Scored::default()));
             }
             let mut needed = self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric));
