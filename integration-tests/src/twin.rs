@@ -2,8 +2,8 @@
 
 use rand_core::{RngCore, SeedableRng};
 use scumble::registry::{
-    Domain, Error, Guarantee, Key, Layout, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain,
-    Release, Result, Stream, Table, Unit, local,
+    Domain, Error, Guarantee, Key, Layout, LocalMechanism, Mechanism, Noise, Perturbation, Randomness,
+    RecordDomain, Release, Result, Stream, Table, Unit, local,
 };
 use scumble::sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,17 @@ use serde::{Deserialize, Serialize};
 pub struct Twin {
     honest: Box<dyn Mechanism>,
     fault: Fault,
+    describes: Describes,
+}
+
+/// What a faulty variant says of its noise.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Describes {
+    /// What the honest one says.
+    Honest,
+    Nothing,
+    /// What this one says.
+    By(Box<dyn Mechanism>),
 }
 
 /// How a twin is broken.
@@ -68,7 +79,24 @@ pub enum Fault {
 impl Twin {
     /// The twin of `honest` with this fault.
     pub fn of(honest: &(dyn Mechanism + 'static), fault: Fault) -> Self {
-        Self { honest: dyn_clone::clone_box(honest), fault }
+        Self { honest: dyn_clone::clone_box(honest), fault, describes: Describes::Honest }
+    }
+
+    /// The same, but that it says nothing of its noise: only samples can see the fault.
+    #[must_use]
+    pub fn silent(self) -> Self {
+        Self { describes: Describes::Nothing, ..self }
+    }
+
+    /// The same, but that it says of its noise what `other` says.
+    #[must_use]
+    pub fn describing(self, other: Box<dyn Mechanism>) -> Self {
+        Self { describes: Describes::By(other), ..self }
+    }
+
+    /// How it is broken.
+    pub fn fault(&self) -> &Fault {
+        &self.fault
     }
 
     fn local(&self) -> Result<&dyn LocalMechanism> {
@@ -243,6 +271,16 @@ impl LocalMechanism for Twin {
     /// As whoever broke it would state it: of the honest one.
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         self.local().ok()?.log_likelihood(point, released)
+    }
+
+    /// As the author of the fault would describe it: as the honest one, unless it is said otherwise.
+    fn perturbation(&self) -> Vec<Perturbation> {
+        let described = match &self.describes {
+            Describes::Nothing => return vec![],
+            Describes::Honest => self.local(),
+            Describes::By(other) => of(&**other),
+        };
+        described.map_or(vec![], |local| local.perturbation())
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {

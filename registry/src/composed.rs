@@ -3,8 +3,9 @@
 use crate::domain::{check_width, join};
 use crate::table::Places;
 use crate::{
-    Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Mechanism, Noise, Randomness, RecordDomain,
-    Release, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, compose, local,
+    Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Mechanism, Noise, Perturbation, Randomness,
+    RecordDomain, Release, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit,
+    compose, local,
 };
 use ndarray::{Axis, concatenate};
 use serde::{Deserialize, Serialize};
@@ -301,6 +302,16 @@ impl LocalMechanism for Composed {
             sum += local.log_likelihood(&point[own.clone()], &released[own])?;
         }
         Some(sum)
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        let mut start = 0;
+        let of_part = |(part, local): (&Part, &dyn LocalMechanism)| {
+            let before = start;
+            start += part.range_dim;
+            local.perturbation().into_iter().map(move |of| of.after(before)).collect::<Vec<_>>()
+        };
+        self.locals().flat_map(of_part).collect()
     }
 
     /// The parts' first pairs side by side; a part that does not see the unit keeps one point.

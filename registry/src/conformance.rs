@@ -11,8 +11,8 @@
 //! house.
 
 use crate::{
-    Budget, Claim, Design, Error, Example, Law, LocalMechanism, Notion, Plugin, Randomness, Registry,
-    Release, Result, ShapedBy, Side, Table, Target, Unit, Volunteers, local,
+    ASSUMED, Budget, Claim, Design, Error, Example, Law, LocalMechanism, Notion, Plugin, Randomness,
+    Registry, Release, Result, ShapedBy, Side, Table, Target, Unit, Volunteers, local,
 };
 use ndarray::{Array2, Axis, concatenate};
 use serde_json::json;
@@ -56,9 +56,10 @@ const SEED: u64 = 1;
 /// # Errors
 /// All rules that it breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 17] = [
+    let rules: [(&str, Rule); 18] = [
         ("says of itself what it is", describes_itself),
         ("claims no more than its budget", claims_within_budget),
+        ("a local claim states all that every such claim assumes", states_its_assumptions),
         ("a saved design loads and releases the same", saves_and_loads),
         ("keeps the records' number and the shape it declares", keeps_shape),
         ("a seed gives the same release, another seed another", is_deterministic),
@@ -241,6 +242,20 @@ fn never_repeats_noise(subject: &Subject) -> Verdict {
     })?;
     let constant = first.select(&vec![0; local::BLOCK]).map_err(text)?;
     require(first != constant, || "a record that stands there many times is always released alike".into())
+}
+
+fn states_its_assumptions(subject: &Subject) -> Verdict {
+    let guarantee = subject.design.mechanism().guarantee();
+    let is_local = |claim: &Claim| matches!(claim.notion, Notion::LocalDp(_));
+    if !guarantee.claims.iter().any(is_local) {
+        return Ok(());
+    }
+    match ASSUMED.iter().find(|assumed| !guarantee.assumes.iter().any(|line| line == *assumed)) {
+        None => Ok(()),
+        Some(missing) => Err(format!(
+            "its card does not say that {missing}; `Guarantee::of_features` and `Guarantee::of_records` say so"
+        )),
+    }
 }
 
 fn is_independent_of_threads(subject: &Subject) -> Verdict {

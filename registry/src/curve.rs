@@ -29,6 +29,23 @@ impl Curve {
         Self { mu, shift, log_factor }
     }
 
+    /// The μ of the noise alone: what continuous noise would cost.
+    pub(crate) fn mu(&self) -> f64 {
+        self.mu
+    }
+
+    /// The least μ of Gaussian differential privacy (Dong, Roth and Su 2022) that is known to follow: that of the noise, and of what is
+    /// beside it, for pure differential privacy at s is Gaussian differential privacy at 2Φ⁻¹(e^s/(1 + e^s)). None where it is pure, or
+    /// where a lattice is so coarse that its factor counts.
+    pub fn gaussian_mu(&self) -> Option<f64> {
+        const NEGLIGIBLE: f64 = 1e-6;
+        if self.is_pure() || self.log_factor > NEGLIGIBLE {
+            return None;
+        }
+        let of_shift = 2.0 * gaussian::quantile(1.0 / (1.0 + (-self.shift).exp()));
+        Some(self.mu.hypot(of_shift) * (1.0 + NEGLIGIBLE))
+    }
+
     /// δ(ε), rounded up.
     pub fn delta(&self, epsilon: f64) -> f64 {
         let beyond = epsilon - self.shift;

@@ -2,7 +2,7 @@
 
 use crate::domain::check_width;
 use crate::lattice::{IntegerDomain, Spread, information};
-use crate::{Budget, Curve, Domain, Error, Lattice, Result, Stream};
+use crate::{AdditiveNoise, Budget, Curve, Distance, Domain, Error, Lattice, Result, Stream};
 use scumble_accounting::{gaussian, search};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
@@ -145,6 +145,21 @@ impl GaussianNoise {
     /// δ(ε) of this very noise.
     pub fn curve(&self) -> Curve {
         self.curve
+    }
+
+    /// What [`add`](Self::add) does to a point whose coordinates of the domain begin at `start`.
+    pub fn described(&self, start: usize) -> AdditiveNoise {
+        let (dim, step) = (self.points.dim(), self.lattice().step());
+        let least = (0..dim).map(|at| self.laws.of(at).variance()).fold(f64::INFINITY, f64::min);
+        AdditiveNoise {
+            coordinates: start..start + dim,
+            distance: Distance::L2,
+            scales: self.scales(),
+            sensitivity: self.curve.mu(),
+            variances: self.variances(),
+            kurtosis: 3.0 + 1.0 / least, // 3 of the continuous law
+            steps: vec![step; dim],
+        }
     }
 
     /// The lattice.

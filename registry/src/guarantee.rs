@@ -264,6 +264,13 @@ impl Guarantee {
         }
     }
 
+    /// The guarantee of a mechanism that hides all of a record: these notions with their theorems.
+    pub fn of_records(notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
+        let protects = Unit::Record;
+        let claims = notions.into_iter().map(|(notion, theorem)| Claim { notion, protects, theorem });
+        Self { claims: claims.collect(), assumes: ASSUMED.map(str::to_owned).to_vec(), ..Self::default() }
+    }
+
     /// The local (ε, δ) claimed for `unit` with the least δ, and then the least ε, where there is one. A claim for whole
     /// records covers their parts.
     pub fn local_dp(&self, unit: Unit) -> Option<&LocalDp> {

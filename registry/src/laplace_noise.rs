@@ -2,7 +2,7 @@
 
 use crate::budget::quotient_up;
 use crate::lattice::{IntegerDomain, information};
-use crate::{Domain, Error, Lattice, Result, Stream, budget};
+use crate::{AdditiveNoise, Distance, Domain, Error, Lattice, Result, Stream, budget};
 use scumble_sampling::{DiscreteLaplace, Rational};
 
 /// Discrete Laplace noise on a lattice, calibrated to the ℓ₁ diameter of a domain.
@@ -73,6 +73,20 @@ impl LaplaceNoise {
     pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
         let distances = self.points.displacement(point, released)?;
         Ok(-distances.iter().map(|steps| steps.abs()).sum::<f64>() / self.law.scale())
+    }
+
+    /// What [`add`](Self::add) does to a point whose coordinates of the domain begin at `start`.
+    pub fn described(&self, start: usize) -> AdditiveNoise {
+        let (dim, step) = (self.points.dim(), self.lattice().step());
+        AdditiveNoise {
+            coordinates: start..start + dim,
+            distance: Distance::L1,
+            scales: vec![self.scale(); dim],
+            sensitivity: self.points.l1_diameter() as f64 / self.law.scale(),
+            variances: vec![self.variance(); dim],
+            kurtosis: 6.0 + 1.0 / self.law.variance(), // 6 of the continuous law
+            steps: vec![step; dim],
+        }
     }
 
     /// The lattice.

@@ -1,8 +1,8 @@
 //! Mechanisms, and what they release.
 
 use crate::{
-    Claim, Domain, Guarantee, Key, Layout, Noise, Randomness, RecordDomain, Result, Stream, Table,
-    TargetLayout, Unit,
+    Claim, Domain, Guarantee, Key, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream,
+    Table, TargetLayout, Unit,
 };
 use dyn_clone::DynClone;
 use std::fmt::Debug;
@@ -98,6 +98,15 @@ pub trait LocalMechanism: Mechanism {
     /// No claim rests on it: an audit attacks by it, beside what it learns from samples.
     fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
         None
+    }
+
+    /// What `perturb` does, block of coordinates by block, as far as it can be said in these terms; coordinates that are not named leave
+    /// as they are, or in a way that is not described.
+    ///
+    /// No claim rests on it: an audit holds `perturb` to it, and the claim to what follows from it. That finds faults that samples of
+    /// many columns do not show.
+    fn perturbation(&self) -> Vec<Perturbation> {
+        vec![]
     }
 
     /// Pairs of points of the range that it takes to be the easiest to tell apart, where records may differ in `unit` alone. An

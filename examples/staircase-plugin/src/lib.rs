@@ -9,9 +9,9 @@ mod noise;
 use noise::Staircase;
 use schemars::JsonSchema;
 use scumble::registry::{
-    Brief, Claim, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism, Mechanism, Noise,
-    Notion, Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, Unit, in_clear, local,
-    number, register,
+    AdditiveNoise, Brief, Distance, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism,
+    Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result, Stream, Table,
+    TargetDomain, local, number, register,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -131,24 +131,11 @@ impl Mechanism for StaircaseMechanism {
         if self.law.is_none() {
             return Guarantee::nothing(&self.domain);
         }
-        let (protects, discloses) = match self.leaves_label() {
-            true => (Unit::Features, in_clear(&self.domain, Unit::Label)),
-            false => (Unit::Record, vec![]),
-        };
-        Guarantee {
-            claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp::pure(self.epsilon)),
-                protects,
-                theorem: "the staircase mechanism (Geng and Viswanath 2014) on integers, every number at an \
-                          equal share of ε"
-                    .into(),
-            }],
-            discloses,
-            assumes: vec![
-                "the bounds are public, and were not taken from the data".into(),
-                "the order of the records says nothing of them".into(),
-            ],
-            ..Guarantee::default()
+        let theorem = "the staircase mechanism (Geng and Viswanath 2014) on integers, every number at an equal share of ε";
+        let claim = [(Notion::LocalDp(LocalDp::pure(self.epsilon)), theorem.to_owned())];
+        match self.leaves_label() {
+            true => Guarantee::of_features(&self.domain, claim),
+            false => Guarantee::of_records(claim),
         }
     }
 
@@ -190,6 +177,24 @@ impl LocalMechanism for StaircaseMechanism {
             *x = value_of(step_of(*x, *bounds) + law.sample(stream), *bounds);
         }
         Ok(())
+    }
+
+    /// In the units of each number; two numbers that lie Δ apart cost the whole share of ε.
+    fn perturbation(&self) -> Vec<Perturbation> {
+        let of = |law: &Staircase| {
+            let widths = || self.bounds.iter().map(|(lower, upper)| upper - lower);
+            let (steps, share) = (STEPS.get() as f64, self.epsilon / self.bounds.len() as f64);
+            Perturbation::Additive(AdditiveNoise {
+                coordinates: 0..self.bounds.len(),
+                distance: Distance::L1,
+                scales: widths().map(|width| width / share).collect(),
+                sensitivity: self.epsilon,
+                variances: widths().map(|width| law.variance() * (width / steps).powi(2)).collect(),
+                kurtosis: law.kurtosis(),
+                steps: widths().map(|width| width / steps).collect(),
+            })
+        };
+        self.law.iter().map(of).collect()
     }
 
     fn noise(&self) -> Noise {

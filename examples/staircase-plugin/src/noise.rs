@@ -59,6 +59,26 @@ impl Staircase {
         let total = 2.0 * zeroth / (1.0 - b) - 1.0; // zero is there once
         2.0 * squares / total
     }
+
+    /// E k⁴/(E k²)², by the sum over the stairs.
+    pub(crate) fn kurtosis(&self) -> f64 {
+        /// Stairs beyond e^−50 count for nothing.
+        const RARE: f64 = 50.0;
+        let epsilon = self.epsilon.to_f64();
+        let (delta, top) = (self.sensitivity.get() as f64, self.top as f64);
+        // Σ j^m over 0 ≤ j < n.
+        let fourth = |n: f64| n * (n - 1.0) * (2.0 * n - 1.0) * (3.0 * n * n - 3.0 * n - 1.0) / 30.0;
+        let summed = |sum: &dyn Fn(f64) -> f64| -> f64 {
+            let of_stair = |stair: u64| {
+                let (low, weight) = (stair as f64 * delta, (-epsilon * stair as f64).exp());
+                let step = sum(low + top) - sum(low);
+                weight * (step + (-epsilon).exp() * (sum(low + delta) - sum(low + top)))
+            };
+            (0..(RARE / epsilon).ceil() as u64).map(of_stair).sum()
+        };
+        let total = 2.0 * summed(&|n| n) - 1.0; // zero is there once
+        2.0 * summed(&fourth) / total / self.variance().powi(2)
+    }
 }
 
 #[cfg(test)]
@@ -116,14 +136,18 @@ mod tests {
     }
 
     #[test]
-    fn the_variance_is_the_sum_over_the_law() {
-        let (mut total, mut squares) = (0.0, 0.0);
+    fn the_moments_are_sums_over_the_law() {
+        let (mut total, mut squares, mut fourths) = (0.0, 0.0, 0.0);
         for k in -2000..=2000i64 {
             total += weight(0.5, 9, 4, k);
             squares += weight(0.5, 9, 4, k) * (k * k) as f64;
+            fourths += weight(0.5, 9, 4, k) * (k as f64).powi(4);
         }
-        let closed = law(0.5, 9, 4.0 / 9.0).variance();
+        let law = law(0.5, 9, 4.0 / 9.0);
+        let closed = law.variance();
         assert!((closed / (squares / total) - 1.0).abs() < 1e-9, "{closed}");
+        let kurtosis = fourths / total / closed.powi(2);
+        assert!((law.kurtosis() / kurtosis - 1.0).abs() < 1e-9, "{kurtosis}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::portion::{Portion, Protect, TakesNoise};
 use scumble_registry::{
     Brief, Budget, Domain, Error, Example, GaussianNoise, Guarantee, LocalDp, LocalMechanism, Mechanism,
-    Noise, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, register,
+    Noise, Perturbation, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -146,6 +146,11 @@ impl LocalMechanism for Gaussian {
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let (point, released) = self.saved.portion.of_both(point, released)?;
         self.noise.as_ref()?.log_likelihood(point, released).ok()
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        let start = self.saved.portion.coordinates().start;
+        self.noise.iter().map(|noise| Perturbation::Additive(noise.described(start))).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {

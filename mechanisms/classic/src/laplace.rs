@@ -4,8 +4,8 @@ use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
 use scumble_registry::{
     Brief, Claim, CramerRao, Domain, Error, Example, Factor, Guarantee, LaplaceNoise, LocalMechanism,
-    Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local,
-    register,
+    Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result, Stream, Table, Unit,
+    local, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -189,6 +189,11 @@ impl LocalMechanism for Laplace {
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let (point, released) = self.portion.of_both(point, released)?;
         self.noise.as_ref()?.log_likelihood(point, released).ok()
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        let start = self.portion.coordinates().start;
+        self.noise.iter().map(|noise| Perturbation::Additive(noise.described(start))).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {

@@ -4,7 +4,8 @@ use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
 use scumble_registry::{
     Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Mechanism, Noise,
-    Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, Unit, local, register,
+    Perturbation, Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, Unit, local,
+    register,
 };
 use scumble_sampling::{Rational, randomized_response};
 use serde::{Deserialize, Serialize};
@@ -163,6 +164,17 @@ impl LocalMechanism for RandomizedResponse {
         let (point, released) = self.portion.of_both(point, released)?;
         let kept = self.groups.iter().filter(|group| point[(*group).clone()] == released[(*group).clone()]);
         Some(kept.count() as f64 * self.of_each?.to_f64())
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        let start = self.portion.coordinates().start;
+        let of_group = |group: &Range<usize>| match self.law(group.len()) {
+            Law::Flip { keep, .. } => {
+                Some(Perturbation::Flip { coordinates: group.start + start..group.end + start, keep })
+            }
+            _ => None,
+        };
+        self.groups.iter().filter_map(of_group).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {

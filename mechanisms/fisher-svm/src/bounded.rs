@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_registry::{
     Brief, Budget, CramerRao, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism,
-    Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local,
-    nearest_name, register,
+    Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result, Stream, Table, Unit,
+    local, nearest_name, register,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -357,6 +357,10 @@ impl LocalMechanism for FisherBounded {
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let d = self.saved.domain.features().dim();
         self.noise.as_ref()?.log_likelihood(point.get(..d)?, released.get(..d)?).ok()
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        self.noise.iter().map(|noise| Perturbation::Additive(noise.described())).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {

@@ -1,7 +1,7 @@
 //! Exact noise with bounds, from tables of integers.
 
 use scumble_accounting::{Shifted, Together};
-use scumble_registry::{Domain, Error, Factor, Result, Stream};
+use scumble_registry::{AdditiveNoise, Distance, Domain, Error, Factor, Result, Stream};
 use scumble_sampling::Weighted;
 use scumble_schrodinger::GroundState;
 use std::ops::Range;
@@ -138,6 +138,30 @@ impl BoundedNoise {
     /// The variance of each coordinate's noise (d values).
     pub(crate) fn variances(&self) -> Vec<f64> {
         self.tables.iter().map(|table| table.variance).collect()
+    }
+
+    /// What [`add`](Self::add) does. Its bounds leave it less kurtosis than Gaussian noise.
+    pub(crate) fn described(&self) -> AdditiveNoise {
+        let variances = self.variances();
+        // A number moves in its column; a level in two, of which each may have a scale of its own.
+        let of_factor = |at: &Range<usize>| {
+            let of_each = at.clone().map(|place| {
+                let Table { bounds: (lower, upper), step, .. } = &*self.tables[place];
+                (((upper - lower) as f64) * step).powi(2) / variances[place]
+            });
+            let mut squares: Vec<f64> = of_each.collect();
+            squares.sort_by(|one, other| other.total_cmp(one));
+            squares.into_iter().take(2).sum::<f64>()
+        };
+        AdditiveNoise {
+            coordinates: 0..self.tables.len(),
+            distance: Distance::Root,
+            scales: variances.iter().map(|variance| variance.sqrt()).collect(),
+            sensitivity: self.factors.iter().map(of_factor).sum::<f64>().sqrt(),
+            steps: self.tables.iter().map(|table| table.step).collect(),
+            kurtosis: 3.0,
+            variances,
+        }
     }
 
     /// What a released coordinate tells of the true one (d values): see [`information`]; of a level all, for it has no neighbouring

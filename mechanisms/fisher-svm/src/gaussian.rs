@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_registry::{
     Brief, Budget, CramerRao, Domain, Error, Example, Factor, GaussianNoise, Guarantee, Law, LocalDp,
-    LocalMechanism, Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, Stream, Table, Unit,
-    local, register,
+    LocalMechanism, Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result,
+    Stream, Table, Unit, local, register,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -404,6 +404,10 @@ impl LocalMechanism for FisherGaussian {
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let (point, released) = (point.get(self.coordinates())?, released.get(self.coordinates())?);
         self.noise.as_ref()?.log_likelihood(point, released).ok()
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        self.noise.iter().map(|noise| Perturbation::Additive(noise.described(0))).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {

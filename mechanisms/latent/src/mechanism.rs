@@ -5,8 +5,8 @@ use ndarray::{Array2, ArrayView2};
 use scumble_neural::{Activation, Network};
 use scumble_registry::{
     ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp, LocalMechanism,
-    Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, ShapedBy, Stream, Table, Unit,
-    local,
+    Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result, ShapedBy, Stream,
+    Table, Unit, local,
 };
 use serde::{Deserialize, Serialize};
 
@@ -399,6 +399,10 @@ impl LocalMechanism for LatentLaplace {
             return Some(f64::NEG_INFINITY);
         }
         self.noise.as_ref()?.log_likelihood(point, released).ok()
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        self.noise.iter().map(|noise| Perturbation::Additive(noise.described(0))).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {

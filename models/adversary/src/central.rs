@@ -1,5 +1,7 @@
 //! Claims of central differential privacy: neighbouring tables, and a canary in a training that shows every noisy sum.
 
+use crate::attack::{Attack, by_side};
+use crate::canaries::{self, Canaries};
 use crate::claimed::Claimed;
 use crate::direct::flattened;
 use crate::event::Samples;
@@ -9,7 +11,8 @@ use crate::{Effort, Error, Result};
 use rand::RngCore;
 use rayon::prelude::*;
 use scumble_accounting::{Neighbours, Run, loss};
-use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Streams, Table, Unit};
+use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Table, Unit};
+use std::sync::{Mutex, PoisonError};
 
 /// What a canary does in a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,26 +60,41 @@ pub fn canary(
     let accountant = |problem: scumble_accounting::Error| Error::not_applicable(name, problem.to_string());
     let point = |delta: f64| Ok((loss::epsilon(&[run], delta, dp.neighbours)?.upper, delta));
     let points = [0.3, 0.1, 0.03, 0.01].into_iter().map(point).collect::<scumble_accounting::Result<_>>();
-    let claimed = Claimed { epsilon: dp.epsilon, delta: dp.delta, points: points.map_err(accountant)? };
+    let claimed =
+        Claimed { epsilon: dp.epsilon, delta: dp.delta, points: points.map_err(accountant)?, mu: None };
     let inputs = match dp.neighbours {
         Neighbours::AddOrRemoveOne => [Canary::Absent, Canary::Present],
         Neighbours::ReplaceOne => [Canary::Opposite, Canary::Present],
     };
     let samples = (effort.samples / 10).max(1000);
     let streams = Randomness::seeded(effort.seed).streams();
-    let trained = |side: usize| -> Result<Vec<Output>> {
-        let mut seeds = streams.stream(side as u64);
-        let seeds: Vec<u64> = (0..samples).map(|_| seeds.next_u64()).collect();
-        seeds.into_par_iter().map(|seed| Ok(Some(sums(inputs[side], seed)?))).collect()
+    let mut seeds = [0, 1].map(|side| streams.stream(side));
+    let failed = Mutex::new(None);
+    let draw = |count: usize| {
+        let mut side = |side: usize| -> Vec<Output> {
+            let seeds: Vec<u64> = (0..count).map(|_| seeds[side].next_u64()).collect();
+            let trained = seeds.into_par_iter().map(|seed| Ok(Some(sums(inputs[side], seed)?)));
+            trained.collect::<Result<_>>().unwrap_or_else(|problem| {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+                vec![]
+            })
+        };
+        Samples { one: side(0), other: side(1) }
     };
-    let outputs = Samples::new(trained(0)?, trained(1)?);
     let stated = Score::new("the likelihood of all noisy sums", |sums| {
         sums.iter().map(|sum| of_step(run, inputs[1], *sum) - of_step(run, inputs[0], *sum)).sum()
     });
     let alarm = effort.false_alarm / claimed.bounds() as f64;
-    let reached = claimed.attack(&outputs, vec![stated], true, alarm);
+    let what = "a training with the canary from one without".to_owned();
+    let mut attack = Attack::new(what, &claimed, draw, vec![stated]);
+    attack.advance(&claimed, samples, alarm);
+    let reached = [(attack.what().to_owned(), attack.reached(alarm))];
+    let samples = attack.drawn();
+    drop(attack);
+    if let Some(problem) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(problem);
+    }
     let claim = Notion::CentralDp(dp.clone());
-    let reached = [("a training with the canary from one without".into(), reached)];
     let finding = claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached);
     let proven = loss::epsilon(&[run], dp.delta, dp.neighbours).map_err(accountant)?.lower;
     if proven > dp.epsilon {
@@ -102,8 +120,8 @@ fn of_step(run: Run, canary: Canary, sum: f64) -> f64 {
     taken.max(left) + (taken.min(left) - taken.max(left)).exp().ln_1p()
 }
 
-/// Attacks the claim `dp` of records, or of their features, by releases of a few rows of `table`, and of a neighbour of them, all of which
-/// is seen.
+/// Attacks the claim `dp` of records, or of their features: by many canaries in one release, and by releases of a few rows of `table`, and
+/// of a neighbour of them, all of which is seen.
 pub(crate) fn tables(
     name: &str,
     mechanism: &dyn Mechanism,
@@ -111,31 +129,42 @@ pub(crate) fn tables(
     (claim, dp): (&Claim, &CentralDp),
     effort: Effort,
 ) -> Result<Finding> {
+    let half = Effort { false_alarm: effort.false_alarm / 2.0, ..effort };
+    let about = Finding::about(name, claim, effort);
+    let of_canaries = canaries::attack(mechanism, table, (claim, dp), half)?;
+    if let Some(Canaries { broken: Some(why), bound }) = of_canaries {
+        let (claimed, lower_bound) = (Some(dp.epsilon), Some(bound));
+        return Ok(Finding { claimed, lower_bound, verdict: Verdict::Broken, because: why, ..about });
+    }
     let claimed = Claimed::by(&LocalDp::new(dp.epsilon, dp.delta));
     let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
     let samples = (effort.samples / 10).max(1000);
-    let alarm = effort.false_alarm / (pairs.len() * claimed.bounds()) as f64;
+    let alarm = half.false_alarm / (pairs.len() * claimed.bounds()).max(1) as f64;
     let streams = Randomness::seeded(effort.seed).streams();
-    let attacked = pairs.par_iter().enumerate().map(|(number, (what, pair))| {
-        let released =
-            |side: usize| releases(mechanism, &pair[side], samples, &streams, (2 * number + side) as u64);
-        let (one, other) = (released(0), released(1));
+    let mut attacks: Vec<Attack> = vec![];
+    for (number, (what, pair)) in pairs.iter().enumerate() {
         // Shorter releases are filled up, and say how long they are.
-        let width = one.iter().chain(&other).flatten().map(Vec::len).max().unwrap_or(0);
-        let filled = |outputs: Vec<Output>| {
-            let fill = |mut values: Vec<f64>| {
-                let length = values.len() as f64;
-                values.resize(width, 0.0);
-                values.push(length);
-                values
-            };
-            outputs.into_iter().map(|output| output.map(fill)).collect()
+        let first = |table: &Table| mechanism.release(table, &mut Randomness::seeded(effort.seed)).ok();
+        let width = pair.iter().filter_map(first).map(|release| flattened(&release.table).len()).max();
+        let width = width.unwrap_or(0);
+        let mut seeds = [0, 1].map(|side| streams.stream((2 * number + side) as u64));
+        let draw = move |side: usize| -> Output {
+            let mut randomness = Randomness::seeded(seeds[side].next_u64());
+            let mut values = flattened(&mechanism.release(&pair[side], &mut randomness).ok()?.table);
+            let length = values.len() as f64;
+            values.resize(width, 0.0);
+            values.push(length);
+            Some(values)
         };
-        let outputs = Samples::new(filled(one), filled(other));
-        (what.clone(), claimed.attack(&outputs, vec![], true, alarm))
-    });
-    let reached: Vec<_> = attacked.collect();
-    Ok(claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached))
+        attacks.push(Attack::new(what.clone(), &claimed, by_side(draw), vec![]));
+    }
+    attacks.par_iter_mut().for_each(|attack| attack.advance(&claimed, samples, alarm));
+    let reached = attacks.iter().map(|attack| (attack.what().to_owned(), attack.reached(alarm)));
+    let reached: Vec<_> = reached.collect();
+    let samples = attacks.iter().map(Attack::drawn).max().unwrap_or(0);
+    let finding = claimed.judge(about, samples, alarm, &reached);
+    let of_canaries = of_canaries.map_or(0.0, |canaries| canaries.bound);
+    Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(of_canaries)), ..finding })
 }
 
 /// A few rows of the table, and what a neighbour has in the place of the first, or of its features: an end of the domain, or nothing.
@@ -154,13 +183,8 @@ fn neighbours(
         let flat = ndarray::Array2::from_shape_vec((all.len(), layout.width()), flat);
         layout.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())
     };
-    let ends = match (unit, rows.first()) {
-        (Unit::Features, Some(first)) => {
-            let features = mechanism.domain().features();
-            features.l2_farthest().map(|end| [&end, &first[features.dim()..]].concat())
-        }
-        _ => mechanism.domain().flat().l2_farthest(),
-    };
+    let first = rows.first().cloned().unwrap_or_default();
+    let ends = ends(mechanism, unit, &first);
     let ends = [("the one end of the domain", &ends[0]), ("the other", &ends[1])];
     Ok(match relation {
         Neighbours::AddOrRemoveOne => {
@@ -179,6 +203,17 @@ fn neighbours(
     })
 }
 
+/// The ends of the domain that a record may lie at in what is protected; the rest is that of `record` (flat).
+pub(crate) fn ends(mechanism: &dyn Mechanism, unit: Unit, record: &[f64]) -> [Vec<f64>; 2] {
+    match unit {
+        Unit::Features if !record.is_empty() => {
+            let features = mechanism.domain().features();
+            features.l2_farthest().map(|end| [&end, &record[features.dim()..]].concat())
+        }
+        _ => mechanism.domain().flat().l2_farthest(),
+    }
+}
+
 /// Four rows, which hide least, or as many as the mechanism releases at least, to the next power of two.
 fn few_rows(mechanism: &dyn Mechanism, table: &Table) -> Result<usize> {
     let mut rows = table.len().min(4);
@@ -190,20 +225,4 @@ fn few_rows(mechanism: &dyn Mechanism, table: &Table) -> Result<usize> {
         rows = table.len().min(2 * rows);
     }
     Ok(rows)
-}
-
-/// `count` releases of a table, each in flat form; none where it is refused.
-fn releases(
-    mechanism: &dyn Mechanism,
-    table: &Table,
-    count: usize,
-    streams: &Streams,
-    number: u64,
-) -> Vec<Output> {
-    let mut seeds = streams.stream(number);
-    let mut release = || -> Output {
-        let released = mechanism.release(table, &mut Randomness::seeded(seeds.next_u64())).ok()?;
-        Some(flattened(&released.table))
-    };
-    (0..count).map(|_| release()).collect()
 }

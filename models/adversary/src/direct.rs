@@ -1,7 +1,7 @@
 //! Claims that are attacked by what only their mechanism can make: members of a set, or attempts at recovery.
 
+use crate::attack::{Attack, by_side};
 use crate::claimed::Claimed;
-use crate::event::Samples;
 use crate::finding::{Finding, Measure, Verdict};
 use crate::score::Output;
 use crate::{Effort, Result};
@@ -15,25 +15,23 @@ use scumble_registry::{
 /// Whether two inputs have the same law of outputs, as two members of an ambiguity set have, or any two inputs under perfect
 /// secrecy. `draw` releases the first input or the second; `claim` says in words what is promised of them.
 ///
-/// It is a two-sample test: an event learned and chosen on half of the outputs is counted on the other half. In a quick audit a
-/// difference of 2 % in the probability of some event is seen, if the event is found.
+/// It is a two-sample test, which ends when they are told apart: events are learned and chosen on the outputs so far, and bet on with the
+/// next. In a quick audit a difference of 2 % in the probability of some event is seen, if the event is found.
 pub fn same_law(
     name: &str,
     claim: &str,
-    mut draw: impl FnMut(usize, &mut Stream) -> Output,
+    mut draw: impl FnMut(usize, &mut Stream) -> Output + Send,
     effort: Effort,
 ) -> Finding {
     let streams = Randomness::seeded(effort.seed).streams();
-    let mut outputs = |side: usize| {
-        let mut stream = streams.stream(side as u64);
-        (0..effort.samples).map(|_| draw(side, &mut stream)).collect()
-    };
-    let samples = Samples::new(outputs(0), outputs(1));
+    let mut sides = [0, 1].map(|side| streams.stream(side));
     let claimed = Claimed::alike();
     let alarm = effort.false_alarm / claimed.bounds() as f64;
-    let reached = claimed.attack(&samples, vec![], true, alarm);
-    let about = Finding::about(name, claim, effort);
-    claimed.judge(about, effort.samples, alarm, &[("the one member from the other".into(), reached)])
+    let draw = by_side(|side| draw(side, &mut sides[side]));
+    let mut attack = Attack::new("the one member from the other".into(), &claimed, draw, vec![]);
+    attack.advance(&claimed, effort.samples, alarm);
+    let reached = [(attack.what().to_owned(), attack.reached(alarm))];
+    claimed.judge(Finding::about(name, claim, effort), attack.drawn(), alarm, &reached)
 }
 
 /// Attacks a claim that tables are released with one law: by a pair that the mechanism says is such, or, where it promises secrecy, by a few

@@ -1,151 +1,139 @@
-//! Events: learned and chosen on some of the samples, measured on the others.
+//! Events, learned and chosen on outputs that were drawn, to be bet on with those that are not yet.
 
+use crate::betting::Aim;
 use crate::score::{Output, Score, classifier, learned};
-use scumble_accounting::binomial::{at_least, at_most};
-
-/// What an event is to show of the law P of one output and Q of the other.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Aim {
-    /// The largest ln((P(S) − δ)/Q(S)).
-    Epsilon { delta: f64 },
-    /// The largest P(S) − e^ε·Q(S).
-    Delta { epsilon: f64 },
-}
-
-impl Aim {
-    fn value(self, p: f64, q: f64) -> f64 {
-        match self {
-            Self::Epsilon { delta } if p > delta => ((p - delta) / q).ln(),
-            Self::Epsilon { .. } => f64::NEG_INFINITY,
-            Self::Delta { epsilon } => p - epsilon.exp() * q,
-        }
-    }
-
-    /// What shares p and q promise that so many other samples will show.
-    fn promise(self, p: f64, q: f64, measured: usize) -> f64 {
-        /// Standard errors between a share and its bound, at the alarms of an audit.
-        const ERRORS: f64 = 5.5;
-        let unit = ERRORS * ERRORS / measured as f64;
-        // Wilson's bounds for rare events, which are those that matter.
-        let error = |share: f64| (unit * (share + unit / 4.0)).sqrt();
-        self.value((p + unit / 2.0 - error(p)).max(0.0), q + unit / 2.0 + error(q))
-    }
-}
 
 /// Outputs of two inputs.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Samples {
     pub(crate) one: Vec<Output>,
     pub(crate) other: Vec<Output>,
 }
 
-/// What an event shows.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shown {
-    /// The lower bound on what was aimed at.
-    pub(crate) bound: f64,
-    /// What the adversary looked at.
-    pub(crate) score: &'static str,
-    /// How often the event happened, of the input where it is the more likely, and of the other.
-    pub(crate) shares: (f64, f64),
-    /// Whether it is more likely for the second input.
-    pub(crate) is_of_other: bool,
-    /// Whether neither input was ever answered.
-    pub(crate) is_mute: bool,
-}
-
 /// An event: a score at most so large, or at least.
 #[derive(Debug, Clone, Copy)]
-struct Event {
-    score: usize,
+pub(crate) struct Event {
+    /// Which of the scores.
+    pub(crate) score: usize,
     threshold: f64,
     at_most: bool,
-    is_of_other: bool,
+    /// Whether it is more likely for the second input.
+    pub(crate) is_of_other: bool,
+    /// How often it happened to the outputs that it was chosen on, of the input where it is the more likely, and of the other.
+    pub(crate) shares: [f64; 2],
 }
 
 impl Event {
-    fn count(self, outputs: &[Output], scores: &[Score]) -> usize {
-        let score = &scores[self.score];
-        let happens = |output: &&Output| match self.at_most {
-            true => score.of(output) <= self.threshold,
-            false => score.of(output) >= self.threshold,
-        };
-        outputs.iter().filter(happens).count()
+    pub(crate) fn happens(self, score: f64) -> bool {
+        match self.at_most {
+            true => score <= self.threshold,
+            false => score >= self.threshold,
+        }
+    }
+}
+
+impl Aim {
+    /// What shares p and q of an event suggest that so many other outputs will show.
+    fn promise(self, p: f64, q: f64, outputs: usize) -> f64 {
+        /// Standard errors between a share and its bound, at the alarms of an audit.
+        const ERRORS: f64 = 5.5;
+        let unit = ERRORS * ERRORS / outputs as f64;
+        // Wilson's bounds for rare events, which are those that matter.
+        let error = |share: f64| (unit * (share + unit / 4.0)).sqrt();
+        let least = (p + unit / 2.0 - error(p)).max(0.0);
+        self.value(least, (q + unit / 2.0 + error(q)).min(1.0))
     }
 }
 
 /// How many thresholds of a score are tried.
 const THRESHOLDS: usize = 400;
-/// How many samples of a side are learned from, and how many choose, at most.
+/// How many outputs of a side are learned from, and how many choose, at most.
 const LESSONS: usize = 40_000;
-const CHOICES: usize = 100_000;
+const CHOICES: usize = 40_000;
+/// From so few no hyperplane is learned.
+const LEAST_FOR_CLASSIFIER: usize = 1_000;
 
 impl Samples {
-    /// Outputs of another width, or with what is no number, are none.
-    pub(crate) fn new(mut one: Vec<Output>, mut other: Vec<Output>) -> Self {
-        let width = one.iter().chain(&other).flatten().map(Vec::len).next().unwrap_or(0);
-        for output in one.iter_mut().chain(&mut other) {
+    /// So many are kept to learn and choose from.
+    pub(crate) const KEPT: usize = LESSONS + CHOICES;
+
+    /// Outputs of so many values; those of another width, or with what is no number, are none.
+    pub(crate) fn of_width(mut self, width: usize) -> Self {
+        for output in self.one.iter_mut().chain(&mut self.other) {
             let is_fine = |values: &Vec<f64>| values.len() == width && values.iter().all(|x| x.is_finite());
             if !output.as_ref().is_some_and(is_fine) {
                 *output = None;
             }
         }
-        Self { one, other }
+        self
     }
 
-    /// For each aim, an event and the bound that it shows, which lies above the truth with probability `alarm` at most.
-    ///
-    /// Of half of the samples some teach scores, beside those given, and others choose the event: on the same ones what was
-    /// learned by heart would look best. The rest measure it.
-    pub(crate) fn show(&self, given: Vec<Score>, train: bool, aims: &[Aim], alarm: f64) -> Vec<Shown> {
-        let all = self.one.len().min(self.other.len());
-        let [lessons, n] = [LESSONS, CHOICES].map(|most| most.min(all / 4));
+    /// How many values the first output has, if there is one.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.one.iter().chain(&self.other).flatten().map(Vec::len).next()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.one.len().min(self.other.len())
+    }
+
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.one.extend(more.one);
+        self.other.extend(more.other);
+    }
+
+    /// Scores that half of the outputs teach, and for each aim the event of these and of the `given` scores (which come first) that the
+    /// other half lets expect most of `ahead` more: on those that it was learned by heart from it would look best.
+    pub(crate) fn choose<'a>(
+        &self,
+        given: &[Score<'a>],
+        train: bool,
+        aims: &[Aim],
+        ahead: usize,
+    ) -> (Vec<Score<'a>>, Vec<Option<Event>>) {
+        let all = self.len();
+        let lessons = LESSONS.min(all / 2);
+        let n = CHOICES.min(all - lessons);
         let part = |from: usize, to: usize| [&self.one[from..to], &self.other[from..to]];
         let [one, other] = part(0, lessons);
-        let mut scores = given;
-        scores.extend(learned(one, other));
-        if train {
+        let mut scores = learned(one, other);
+        if train && lessons >= LEAST_FOR_CLASSIFIER {
             scores.extend(classifier(one, other));
         }
-        let (choices, measured) = (part(lessons, lessons + n), all - lessons - n);
+        let choices = part(all - n, all);
         let mut best: Vec<Option<(f64, Event)>> = vec![None; aims.len()];
-        for (score, by) in scores.iter().enumerate() {
+        for (score, by) in given.iter().chain(&scores).enumerate() {
             let sorted = |outputs: &[Output]| {
                 let mut values: Vec<f64> = outputs.iter().map(|output| by.of(output)).collect();
-                values.sort_by(f64::total_cmp);
+                values.sort_unstable_by(f64::total_cmp);
                 values
             };
             let sides = choices.map(sorted);
             for (threshold, at_most) in thresholds(&sides) {
-                let count = |side: &Vec<f64>| match at_most {
-                    true => side.partition_point(|x| *x <= threshold),
-                    false => n - side.partition_point(|x| *x < threshold),
+                let share = |side: &Vec<f64>| {
+                    let count = match at_most {
+                        true => side.partition_point(|x| *x <= threshold),
+                        false => n - side.partition_point(|x| *x < threshold),
+                    };
+                    count as f64 / n as f64
                 };
-                let [p, q] = sides.each_ref().map(count);
+                let [p, q] = sides.each_ref().map(share);
                 for (aim, best) in aims.iter().zip(&mut best) {
                     for (p, q, is_of_other) in [(p, q, false), (q, p, true)] {
-                        let promise = aim.promise(p as f64 / n as f64, q as f64 / n as f64, measured);
+                        let promise = aim.promise(p, q, ahead.max(n));
                         if !promise.is_nan() && best.is_none_or(|(most, _)| promise > most) {
-                            *best = Some((promise, Event { score, threshold, at_most, is_of_other }));
+                            let event = Event { score, threshold, at_most, is_of_other, shares: [p, q] };
+                            *best = Some((promise, event));
                         }
                     }
                 }
             }
         }
-        let is_mute = self.one.iter().chain(&self.other).all(Option::is_none);
-        let measure = |(aim, best): (&Aim, Option<(f64, Event)>)| {
-            let (_, event) = best?;
-            let n = measured;
-            let counts = part(all - n, all).map(|outputs| event.count(outputs, &scores));
-            let [p, q] = if event.is_of_other { [counts[1], counts[0]] } else { counts };
-            Some(Shown {
-                bound: aim.value(at_least(p, n, alarm / 2.0), at_most(q, n, alarm / 2.0)),
-                score: scores[event.score].name,
-                shares: (p as f64 / n as f64, q as f64 / n as f64),
-                is_of_other: event.is_of_other,
-                is_mute,
-            })
-        };
-        aims.iter().zip(best).filter_map(measure).collect()
+        // Of few outputs a share of none or all says less.
+        let smooth = |share: f64| (share * n as f64 + 0.5) / (n as f64 + 1.0);
+        let smoothed = |event: Event| Event { shares: event.shares.map(smooth), ..event };
+        let best = best.into_iter().map(|best| best.map(|(_, event)| smoothed(event)));
+        (scores, best.collect())
     }
 }
 
@@ -159,7 +147,7 @@ fn thresholds(sides: &[Vec<f64>; 2]) -> Vec<(f64, bool)> {
         quantiles.chain(ends).map(|rank| side[rank]).collect::<Vec<f64>>()
     };
     let mut all = sides.each_ref().map(ranks).concat();
-    all.sort_by(f64::total_cmp);
+    all.sort_unstable_by(f64::total_cmp);
     all.dedup();
     all.into_iter().flat_map(|threshold| [(threshold, true), (threshold, false)]).collect()
 }

@@ -19,9 +19,16 @@ pub struct Finding {
     pub lower_bound: Option<f64>,
     /// The probability with which no bound of this finding lies above the truth.
     pub confidence: f64,
-    /// How many pairs of inputs were to be told apart, by samples and by whole releases.
+    /// The μ of Gaussian differential privacy that the claimed privacy profile comes to; none where the claim has no profile.
+    pub mu_claimed: Option<f64>,
+    /// What it is at least, with this confidence; none where the claim has no profile.
+    pub mu_shown: Option<f64>,
+    /// How far apart worst-case points of a local mechanism lie, as declared and as found; none of curators, and of mechanisms that
+    /// state neither their noise nor a likelihood.
+    pub coupled: Option<Coupled>,
+    /// How many pairs of inputs were attacked, by samples and by whole releases.
     pub pairs: usize,
-    /// How often each input was released, for the longest of the attacks.
+    /// How often each input was released, in the longest of the attacks: it ends when the claim is refuted.
     pub samples: usize,
     /// Whether the claim stands.
     pub verdict: Verdict,
@@ -43,6 +50,40 @@ pub enum Measure {
     Precision,
     /// The probability of recovering a record.
     Success,
+}
+
+/// How far apart two points lie that one record may be encoded to and another, relative to the noise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Coupled {
+    /// What both are.
+    pub unit: CoupledUnit,
+    /// The most that the mechanism says there is.
+    pub declared: f64,
+    /// The most that was found, by pairs that were perturbed by the same random numbers.
+    pub found: f64,
+}
+
+/// What distances relative to the noise are measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum CoupledUnit {
+    /// ε, in nats: distances in ℓ₁ by the scale of the noise, or the privacy loss that the stated likelihood gives.
+    Epsilon,
+    /// μ: distances in ℓ₂ by the standard deviation of Gaussian noise.
+    Mu,
+    /// Standard deviations, of noise whose cost does not follow from a distance.
+    Deviations,
+}
+
+impl fmt::Display for CoupledUnit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Epsilon => "ε",
+            Self::Mu => "μ",
+            Self::Deviations => "standard deviations",
+        })
+    }
 }
 
 /// δ at one ε.
@@ -95,6 +136,9 @@ impl Finding {
             claimed: None,
             lower_bound: None,
             confidence: 1.0 - effort.false_alarm,
+            mu_claimed: None,
+            mu_shown: None,
+            coupled: None,
             pairs: 0,
             samples: 0,
             verdict: Verdict::NotAttacked,

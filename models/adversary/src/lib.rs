@@ -18,9 +18,13 @@
 //! That an audit finds nothing proves nothing: what proves a claim is its theorem. An audit finds the code that is not the theorem's.
 
 mod acquaintance;
+mod attack;
 mod audit;
+mod betting;
+mod canaries;
 mod central;
 mod claimed;
+mod coupled;
 mod direct;
 mod effort;
 mod event;
@@ -38,7 +42,7 @@ pub use audit::{audit, audit_design, audit_plugin, check};
 pub use central::{Canary, canary};
 pub use direct::{recovery, same_law};
 pub use effort::Effort;
-pub use finding::{Broken, Finding, Measure, Point, Verdict};
+pub use finding::{Broken, Coupled, CoupledUnit, Finding, Measure, Point, Verdict};
 pub use inversion::{Inversion, LinearMap, Pairs};
 pub use score::Output;
 

@@ -1,11 +1,11 @@
-//! Claims of local differential privacy, attacked by samples of `perturb`, and of whole releases.
+//! Claims of local differential privacy, attacked by what the mechanism says of its noise, by samples of `perturb`, and by whole releases.
 
-use crate::claimed::{Claimed, Reached};
-use crate::event::Samples;
+use crate::attack::{Attack, by_side};
+use crate::claimed::Claimed;
 use crate::finding::{Finding, Verdict};
 use crate::pairs::{Candidates, Pair, candidates, shown};
 use crate::score::{Output, Score, along};
-use crate::{Effort, Result, releases};
+use crate::{Effort, Result, coupled, releases};
 use rand::{Rng, RngCore};
 use rayon::prelude::*;
 use scumble_registry::{Claim, Domain, LocalDp, LocalMechanism, Randomness, Streams};
@@ -16,9 +16,10 @@ const MOST_VALUES: usize = 1 << 23;
 const WIDEST: usize = 1 << 14;
 /// Fewer releases of an input show nothing.
 const LEAST_SAMPLES: usize = 1_000;
-/// How often each input of a candidate is released, and how sure its bound is: it only ranks.
-const TRIAL: usize = 2_000;
-const TRIAL_ALARM: f64 = 0.05;
+/// After so many outputs, the pairs that show least are given up: one half, and then all but as many as are attacked at full length.
+const HEATS: [usize; 2] = [512, 2_048];
+/// The share of the false alarms that is left to what the mechanism says of its noise.
+const SHARE_OF_DECLARED: f64 = 0.1;
 
 /// Attacks `claim`, whose notion is `dp`, of a mechanism called `name`.
 pub(crate) fn attack(
@@ -39,84 +40,111 @@ pub(crate) fn attack(
     let claimed = Claimed::by(dp);
     let mut chance = streams.stream(0);
     let candidates = candidates(mechanism, claim.protects, &mut chance)?;
-    let (records, outside) = (candidates.corner.clone(), candidates.beyond.clone());
-    let pairs = chosen(mechanism, &claimed, candidates, effort.pairs, &streams);
-    let samples = effort.samples.min(MOST_VALUES / width.max(1)).max(LEAST_SAMPLES);
-    let alarm = effort.false_alarm / ((pairs.len() + releases::ATTACKS) * claimed.bounds()) as f64;
-    let attack = |(number, pair): (usize, &Pair)| {
-        let outputs = Samples::of(mechanism, pair, samples, &streams, 1_000_000 + 2 * number as u64);
-        (pair.to_string(), claimed.attack(&outputs, pair.scores(mechanism), true, alarm))
+    let own = Effort { false_alarm: SHARE_OF_DECLARED * effort.false_alarm, ..effort };
+    let declared = coupled::check(mechanism, dp, &candidates, &streams, own)?;
+    let contradicted = |why: String| Finding {
+        claimed: Some(dp.epsilon),
+        mu_claimed: claimed.mu,
+        coupled: declared.coupled,
+        verdict: Verdict::Broken,
+        because: why,
+        ..about.clone()
     };
-    let mut reached: Vec<(String, Reached)> = pairs.par_iter().enumerate().map(attack).collect();
-    if records[0] != records[1] {
-        let attacks = releases::attacks(mechanism, &records, &outside, dp.epsilon, of_releases)?;
-        let attacks = attacks.into_par_iter();
-        let attacks = attacks.map(|(what, outputs)| (what, claimed.attack(&outputs, vec![], true, alarm)));
-        reached.extend(attacks.collect::<Vec<_>>());
+    if let Some(why) = leaves_range(mechanism, &mut chance)?.or_else(|| declared.broken.clone()) {
+        return Ok(contradicted(why));
     }
-    let finding = claimed.judge(about, samples, alarm, &reached);
-    Ok(match leaves_range(mechanism, &mut chance)? {
-        Some(why) => Finding { verdict: Verdict::Broken, because: why, ..finding },
-        None => finding,
-    })
+    let samples = effort.samples.min(MOST_VALUES / width.max(1)).max(LEAST_SAMPLES);
+    let Candidates { known, outside, others, corner, beyond, .. } = candidates;
+    let of_pairs = |pairs: Vec<Pair>, first: u64| -> Vec<Attack> {
+        let numbered = pairs.into_iter().zip(first..);
+        numbered.map(|(pair, number)| of_pair(mechanism, pair, &claimed, &streams, number)).collect()
+    };
+    let certain = of_pairs(known, 1);
+    let others = of_pairs(outside.into_iter().chain(others).collect(), 1 + certain.len() as u64);
+    let releases = match corner[0] != corner[1] {
+        true => releases::attacks(mechanism, &corner, &beyond, &claimed, of_releases),
+        false => vec![],
+    };
+    let bounds = (certain.len() + others.len() + releases.len()) * claimed.bounds();
+    let alarm = (effort.false_alarm - own.false_alarm) / bounds.max(1) as f64;
+    let mut field = Field { claimed: &claimed, alarm, certain, others, releases };
+    field.attack(effort.pairs, samples);
+    let reached = field.attacks().map(|attack| (attack.what().to_owned(), attack.reached(alarm)));
+    let reached: Vec<_> = reached.collect();
+    let samples = field.attacks().map(Attack::drawn).max().unwrap_or(0);
+    Ok(Finding { coupled: declared.coupled, ..claimed.judge(about, samples, alarm, &reached) })
 }
 
-/// The pairs that are worth many samples: those that are known to be worst, and of the others those of which a few samples
-/// show most.
-fn chosen(
-    mechanism: &dyn LocalMechanism,
+/// All attacks on a claim.
+struct Field<'a> {
+    claimed: &'a Claimed,
+    alarm: f64,
+    /// On pairs that are known to be worst.
+    certain: Vec<Attack<'a>>,
+    /// On others, of which most are given up on the way.
+    others: Vec<Attack<'a>>,
+    /// On whole releases.
+    releases: Vec<Attack<'a>>,
+}
+
+impl Field<'_> {
+    fn attacks(&self) -> impl Iterator<Item = &Attack<'_>> {
+        self.certain.iter().chain(&self.others).chain(&self.releases)
+    }
+
+    /// Goes on with all attacks until so many outputs of each input are drawn; whether one refutes the claim, which ends it.
+    fn advance(&mut self, to: usize) -> bool {
+        let Self { claimed, alarm, certain, others, releases } = self;
+        let all = certain.par_iter_mut().chain(others).chain(releases);
+        all.for_each(|attack| attack.advance(claimed, to, *alarm));
+        self.attacks().any(Attack::is_broken)
+    }
+
+    /// All attacks for a while, and so many of them, or those that are known to be worst, at full length.
+    fn attack(&mut self, pairs: usize, samples: usize) {
+        for (heat, to) in HEATS.into_iter().enumerate() {
+            if self.advance(to.min(samples)) {
+                return;
+            }
+            let left = pairs.saturating_sub(self.certain.len());
+            let kept = if heat == 0 { left.max(self.others.len() / 2) } else { left };
+            let claimed = self.claimed;
+            self.others.sort_by(|one, other| other.share(claimed).total_cmp(&one.share(claimed)));
+            self.others.truncate(kept);
+        }
+        self.advance(samples);
+    }
+}
+
+/// An attack on a pair, from the streams 2·`number` and the next.
+fn of_pair<'a>(
+    mechanism: &'a dyn LocalMechanism,
+    pair: Pair,
     claimed: &Claimed,
-    candidates: Candidates,
-    count: usize,
     streams: &Streams,
-) -> Vec<Pair> {
-    let Candidates { known: mut pairs, mut outside, others, .. } = candidates;
-    let count = count.max(pairs.len());
-    outside.extend(others);
-    let trial = (MOST_VALUES / 8 / mechanism.range().dim().max(1)).clamp(LEAST_SAMPLES, TRIAL);
-    let mut ranked: Vec<(f64, Pair)> = outside
-        .into_par_iter()
-        .enumerate()
-        .map(|(number, pair)| {
-            let outputs = Samples::of(mechanism, &pair, trial, streams, 1 + 2 * number as u64);
-            let reached = claimed.attack(&outputs, pair.scores(mechanism), false, TRIAL_ALARM);
-            (reached.share(claimed), pair)
-        })
-        .collect();
-    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
-    pairs.extend(ranked.into_iter().map(|(_, pair)| pair));
-    pairs.truncate(count);
-    pairs
-}
-
-impl Samples {
-    /// Each point of the pair perturbed `count` times, from the streams `stream` and `stream` + 1.
-    fn of(mechanism: &dyn LocalMechanism, pair: &Pair, count: usize, streams: &Streams, stream: u64) -> Self {
-        let [one, other] =
-            [(&pair.points[0], stream), (&pair.points[1], stream + 1)].map(|(point, stream)| {
-                let mut stream = streams.stream(stream);
-                let draw = |_| -> Output {
-                    let mut point = point.clone()?;
-                    mechanism.perturb(&mut point, &mut stream).ok()?;
-                    Some(point)
-                };
-                (0..count).map(draw).collect()
-            });
-        Self::new(one, other)
-    }
+    number: u64,
+) -> Attack<'a> {
+    let (what, given) = (pair.to_string(), pair.scores(mechanism));
+    let mut sides = [2 * number, 2 * number + 1].map(|stream| streams.stream(stream));
+    let draw = move |side: usize| -> Output {
+        let mut point = pair.points[side].clone()?;
+        mechanism.perturb(&mut point, &mut sides[side]).ok()?;
+        Some(point)
+    };
+    Attack::new(what, claimed, by_side(draw), given)
 }
 
 impl Pair {
     /// What an adversary who knows the two points and the mechanism looks at.
-    fn scores<'p>(&'p self, mechanism: &'p dyn LocalMechanism) -> Vec<Score<'p>> {
-        let [Some(one), Some(other)] = &self.points else {
-            return vec![]; // a refusal gives all away
+    fn scores<'m>(&self, mechanism: &'m dyn LocalMechanism) -> Vec<Score<'m>> {
+        let [Some(one), Some(other)] = self.points.clone() else {
+            return vec![]; // a refusal tells everything
         };
-        let mut scores = along(one, other);
-        if mechanism.log_likelihood(one, one).is_some() {
-            scores.push(Score::new("the likelihood that the mechanism states", |output| {
-                let of = |point| mechanism.log_likelihood(point, output).unwrap_or(0.0);
-                of(other) - of(one)
+        let mut scores = along(one.clone(), other.clone());
+        if mechanism.log_likelihood(&one, &one).is_some() {
+            scores.push(Score::new("the likelihood that the mechanism states", move |output| {
+                let of = |point: &[f64]| mechanism.log_likelihood(point, output).unwrap_or(0.0);
+                of(&other) - of(&one)
             }));
         }
         scores

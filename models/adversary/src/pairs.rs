@@ -27,6 +27,15 @@ pub(crate) struct Candidates {
     /// Two records as far apart as they can be, and two far outside the domain.
     pub(crate) corner: [Vec<f64>; 2],
     pub(crate) beyond: [Vec<f64>; 2],
+    /// What records may differ in.
+    pub(crate) factors: Factors,
+}
+
+impl Candidates {
+    /// All of them.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = &Pair> {
+        self.known.iter().chain(&self.outside).chain(&self.others)
+    }
 }
 
 /// The pairs to try for a claim that protects `unit`.
@@ -63,7 +72,7 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
     };
     // What lies outside is projected to what is tried anyway, unless it is not.
     let outside = vec![of_records(beyond.clone()), of_records(farther)];
-    Ok(Candidates { known: fresh(known), others: fresh(others), outside, corner, beyond })
+    Ok(Candidates { known: fresh(known), others: fresh(others), outside, corner, beyond, factors })
 }
 
 impl Pair {
@@ -71,7 +80,7 @@ impl Pair {
         Self { points: [Some(one), Some(other)], records: None }
     }
 
-    fn of_records(local: &dyn LocalMechanism, records: [Vec<f64>; 2]) -> Self {
+    pub(crate) fn of_records(local: &dyn LocalMechanism, records: [Vec<f64>; 2]) -> Self {
         let points = records.each_ref().map(|record| local.encode(record).ok());
         let encoded = points.iter().zip(&records).any(|(point, record)| point.as_ref() != Some(record));
         Self { points, records: encoded.then_some(records) }
@@ -79,7 +88,7 @@ impl Pair {
 }
 
 /// A product domain of which some factors are varied and the rest are not.
-struct Factors {
+pub(crate) struct Factors {
     all: Vec<(Range<usize>, Domain)>,
     varied: Vec<usize>,
     start: Vec<f64>,
@@ -111,6 +120,25 @@ impl Factors {
 
     fn farthest(&self) -> [Vec<f64>; 2] {
         self.differing(self.varied.iter().map(|&at| (at, self.all[at].1.l2_farthest())))
+    }
+
+    /// The record with one of the varied factors at an end, far outside, or anywhere within.
+    pub(crate) fn moved(&self, record: &[f64], stream: &mut Stream) -> Vec<f64> {
+        let mut moved = record.to_vec();
+        if self.varied.is_empty() {
+            return moved;
+        }
+        let at = self.varied[stream.gen_range(0..self.varied.len())];
+        let [one, other] = self.all[at].1.l2_farthest();
+        let share = match stream.gen_range(0..6) {
+            0 | 1 => 0.0,
+            2 | 3 => 1.0,
+            4 => stream.gen_range(0.0..1.0),
+            _ => stream.gen_range(-1e6..1e6),
+        };
+        let between = one.iter().zip(&other).map(|(x, y)| (x + share * (y - x)).clamp(f64::MIN, f64::MAX));
+        moved.splice(self.all[at].0.clone(), between);
+        moved
     }
 
     /// Both ends outside, each so many times as far beyond its side as the sides lie apart.

@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub type Output = Option<Vec<f64>>;
 
 /// A number for m values.
-type Of<'a> = dyn Fn(&[f64]) -> f64 + Sync + 'a;
+type Of<'a> = dyn Fn(&[f64]) -> f64 + Send + Sync + 'a;
 
 /// A number for each output: the larger, the more it speaks for the second of two inputs.
 pub(crate) struct Score<'a> {
@@ -22,7 +22,7 @@ pub(crate) struct Score<'a> {
 }
 
 impl<'a> Score<'a> {
-    pub(crate) fn new(name: &'static str, of: impl Fn(&[f64]) -> f64 + Sync + 'a) -> Self {
+    pub(crate) fn new(name: &'static str, of: impl Fn(&[f64]) -> f64 + Send + Sync + 'a) -> Self {
         Self { name, of: Box::new(of), of_refusal: 0.0 }
     }
 
@@ -39,15 +39,16 @@ impl<'a> Score<'a> {
 
 /// Scores along the line from `one` to `other` (m values each), which both are released from: as they are, and cut off at
 /// both ends, beyond which Laplace noise says nothing more.
-pub(crate) fn along<'a>(one: &'a [f64], other: &'a [f64]) -> Vec<Score<'a>> {
-    let along = |o: &f64, x: &f64, y: &f64| (o - x) * (y - x);
+pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
+    let line: Vec<(f64, f64)> = one.into_iter().zip(other).map(|(x, y)| (x, y - x)).collect();
+    let cut_off = line.clone();
     vec![
         Score::new("how far it lies along the line between the two", move |output| {
-            output.iter().zip(one).zip(other).map(|((o, x), y)| along(o, x, y)).sum()
+            output.iter().zip(&line).map(|(o, (x, apart))| (o - x) * apart).sum()
         }),
         Score::new("how far it lies between the two", move |output| {
-            let cut = |((o, x), y): ((&f64, &f64), &f64)| along(o, x, y).clamp(0.0, (y - x).powi(2));
-            output.iter().zip(one).zip(other).map(cut).sum()
+            let cut = |(o, (x, apart)): (&f64, &(f64, f64))| ((o - x) * apart).clamp(0.0, apart.powi(2));
+            output.iter().zip(&cut_off).map(cut).sum()
         }),
     ]
 }

@@ -7,7 +7,8 @@ use crate::Result;
 use crate::error::{check, check_delta, check_epsilon};
 use crate::quadrature;
 use crate::search::least;
-use std::f64::consts::{FRAC_1_SQRT_2, PI};
+use statrs::function::erf::erfc_inv;
+use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
 /// More than [`delta`] may be off by, so that its inverses lie on the safe side.
 const MARGIN: f64 = 1.0 + 1e-10;
@@ -70,6 +71,12 @@ pub fn mu(epsilon: f64, delta: f64) -> Result<f64> {
     let sigma =
         least(f64::MIN_POSITIVE, f64::MAX, |sigma| self::delta(1.0 / sigma, epsilon) * MARGIN <= delta);
     Ok(sigma.map_or(0.0, |sigma| 1.0 / sigma))
+}
+
+/// Φ⁻¹(p), the standard normal quantile, to some ten digits; infinite at 0 and 1.
+pub fn quantile(p: f64) -> f64 {
+    // Of the smaller tail, so that no digit is lost near 1.
+    if p <= 0.5 { -SQRT_2 * erfc_inv(2.0 * p) } else { SQRT_2 * erfc_inv(2.0 * (1.0 - p)) }
 }
 
 /// From here on [`erfcx`] takes the continued fraction.

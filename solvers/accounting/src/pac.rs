@@ -15,6 +15,7 @@
 
 use crate::Result;
 use crate::error::check;
+use crate::gaussian::quantile;
 use crate::search::highest;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::qr::no_pivoting::factor as qr;
@@ -22,8 +23,6 @@ use faer::{Mat, Par};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use statrs::distribution::{ContinuousCDF, StudentsT};
-use statrs::function::erf::erfc_inv;
-use std::f64::consts::SQRT_2;
 
 /// What is to be resisted, and on what records.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -225,7 +224,7 @@ fn samples(needed: f64, told: f64) -> f64 {
 
 /// The x with 1 − Φ(x) = `share`: zero from one half on.
 fn upper_quantile(share: f64) -> f64 {
-    if share < 0.5 { SQRT_2 * erfc_inv(2.0 * share) } else { 0.0 }
+    if share < 0.5 { -quantile(share) } else { 0.0 }
 }
 
 /// How seldom the mean may lie below its bound.

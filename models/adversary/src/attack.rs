@@ -1,0 +1,171 @@
+//! An attack on two inputs, which goes on until it is clear that they are told apart too well, or as long as it may.
+
+use crate::betting::{Aim, Bets};
+use crate::claimed::{Claimed, Reached, Shown};
+use crate::event::{Event, Samples};
+use crate::score::{Output, Score};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many outputs are drawn before anything is bet; then four times as many as before are drawn on what was learned of those.
+const FIRST: usize = 128;
+const GROWTH: usize = 4;
+/// The capital is looked at after so many outputs, or an eighth of those before.
+const LOOK: usize = 64;
+
+/// Draws so many outputs of either input, or fewer at the end.
+type Draw<'a> = dyn FnMut(usize) -> Samples + Send + 'a;
+
+/// Two inputs, what was drawn of them, and what was bet on what is drawn next.
+pub(crate) struct Attack<'a> {
+    /// The two inputs, in words.
+    what: String,
+    draw: Box<Draw<'a>>,
+    given: Vec<Score<'a>>,
+    /// Outputs to learn and choose from.
+    kept: Samples,
+    width: Option<usize>,
+    drawn: usize,
+    /// How many are drawn before anything is bet.
+    first: usize,
+    is_exhausted: bool,
+    is_mute: bool,
+    bets: Vec<Bets>,
+    /// What each aim's event looked at last.
+    by: Vec<(&'static str, bool)>,
+    is_broken: bool,
+}
+
+impl<'a> Attack<'a> {
+    pub(crate) fn new(
+        what: String,
+        claimed: &Claimed,
+        draw: impl FnMut(usize) -> Samples + Send + 'a,
+        given: Vec<Score<'a>>,
+    ) -> Self {
+        let bets: Vec<Bets> = claimed.aims().into_iter().map(Bets::on).collect();
+        Self {
+            what,
+            draw: Box::new(draw),
+            given,
+            kept: Samples::default(),
+            width: None,
+            drawn: 0,
+            first: FIRST,
+            is_exhausted: false,
+            is_mute: true,
+            by: vec![("nothing", false); bets.len()],
+            bets,
+            is_broken: false,
+        }
+    }
+
+    /// The same, where so few outputs can be had that less of them may be spent on learning.
+    pub(crate) fn of_at_most(self, outputs: usize) -> Self {
+        Self { first: FIRST.min(outputs / 10).max(1), ..self }
+    }
+
+    /// The two inputs, in words.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Whether the claim is refuted.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    /// How many outputs of either input were drawn.
+    pub(crate) fn drawn(&self) -> usize {
+        self.drawn
+    }
+
+    /// Goes on until so many outputs of either input are drawn, or the claim is refuted at `alarm` a bound.
+    pub(crate) fn advance(&mut self, claimed: &Claimed, to: usize, alarm: f64) {
+        while self.drawn < to && !self.is_broken && !self.is_exhausted {
+            let until = (GROWTH * self.drawn).clamp(self.first.min(to), to);
+            if self.kept.len() == 0 {
+                self.take(until - self.drawn);
+                continue;
+            }
+            let aims: Vec<Aim> = self.bets.iter().map(Bets::aim).collect();
+            let (learned, events) = self.kept.choose(&self.given, true, &aims, until - self.drawn);
+            for (bets, event) in self.bets.iter_mut().zip(&events) {
+                event.iter().for_each(|event| bets.choose(event.shares));
+            }
+            while self.drawn < until && !self.is_broken && !self.is_exhausted {
+                let look = LOOK.max(self.drawn / 8).min(until - self.drawn);
+                let fresh = self.take(look);
+                let scores: Vec<&Score> = self.given.iter().chain(&learned).collect();
+                let scored = Scored::of(&fresh, &scores, &events);
+                for ((bets, event), by) in self.bets.iter_mut().zip(&events).zip(&mut self.by) {
+                    if let Some(event) = event {
+                        *by = (scores[event.score].name, event.is_of_other);
+                        scored.bet(bets, *event);
+                    }
+                }
+                self.is_broken = claimed.is_refuted(&self.bets, alarm);
+            }
+        }
+    }
+
+    /// Draws some more.
+    fn take(&mut self, count: usize) -> Samples {
+        let drawn = (self.draw)(count);
+        self.width = self.width.or(drawn.width());
+        let drawn = drawn.of_width(self.width.unwrap_or(0));
+        self.is_exhausted = drawn.len() < count;
+        self.drawn += drawn.len();
+        self.is_mute &= drawn.one.iter().chain(&drawn.other).all(Option::is_none);
+        if self.kept.len() < Samples::KEPT {
+            self.kept.extend(drawn.clone());
+        }
+        drawn
+    }
+
+    /// How near it comes to the claim, by what was counted last: only to rank attacks by.
+    pub(crate) fn share(&self, claimed: &Claimed) -> f64 {
+        claimed.share(&self.bets)
+    }
+
+    /// What it shows, each bound above the truth with probability `alarm` at most.
+    pub(crate) fn reached(&self, alarm: f64) -> Reached {
+        let shown = self.bets.iter().zip(&self.by).map(|(bets, &(score, is_of_other))| Shown {
+            bound: bets.bound(alarm),
+            score,
+            shares: bets.shares().map_or([0.0, 0.0], |(shares, _)| shares),
+            is_of_other,
+        });
+        Reached::new(shown.collect(), self.is_mute, self.is_broken)
+    }
+}
+
+/// The scores of both inputs' outputs that events look at; several look at one.
+struct Scored {
+    by_score: BTreeMap<usize, [Vec<f64>; 2]>,
+}
+
+impl Scored {
+    fn of(fresh: &Samples, scores: &[&Score], events: &[Option<Event>]) -> Self {
+        let looked_at: BTreeSet<usize> = events.iter().flatten().map(|event| event.score).collect();
+        let side = |by: &Score, outputs: &[Output]| outputs.iter().map(|output| by.of(output)).collect();
+        let both = |at: usize| (at, [side(scores[at], &fresh.one), side(scores[at], &fresh.other)]);
+        Self { by_score: looked_at.into_iter().map(both).collect() }
+    }
+
+    /// Bets on an event with each pair of outputs.
+    fn bet(&self, bets: &mut Bets, event: Event) {
+        let Some([one, other]) = self.by_score.get(&event.score) else { return };
+        let (likelier, other) = if event.is_of_other { (other, one) } else { (one, other) };
+        for (one, other) in likelier.iter().zip(other) {
+            bets.count(event.happens(*one), event.happens(*other));
+        }
+    }
+}
+
+/// Outputs of two inputs by how one of an input (0 or 1) is drawn.
+pub(crate) fn by_side(mut draw: impl FnMut(usize) -> Output + Send) -> impl FnMut(usize) -> Samples + Send {
+    move |count| {
+        let mut side = |side: usize| (0..count).map(|_| draw(side)).collect();
+        Samples { one: side(0), other: side(1) }
+    }
+}
