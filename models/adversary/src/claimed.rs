@@ -89,7 +89,7 @@ impl Claimed {
     /// The largest share of the claim that the shares of an event come to, less what chance brings of so few: only to rank by.
     pub(crate) fn share(&self, bets: &[Bets]) -> f64 {
         /// Standard errors that are taken off.
-        const ERRORS: f64 = 2.0;
+        const ERRORS: f64 = 1.0;
         let of = |(bets, claimed): (&Bets, f64)| {
             let ([p, q], pairs) = bets.shares()?;
             let error = |share: f64| ERRORS * ((share + 1.0 / pairs as f64) / pairs as f64).sqrt();

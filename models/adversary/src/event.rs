@@ -51,7 +51,7 @@ const THRESHOLDS: usize = 400;
 const LESSONS: usize = 40_000;
 const CHOICES: usize = 40_000;
 /// From so few no hyperplane is learned.
-const LEAST_FOR_CLASSIFIER: usize = 1_000;
+const LEAST_FOR_CLASSIFIER: usize = 4_000;
 
 impl Samples {
     /// So many are kept to learn and choose from.

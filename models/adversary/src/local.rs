@@ -16,8 +16,8 @@ const MOST_VALUES: usize = 1 << 23;
 const WIDEST: usize = 1 << 14;
 /// Fewer releases of an input show nothing.
 const LEAST_SAMPLES: usize = 1_000;
-/// After so many outputs, the pairs that show least are given up: one half, and then all but as many as are attacked at full length.
-const HEATS: [usize; 2] = [512, 2_048];
+/// After so many outputs, the pairs that show least are given up.
+const HEAT: usize = 2_048;
 /// The share of the false alarms that is left to what the mechanism says of its noise.
 const SHARE_OF_DECLARED: f64 = 0.1;
 
@@ -102,16 +102,12 @@ impl Field<'_> {
 
     /// All attacks for a while, and so many of them, or those that are known to be worst, at full length.
     fn attack(&mut self, pairs: usize, samples: usize) {
-        for (heat, to) in HEATS.into_iter().enumerate() {
-            if self.advance(to.min(samples)) {
-                return;
-            }
-            let left = pairs.saturating_sub(self.certain.len());
-            let kept = if heat == 0 { left.max(self.others.len() / 2) } else { left };
-            let claimed = self.claimed;
-            self.others.sort_by(|one, other| other.share(claimed).total_cmp(&one.share(claimed)));
-            self.others.truncate(kept);
+        if self.advance(HEAT.min(samples)) {
+            return;
         }
+        let claimed = self.claimed;
+        self.others.sort_by(|one, other| other.share(claimed).total_cmp(&one.share(claimed)));
+        self.others.truncate(pairs.saturating_sub(self.certain.len()));
         self.advance(samples);
     }
 }

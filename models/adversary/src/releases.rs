@@ -16,7 +16,7 @@ const ROWS: usize = 15 * local::BLOCK + local::BLOCK / 2;
 /// How often a small table is released: what shows in them shows often.
 const RELEASES: usize = 1_600;
 /// How often a table of more than a block is, for each nat of the claim: as often as it takes to contradict it.
-const LONG_RELEASES: f64 = 160.0;
+const LONG_RELEASES: f64 = 110.0;
 
 /// Attacks on releases of tables with one record or the other, what is known of the rest taken off.
 ///
