@@ -43,7 +43,7 @@ impl fmt::Display for Notion {
             ),
             Self::PacResistance(pac) => write!(
                 formatter,
-                "no recovery within {} with probability {} or more, {} of {} samples spent",
+                "no recovery within {} with probability {} or more if records were independent and normal, {} of {} samples spent",
                 pac.error,
                 1.0 - pac.confidence_gap,
                 pac.spent,
@@ -188,7 +188,8 @@ impl Notion {
             Self::PacResistance(pac) if pac.budget < 1.0 => "All of it: there is no budget.".into(),
             Self::PacResistance(pac) if pac.spent > pac.budget => "All of it: the budget is spent.".into(),
             Self::PacResistance(pac) => format!(
-                "The record within {}, with a probability below {}.",
+                "If records were independent and normal: a mixed record within {}, with a probability below {}. Of records with bounds it says \
+                 nothing.",
                 pac.error,
                 1.0 - pac.confidence_gap
             ),
@@ -244,8 +245,9 @@ impl Notion {
                  records, may come closer. It is no differential privacy."
             }
             Self::PacResistance(_) => {
-                "Proven while the budget lasts. Success below that probability is not excluded, nor is learning less than the \
-                 whole record. It is no differential privacy."
+                "For independent normal records alone, while the budget lasts. Records with bounds are not normal: for them it is a calculation, \
+                 not a proof. Success below that probability is not excluded, nor is learning less than the whole record. It is no differential \
+                 privacy."
             }
         }
     }

@@ -134,7 +134,11 @@ impl InferenceParameters {
 }
 
 fn example_of_inference() -> Result<Example> {
-    Ok(Example { parameters: serde_json::json!({"queries": 100}), ..example()? })
+    let mut example = example()?;
+    let mut training = example.parameters.take();
+    training["samples"] = 1.into();
+    example.parameters = serde_json::json!({"queries": 1, "training": training});
+    Ok(example)
 }
 
 register! {
