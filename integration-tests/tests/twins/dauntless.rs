@@ -145,13 +145,11 @@ fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_t
     let findings = attacked(&DauntlessTwin::of(&*with(5), Fault::NamesHidden), &private);
     let of_names = findings.iter().find(|finding| finding.claim.contains("exchange")).unwrap();
     assert_eq!(of_names.verdict, Verdict::Holds, "{of_names}");
-    // The plugins' own examples are none of that kind.
-    for plugin in [DAUNTLESS_MIX, DAUNTLESS_INFERENCE] {
-        let example = (plugin.example)().unwrap();
-        let honest = plugin.design(&example.parameters, &example.brief).unwrap().into_mechanism();
-        let sentences = caught(&*honest, Fault::NamesHidden, &example.table);
-        assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
-    }
+    // The plugin's own example is none of that kind.
+    let example = (DAUNTLESS_MIX.example)().unwrap();
+    let honest = DAUNTLESS_MIX.design(&example.parameters, &example.brief).unwrap().into_mechanism();
+    let sentences = caught(&*honest, Fault::NamesHidden, &example.table);
+    assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
 }
 
 #[test]

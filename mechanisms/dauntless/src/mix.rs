@@ -443,7 +443,7 @@ impl Parameters {
 }
 
 /// An example wide enough for a budget of two samples, with ten public records of whose classes one is far rarer than the other.
-pub(crate) fn example() -> Result<Example> {
+fn example() -> Result<Example> {
     let mut example = Example::wide(20)?;
     let public: Vec<usize> = (0..10).collect();
     example.brief.volunteers = Volunteers::Public(example.table.select(&public)?);
