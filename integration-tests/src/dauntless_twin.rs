@@ -51,7 +51,7 @@ pub enum DauntlessFault {
     Raw,
     /// The claim is for whole records, and labels leave as they are.
     LabelsToo,
-    /// It claims that classes may exchange their names, though public records are mixed in, which show theirs.
+    /// It claims that classes may exchange their names, and nothing else, though public records are mixed in, which show theirs.
     NamesHidden,
 }
 
@@ -65,13 +65,14 @@ impl DauntlessTwin {
 
     fn claimed(&self, mut guarantee: Guarantee, released: usize) -> Guarantee {
         if matches!(self.fault, Fault::NamesHidden) {
-            guarantee.claims.push(Claim {
+            guarantee.each_release.clear();
+            guarantee.claims = vec![Claim {
                 notion: Notion::AmbiguitySet(AmbiguitySet {
                     members: "all labels that differ by an exchange of the classes' names".into(),
                 }),
                 protects: Unit::Label,
                 theorem: "Theorem 4 (Xiao and Devadas, Dauntless), without its condition that nothing is known of the labels".into(),
-            });
+            }];
         }
         for claim in &mut guarantee.claims {
             match (&self.fault, &mut claim.notion) {

@@ -196,7 +196,10 @@ fn a_design_that_hides_whether_somebody_volunteered_says_no_more_of_their_number
     let (one, other) = (among(200, declared()).unwrap(), among(199, declared()).unwrap());
     assert_eq!(one, other);
     let card = one.to_string();
-    assert!(card.contains("at most 210 volunteers") && card.contains("/210") && !card.contains("/200"), "{card}");
+    assert!(
+        card.contains("at most 210 volunteers") && card.contains("/210") && !card.contains("/200"),
+        "{card}"
+    );
     let undeclared = among(200, json!({"neighbours": "add-or-remove-one"})).unwrap_err().to_string();
     assert!(undeclared.contains("add-or-remove-one needs volunteers.records"), "{undeclared}");
     let too_few = among(200, json!({"records": 199})).unwrap_err().to_string();
