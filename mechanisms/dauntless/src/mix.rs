@@ -106,7 +106,7 @@ impl From<Dauntless> for Saved {
 const WIDEST: usize = 8192;
 
 /// The bytes of a number while it is drawn: as an integer, and as what is made of it.
-const HELD: usize = 24;
+const DRAWN: usize = 24;
 
 /// The largest variance that a coordinate of every column of the domain can have, and the column that allows no more: a quarter of the squared
 /// range of an interval, p(1 − p) ≤ 1/4 of a level; columns with one possible value do not count.
@@ -194,18 +194,19 @@ impl Saved {
 
     /// That a release of so many samples, and all that it is made by, may be held at once.
     fn check_sizes(&self, samples: usize) -> Result<()> {
-        let held = |parameter: &str, counts: &[usize]| size::check_held(NAME, parameter, counts, HELD);
+        let held =
+            |parameter: &str, counts: &[usize]| size::check_held(NAME, parameter, counts, size_of::<f64>());
         let features = self.domain.features().dim();
         let classes = classes(self.domain.target());
-        let labels = if classes > 0 { self.label_dim } else { 0 };
-        held("label_dim", &[classes, self.label_dim])?;
-        held("samples", &[samples, labels])?;
-        held("mixed", &[samples, self.mixing.public_parts])?;
-        held("mixed", &[samples, self.mixing.private_parts])?;
-        held("queries", &[self.queries, features])?;
+        size::check_held(NAME, "label_dim", &[classes, self.label_dim], DRAWN)?;
         let widths = [&[features][..], &self.shape.layers].concat();
-        size::check_layers(NAME, "layers", &widths, HELD)?;
-        widths.iter().try_for_each(|width| held("samples", &[samples, *width]))
+        size::check_layers(NAME, "layers", &widths, DRAWN)?;
+        widths.iter().try_for_each(|width| held("samples", &[samples, *width]))?;
+        held("samples", &[samples, if classes > 0 { self.label_dim } else { 0 }])?;
+        // Of each part which record it is, and its weight.
+        held("mixed", &[samples, self.mixing.public_parts, 2])?;
+        held("mixed", &[samples, self.mixing.private_parts, 2])?;
+        held("queries", &[self.queries, features])
     }
 
     fn check_public(&self, public: &Public) -> Result<()> {

@@ -92,13 +92,13 @@ impl TryFrom<Saved> for MultiplicativeDp {
 }
 
 /// The bytes of a number of the matrix while it is drawn: as an integer, and as what is made of it.
-const HELD: usize = 24;
+const DRAWN: usize = 24;
 
 impl Saved {
     /// That the matrix, and the release of so many records, may be held at once.
     fn check_sizes(&self, records: u64) -> Result<()> {
         let records = usize::try_from(records).unwrap_or(usize::MAX);
-        size::check_held(NAME, "dim", &[self.domain.columns().len(), self.dim], HELD)?;
+        size::check_held(NAME, "dim", &[self.domain.columns().len(), self.dim], DRAWN)?;
         size::check_held(NAME, "dim, for so many records,", &[records, self.dim], size_of::<f64>())
     }
 }

@@ -200,7 +200,7 @@ fn sizes_are_refused_when_designed_loaded_and_released() {
         (json!({"samples": 1u64 << 62}), "samples asks for"),
         (
             json!({"samples": 1_000_000_000_000u64}),
-            "samples asks for 144000000000000 bytes at once, and at most 4294967296 are allowed",
+            "samples asks for 48000000000000 bytes at once, and at most 4294967296 are allowed",
         ),
         (json!({"label_dim": 1u64 << 60}), "label_dim asks for"),
         (json!({"label_dim": 10_000_000_000u64}), "label_dim asks for"),
