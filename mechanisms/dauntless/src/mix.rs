@@ -5,6 +5,7 @@ use crate::disguise::{Disguise, classes, labels};
 use crate::guarantee;
 use crate::inference::Answers;
 use crate::mixing::{Mixing, MixingWeights, below, mixed, shuffled};
+use crate::secret_matrix::DRAWN;
 use crate::transformation::{Shape, Weights};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
@@ -104,9 +105,6 @@ impl From<Dauntless> for Saved {
 
 /// Wider layers take minutes to draw.
 const WIDEST: usize = 8192;
-
-/// The bytes of a number while it is drawn: as an integer, and as what is made of it.
-const DRAWN: usize = 24;
 
 /// The largest variance that a coordinate of every column of the domain can have, and the column that allows no more: a quarter of the squared
 /// range of an interval, p(1 − p) ≤ 1/4 of a level; columns with one possible value do not count.

@@ -1,6 +1,6 @@
 //! Differential privacy by a random factor.
 
-use crate::secret_matrix::{FINENESS, SecretMatrix, gaussian, in_place_of};
+use crate::secret_matrix::{DRAWN, FINENESS, SecretMatrix, gaussian, in_place_of};
 use ndarray::Array2;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -90,9 +90,6 @@ impl TryFrom<Saved> for MultiplicativeDp {
         Ok(Self { saved, noise })
     }
 }
-
-/// The bytes of a number of the matrix while it is drawn: as an integer, and as what is made of it.
-const DRAWN: usize = 24;
 
 impl Saved {
     /// That the matrix, and the release of so many records, may be held at once.
