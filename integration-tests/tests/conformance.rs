@@ -220,7 +220,8 @@ fn an_example_in_which_two_things_could_change_places_unnoticed_is_caught() {
         let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
         with(|example| example.table = table)
     }
-    let examples: [(fn() -> Result<Example>, &str); 6] = [
+    type Symmetric = fn() -> Result<Example>;
+    let examples: [(Symmetric, &str); 6] = [
         (
             || {
                 with(|example| {

@@ -121,9 +121,8 @@ impl Training {
             ("steps", self.steps),
             ("batch_size", self.batch_size.unwrap_or(1)),
         ];
-        match counts.into_iter().find(|(_, count)| *count == 0) {
-            Some((name, _)) => return refuse(format!("{name} must be one or more, and 0 is not")),
-            None => {}
+        if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return refuse(format!("{name} must be one or more, and 0 is not"));
         }
         for (name, units) in layers {
             // As wide at both ends as the features are: latents are no more of them.
