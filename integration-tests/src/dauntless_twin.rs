@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, Axis};
 use scumble::registry::{
-    Guarantee, Key, Mechanism, Notion, Randomness, RecordDomain, Release, Result, Secret, SecretKey, Table,
-    Target, TargetLayout, Unit,
+    AmbiguitySet, Claim, Guarantee, Key, Mechanism, Notion, Randomness, RecordDomain, Release, Result,
+    Secret, SecretKey, Table, Target, TargetLayout, Unit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,8 @@ pub enum DauntlessFault {
     Raw,
     /// The claim is for whole records, and labels leave as they are.
     LabelsToo,
+    /// It claims that classes may exchange their names, and nothing else, though public records are mixed in, which show theirs.
+    NamesHidden,
 }
 
 use DauntlessFault as Fault;
@@ -62,6 +64,16 @@ impl DauntlessTwin {
     }
 
     fn claimed(&self, mut guarantee: Guarantee, released: usize) -> Guarantee {
+        if matches!(self.fault, Fault::NamesHidden) {
+            guarantee.each_release.clear();
+            guarantee.claims = vec![Claim {
+                notion: Notion::AmbiguitySet(AmbiguitySet {
+                    members: "all labels that differ by an exchange of the classes' names".into(),
+                }),
+                protects: Unit::Label,
+                theorem: "Theorem 4 (Xiao and Devadas, Dauntless), without its condition that nothing is known of the labels".into(),
+            }];
+        }
         for claim in &mut guarantee.claims {
             match (&self.fault, &mut claim.notion) {
                 (Fault::Budget(budget), Notion::PacResistance(pac)) => pac.budget = *budget,
@@ -181,7 +193,7 @@ impl Mechanism for DauntlessTwin {
         self.honest.released_target()
     }
 
-    fn alike(&self, claim: &scumble::registry::Claim, table: &Table) -> Option<[Table; 2]> {
+    fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
         self.honest.alike(claim, table)
     }
 

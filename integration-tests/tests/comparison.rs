@@ -255,7 +255,7 @@ fn designs_learn_the_task_from_the_volunteers() {
     assert!(aware > agnostic + 0.05, "{aware} and {agnostic}");
 }
 
-/// Sixty records are more than the theorem allows, and what is left of the claims is that labels may exchange their names.
+/// Sixty records are more than the theorem allows, and nothing is left of the claims: public records show the classes' names.
 #[test]
 fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
     let folder = tempfile::tempdir().unwrap();
@@ -308,11 +308,10 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
     assert_eq!(laplace["warnings"], json!([]));
 
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
-    // The label's names are all that is protected: in the legend, in the table of all scores, at a glance and on the card.
-    let marks =
-        format!("the label (not the features)</span></span> <strong class=\"warning\" title=\"{exceeded}");
+    // In the legend, in the table of all scores, at a glance and on the card.
+    let marks = format!("nothing</span></span> <strong class=\"warning\" title=\"{exceeded}");
     assert_eq!(page.matches(&marks).count(), 5, "in the legend of each chart");
-    let marks = format!("<td>the label (not the features) <strong class=\"warning\" title=\"{exceeded}");
+    let marks = format!("<td>nothing <strong class=\"warning\" title=\"{exceeded}");
     assert_eq!(page.matches(&marks).count(), 3, "in the table, of the model and of both of the adversary");
     assert_eq!(page.matches(&format!("<dt class=\"warning\">WARNING</dt><dd>{exceeded}")).count(), 1);
     let summary = format!("WARNING: resistance to recovery for the features (not the label): {exceeded}");

@@ -3,7 +3,7 @@
 use ndarray::{Array2, array};
 use scumble::classic::{Identity, Laplace, RandomizedResponse};
 use scumble::registry::{
-    Brief, Budget, Composed, Design, Domain, Guarantee, Key, Law, LocalMechanism, Mechanism, Plugin,
+    Brief, Budget, Composed, Design, Domain, Error, Guarantee, Key, Law, LocalMechanism, Mechanism, Plugin,
     Randomness, RecordDomain, Registry, Release, Result, Table, Target, TargetDomain, Unit, Volunteers,
 };
 use scumble_integration_tests::Offset;
@@ -212,4 +212,16 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
     ];
     let composed = Design::composed(whole, parts).unwrap_err().to_string();
     assert!(composed.contains("randomized-response"), "{composed}");
+    // Each part's δ of 10⁻⁵ is one in 100,000; that of two is one in 50,000.
+    let among = |volunteers: usize| {
+        let rows: Vec<usize> = (0..volunteers).map(|row| row % table().len()).collect();
+        let brief =
+            Brief { volunteers: Volunteers::Private(table().select(&rows).unwrap()), ..brief.clone() };
+        let part =
+            || claims.design(&Value::Null, &brief.for_part(people().without_target()).unwrap()).unwrap();
+        Design::composed(people().without_target(), vec![part(), part()])
+    };
+    assert!(among(40_000).is_ok());
+    let too_many = among(60_000).unwrap_err();
+    assert!(matches!(too_many, Error::DeltaOfVolunteers { volunteers: 60_000, .. }), "{too_many}");
 }

@@ -205,6 +205,90 @@ fn a_claim_above_the_budget_is_caught() {
 }
 
 #[test]
+fn an_example_in_which_two_things_could_change_places_unnoticed_is_caught() {
+    fn with(change: impl FnOnce(&mut Example)) -> Result<Example> {
+        let mut example = Example::mixed()?;
+        change(&mut example);
+        Ok(example)
+    }
+    fn with_records(value: impl Fn(usize, usize, f64) -> f64) -> Result<Example> {
+        let Example { table, .. } = Example::mixed()?;
+        let (n, d) = table.records().dim();
+        let records = ndarray::Array2::from_shape_fn((n, d), |(row, column)| {
+            value(row, column, table.records()[[row, column]])
+        });
+        let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
+        with(|example| example.table = table)
+    }
+    type Symmetric = fn() -> Result<Example>;
+    let examples: [(Symmetric, &str); 6] = [
+        (
+            || {
+                with(|example| {
+                    let classes = (0..40).map(|row| row % 2).collect();
+                    example.table = example.table.clone().with_target(Target::Class(classes)).unwrap();
+                })
+            },
+            "two classes have as many records",
+        ),
+        (
+            || {
+                with(|example| {
+                    let balanced = example.table.select(&[3, 4]).unwrap();
+                    example.brief.volunteers = scumble::registry::Volunteers::Public(balanced);
+                })
+            },
+            "two classes have as many records",
+        ),
+        (
+            || {
+                with_records(|row, column, x| match column {
+                    0 | 1 => x,
+                    level => f64::from(u8::from([0, 1, 2, 0, 1][row % 5] == level - 2)),
+                })
+            },
+            "two levels have as many records",
+        ),
+        (
+            || with_records(|row, column, x| if column == 0 { row as f64 / 39.0 } else { x }),
+            "\"size\" lie symmetric about the middle",
+        ),
+        (
+            || {
+                with_records(|row, column, x| match column {
+                    0 | 1 => (row * [1, 7][column] % 40) as f64 / 40.0,
+                    _ => x,
+                })
+            },
+            "\"weight\" are those of another column",
+        ),
+        (
+            || {
+                with(|example| {
+                    let domain = &example.brief.domain;
+                    let features = Domain::product([
+                        Domain::interval(-1.0, 1.0).unwrap(),
+                        Domain::unit_box(1),
+                        Domain::one_hot(3).unwrap(),
+                    ]);
+                    let target = domain.target().clone();
+                    example.brief.domain =
+                        RecordDomain::new(domain.columns().to_vec(), features.unwrap(), target).unwrap();
+                })
+            },
+            "the bounds of \"size\" lie symmetric about zero",
+        ),
+    ];
+    for (example, says) in examples {
+        let mut plugin = twin!(None);
+        plugin.example = example;
+        let failures = conformance::check(&plugin).expect_err("the symmetric example passed").to_string();
+        let expected = "no symmetry of its example hides a fault: ";
+        assert!(failures.contains(expected) && failures.contains(says), "{says:?} is not in {failures}");
+    }
+}
+
+#[test]
 fn a_lost_record_is_caught() {
     breaks(twin!(DropsARecord), "keeps the records' number");
 }

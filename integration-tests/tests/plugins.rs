@@ -1,6 +1,7 @@
 //! The registry as a user meets it: the list of plugins, and the conformance of each.
 
-use scumble::registry::{Registry, conformance};
+use scumble::registry::{Design, Mechanism, Plugin, Randomness, Registry, Table, conformance};
+use serde_json::{Value, json};
 
 /// A plugin that the linker dropped, or one that nobody announced, changes this list.
 #[test]
@@ -59,4 +60,151 @@ fn a_name_that_stands_twice_is_an_error() {
     let mut registry = Registry::installed().unwrap();
     let twin = *registry.get("laplace").unwrap();
     assert!(registry.add(twin).unwrap_err().to_string().contains("laplace"));
+}
+
+/// What fits a whole number and asks for more than there is.
+const EXTREMES: [u64; 4] = [1 << 31, (1 << 53) + 1, 1 << 62, u64::MAX];
+
+/// Where whole numbers stand in what `schema` describes: names on the way, and "" for the first of a list.
+fn whole_numbers(schema: &Value, root: &Value) -> Vec<Vec<String>> {
+    let is_integer =
+        |kind: &Value| kind == "integer" || kind.as_array().is_some_and(|of| of.contains(&json!("integer")));
+    if is_integer(&schema["type"]) {
+        return vec![vec![]];
+    }
+    let behind = |step: &str, inner: &Value| -> Vec<Vec<String>> {
+        let paths = whole_numbers(inner, root).into_iter();
+        paths.map(|path| [vec![step.to_owned()], path].concat()).collect()
+    };
+    let mut paths = vec![];
+    if let Some(name) = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#')) {
+        paths.extend(whole_numbers(root.pointer(name).unwrap(), root));
+    }
+    for choice in ["anyOf", "oneOf", "allOf"] {
+        paths.extend(
+            schema[choice].as_array().into_iter().flatten().flat_map(|inner| whole_numbers(inner, root)),
+        );
+    }
+    if schema["items"].is_object() {
+        paths.extend(behind("", &schema["items"]));
+    }
+    for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
+        paths.extend(behind(name, inner));
+    }
+    paths
+}
+
+/// `value` at this place of `parameters`.
+fn put(parameters: &mut Value, path: &[String], value: Value) {
+    match path {
+        [] => *parameters = value,
+        [step, rest @ ..] if step.is_empty() => {
+            let mut first = Value::Null;
+            put(&mut first, rest, value);
+            *parameters = json!([first]);
+        }
+        [step, rest @ ..] => {
+            if !parameters.is_object() {
+                *parameters = json!({});
+            }
+            put(&mut parameters[step], rest, value);
+        }
+    }
+}
+
+/// An error, or a release: what it must not be is a panic, or minutes.
+fn try_to_release(mechanism: &dyn Mechanism, table: &Table) {
+    let _ = mechanism.guarantee().to_string();
+    let _ = mechanism.guarantee_of(usize::MAX).to_string();
+    let _ = mechanism.release(table, &mut Randomness::seeded(1));
+}
+
+/// The most memory that was ever asked for, in KiB, where the system says it.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// What a parameter is tried beside, so that it is read at all, and no training takes long.
+fn beside(plugin: &Plugin, path: &[String], example: &Value) -> Value {
+    let mut parameters = match (plugin.name, &*path[0]) {
+        ("vlm", "volunteers") => {
+            json!({"volunteers": {"epsilon": 1.0, "epochs": 1.0, "delta": 1e-12}})
+        }
+        ("vlm", _) => json!({"epochs": 2}),
+        _ => example.clone(),
+    };
+    match (plugin.name, &*path[0]) {
+        ("vlm", _) => (parameters["hidden"], parameters["latent_dim"]) = (json!([4]), json!(1)),
+        // That is the training's mixing.
+        ("dauntless-inference", _) => {}
+        (_, "training") => parameters["training"] = json!({"epochs": 2, "task_epochs": 2}),
+        _ => {}
+    }
+    parameters
+}
+
+#[test]
+fn no_whole_number_that_a_parameter_may_be_takes_all_memory_or_panics() {
+    let before = peak();
+    let mut tried = 0;
+    for plugin in Registry::installed().unwrap().iter() {
+        let example = (plugin.example)().unwrap();
+        let schema = (plugin.parameters)().to_value();
+        for path in whole_numbers(&schema, &schema) {
+            // From where numbers are drawn takes nothing, and some examples are trained for a while.
+            let is_seed = path.last().is_some_and(|name| name == "seed");
+            for value in EXTREMES.into_iter().filter(|value| !is_seed || *value == u64::MAX) {
+                let mut parameters = beside(plugin, &path, &example.parameters);
+                put(&mut parameters, &path, value.into());
+                tried += 1;
+                if let Ok(design) = plugin.design(&parameters, &example.brief) {
+                    try_to_release(design.mechanism(), &example.table);
+                }
+            }
+        }
+    }
+    assert!(tried > 100, "{tried}");
+    assert!(peak() - before < 6 << 20, "{} KiB at once, and {before} before", peak());
+}
+
+/// Where whole numbers stand in a saved design.
+fn numbers_of(saved: &Value, at: &str, found: &mut Vec<String>) {
+    match saved {
+        Value::Number(number) if number.is_u64() => found.push(at.to_owned()),
+        // Of a list of numbers the first two say what all say.
+        Value::Array(list) => {
+            list.iter()
+                .take(2)
+                .enumerate()
+                .for_each(|(index, of)| numbers_of(of, &format!("{at}/{index}"), found));
+        }
+        Value::Object(map) => map.iter().for_each(|(name, of)| {
+            numbers_of(of, &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found);
+        }),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_whole_number_in_a_saved_design_takes_all_memory_or_panics() {
+    let before = peak();
+    for plugin in Registry::installed().unwrap().iter() {
+        let example = (plugin.example)().unwrap();
+        let design: Design = plugin.design(&example.parameters, &example.brief).unwrap();
+        let saved = serde_json::to_value(design.mechanism()).unwrap();
+        let mut places = vec![];
+        numbers_of(&saved, "", &mut places);
+        for place in places {
+            for value in EXTREMES {
+                let mut forged = saved.clone();
+                *forged.pointer_mut(&place).unwrap() = value.into();
+                if let Ok(mechanism) = serde_json::from_value::<Box<dyn Mechanism>>(forged) {
+                    try_to_release(&*mechanism, &example.table);
+                }
+            }
+        }
+    }
+    assert!(peak() - before < 6 << 20, "{} KiB at once, and {before} before", peak());
 }

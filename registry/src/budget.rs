@@ -112,6 +112,17 @@ pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
     Err(Error::Budget { name: "epsilon", range: "above zero (\"inf\" for no privacy)", value: epsilon })
 }
 
+/// That a δ for so many people is below one in their number: with more, to publish the record of one of them at random would be private.
+///
+/// # Errors
+/// [`Error::DeltaOfVolunteers`].
+pub fn check_delta(delta: f64, people: usize) -> Result<()> {
+    if delta < 1.0 / people as f64 {
+        return Ok(());
+    }
+    Err(Error::DeltaOfVolunteers { delta, volunteers: people })
+}
+
 /// The exact sum of ε's or δ's, rounded once, upward: what together they may cost.
 ///
 /// Infinite if one of them is. Parts made by [`Budget::split`] or [`Budget::divide`] sum to their whole or less.

@@ -1,6 +1,6 @@
 //! Guarantees in words: the card that a person reads.
 
-use crate::{CentralDp, Claim, Curve, Guarantee, LocalDp, Notion, ShapedBy, Unit, number};
+use crate::{CentralDp, Claim, Curve, Guarantee, LocalDp, Neighbours, Notion, ShapedBy, Unit, number};
 use std::fmt;
 
 impl fmt::Display for Unit {
@@ -43,7 +43,7 @@ impl fmt::Display for Notion {
             ),
             Self::PacResistance(pac) => write!(
                 formatter,
-                "no recovery within {} with probability {} or more, {} of {} samples spent",
+                "no recovery within {} with probability {} or more if records were independent and normal, {} of {} samples spent",
                 pac.error,
                 1.0 - pac.confidence_gap,
                 pac.spent,
@@ -171,16 +171,7 @@ impl Notion {
                     guess(dp)
                 ),
             },
-            Self::CentralDp(CentralDp { epsilon, delta: 0.0, .. }) => format!(
-                "What is released changes the odds that a given record was among the data by at most {}.",
-                fold(*epsilon)
-            ),
-            Self::CentralDp(dp) => format!(
-                "Nothing that is released is more than {} as likely with a given record among the data as without it, plus \
-                 {:e}.",
-                fold(dp.epsilon),
-                dp.delta
-            ),
+            Self::CentralDp(dp) => of_neighbours(dp),
             Self::CramerRao(bound) => format!(
                 "The record, but for a squared error of {} on average, if she guesses without bias.",
                 AtLeast(bound.error())
@@ -188,7 +179,8 @@ impl Notion {
             Self::PacResistance(pac) if pac.budget < 1.0 => "All of it: there is no budget.".into(),
             Self::PacResistance(pac) if pac.spent > pac.budget => "All of it: the budget is spent.".into(),
             Self::PacResistance(pac) => format!(
-                "The record within {}, with a probability below {}.",
+                "If records were independent and normal: a mixed record within {}, with a probability below {}. Of records with bounds it says \
+                 nothing.",
                 pac.error,
                 1.0 - pac.confidence_gap
             ),
@@ -244,10 +236,35 @@ impl Notion {
                  records, may come closer. It is no differential privacy."
             }
             Self::PacResistance(_) => {
-                "Proven while the budget lasts. Success below that probability is not excluded, nor is learning less than the \
-                 whole record. It is no differential privacy."
+                "For independent normal records alone, while the budget lasts. Records with bounds are not normal: for them it is a calculation, \
+                 not a proof. Success below that probability is not excluded, nor is learning less than the whole record. It is no differential \
+                 privacy."
             }
         }
+    }
+}
+
+/// What is learned of one record among many, by what may change of it.
+fn of_neighbours(dp: &CentralDp) -> String {
+    let odds = fold(dp.epsilon);
+    match (dp.neighbours, dp.delta) {
+        (Neighbours::AddOrRemoveOne, 0.0) => {
+            format!(
+                "What is released changes the odds that a given record was among the data by at most {odds}."
+            )
+        }
+        (Neighbours::AddOrRemoveOne, delta) => format!(
+            "Nothing that is released is more than {odds} as likely with a given record among the data as without it, plus {delta:e}."
+        ),
+        (Neighbours::ReplaceOne, 0.0) => {
+            format!(
+                "What is released changes the odds between any two values of a given record by at most {odds}. That it is among the data is not hidden."
+            )
+        }
+        (Neighbours::ReplaceOne, delta) => format!(
+            "Nothing that is released is more than {odds} as likely for one value of a given record as for another, plus {delta:e}. That \
+             it is among the data is not hidden."
+        ),
     }
 }
 
@@ -448,6 +465,18 @@ mod tests {
             assert!(!guarantee.to_string().contains("WARNING"), "{guarantee}");
             assert!(guarantee.warnings().is_empty() && !guarantee.summary().contains("WARNING"));
             assert_eq!(guarantee.to_json()["claims"][0]["warning"], serde_json::Value::Null);
+        }
+    }
+
+    #[test]
+    fn what_is_learned_of_one_record_among_many_depends_on_which_data_sets_are_neighbours() {
+        let words = |delta, neighbours| Notion::CentralDp(CentralDp::new(1.0, delta, neighbours)).may_learn();
+        for delta in [0.0, 1e-6] {
+            let added = words(delta, Neighbours::AddOrRemoveOne);
+            assert!(added.contains("among the data") && !added.contains("value"), "{added}");
+            let replaced = words(delta, Neighbours::ReplaceOne);
+            assert!(replaced.contains("of a given record") && replaced.contains("value"), "{replaced}");
+            assert!(!replaced.contains("without it"), "{replaced}");
         }
     }
 

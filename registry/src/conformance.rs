@@ -11,8 +11,8 @@
 //! house.
 
 use crate::{
-    ASSUMED, Budget, Claim, Design, Error, Example, Law, LocalMechanism, Notion, Plugin, Randomness,
-    Registry, Release, Result, ShapedBy, Side, Table, Target, Unit, Volunteers, local,
+    ASSUMED, Brief, Budget, Claim, Design, Error, Example, Factor, Law, LocalMechanism, Notion, Plugin,
+    Randomness, Registry, Release, Result, Side, Table, Target, TargetDomain, Unit, Volunteers, local,
 };
 use ndarray::{Array2, Axis, concatenate};
 use serde_json::json;
@@ -56,8 +56,9 @@ const SEED: u64 = 1;
 /// # Errors
 /// All rules that it breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 18] = [
+    let rules: [(&str, Rule); 19] = [
         ("says of itself what it is", describes_itself),
+        ("no symmetry of its example hides a fault", has_a_lopsided_example),
         ("claims no more than its budget", claims_within_budget),
         ("a local claim states all that every such claim assumes", states_its_assumptions),
         ("a saved design loads and releases the same", saves_and_loads),
@@ -162,6 +163,69 @@ fn describes_itself(subject: &Subject) -> Verdict {
     require(subject.local().is_some() == (plugin.side == Side::Local), || {
         format!("it is registered as {:?}, and its design is not", plugin.side)
     })
+}
+
+/// Where two classes, levels or columns could change places unnoticed, a mechanism that confuses them would pass every check on the example.
+fn has_a_lopsided_example(subject: &Subject) -> Verdict {
+    let domain = &subject.example.brief.domain;
+    let tables = [Some(&subject.example.table), subject.example.brief.volunteers.table()];
+    for table in tables.into_iter().flatten() {
+        if let (TargetDomain::Class { levels }, Target::Class(classes)) = (domain.target(), table.target()) {
+            let count = |class| classes.iter().filter(|of| **of == class).count();
+            require_different((0..levels.len()).map(count), "classes", "records")?;
+        }
+        let column = |at: usize| table.records().column(at);
+        let mut numbers: Vec<Vec<f64>> = vec![];
+        for (at, factor) in domain.features().factors() {
+            match factor {
+                Factor::OneHot { .. } => {
+                    let count = |level: usize| column(level).iter().filter(|x| **x == 1.0).count();
+                    require_different(at.map(count), "levels", "records")?;
+                }
+                Factor::Interval { lower, upper } => {
+                    let name = &domain.columns()[at.start];
+                    require(*lower != -upper, || format!("the bounds of {name:?} lie symmetric about zero"))?;
+                    let shares = column(at.start).mapv(|x| (x - lower) / (upper - lower));
+                    let mirrored = sorted(shares.iter().map(|share| 1.0 - share));
+                    let shares = sorted(shares);
+                    require(!is_near(&shares, &mirrored), || {
+                        format!("the values of {name:?} lie symmetric about the middle of its bounds")
+                    })?;
+                    require(!numbers.iter().any(|other| is_near(&shares, other)), || {
+                        format!("the values of {name:?} are those of another column")
+                    })?;
+                    numbers.push(shares);
+                }
+                _ => {}
+            }
+        }
+    }
+    let mechanism = subject.design.mechanism();
+    let few = subject.example.table.select(&[0, 1, 2, 3]).map_err(text)?;
+    for claim in &mechanism.guarantee().claims {
+        if let Some([one, other]) = mechanism.alike(claim, &few) {
+            require(one != other, || {
+                format!("the two tables that are to be released alike by \"{claim}\" are one")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn require_different(counts: impl Iterator<Item = usize>, what: &str, of: &str) -> Verdict {
+    let mut counts: Vec<usize> = counts.collect();
+    counts.sort_unstable();
+    require(counts.windows(2).all(|pair| pair[0] != pair[1]), || format!("two {what} have as many {of}"))
+}
+
+fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn is_near(one: &[f64], other: &[f64]) -> bool {
+    one.iter().zip(other).all(|(x, y)| (x - y).abs() < 1e-9)
 }
 
 fn claims_within_budget(subject: &Subject) -> Verdict {
@@ -517,23 +581,32 @@ fn publishes_its_law(subject: &Subject) -> Verdict {
 }
 
 fn admits_its_volunteers(subject: &Subject) -> Verdict {
-    let shaped_by = |volunteers| {
-        let mut brief = subject.example.brief.clone();
-        brief.volunteers = volunteers;
-        subject.plugin.design(&subject.example.parameters, &brief)
-    };
-    let private = shaped_by(Volunteers::Private(subject.example.table.clone()));
-    let with = match private {
-        Err(Error::PrivateVolunteers { .. }) => return Ok(()), // it refuses them
-        design => design.map_err(text)?,
-    };
-    if with.mechanism().guarantee().shaped_by == ShapedBy::PrivateVolunteers {
-        return Ok(());
+    let table = &subject.example.table;
+    // Private ones are looked after where designs are saved, too; what is public is only said.
+    for (volunteers, whose) in
+        [(Volunteers::Private(table.clone()), "private"), (Volunteers::Public(table.clone()), "public")]
+    {
+        let shaped_by = volunteers.shaped_by();
+        if subject.design.mechanism().guarantee().shaped_by == shaped_by {
+            continue; // the example's own volunteers shaped it, and it says so
+        }
+        let of = |volunteers| {
+            let brief = Brief { volunteers, ..subject.example.brief.clone() };
+            subject.plugin.design(&subject.example.parameters, &brief)
+        };
+        let with = match of(volunteers) {
+            Err(Error::PrivateVolunteers { .. }) => continue, // it refuses them
+            design => design.map_err(text)?,
+        };
+        if with.mechanism().guarantee().shaped_by == shaped_by {
+            continue;
+        }
+        let saved =
+            |design: &Design| serde_json::to_string(design.mechanism()).map_err(|error| error.to_string());
+        let without = of(Volunteers::None).map_err(text)?;
+        require(saved(&with)? == saved(&without)?, || {
+            format!("{whose} volunteers change the design, and its guarantee says that nobody shaped it")
+        })?;
     }
-    let saved =
-        |design: &Design| serde_json::to_string(design.mechanism()).map_err(|error| error.to_string());
-    let without = shaped_by(Volunteers::None).map_err(text)?;
-    require(saved(&with)? == saved(&without)?, || {
-        "private volunteers change the design, and its guarantee says that nobody shaped it".into()
-    })
+    Ok(())
 }

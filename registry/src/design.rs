@@ -3,8 +3,8 @@
 use crate::sealed;
 use crate::table::Places;
 use crate::{
-    Composed, Decoder, Error, LocalMechanism, Mechanism, Noise, OutOfBounds, ReadRows, Reader, RecordDomain,
-    Registry, Result, Schema, ShapedBy, Table,
+    Composed, Decoder, Error, LocalMechanism, Mechanism, Noise, Notion, OutOfBounds, ReadRows, Reader,
+    RecordDomain, Registry, Result, Schema, ShapedBy, Table, Unit, Volunteers, check_delta,
 };
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,30 @@ pub struct Design {
     /// None where records come encoded.
     records: Option<Records>,
     mechanism: Box<dyn Mechanism>,
-    /// Whether private volunteers' records were at hand when it was designed.
-    saw_private_volunteers: bool,
+    /// Whose records were at hand when it was designed, and how many; nobody's where it was loaded.
+    at_hand: AtHand,
+}
+
+/// Volunteers' records that were at hand.
+#[derive(Debug, Clone, Copy, Default)]
+struct AtHand {
+    whose: ShapedBy,
+    count: usize,
+}
+
+impl AtHand {
+    fn of(volunteers: &Volunteers) -> Self {
+        Self { whose: volunteers.shaped_by(), count: volunteers.table().map_or(0, Table::len) }
+    }
+
+    /// Those of designs of one brief, which are the same but where a part was shown none.
+    fn of_all(parts: &[Design]) -> Self {
+        let parts = || parts.iter().map(|part| part.at_hand);
+        Self {
+            whose: parts().map(|of| of.whose).max().unwrap_or_default(),
+            count: parts().map(|of| of.count).max().unwrap_or_default(),
+        }
+    }
 }
 
 /// The plugin that designed a mechanism, or the plugins of its parts.
@@ -84,22 +106,18 @@ impl Design {
         plugin: &str,
         version: &str,
         mechanism: Box<dyn Mechanism>,
-        given: ShapedBy,
+        volunteers: &Volunteers,
     ) -> Self {
         let origin = Origin { plugin: plugin.into(), plugin_version: version.into(), parts: vec![] };
-        Self {
-            origin,
-            records: None,
-            mechanism,
-            saw_private_volunteers: given == ShapedBy::PrivateVolunteers,
-        }
+        Self { origin, records: None, mechanism, at_hand: AtHand::of(volunteers) }
     }
 
     /// Designs side by side, as one for records of `domain`: each takes the columns, and the target, that it was designed
     /// for.
     ///
     /// # Errors
-    /// As [`Composed::over`]; [`Error::PrivateVolunteers`] for a part that could not be saved by itself.
+    /// As [`Composed::over`]; [`Error::PrivateVolunteers`] for a part that could not be saved by itself, [`Error::DeltaOfVolunteers`] where the
+    /// parts together cost volunteers too large a δ.
     pub fn composed(domain: RecordDomain, parts: Vec<Self>) -> Result<Self> {
         let origin = Origin {
             plugin: Origin::COMPOSED.into(),
@@ -108,10 +126,13 @@ impl Design {
         };
         // Part by part: a claim of one part says nothing to the volunteers of another.
         parts.iter().try_for_each(Self::check_volunteers)?;
-        let saw_private_volunteers = parts.iter().any(|part| part.saw_private_volunteers);
+        let at_hand = AtHand::of_all(&parts);
         let parts = parts.into_iter().map(|part| part.mechanism).collect();
         let mechanism = Box::new(Composed::over(domain, parts)?);
-        Ok(Self { origin, records: None, mechanism, saw_private_volunteers })
+        let composed = Self { origin, records: None, mechanism, at_hand };
+        // And of all together: each part's δ is small, and their sum need not be.
+        composed.check_volunteers()?;
+        Ok(composed)
     }
 
     /// What designed it.
@@ -188,21 +209,28 @@ impl Design {
     }
 
     /// # Errors
-    /// [`Error::PrivateVolunteers`] where people who were promised privacy have no claim.
+    /// [`Error::PrivateVolunteers`] where people whose records are private have no claim; [`Error::DeltaOfVolunteers`] for a claim with a δ of one
+    /// in their number or more.
     fn check_volunteers(&self) -> Result<()> {
         let guarantee = self.mechanism.guarantee();
-        let is_of_private = self.saw_private_volunteers || guarantee.shaped_by == ShapedBy::PrivateVolunteers;
-        if is_of_private && !guarantee.protects_volunteers() {
+        let whose = self.at_hand.whose.max(guarantee.shaped_by);
+        if whose == ShapedBy::PrivateVolunteers && !guarantee.protects_volunteers() {
             return Err(Error::PrivateVolunteers { plugin: self.origin.plugin.clone() });
         }
-        Ok(())
+        let theirs = guarantee.claims.iter().filter(|claim| claim.protects == Unit::Volunteer);
+        let deltas = theirs.filter_map(|claim| match &claim.notion {
+            Notion::CentralDp(dp) => Some(dp.delta),
+            _ => None,
+        });
+        let count = self.at_hand.count;
+        deltas.filter(|_| count > 0).try_for_each(|delta| check_delta(delta, count))
     }
 
     /// The envelope {format, plugin, plugin_version, schema, target, mechanism, digest} as JSON.
     ///
     /// # Errors
-    /// [`Error::PrivateVolunteers`] where the design would publish something about people who were promised privacy;
-    /// [`Error::Unsaveable`] where it cannot be written.
+    /// [`Error::PrivateVolunteers`] where the design would publish something about people whose records are private, and
+    /// [`Error::DeltaOfVolunteers`] where it may publish one of them; [`Error::Unsaveable`] where it cannot be written.
     pub fn to_json(&self) -> Result<String> {
         self.check_volunteers()?;
         sealed::seal(FORMAT, self.body()?).map_err(|error| self.unsaveable(error))
@@ -253,7 +281,7 @@ impl Design {
             records.check(mechanism.domain()).map_err(|error| wrong(error.to_string()))?;
         }
         sealed.check_untouched().map_err(wrong)?;
-        let design = Self { origin, records, mechanism, saw_private_volunteers: false };
+        let design = Self { origin, records, mechanism, at_hand: AtHand::default() };
         design.check_volunteers().map_err(|error| wrong(error.to_string()))?;
         Ok(design)
     }

@@ -180,6 +180,22 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// A parameter, or a number in a saved design, that asks for more than there is room or time for.
+    #[error(
+        "the parameters of {plugin:?}: {parameter} asks for {asked} {what}, and at most {most} are allowed"
+    )]
+    TooLarge {
+        /// The plugin.
+        plugin: String,
+        /// What asks for it.
+        parameter: String,
+        /// How much.
+        asked: u128,
+        /// How much is allowed.
+        most: u64,
+        /// Of what.
+        what: &'static str,
+    },
     /// A mechanism that has nothing to do on such data: no mistake, but no design either.
     #[error("{mechanism} does not apply: {reason}")]
     NotApplicable {
@@ -230,6 +246,17 @@ pub enum Error {
     PrivateVolunteers {
         /// The plugin.
         plugin: String,
+    },
+    /// A δ for volunteers that publishing one of their records would keep.
+    #[error(
+        "delta, of all that was learned from the volunteers, must be below one in their number, 1/{volunteers}, and {delta:e} is not: to publish \
+         the record of one of them would keep it"
+    )]
+    DeltaOfVolunteers {
+        /// δ, of all parts of the design together.
+        delta: f64,
+        /// How many volunteers there are.
+        volunteers: usize,
     },
     /// A ledger that cannot be used.
     #[error("the ledger {}: {problem}", file.display())]

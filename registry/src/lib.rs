@@ -80,11 +80,12 @@ mod rows;
 mod schema;
 mod sealed;
 mod side_by_side;
+pub mod size;
 pub mod stream;
 mod table;
 
 pub use brief::{Brief, DifferentiableTask, Task, Volunteers};
-pub use budget::{Budget, sum_up};
+pub use budget::{Budget, check_delta, sum_up};
 pub use composed::Composed;
 pub use curve::Curve;
 pub use decoder::Decoder;

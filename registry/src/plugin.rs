@@ -69,41 +69,54 @@ impl Example {
     /// How many records examples have.
     const RECORDS: usize = 40;
 
-    /// Forty records of two numbers and a group of three levels, with a label of two classes; ε = 1 and δ = 10⁻⁶.
+    /// Forty records of two numbers and a group of three levels, with a label of two classes; ε = 1 and δ = 10⁻⁶. No two columns, levels or
+    /// classes are alike, so that what confuses two of them shows.
     ///
     /// # Errors
     /// None.
     pub fn mixed() -> Result<Self> {
-        let columns = ["size", "weight", "colour=red", "colour=green", "colour=blue"];
+        let columns = ["size", "weight", "colour=red", "colour=green", "colour=blue"].map(str::to_owned);
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3)?])?;
-        Self::of(&columns, features, |row, column| match column {
+        // Half of them red, a third green, a sixth blue.
+        let colour = |row: usize| [0, 0, 0, 1, 1, 2][row % 6];
+        Self::of(columns.to_vec(), features, |row, column| match column {
             0 | 1 => Self::number(row, column),
-            level => f64::from(u8::from(row % 3 == level - 2)),
+            level => f64::from(u8::from(colour(row) == level - 2)),
         })
     }
 
-    /// Forty records of three numbers, with a label of two classes; ε = 1 and δ = 10⁻⁶.
+    /// Forty records of three numbers, with a label of two classes, else as [`mixed`](Self::mixed).
     ///
     /// # Errors
     /// None.
     pub fn numbers() -> Result<Self> {
-        Self::of(&["size", "weight", "age"], Domain::unit_box(3), Self::number)
+        let columns = ["size", "weight", "age"].map(str::to_owned);
+        Self::of(columns.to_vec(), Domain::unit_box(3), Self::number)
     }
 
-    /// A number in [0, 1], both ends reached.
+    /// Forty records of so many numbers, with a label of two classes, else as [`mixed`](Self::mixed).
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for more than 2²⁴ columns.
+    pub fn wide(columns: usize) -> Result<Self> {
+        let names = (1..=columns).map(|at| format!("x{at}")).collect();
+        Self::of(names, Domain::unit_box(columns), Self::number)
+    }
+
+    /// A number in [0, 1], both ends reached, and nearer to zero than to one in most records; the more so, the later the column.
     fn number(row: usize, column: usize) -> f64 {
-        const STRIDES: [usize; 3] = [1, 7, 11];
+        const STRIDES: [usize; 5] = [1, 7, 11, 3, 13];
         let place = row * STRIDES[column % STRIDES.len()] % Self::RECORDS;
-        place as f64 / (Self::RECORDS - 1) as f64
+        (place as f64 / (Self::RECORDS - 1) as f64).powf(1.5 + column as f64 / 4.0)
     }
 
-    fn of(columns: &[&str], features: Domain, value: impl Fn(usize, usize) -> f64) -> Result<Self> {
-        let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+    fn of(columns: Vec<String>, features: Domain, value: impl Fn(usize, usize) -> f64) -> Result<Self> {
         let levels = vec!["no".to_owned(), "yes".to_owned()];
         let domain = RecordDomain::new(columns.clone(), features, TargetDomain::Class { levels })?;
         let records =
             Array2::from_shape_fn((Self::RECORDS, columns.len()), |(row, column)| value(row, column));
-        let classes = (0..Self::RECORDS).map(|row| row / 5 % 2).collect();
+        // A fifth of any ten records in a row are of the second class.
+        let classes = (0..Self::RECORDS).map(|row| usize::from(row % 5 == 4)).collect();
         Ok(Self {
             parameters: Value::Null,
             brief: Brief::new(domain, Budget::new(1.0, 1e-6)?),
@@ -132,7 +145,7 @@ impl Plugin {
         };
         self.check_names(given)?;
         let mechanism = (self.build)(Value::Object(given.clone()), brief)?;
-        Ok(Design::by_plugin(self.name, self.version, mechanism, brief.volunteers.shaped_by()))
+        Ok(Design::by_plugin(self.name, self.version, mechanism, &brief.volunteers))
     }
 
     /// # Errors

@@ -1,7 +1,7 @@
 //! Queries of a model of a release, each mixed with a private record before it is transformed (Algorithm 3).
 
 use crate::disguise::{Disguise, labels, vectors};
-use crate::mix::{Dauntless, NAME as MIX, Parameters, example};
+use crate::mix::{Dauntless, NAME as MIX, Parameters};
 use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
 use scumble_registry::{Brief, Error, Example, Result, SecretKey, Table, Target, register};
@@ -133,8 +133,10 @@ impl InferenceParameters {
     }
 }
 
+/// Without public records, so that what an exchange of classes and a turn of the records leave the same is claimed.
 fn example_of_inference() -> Result<Example> {
-    Ok(Example { parameters: serde_json::json!({"queries": 100}), ..example()? })
+    let parameters = serde_json::json!({"queries": 100, "training": {"weights": "gaussian"}});
+    Ok(Example { parameters, ..Example::numbers()? })
 }
 
 register! {

@@ -15,12 +15,12 @@
 mod bases;
 mod column_space;
 mod disguise;
+mod guarantee;
 mod inference;
 mod mix;
 mod mixing;
 mod multiplicative;
 mod obfuscation;
-mod promise;
 mod secrecy;
 mod secret_matrix;
 mod singular_values;

@@ -2,9 +2,10 @@
 
 use crate::bases::Bases;
 use crate::disguise::{Disguise, classes, labels};
+use crate::guarantee;
 use crate::inference::Answers;
 use crate::mixing::{Mixing, MixingWeights, below, mixed, shuffled};
-use crate::promise;
+use crate::secret_matrix::DRAWN;
 use crate::transformation::{Shape, Weights};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
@@ -12,7 +13,7 @@ use scumble_neural::Activation;
 use scumble_registry::{
     Brief, Claim, Domain, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Randomness,
     RecordDomain, Release, Result, Stream, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers,
-    register,
+    register, size,
 };
 use serde::{Deserialize, Serialize};
 use std::f64::consts::SQRT_2;
@@ -26,10 +27,11 @@ pub(crate) const NAME: &str = "dauntless-mix";
 /// at all. Labels are mixed likewise, as vectors of independent normal coordinates, one a class. Then every mixed record goes through one
 /// random network, of which the owner keeps the seed, and its values are rounded to 2^bits points.
 ///
-/// What it promises is said by the card of each release: for one layer of inverse uniform weights, mixtures of one private and one public
-/// record of equal weights, none of which is used twice, no recovery of a mixed record while the budget of Corollary 1 lasts (as corrected:
-/// [`scumble_accounting::pac`]); for normal weights that all tables X·U with a unitary U have one law (Lemma 1); of labels that names of
-/// classes may be exchanged (Theorem 4). It is no differential privacy.
+/// The card of each release says what it claims: for numbers through one layer of inverse uniform weights, mixtures of one private and one public
+/// record of equal weights, none of which is used twice, that no mixed record is recovered while the budget of Corollary 1 lasts (as corrected:
+/// [`scumble_accounting::pac`]), if records were independent and normal; where no public records are mixed in, that all tables X·U with a unitary U
+/// have one output distribution under normal weights (Lemma 1), and all labels whose classes exchange their names (Theorem 4). Public records show
+/// their classes, which no exchange of the private ones' names reaches. It is no differential privacy.
 ///
 /// ```
 /// use scumble_dauntless::DAUNTLESS_MIX;
@@ -104,6 +106,21 @@ impl From<Dauntless> for Saved {
 /// Wider layers take minutes to draw.
 const WIDEST: usize = 8192;
 
+/// The largest variance that a coordinate of every column of the domain can have, and the column that allows no more: a quarter of the squared
+/// range of an interval, p(1 − p) ≤ 1/4 of a level; columns with one possible value do not count.
+fn most_variance(domain: &RecordDomain) -> (&str, f64) {
+    let of_factor = |factor: &Factor| match factor {
+        Factor::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
+        Factor::OneHot { .. } => 0.25,
+        // A point has no more of any one coordinate than of all.
+        factor => Domain::try_from(vec![factor.clone()]).map_or(0.0, |set| set.squared_radius()),
+    };
+    let columns = domain.features().factors();
+    let columns = columns.map(|(at, factor)| (&*domain.columns()[at.start], of_factor(factor)));
+    let varying = columns.filter(|(_, variance)| *variance > 0.0);
+    varying.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(("", 0.0))
+}
+
 impl Saved {
     fn check(&self) -> Result<()> {
         let dim = self.domain.columns().len();
@@ -120,6 +137,7 @@ impl Saved {
             ));
         }
         let wrong = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
+        self.check_sizes(self.samples.unwrap_or(1))?;
         if self.label_dim < classes {
             return wrong(format!(
                 "label_dim must be {classes} or more, one dimension a class, and {} is not",
@@ -160,7 +178,33 @@ impl Saved {
                 "confidence_gap must lie between 0 and 0.5, and {confidence_gap} does not"
             ));
         }
+        let (column, most) = most_variance(&self.domain);
+        for (name, variance) in [("public_variance", public_variance), ("private_variance", private_variance)]
+        {
+            if variance > most {
+                return wrong(format!(
+                    "{name} must be at most {most}, and {variance} is not: within its bounds the column {column:?} cannot vary by more"
+                ));
+            }
+        }
         self.public.as_ref().map_or(Ok(()), |public| self.check_public(public))
+    }
+
+    /// That a release of so many samples, and all that it is made by, may be held at once.
+    fn check_sizes(&self, samples: usize) -> Result<()> {
+        let held =
+            |parameter: &str, counts: &[usize]| size::check_held(NAME, parameter, counts, size_of::<f64>());
+        let features = self.domain.features().dim();
+        let classes = classes(self.domain.target());
+        size::check_held(NAME, "label_dim", &[classes, self.label_dim], DRAWN)?;
+        let widths = [&[features][..], &self.shape.layers].concat();
+        size::check_layers(NAME, "layers", &widths, DRAWN)?;
+        widths.iter().try_for_each(|width| held("samples", &[samples, *width]))?;
+        held("samples", &[samples, if classes > 0 { self.label_dim } else { 0 }])?;
+        // Of each part which record it is, and its weight.
+        held("mixed", &[samples, self.mixing.public_parts, 2])?;
+        held("mixed", &[samples, self.mixing.private_parts, 2])?;
+        held("queries", &[self.queries, features])
     }
 
     fn check_public(&self, public: &Public) -> Result<()> {
@@ -192,7 +236,7 @@ impl Saved {
 
     /// What counts against the budget: what is released, and what may be asked.
     pub(crate) fn spent(&self, private: usize) -> usize {
-        self.samples(private) + self.queries
+        self.samples(private).saturating_add(self.queries)
     }
 }
 
@@ -221,11 +265,11 @@ impl Mechanism for Dauntless {
     }
 
     fn guarantee(&self) -> Guarantee {
-        promise::of_design(&self.saved)
+        guarantee::of_design(&self.saved)
     }
 
     fn guarantee_of(&self, records: usize) -> Guarantee {
-        promise::of_release(&self.saved, records)
+        guarantee::of_release(&self.saved, records)
     }
 
     fn released_target(&self) -> TargetLayout {
@@ -253,6 +297,7 @@ impl Mechanism for Dauntless {
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let saved = &self.saved;
         let records = saved.domain.projected_features(table)?;
+        saved.check_sizes(saved.samples(records.nrows()))?;
         let streams = randomness.streams();
         let lots = &mut streams.stream(1);
         let disguise = Disguise::fresh(&saved.domain, &saved.shape, saved.label_dim, &mut streams.stream(0));
@@ -345,8 +390,8 @@ pub(crate) struct Parameters {
     error: Option<f64>,
     /// δ: only recovery with probability 1 − δ or more is excluded; 0.1 by default.
     confidence_gap: Option<f64>,
-    /// The variance that is assumed of each coordinate of a public record, in squared units of the encoded record; by default that of
-    /// values spread evenly over the domain.
+    /// The variance that is assumed of each coordinate of a public record, in squared units of the encoded record: at most a quarter of the
+    /// narrowest column's squared range, 1/4 where a schema's columns are encoded; by default that of values spread evenly over it, 1/12.
     public_variance: Option<f64>,
     /// The same of a private record.
     private_variance: Option<f64>,
@@ -367,7 +412,7 @@ impl Parameters {
             classes: labels(table).filter(|_| *domain.target() != TargetDomain::None).cloned(),
         });
         let dim = domain.columns().len();
-        let spread = domain.features().squared_radius() / (3.0 * dim.max(1) as f64);
+        let spread = most_variance(domain).1 / 3.0;
         Dauntless::new(Saved {
             samples: self.samples,
             queries,
@@ -396,11 +441,14 @@ impl Parameters {
     }
 }
 
-/// An example with ten public records.
-pub(crate) fn example() -> Result<Example> {
-    let mut example = Example::mixed()?;
+/// An example wide enough for a budget of two samples, with ten public records of whose classes one is far rarer than the other.
+fn example() -> Result<Example> {
+    let mut example = Example::wide(20)?;
     let public: Vec<usize> = (0..10).collect();
     example.brief.volunteers = Volunteers::Public(example.table.select(&public)?);
+    example.parameters = serde_json::json!({
+        "samples": 2, "label_dim": 16, "error": 2.5e-5, "confidence_gap": 0.2, "bits": 24, "most_condition": 1e5
+    });
     Ok(example)
 }
 
@@ -408,7 +456,7 @@ register! {
     /// The plugin `dauntless-mix`.
     pub const DAUNTLESS_MIX = {
         name: NAME,
-        summary: "public and private records mixed, labels as random vectors, and all of it through a random network; resists recovery while a budget lasts",
+        summary: "public and private records mixed, labels as random vectors, and all of it through a random network; resists recovery while a budget lasts, if records were independent and normal",
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Algorithm 2",
         side: Curator,
         pace: Quick,

@@ -1,6 +1,6 @@
 //! Differential privacy by a random factor.
 
-use crate::secret_matrix::{FINENESS, SecretMatrix, gaussian, in_place_of};
+use crate::secret_matrix::{DRAWN, FINENESS, SecretMatrix, gaussian, in_place_of};
 use ndarray::Array2;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use scumble_accounting::multiplicative::Release as Factor;
 use scumble_accounting::{Error as AccountingError, Neighbours};
 use scumble_registry::{
     ASSUMED, Brief, Budget, CentralDp, Claim, Error, Example, Guarantee, Key, Law, Mechanism, Noise, Notion,
-    Randomness, RecordDomain, Release, Result, Streams, Table, Unit, in_clear, local, register,
+    Randomness, RecordDomain, Release, Result, Streams, Table, Unit, in_clear, local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
@@ -76,9 +76,10 @@ impl TryFrom<Saved> for MultiplicativeDp {
             ));
         }
         let refuse = |problem: &str| Error::Parameter { plugin: NAME.into(), problem: problem.into() };
-        if saved.dim == 0 || saved.dim > 1 << 24 {
-            return Err(refuse("dim, the number of released columns, must lie between one and 2^24"));
+        if saved.dim == 0 {
+            return Err(refuse("dim, the number of released columns, must be one or more"));
         }
+        saved.check_sizes(saved.records)?;
         if saved.records == 0 {
             return Err(refuse("records, how many there are at least, must be one or more"));
         }
@@ -87,6 +88,15 @@ impl TryFrom<Saved> for MultiplicativeDp {
             epsilon => Some(least_noise(&saved, epsilon.min(MOST_EPSILON))?),
         };
         Ok(Self { saved, noise })
+    }
+}
+
+impl Saved {
+    /// That the matrix, and the release of so many records, may be held at once.
+    fn check_sizes(&self, records: u64) -> Result<()> {
+        let records = usize::try_from(records).unwrap_or(usize::MAX);
+        size::check_held(NAME, "dim", &[self.domain.columns().len(), self.dim], DRAWN)?;
+        size::check_held(NAME, "dim, for so many records,", &[records, self.dim], size_of::<f64>())
     }
 }
 
@@ -120,8 +130,8 @@ impl MultiplicativeDp {
     /// The release of at least `records` records as `dim` columns, d′, within this budget.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for features with one possible value, [`Error::Budget`] for a δ of zero, [`Error::Parameter`] for no column,
-    /// or for fewer records than the theorem needs (some 4·ln(32·d′/δ)).
+    /// [`Error::NotApplicable`] for features with one possible value, [`Error::Budget`] for a δ of zero, [`Error::TooLarge`] for columns that could
+    /// not be held, [`Error::Parameter`] for no column, or for fewer records than the theorem needs (some 4·ln(32·d′/δ)).
     pub fn new(domain: RecordDomain, budget: Budget, records: u64, dim: usize) -> Result<Self> {
         Saved { domain, budget, records, dim }.try_into()
     }
@@ -205,6 +215,7 @@ impl Mechanism for MultiplicativeDp {
             );
             return Err(Error::not_applicable(NAME, reason));
         }
+        self.saved.check_sizes(n as u64)?;
         let streams = randomness.streams();
         let matrix = gaussian(records.ncols(), *dim, &mut streams.stream(0))?;
         let mut released = records.dot(&matrix);

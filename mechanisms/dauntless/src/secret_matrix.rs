@@ -18,6 +18,9 @@ pub(crate) fn in_place_of(table: &Table, records: Array2<f64>) -> Result<Table> 
 /// How many binary digits finer than its standard deviation the lattice is on which a Gaussian number is drawn.
 pub(crate) const FINENESS: i32 = 40;
 
+/// The bytes of a number while it is drawn: as an integer, and as what is made of it.
+pub(crate) const DRAWN: usize = size_of::<i64>() + size_of::<f64>();
+
 /// `rows` × `columns` independent standard Gaussian numbers.
 ///
 /// # Errors

@@ -6,7 +6,8 @@ use common::{brief, crowd, designed, fresh, names, people, seeded};
 use ndarray::{Array1, Array2};
 use scumble_dauntless::{DAUNTLESS_INFERENCE, DAUNTLESS_MIX};
 use scumble_registry::{
-    Error, Guarantee, Key, Mechanism, Notion, PacResistance, Randomness, Release, Table, Target,
+    Domain, Error, Guarantee, Key, Mechanism, Notion, PacResistance, Randomness, RecordDomain, Release,
+    ShapedBy, Table, Target, TargetDomain, Unit,
 };
 use serde_json::{Value, json};
 
@@ -91,7 +92,7 @@ fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
     assert!(mechanism.guarantee().warnings().is_empty() && mechanism.guarantee_of(3).warnings().is_empty());
     assert!(release.guarantee.epsilon().is_none());
     // At such an error the theorem says nothing.
-    let vacuous = with_public(json!({"error": 10.0, "samples": 1}), 400);
+    let vacuous = with_public(json!({"error": 1.0, "samples": 1}), 400);
     // Of which the design's card warns already.
     let card = vacuous.guarantee().to_string();
     assert!(
@@ -107,6 +108,8 @@ fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
 fn outside_of_the_theorem_there_is_no_budget_and_the_card_says_why() {
     let table = crowd(6, 30, 1);
     for (parameters, public, why) in [
+        // The middle of the domain is never farther than √6 from a record, and half as far from a mixture whose public half is known.
+        (json!({"error": 1.23}), 30, "a blind guess is as near"),
         (json!({"weights": "uniform"}), 30, "no inverse"),
         (json!({"layers": [6, 6]}), 30, "not one layer"),
         (json!({"mixed": 4}), 300, "one private record with one public one"),
@@ -120,6 +123,107 @@ fn outside_of_the_theorem_there_is_no_budget_and_the_card_says_why() {
     }
     let unmixed = fresh(&*designed(&DAUNTLESS_MIX, json!({}), &brief(people(6, 3), None)), &table).guarantee;
     assert!(pac(&unmixed).is_none() && unmixed.to_string().contains("as many of them as there are columns"));
+}
+
+/// A flag that is rarely set is guessed exactly, so no error is too small for a blind guess.
+#[test]
+fn no_budget_is_claimed_of_levels_or_of_a_column_with_one_value() {
+    for (features, dim) in [
+        (Domain::product(vec![Domain::one_hot(2).unwrap(); 20]).unwrap(), 40),
+        (Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap(), 5),
+        (Domain::product([Domain::unit_box(2), Domain::interval(1.0, 1.0).unwrap()]).unwrap(), 3),
+        (Domain::l2_ball(4, 1.0).unwrap(), 4),
+    ] {
+        let domain = RecordDomain::new(names(dim), features, TargetDomain::None).unwrap();
+        let record = domain.features().l2_farthest()[0].clone();
+        let records = Array2::from_shape_fn((30, dim), |(_, column)| record[column]);
+        let table = Table::new(names(dim), records, Target::None).unwrap();
+        let mechanism = designed(&DAUNTLESS_MIX, json!({"samples": 1}), &brief(domain, Some(table.clone())));
+        let guarantee = fresh(&*mechanism, &table).guarantee;
+        assert!(pac(&guarantee).is_none(), "{guarantee}");
+        assert!(
+            guarantee.discloses.iter().any(|line| line.contains("may be guessed exactly")),
+            "{guarantee}"
+        );
+        assert!(mechanism.guarantee().each_release.is_empty(), "{}", mechanism.guarantee());
+    }
+}
+
+#[test]
+fn a_budget_is_said_to_be_one_for_records_that_are_normal() {
+    let mechanism = with_public(json!({"error": 1e-6, "bits": 1, "samples": 3}), 400);
+    let release = fresh(&*mechanism, &crowd(6, 3, 1)).guarantee;
+    assert!(release.summary().contains("if records were independent and normal"), "{}", release.summary());
+    let card = release.to_string();
+    assert!(card.contains("a calculation, not a proof") && !card.contains("Proven while"), "{card}");
+    assert!(card.contains("records with bounds are never normal"), "{card}");
+    let design = mechanism.guarantee().to_string();
+    assert!(
+        design.contains("if records were independent and normal, which bounded records are not"),
+        "{design}"
+    );
+}
+
+/// Public records show their classes, which no exchange of the private ones' names reaches.
+#[test]
+fn names_of_classes_are_claimed_to_be_hidden_only_where_no_public_record_shows_them() {
+    let of_labels = |mechanism: &dyn Mechanism| {
+        let guarantee = mechanism.guarantee();
+        let claims = guarantee.claims.iter().any(|claim| claim.protects == Unit::Label);
+        (claims, guarantee.discloses.join("; "))
+    };
+    let (claims, disclosed) = of_labels(&*with_public(json!({}), 20));
+    assert!(
+        !claims && disclosed.contains("and the classes' names") && !disclosed.contains("names are hidden")
+    );
+    for parameters in [json!({}), json!({"mixed": 2})] {
+        let alone = designed(&DAUNTLESS_MIX, parameters, &brief(people(6, 3), None));
+        let (claims, disclosed) = of_labels(&*alone);
+        assert!(claims && disclosed.contains("only the classes' names are hidden"), "{disclosed}");
+    }
+    // Public records that are at hand and not mixed in show nothing.
+    let (claims, _) = of_labels(&*with_public(json!({"mixed": 1}), 20));
+    assert!(claims);
+}
+
+#[test]
+fn a_design_that_holds_public_records_says_that_they_shaped_it() {
+    let shaped_by = |mechanism: &dyn Mechanism| mechanism.guarantee().shaped_by;
+    assert_eq!(shaped_by(&*with_public(json!({}), 20)), ShapedBy::PublicVolunteers);
+    assert_eq!(shaped_by(&*with_public(json!({"mixed": 1}), 20)), ShapedBy::PublicKnowledge);
+}
+
+#[test]
+fn sizes_are_refused_when_designed_loaded_and_released() {
+    let public = || Some(crowd(6, 20, 9));
+    for (parameters, asks) in [
+        (json!({"samples": 1u64 << 62}), "samples asks for"),
+        (
+            json!({"samples": 1_000_000_000_000u64}),
+            "samples asks for 48000000000000 bytes at once, and at most 4294967296 are allowed",
+        ),
+        (json!({"label_dim": 1u64 << 60}), "label_dim asks for"),
+        (json!({"label_dim": 10_000_000_000u64}), "label_dim asks for"),
+        (json!({"layers": vec![8192; 20], "weights": "uniform"}), "layers asks for"),
+    ] {
+        let refused = DAUNTLESS_MIX.design(&parameters, &brief(people(6, 3), public())).unwrap_err();
+        assert!(matches!(refused, Error::TooLarge { .. }) && refused.to_string().contains(asks), "{refused}");
+    }
+    let queries = json!({"queries": 1u64 << 62});
+    let refused = DAUNTLESS_INFERENCE.design(&queries, &brief(people(6, 3), public())).unwrap_err();
+    assert!(refused.to_string().contains("queries asks for"), "{refused}");
+    // A saved design.
+    let saved = serde_json::to_value(with_public(json!({}), 20)).unwrap();
+    for (name, value) in [("samples", 1u64 << 62), ("label_dim", 1 << 60), ("queries", 1 << 62)] {
+        let mut forged = saved.clone();
+        forged[name] = value.into();
+        let refused = serde_json::from_value::<Box<dyn Mechanism>>(forged).unwrap_err().to_string();
+        assert!(refused.contains(&format!("{name} asks for")), "{refused}");
+    }
+    // What depends on the number of records shows when they are there.
+    let wide = with_public(json!({"label_dim": 20_000_000}), 20);
+    let refused = wide.release(&crowd(6, 30, 1), &mut Randomness::seeded(1)).unwrap_err().to_string();
+    assert!(refused.contains("samples asks for"), "{refused}");
 }
 
 #[test]
@@ -139,6 +243,11 @@ fn what_cannot_be_is_said_before_anything_is_released() {
         (json!({"error": "much"}), "invalid type"),
         (json!({"confidence_gap": 0.5}), "confidence_gap must lie"),
         (json!({"private_variance": -1.0}), "private_variance must be"),
+        (
+            json!({"private_variance": 1e12}),
+            "private_variance must be at most 1, and 1000000000000 is not: within its bounds the column \"x1\"",
+        ),
+        (json!({"public_variance": 1.01}), "public_variance must be at most 1, and 1.01 is not"),
         (json!({"most_condition": 1.0}), "most_condition must be"),
     ] {
         let message = refused(parameters, public());

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use scumble_neural::{
     Activation, Adam, Architecture, Examples, Initialisation, Network, Optimiser, Training as Fitting,
 };
-use scumble_registry::{Brief, DifferentiableTask, Error, Result, Table, Target, TargetDomain, Task};
+use scumble_registry::{Brief, DifferentiableTask, Error, Result, Table, Target, TargetDomain, Task, size};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -93,13 +93,19 @@ impl Hidden {
     }
 }
 
-/// Wider layers than this, and their gradients, would take all memory.
+/// Wider layers than this would take minutes a step.
 const MOST_UNITS: usize = 1 << 14;
+/// The bytes of a weight while it is trained: it, its slope and Adam's two moments.
+const TRAINED: usize = 4 * 8;
+/// How many volunteers make a step of the task's network.
+const TASK_BATCH: usize = 32;
 
 impl Training {
+    /// For so many volunteers of so many features.
+    ///
     /// # Errors
-    /// [`Error::Parameter`] for layers that are too wide, and for nothing to do.
-    fn check(&self, plugin: &str) -> Result<()> {
+    /// [`Error::Parameter`] for layers that are too wide, and for nothing to do; [`Error::TooLarge`] for too much.
+    fn check(&self, plugin: &str, [volunteers, features]: [usize; 2]) -> Result<()> {
         let refuse = |problem: String| Err(Error::Parameter { plugin: plugin.into(), problem });
         let layers = [
             ("encoder_hidden", self.encoder_hidden),
@@ -115,10 +121,16 @@ impl Training {
             ("steps", self.steps),
             ("batch_size", self.batch_size.unwrap_or(1)),
         ];
-        match counts.into_iter().find(|(_, count)| *count == 0) {
-            Some((name, _)) => refuse(format!("{name} must be one or more, and 0 is not")),
-            None => Ok(()),
+        if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return refuse(format!("{name} must be one or more, and 0 is not"));
         }
+        for (name, units) in layers {
+            // As wide at both ends as the features are: latents are no more of them.
+            size::check_layers(plugin, name, &[features, units, features], TRAINED)?;
+        }
+        let batches = volunteers.div_ceil(self.batch_size.unwrap_or(volunteers).max(1));
+        size::check_steps(plugin, "epochs", &[self.epochs, self.steps.max(batches)])?;
+        size::check_steps(plugin, "task_epochs", &[self.task_epochs, volunteers.div_ceil(TASK_BATCH)])
     }
 
     pub(crate) fn adam(&self) -> Optimiser {
@@ -144,14 +156,14 @@ impl Training {
 ///
 /// # Errors
 /// [`Error::NotApplicable`] without task and target, for a K that ignores every column, and where fitting diverges; [`Error::Shape`] for a
-/// task of another width; [`Error::Parameter`] for a training that is none.
+/// task of another width; [`Error::Parameter`] for a training that is none, [`Error::TooLarge`] for one without end.
 pub(crate) fn differentiable_task(
     plugin: &str,
     brief: &Brief,
     table: &Table,
     training: &Training,
 ) -> Result<Arc<dyn DifferentiableTask>> {
-    training.check(plugin)?;
+    training.check(plugin, [table.len(), table.columns().len()])?;
     match &brief.task {
         Task::Differentiable(task) => {
             let (width, n) = (task.width(), table.columns().len());
@@ -197,7 +209,7 @@ fn fitted(target: &TargetDomain, table: &Table, training: &Training) -> scumble_
     let start = Network::new(architecture, Initialisation::Uniform, training.seed)?;
     let fitting = Fitting {
         epochs: training.task_epochs,
-        batch_size: 32,
+        batch_size: TASK_BATCH,
         optimiser: Optimiser::Adam(Adam::default()),
         seed: training.seed,
         ..Fitting::default()

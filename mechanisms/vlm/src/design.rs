@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts, Scale};
 use scumble_neural::Network;
 use scumble_registry::{
-    Brief, Domain, Error, Example, Factor, LaplaceNoise, Result, Table, Volunteers, register,
+    Brief, Domain, Error, Example, Factor, LaplaceNoise, Result, Table, Volunteers, register, size,
 };
 use serde::Deserialize;
 
@@ -46,7 +46,7 @@ pub struct Parameters {
     pub learning_rate: Option<f64>,
     /// From what parameters, noise and order are drawn.
     pub seed: u64,
-    /// What the volunteers are promised, if anything: then the whole model is trained by DP-Adam.
+    /// What is guaranteed to the volunteers, if anything: then the whole model is trained by DP-Adam.
     pub volunteers: Option<PromiseParameters>,
 }
 
@@ -74,8 +74,10 @@ pub enum Numbers {
     Bernoulli,
 }
 
-/// Wider layers than this would take all memory.
+/// Wider layers than this would take minutes a step.
 const MOST_UNITS: usize = 1 << 14;
+/// The bytes of a weight of either network while it is trained: it, its slope and Adam's two moments in single precision, and itself in double.
+const TRAINED: usize = 2 * (4 * 4 + 8);
 /// What pixels are drawn in by before their logit is taken.
 const MARGIN: f64 = 0.01;
 /// Less of the noise's variance than this in the means of all latents, and these say nothing.
@@ -110,6 +112,8 @@ impl Parameters {
                 return refuse(format!("{name} must be at most {MOST_UNITS}, and {units} is not"));
             }
         }
+        let widths = [&[d][..], &hidden, &[latent_dim]].concat();
+        size::check_layers(NAME, "hidden", &widths, TRAINED)?;
         Ok(Shape { features: d, hidden, latent_dim })
     }
 
@@ -148,6 +152,7 @@ impl Parameters {
         let batch_size = some("batch_size", self.batch_size.unwrap_or(64))?;
         let epochs =
             some("epochs", self.epochs.unwrap_or(20.max((10_000 * batch_size.min(n)).div_ceil(n.max(1)))))?;
+        size::check_steps(NAME, "epochs", &[epochs, n.div_ceil(batch_size)])?;
         let learning_rate = positive("learning_rate", self.learning_rate.unwrap_or(5e-4))?;
         Ok(Plain { epochs, batch_size, learning_rate })
     }
@@ -188,7 +193,8 @@ fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
 ///
 /// # Errors
 /// [`Error::NotApplicable`] without volunteers or features, and where the latents of all volunteers are the same (a collapsed posterior);
-/// [`Error::Parameter`] for parameters out of their ranges and for a promise that cannot be kept, [`Error::PrivateVolunteers`]
+/// [`Error::Parameter`] for parameters out of their ranges and for a guarantee that cannot be given, [`Error::TooLarge`] for networks and trainings
+/// beyond the limits of [`size`], [`Error::DeltaOfVolunteers`] for too large a δ, [`Error::PrivateVolunteers`]
 /// where they are promised privacy and `volunteers` is not given, [`Error::Diverged`] where training leaves the finite numbers,
 /// [`Error::Budget`] for an ε that is too small for any noise.
 pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {

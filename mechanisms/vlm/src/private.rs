@@ -1,4 +1,4 @@
-//! A promise to the volunteers: the whole model is trained by DP-Adam or DP-SGD.
+//! A guarantee for the volunteers: the whole model is trained by DP-Adam or DP-SGD.
 
 use crate::NAME;
 use crate::design::{positive, some};
@@ -9,10 +9,10 @@ use scumble_accounting::calibrate::{self, Target};
 use scumble_latent::VolunteersClaim;
 use scumble_neural::{Adam, Optimiser, Sgd};
 use scumble_private::{PrivateTraining, Spent};
-use scumble_registry::{CentralDp, Error, Randomness, Result};
+use scumble_registry::{CentralDp, Error, Randomness, Result, check_delta, size};
 use serde::Deserialize;
 
-/// What volunteers are promised, and how it is kept: encoder and decoder are trained together with per-example gradients that are clipped,
+/// What is guaranteed to volunteers, and how: encoder and decoder are trained together with per-example gradients that are clipped,
 /// summed over a Poisson sample, and given exact Gaussian noise.
 ///
 /// The paper trains the two by turns, one of them without privacy on the same records (Section 3.1, stages 1 and 2). The gradients of the other
@@ -25,9 +25,13 @@ pub struct PromiseParameters {
     /// δ of the whole design: 10⁻⁵ by default.
     #[serde(default = "usual_delta")]
     pub delta: f64,
-    /// Which sets of volunteers are neighbours.
+    /// Which sets of volunteers are neighbours: by default those that differ in one volunteer's record. A design tells how many volunteers
+    /// there are, unless `records` does.
     #[serde(default)]
     pub neighbours: NeighboursParameter,
+    /// How many volunteers there are at most, a number that is public by declaration: sampling rate and noise are made for so many, however
+    /// many there are, and more are refused. Needed where one volunteer more is a neighbour.
+    pub records: Option<usize>,
     /// σ, the noise's standard deviation over the clipping norm; by default the least with which each volunteer is seen `epochs` times.
     pub noise_multiplier: Option<f64>,
     /// How often each volunteer is expected to be seen, where the noise multiplier is not given: 40 by default.
@@ -54,9 +58,9 @@ fn usual_delta() -> f64 {
 #[serde(rename_all = "kebab-case")]
 pub enum NeighboursParameter {
     /// One has a volunteer more.
-    #[default]
     AddOrRemoveOne,
     /// They differ in one volunteer.
+    #[default]
     ReplaceOne,
 }
 
@@ -80,13 +84,15 @@ pub enum Descent {
     Sgd,
 }
 
-/// What volunteers are promised, checked, for so many of them.
+/// What is guaranteed to volunteers, checked, for so many of them.
 pub(crate) struct Promise {
     target: Target,
     training: PrivateTraining,
     /// How often each is expected to be seen, where the noise multiplier follows from it.
     epochs: Option<f64>,
+    /// How many there are, and how many the design says there are at most.
     volunteers: usize,
+    stated: usize,
     seed: Option<u64>,
 }
 
@@ -107,6 +113,7 @@ impl Promise {
     /// # Errors
     /// [`Error::Parameter`] for what is out of its range.
     pub(crate) fn new(wanted: &PromiseParameters, volunteers: usize) -> Result<Self> {
+        let stated = stated(wanted, volunteers)?;
         let learning_rate = positive("learning_rate", wanted.learning_rate.unwrap_or(5e-4))?;
         let target = Target {
             epsilon: positive("epsilon", wanted.epsilon)?,
@@ -118,7 +125,7 @@ impl Promise {
             None => Some(positive("epochs", wanted.epochs.unwrap_or(40.0))?),
         };
         let training = PrivateTraining {
-            expected_batch: some("expected_batch", wanted.expected_batch.unwrap_or(512.min(volunteers)))?,
+            expected_batch: some("expected_batch", wanted.expected_batch.unwrap_or(512.min(stated)))?,
             noise_multiplier: wanted.noise_multiplier.unwrap_or(1.0),
             clipping_norm: wanted.clipping_norm.unwrap_or(1.0),
             optimiser: match wanted.optimiser {
@@ -128,16 +135,11 @@ impl Promise {
             ..PrivateTraining::default()
         };
         training.check().map_err(refused)?;
-        if wanted.delta >= 1.0 / volunteers as f64 {
-            return Err(refused(format!(
-                "delta must be below one in the number of volunteers, 1/{volunteers}, and {:e} is not: to publish a record in so many would keep it",
-                wanted.delta
-            )));
-        }
-        Ok(Self { target, training, epochs, volunteers, seed: wanted.seed })
+        check_delta(wanted.delta, stated)?;
+        Ok(Self { target, training, epochs, volunteers, stated, seed: wanted.seed })
     }
 
-    /// Whether it is one: a known seed voids it.
+    /// Whether it holds: a known seed voids it.
     pub(crate) fn is_kept(&self) -> bool {
         self.seed.is_none()
     }
@@ -166,22 +168,22 @@ impl Promise {
             Ok(f64::from(found.loss))
         };
         let networks = training
-            .fit(
+            .fit_among(
                 [encoder, decoder],
-                self.volunteers,
+                [self.volunteers, self.stated],
                 spent.steps,
                 per_example,
                 &mut streams.stream(0),
                 |_| (),
             )
             .map_err(broken)?;
-        let claim = self.is_kept().then(|| claim(&training, self.volunteers, &spent));
+        let claim = self.is_kept().then(|| claim(&training, self.stated, &spent));
         Ok((Trained { networks, scale }, claim))
     }
 
     /// The noise, and what is spent by as many steps as it lasts for.
     fn schedule(&self, parameters: usize) -> Result<(PrivateTraining, Spent)> {
-        let (mut training, n) = (self.training, self.volunteers);
+        let (mut training, n) = (self.training, self.stated);
         let Target { epsilon, delta, neighbours } = self.target;
         let spent = |training: &PrivateTraining, steps| {
             training.spent::<f32>(n, parameters, steps, delta, neighbours).map_err(refused)
@@ -192,6 +194,7 @@ impl Promise {
         };
         let rate = (training.expected_batch as f64 / n as f64).min(1.0);
         let steps = (epochs / rate).ceil().max(1.0) as u64;
+        size::check_steps(NAME, "volunteers.epochs", &[usize::try_from(steps).unwrap_or(usize::MAX)])?;
         training.noise_multiplier = calibrate::noise_multiplier(rate, steps, self.target).map_err(refused)?;
         // Rounding costs about a thousandth of it, and more where samples or networks are large.
         for _ in 0..MOST_RAISES {
@@ -213,11 +216,36 @@ impl Promise {
 const RAISE: f64 = 1.002;
 const MOST_RAISES: usize = 50;
 
+/// Said once of a design, however many trainings it consists of: their costs are added up in its claim.
+const ONLY_DESIGN: &str = "nothing else was learned from these volunteers than what this design claims for: each further design of them, tried or \
+                           kept, adds its ε and δ";
+
+/// How many volunteers the design says there are at most.
+///
+/// # Errors
+/// [`Error::Parameter`] where it must be said and is not, or is too few; [`Error::TooLarge`].
+fn stated(wanted: &PromiseParameters, volunteers: usize) -> Result<usize> {
+    match (wanted.records, wanted.neighbours) {
+        (Some(records), _) if records < volunteers => Err(refused(format!(
+            "records, how many volunteers there are at most, is {records}, and there are {volunteers}"
+        ))),
+        (Some(records), _) => {
+            size::check_held(NAME, "volunteers.records", &[records], size_of::<usize>())?;
+            Ok(records)
+        }
+        (None, NeighboursParameter::ReplaceOne) => Ok(volunteers),
+        (None, NeighboursParameter::AddOrRemoveOne) => Err(refused(
+            "whether somebody volunteered is not hidden by a design that tells how many did: add-or-remove-one needs volunteers.records, a public \
+             number of volunteers that there are at most",
+        )),
+    }
+}
+
 /// The claim for those who were trained on.
 fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> VolunteersClaim {
     let theorem = format!(
-        "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder together, {} of {volunteers} volunteers a step in \
-         expectation, with discrete noise of multiplier {:.4}, which counts as {:.4} once rounding is paid for, composed by privacy loss distributions \
+        "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder together, each volunteer in a \
+         step with probability {}/{volunteers}, with discrete noise of multiplier {:.4}, which counts as {:.4} once rounding is paid for, composed by privacy loss distributions \
          (Koskela, Jälkö and Honkela 2020); by Rényi divergences ε = {:.3}",
         spent.steps,
         training.expected_batch,
@@ -226,12 +254,16 @@ fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> Volunt
         spent.epsilon_by_renyi
     );
     let of_training = training.assumes().into_iter().map(str::to_owned);
-    let mut assumes = vec![
-        "this is the only design of these volunteers: each further one, tried or kept, adds its ε".to_owned(),
-    ];
-    if spent.neighbours == Neighbours::AddOrRemoveOne {
-        assumes.push("what is to be hidden is whether somebody volunteered; for what a known volunteer's record says, ε is that of replacement, up to twice as large".into());
-    }
+    let mut assumes = vec![ONLY_DESIGN.to_owned()];
+    assumes.push(match spent.neighbours {
+        Neighbours::AddOrRemoveOne => format!(
+            "there are at most {volunteers} volunteers, which is public; more are refused, and that shows. What is to be hidden is whether \
+             somebody volunteered; for what a known volunteer's record says, ε is that of replacement, up to twice as large"
+        ),
+        Neighbours::ReplaceOne => "how many volunteers there are is public; what is to be hidden is what the record of each one says, not that it \
+                                   is there"
+            .into(),
+    });
     assumes.extend(of_training);
     VolunteersClaim { dp: CentralDp::new(spent.epsilon, spent.delta, spent.neighbours), theorem, assumes }
 }

@@ -160,10 +160,15 @@ fn private_volunteers_are_promised_what_was_asked_for_and_no_more() {
     let mut brief = brief(4.0);
     let Volunteers::Consented(table) = brief.volunteers else { unreachable!() };
     brief.volunteers = Volunteers::Private(table);
-    for (name, neighbours) in
-        [("add-or-remove-one", Neighbours::AddOrRemoveOne), ("replace-one", Neighbours::ReplaceOne)]
-    {
-        let mechanism = designed(&promise(json!({"neighbours": name, "delta": 1e-4})), &brief);
+    for (more, neighbours) in [
+        (json!({"neighbours": "add-or-remove-one", "records": 250}), Neighbours::AddOrRemoveOne),
+        (json!({"neighbours": "replace-one"}), Neighbours::ReplaceOne),
+        // A design tells how many there are.
+        (json!({}), Neighbours::ReplaceOne),
+    ] {
+        let mut wanted = promise(more);
+        wanted["volunteers"]["delta"] = json!(1e-4);
+        let mechanism = designed(&wanted, &brief);
         let (epsilon, delta, kind) = central(&mechanism).unwrap();
         assert!(
             (2.5..=3.0).contains(&epsilon) && delta == 1e-4 && kind == neighbours,
@@ -176,6 +181,31 @@ fn private_volunteers_are_promised_what_was_asked_for_and_no_more() {
     // Without a noise multiplier, as little noise is added as ε allows for so many steps.
     let mechanism = designed(&promise(json!({"noise_multiplier": null, "epochs": 10.0})), &brief);
     assert!((2.9..=3.0).contains(&central(&mechanism).unwrap().0));
+}
+
+/// Whether somebody volunteered is hidden only where the design says the same of any number of volunteers.
+#[test]
+fn a_design_that_hides_whether_somebody_volunteered_says_no_more_of_their_number_than_was_declared() {
+    let among = |volunteers: usize, more: Value| {
+        let mut brief = brief(4.0);
+        brief.volunteers =
+            Volunteers::Private(Table::new(columns(3), line(volunteers), Target::None).unwrap());
+        VLM.design(&promise(more), &brief).map(|design| design.mechanism().guarantee())
+    };
+    let declared = || json!({"neighbours": "add-or-remove-one", "records": 210});
+    let (one, other) = (among(200, declared()).unwrap(), among(199, declared()).unwrap());
+    assert_eq!(one, other);
+    let card = one.to_string();
+    assert!(
+        card.contains("at most 210 volunteers") && card.contains("/210") && !card.contains("/200"),
+        "{card}"
+    );
+    let undeclared = among(200, json!({"neighbours": "add-or-remove-one"})).unwrap_err().to_string();
+    assert!(undeclared.contains("add-or-remove-one needs volunteers.records"), "{undeclared}");
+    let too_few = among(200, json!({"records": 199})).unwrap_err().to_string();
+    assert!(too_few.contains("is 199, and there are 200"), "{too_few}");
+    let replaced = among(200, json!({})).unwrap().to_string();
+    assert!(replaced.contains("how many volunteers there are is public"), "{replaced}");
 }
 
 #[test]
@@ -232,6 +262,8 @@ fn what_is_wrong_is_said_in_a_sentence() {
         (json!({"latent_dim": 0}), "latent_dim must be one or more"),
         (json!({"hidden": [8, 0]}), "hidden must be one or more"),
         (json!({"hidden": [100_000]}), "hidden must be at most 16384"),
+        (json!({"hidden": vec![16384; 3]}), "hidden asks for"),
+        (json!({"epochs": 1u64 << 62}), "epochs asks for"),
         (json!({"epochs": 0}), "epochs must be one or more"),
         (json!({"batch_size": 0}), "batch_size must be one or more"),
         (json!({"pretraining_epsilon": -3.0}), "pretraining_epsilon must be finite and above zero"),
@@ -245,10 +277,7 @@ fn what_is_wrong_is_said_in_a_sentence() {
         (json!({"epsilon": 1e-6, "noise_multiplier": 0.5}), "one step"),
         (json!({"epsilon": 1e-7}), "noise"),
         (json!({"epsilon": 1.0, "expected_batch": 1000}), "1000"),
-        (
-            json!({"epsilon": 1.0, "delta": 0.01}),
-            "delta must be below one in the number of volunteers, 1/200",
-        ),
+        (json!({"epsilon": 1.0, "delta": 0.01}), "must be below one in their number, 1/200, and 1e-2 is not"),
     ] {
         let message = refused(&json!({"hidden": [16], "volunteers": promise}), &ordinary);
         assert!(message.contains(says), "{promise}: {message}");

@@ -125,9 +125,36 @@ impl PrivateTraining {
         per_example: impl FnMut(&[Network<T>; N], &[usize], &mut [Pass<T>; N]) -> scumble_neural::Result<f64>
         + Send,
         randomness: &mut (impl RngCore + CryptoRng),
+        progress: impl FnMut(Step) + Send,
+    ) -> Result<[Network<T>; N]> {
+        self.fit_among(start, [records, records], steps, per_example, randomness, progress)
+    }
+
+    /// [`fit`](Self::fit) on `present` records of which nothing but a bound on their number is public: no step depends on more than that there
+    /// are at most `most` of them, of which `[present, most]` is the pair. Each is drawn with probability `expected_batch` / `most`, as by a
+    /// sample of so many places of which the last are empty; `most` is what [`spent`](Self::spent) is asked for.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and [`Error::HyperParameter`] for more records than that.
+    pub fn fit_among<T: Real, const N: usize>(
+        &self,
+        start: [&Network<T>; N],
+        [present, most]: [usize; 2],
+        steps: u64,
+        per_example: impl FnMut(&[Network<T>; N], &[usize], &mut [Pass<T>; N]) -> scumble_neural::Result<f64>
+        + Send,
+        randomness: &mut (impl RngCore + CryptoRng),
         mut progress: impl FnMut(Step) + Send,
     ) -> Result<[Network<T>; N]> {
         self.check()?;
+        if present > most {
+            let range = "at most the public bound on it";
+            return Err(Error::HyperParameter {
+                name: "the number of records",
+                range,
+                value: present as f64,
+            });
+        }
         if steps > MOST_STEPS {
             let range = "at most 10^9";
             return Err(Error::HyperParameter { name: "the number of steps", range, value: steps as f64 });
@@ -137,8 +164,8 @@ impl PrivateTraining {
         }
         let mut key = [0; 32];
         randomness.fill_bytes(&mut key);
-        let mut descent =
-            Descent::new(*self, start.map(Clone::clone), records, Streams::new(key), per_example)?;
+        let mut descent = Descent::new(*self, start.map(Clone::clone), most, Streams::new(key), per_example)?;
+        descent.present = present;
         // From a thread of the pool on, for to enter it once a product costs more than many products do.
         rayon::scope(|_| {
             for number in 1..=steps {
@@ -156,7 +183,9 @@ pub(crate) struct Descent<T, F, const N: usize> {
     networks: [Network<T>; N],
     /// One a network.
     steppers: Vec<Stepper<T>>,
+    /// Places to draw from, of which the first hold records.
     records: usize,
+    present: usize,
     sampling_rate: Rational,
     capacity: usize,
     /// The rows of a pass are a multiple of this.
@@ -199,6 +228,7 @@ where
             training,
             steppers,
             records,
+            present: records,
             sampling_rate,
             capacity: Sensitivity::of::<T>(&training, records, parameters).capacity,
             alignment,
@@ -219,6 +249,7 @@ where
         let stream = number as u32; // at most 10⁹
         let mut sample = std::mem::take(&mut self.sample);
         subset(&mut self.streams.sample(stream), self.records, self.sampling_rate, &mut sample);
+        sample.retain(|place| *place < self.present);
         let examples = sample.len();
         // A sample that is too large for what is claimed of a sum adds nothing: it comes with a probability of 2⁻¹⁰⁰ at most.
         let entering = if examples <= self.capacity { &*sample } else { &[] };

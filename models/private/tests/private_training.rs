@@ -282,6 +282,30 @@ fn samples_are_as_large_as_the_sampling_rate_says() {
     );
 }
 
+/// Of a bound of 1000 the first 300 are records: 64 of 1000 are drawn, whether there is a record in their place or not.
+#[test]
+fn a_bound_on_the_number_of_records_sets_the_sampling_rate_whatever_their_number_is() {
+    const STEPS: u64 = 2000;
+    let start = network::<f32>(&[1, 1]);
+    let mut sizes = vec![];
+    let train = |among: [usize; 2], steps: u64, sizes: &mut Vec<f64>| {
+        let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+        let progress = |step: Step| sizes.push(step.examples as f64);
+        let present = |networks: &[Network<f32>; 1], rows: &[usize], passes: &mut [Pass<f32>; 1]| {
+            assert!(rows.iter().all(|row| *row < among[0]), "{rows:?} of {among:?}");
+            nothing(networks, rows, passes)
+        };
+        PrivateTraining::default().fit_among([&start], among, steps, present, &mut rng, progress)
+    };
+    train([300, 1000], STEPS, &mut sizes).unwrap();
+    let mean = sizes.iter().sum::<f64>() / STEPS as f64;
+    let expected = 300.0 * 0.064;
+    let deviation = (expected * (1.0 - 0.064) / STEPS as f64).sqrt();
+    assert!((mean - expected).abs() < Z * deviation, "seed {SEED}: {mean} a step");
+    let refused = train([1001, 1000], 1, &mut sizes).unwrap_err().to_string();
+    assert!(refused.contains("the number of records") && refused.contains("1001"), "{refused}");
+}
+
 /// A third of the steps draws nobody: they are steps like others, with noise alone, else their number would tell of the records.
 #[test]
 fn a_step_that_draws_nobody_has_its_noise() {

@@ -190,6 +190,63 @@ fn private_volunteers_must_be_promised_something() {
     );
 }
 
+#[test]
+fn public_records_that_a_design_holds_are_not_said_to_be_unused() {
+    let files = Files::new();
+    files.good();
+    let line = "design dauntless-mix --schema schema.toml --target colour --epsilon 1 --output design.json --volunteers data.csv \
+                --volunteers-are public";
+    let output = files.command(line).output().unwrap();
+    let (said, card) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    assert!(card.contains("given the design, which public data shaped"), "{card}");
+    assert!(card.contains("the design holds them as they are"), "{card}");
+}
+
+/// Sixty volunteers, of whom a δ of one in sixty may publish one.
+#[test]
+fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assumption_is_said_once() {
+    let files = Files::new();
+    files.good();
+    let line = |delta: f64| {
+        format!(
+            "design --mechanism vlm --columns size --mechanism vlm --columns price --schema schema.toml --epsilon 4 --output design.json \
+             --volunteers data.csv --volunteers-are private --set vlm.hidden=[4] --set vlm.latent_dim=1 --set \
+             vlm.volunteers={{\"epsilon\":2,\"delta\":{delta},\"epochs\":2,\"expected_batch\":20}}"
+        )
+    };
+    let refused = files.refuses(&line(0.01));
+    assert!(refused.contains("must be below one in their number, 1/60, and 2e-2 is not"), "{refused}");
+    assert!(!files.exists("design.json"));
+    let card = files.run(&line(0.005));
+    assert_eq!(card.matches("nothing else was learned from these volunteers").count(), 1, "{card}");
+    assert!(card.contains("(one record replaced) for each volunteer's record"), "{card}");
+}
+
+#[test]
+fn what_asks_for_more_than_can_be_held_is_refused_and_leaves_nothing() {
+    let files = Files::new();
+    for (settings, asks) in [
+        ("dauntless-mix --set samples=4611686018427387904", "samples asks for"),
+        ("dauntless-mix --set label_dim=1152921504606846976", "label_dim asks for"),
+        ("dauntless-inference --set queries=4611686018427387904", "queries asks for"),
+        (
+            "multiplicative-dp --set records=300 --set dim=16777216",
+            "dim, for so many records, asks for 40265318400 bytes at once",
+        ),
+    ] {
+        let line = format!(
+            "design {settings} --schema schema.toml --target colour --epsilon 1 --delta 1e-6 --output design.json"
+        );
+        let refused = files.refuses(&line);
+        assert!(
+            refused.contains(asks) && refused.ends_with("and at most 4294967296 are allowed"),
+            "{refused}"
+        );
+    }
+    assert_eq!(files.all(), ["schema.toml"]);
+}
+
 /// A design of latents from the volunteers in `data.csv`.
 const OF_VOLUNTEERS: &str = "--schema schema.toml --target price --epsilon 4 --output design.json --volunteers data.csv \
                              --volunteers-are consented";

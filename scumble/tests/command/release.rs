@@ -487,3 +487,17 @@ fn the_schema_of_the_design_decides_not_the_one_beside_it() {
     files.run(RELEASE);
     assert_eq!(files.read("released.csv"), "size,colour,price\n10,red,5\n");
 }
+
+/// How many records there are is known only when they are released.
+#[test]
+fn a_release_that_could_not_be_held_is_refused_and_leaves_nothing_in_any_folder() {
+    let files = designed("multiplicative-dp --epsilon 1 --delta 1e-6 --set records=200 --set dim=2000000");
+    many(&files, 300);
+    files.write("passphrase", "correct horse battery staple\n");
+    std::fs::create_dir(files.path("keys")).unwrap();
+    let before = files.all();
+    let refused = files.refuses(&format!("{RELEASE} --key keys/key.json --passphrase-file passphrase"));
+    assert!(refused.contains("dim, for so many records, asks for 4800000000 bytes at once"), "{refused}");
+    assert_eq!(files.all(), before);
+    assert_eq!(std::fs::read_dir(files.path("keys")).unwrap().count(), 0);
+}

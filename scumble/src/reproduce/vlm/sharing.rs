@@ -24,13 +24,16 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Parameters of `vlm` for this central ε: infinity promises nothing.
-    fn parameters(&self, central: f64, seed: u64) -> Value {
+    /// Parameters of `vlm` for this central ε of so many volunteers: infinity promises nothing. Neighbours are the paper's, and the volunteers'
+    /// number is public, for theirs are published records.
+    fn parameters(&self, central: f64, volunteers: usize, seed: u64) -> Value {
         let mut parameters = if central.is_finite() { &self.private } else { &self.parameters }.clone();
         parameters["seed"] = json!(seed);
         if central.is_finite() {
             parameters["volunteers"]["epsilon"] = json!(central);
             parameters["volunteers"]["delta"] = json!(DELTA);
+            parameters["volunteers"]["neighbours"] = json!("add-or-remove-one");
+            parameters["volunteers"]["records"] = json!(volunteers);
             parameters["volunteers"]["seed"] = json!(seed);
         }
         parameters
@@ -45,8 +48,9 @@ impl Model {
         seed: u64,
     ) -> Result<Shared> {
         let mut brief = Brief::new(domain.clone(), Budget::new(f64::INFINITY, 0.0)?);
+        let parameters = self.parameters(central, volunteers.len(), seed);
         brief.volunteers = Volunteers::Consented(volunteers);
-        let parameters = crate::registry::parse_parameters("vlm", self.parameters(central, seed))?;
+        let parameters = crate::registry::parse_parameters("vlm", parameters)?;
         Ok(Shared { mechanism: vlm::design(&parameters, &brief)? })
     }
 }

@@ -1,11 +1,14 @@
-//! What a mixed and transformed release promises, gives away and rests on.
+//! The guarantee of a mixed and transformed release: its claims, what it discloses, and what it assumes.
 
 use crate::mix::{Resistance, Saved};
 use crate::mixing::MixingWeights;
 use crate::transformation::Weights;
 use scumble_accounting::pac::{self, Setting};
 use scumble_neural::Activation;
-use scumble_registry::{ASSUMED, AmbiguitySet, Claim, Guarantee, Notion, PacResistance, TargetDomain, Unit};
+use scumble_registry::{
+    ASSUMED, AmbiguitySet, Claim, Domain, Factor, Guarantee, Notion, PacResistance, ShapedBy, TargetDomain,
+    Unit,
+};
 
 /// The guarantee of a release of so many private records.
 pub(crate) fn of_release(saved: &Saved, private: usize) -> Guarantee {
@@ -28,8 +31,9 @@ pub(crate) fn of_design(saved: &Saved) -> Guarantee {
         None if budget(saved) < 1.0 => guarantee.claims.insert(0, resistance(saved, 0.0)),
         None => {
             guarantee.each_release = vec![format!(
-                "no recovery of a mixed record within {} (ℓ₂, all coordinates) with probability {} or more, while at most {:.0} samples leave, \
-                 queries included, and none of its records is used twice; how many leave stands in each release's own card",
+                "no recovery of a mixed record within {} (ℓ₂, all coordinates) with probability {} or more, if records were independent and \
+                 normal, which bounded records are not, while at most {:.0} samples leave, queries included, and none of its records is used \
+                 twice; each release's own card says how many leave",
                 saved.resistance.error,
                 1.0 - saved.resistance.confidence_gap,
                 budget(saved).floor()
@@ -42,14 +46,23 @@ pub(crate) fn of_design(saved: &Saved) -> Guarantee {
 }
 
 fn no_budget(reason: &str) -> String {
-    format!("whatever can be recovered: {reason}, and no budget is proven then")
+    format!("whatever can be recovered: {reason}, and no budget is claimed then")
 }
 
 /// Why Corollary 1 says nothing of such releases; none where it does.
 fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
     let mixing = &saved.mixing;
-    let dim = saved.domain.columns().len();
+    let features = saved.domain.features();
+    let dim = features.dim();
     [
+        (
+            features.factors().all(|(_, factor)| matches!(factor, Factor::Interval { lower, upper } if lower < upper)),
+            "some features are no numbers between two bounds of their own, and may be guessed exactly",
+        ),
+        (
+            saved.resistance.error < blind_error(features),
+            "a blind guess is as near as that: the middle of the domain in the place of the private half of a mixture",
+        ),
         (saved.shape.weights == Weights::InverseUniform, "the weights are no inverse of a uniform matrix"),
         (saved.shape.layers == [dim], "there is not one layer as wide as the records"),
         (
@@ -61,6 +74,11 @@ fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
     ]
     .into_iter()
     .find_map(|(holds, reason)| (!holds).then_some(reason))
+}
+
+/// How far, in ℓ₂, the mean of a known record and the middle of the domain lies at most from the mean of that record and any other.
+fn blind_error(features: &Domain) -> f64 {
+    features.squared_radius().sqrt() / 2.0
 }
 
 /// How many samples Corollary 1 allows; none where it says nothing.
@@ -103,7 +121,8 @@ fn assumed(saved: &Saved) -> Vec<String> {
     vec![
         format!(
             "the coordinates of records are independent and normal, of variance {private_variance:.4} in private ones and {public_variance:.4} \
-             in public ones, and no record has to do with another"
+             in public ones, and no record depends on another; records with bounds are never normal, so for these the budget is a calculation \
+             and no proof"
         ),
         "two candidates for the transformation may be compared under one law of its input, as the theorem's proof does".into(),
         format!("a released value has no more than {} bits, which its grid sees to", saved.shape.bits),
@@ -115,10 +134,10 @@ fn assumed(saved: &Saved) -> Vec<String> {
     ]
 }
 
-/// What is promised and given away whatever the number of records.
+/// What is claimed, disclosed and assumed whatever the number of records.
 fn common(saved: &Saved) -> Guarantee {
     let mut claims = vec![];
-    // Public records that are mixed in would turn, too, and everybody sees that they did not.
+    // Public records that are mixed in would turn, too, and everybody sees that they did not; nor do their classes exchange names.
     let is_normal = saved.shape.weights == Weights::Gaussian && !saved.shape.layers.is_empty();
     if is_normal && saved.public.is_none() {
         claims.push(Claim {
@@ -130,8 +149,7 @@ fn common(saved: &Saved) -> Guarantee {
             theorem: "Lemma 1 (Xiao and Devadas, Dauntless): a matrix of independent normal entries has the law of U times it".into(),
         });
     }
-    let has_label = *saved.domain.target() != TargetDomain::None;
-    if has_label {
+    if has_label(saved) && saved.public.is_none() {
         claims.push(Claim {
             notion: Notion::AmbiguitySet(AmbiguitySet {
                 members: "all labels that differ by an exchange of the classes' names".into(),
@@ -150,8 +168,13 @@ fn common(saved: &Saved) -> Guarantee {
         claims,
         discloses: disclosed(saved),
         assumes: assumes.map(str::to_owned).collect(),
+        shaped_by: saved.public.as_ref().map_or(ShapedBy::PublicKnowledge, |_| ShapedBy::PublicVolunteers),
         ..Guarantee::default()
     }
+}
+
+fn has_label(saved: &Saved) -> bool {
+    *saved.domain.target() != TargetDomain::None
 }
 
 fn disclosed(saved: &Saved) -> Vec<String> {
@@ -163,7 +186,7 @@ fn disclosed(saved: &Saved) -> Vec<String> {
         lines.push("every mixed record as it is: nothing is transformed".into());
     }
     if saved.public.is_some() {
-        lines.push("the public records: they stand in the design, and nothing is promised to them".into());
+        lines.push("the public records: the design holds them as they are, with their classes, and claims nothing for them".into());
     }
     if saved.shape.activation == Activation::Identity {
         lines.push(match saved.public.is_some() {
@@ -178,11 +201,16 @@ fn disclosed(saved: &Saved) -> Vec<String> {
     if saved.shape.weights == Weights::Gaussian {
         lines.push("X·Xᵀ, to the precision that so many columns allow: all norms, angles and distances of mixed records".into());
     }
-    if *saved.domain.target() != TargetDomain::None {
-        lines.push(match saved.mixing.parts() {
-            1 => "which records have the same class; its name alone is hidden",
-            _ => "how much of each class each mixed record has, to one who finds the classes' vectors among those that leave; their names alone \
-                  are hidden",
+    if has_label(saved) {
+        lines.push(match (saved.public.is_some(), saved.mixing.parts()) {
+            (true, _) => {
+                "how much of each class each mixed record has, and the classes' names: public records show which class is called what"
+            }
+            (false, 1) => "which records have the same class; only the classes' names are hidden",
+            (false, _) => {
+                "how much of each class each mixed record has, to one who finds the classes' vectors among those that leave; only the classes' \
+                 names are hidden"
+            }
         }
         .into());
     }
