@@ -17,6 +17,7 @@ mod labelled;
 mod ledger;
 mod list;
 mod passphrase;
+mod protect;
 mod release;
 mod reproduce;
 mod schema;

@@ -3,6 +3,7 @@
 use super::data::misfit;
 use super::{Adversary, Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
 use super::{check_epsilons, check_trials, split::check_part, split::check_share, tuning};
+use crate::classic::Protect;
 use crate::datasets::{self, DataSet};
 use crate::registry::{self, Registry, number};
 use serde::Deserialize;
@@ -46,6 +47,7 @@ pub struct Experiment {
     delta: Option<f64>,
     trials: Option<usize>,
     seed: Option<u64>,
+    protect: Option<Protect>,
     label_share: Option<f64>,
     metrics: Option<Vec<Metric>>,
     data: Data,
@@ -236,6 +238,7 @@ impl Experiment {
             epsilons: self.epsilon.clone().unwrap_or(default.epsilons),
             delta: self.delta.unwrap_or(default.delta),
             trials: self.trials.unwrap_or(default.trials),
+            protect: self.protect,
             label_share: self.label_share.unwrap_or(default.label_share),
             seed: self.seed.unwrap_or(default.seed),
             ..default
