@@ -182,7 +182,11 @@ impl Design {
         for record in scattered(domain) {
             let record = domain.projected(&record)?;
             let viewed = local.decode(local.encode(&record)?)?;
-            if record.iter().zip(&places).any(|(x, &at)| viewed.get(at).is_none_or(|viewed| (x - viewed).abs() > OF_ROUNDING)) {
+            if record
+                .iter()
+                .zip(&places)
+                .any(|(x, &at)| viewed.get(at).is_none_or(|viewed| (x - viewed).abs() > OF_ROUNDING))
+            {
                 return Ok(true);
             }
         }

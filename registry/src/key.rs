@@ -113,7 +113,8 @@ impl Key {
             return Ok(None);
         };
         let written = serde_json::to_vec(secret);
-        let failed = |problem: serde_json::Error| Error::Key { file: "the key".into(), problem: problem.to_string() };
+        let failed =
+            |problem: serde_json::Error| Error::Key { file: "the key".into(), problem: problem.to_string() };
         written.map(|bytes| Some(sealed::hexadecimal(&Sha256::digest(bytes)))).map_err(failed)
     }
 

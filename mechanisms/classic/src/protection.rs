@@ -79,12 +79,7 @@ impl Arrangement {
     ///
     /// # Errors
     /// [`Error::NotApplicable`] where it protects less than is wanted, with what to ask for; and where there is no label to protect.
-    pub fn of(
-        name: &str,
-        alone: &Guarantee,
-        target: &TargetDomain,
-        wanted: Option<Protect>,
-    ) -> Result<Self> {
+    pub fn of(name: &str, alone: &Guarantee, target: &TargetDomain, wanted: Option<Protect>) -> Result<Self> {
         let Some(own) = protected(alone) else {
             return Ok(Self::Alone);
         };
@@ -129,7 +124,8 @@ impl Arrangement {
     ) -> Result<Design> {
         let Brief { domain, budget, .. } = brief;
         let (features, label) = (domain.without_target(), domain.without_features());
-        let other = |plugin: &Plugin, domain, budget| plugin.design(&Value::Null, &Brief::new(domain, budget));
+        let other =
+            |plugin: &Plugin, domain, budget| plugin.design(&Value::Null, &Brief::new(domain, budget));
         let parts = match self {
             Self::Part(Protect::Features) => {
                 let own = plugin.design(parameters, &brief.for_part(features)?)?;
@@ -141,7 +137,10 @@ impl Arrangement {
             }
             Self::WithLabel if budget.epsilon().is_finite() => {
                 let Some(of_label) = label_plugin(domain.target()) else {
-                    return Err(Error::not_applicable(plugin.name, "there is no label that could take noise"));
+                    return Err(Error::not_applicable(
+                        plugin.name,
+                        "there is no label that could take noise",
+                    ));
                 };
                 let (share, rest) = budget.split(label_share)?;
                 let own = brief.for_part(features)?.with_budget(Budget::new(rest.epsilon(), budget.delta())?);

@@ -6,8 +6,8 @@ use super::{
     Failure, command_line, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped,
 };
 use crate::compare::{
-    self, Choice, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Tuning, VOLUNTEERS,
-    in_words,
+    self, Choice, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Tuning,
+    VOLUNTEERS, in_words,
 };
 use crate::datasets::DataSet;
 use crate::page::Page;
@@ -366,7 +366,8 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
         });
         table.add_row(std::iter::once(choices[0].protects.to_string()).chain(cells));
     }
-    let table = format!("What to choose, by {} by {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt());
+    let table =
+        format!("What to choose, by {} by {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt());
     table + &commands(&choices)
 }
 

@@ -123,17 +123,25 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
 fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
     match (&arguments.schema, &arguments.data) {
         (Some(file), _) => Ok(Schema::read(file)?),
-        (None, name) => Ok(Schema::from_toml(public_schema(name.as_deref().unwrap_or_default())?, "the schema")?),
+        (None, name) => {
+            Ok(Schema::from_toml(public_schema(name.as_deref().unwrap_or_default())?, "the schema")?)
+        }
     }
 }
 
 /// By the one mechanism that is named, arranged to protect what is asked for.
-fn by_one(arguments: &DesignArguments, part: &Part, brief: &Brief, schema: &Schema) -> Result<Design, Failure> {
+fn by_one(
+    arguments: &DesignArguments,
+    part: &Part,
+    brief: &Brief,
+    schema: &Schema,
+) -> Result<Design, Failure> {
     let Part { plugin, parameters, .. } = part;
     let wanted = wanted(arguments, parameters);
     let arrangement = match arguments.label_share {
         Some(_) if wanted != Protect::Record => {
-            let problem = format!("--label-share is for the whole record, and --protect {wanted} asks for less");
+            let problem =
+                format!("--label-share is for the whole record, and --protect {wanted} asks for less");
             return Err(problem.into());
         }
         Some(_) => Arrangement::WithLabel,

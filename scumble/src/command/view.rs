@@ -60,7 +60,9 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
         (Some(local), None) => view_stream(arguments, &design, local, &mut written, &bar),
         (None, Some(key)) => view_table(arguments, &design, key, &mut written),
         (Some(_), Some(_)) => Err("--key: a local mechanism has no secret; its key is the design".into()),
-        (None, None) => Err("the design is a curator's: its release is viewed by its secret key (--key FILE)".into()),
+        (None, None) => {
+            Err("the design is a curator's: its release is viewed by its secret key (--key FILE)".into())
+        }
     };
     bar.finish_and_clear();
     let (records, clipped) = viewed?;

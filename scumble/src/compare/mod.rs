@@ -30,8 +30,8 @@ use crate::classifier;
 use crate::datasets::{self, DataSet};
 use crate::linear;
 use crate::registry::{
-    self, Brief, Budget, Guarantee, Mechanism, Notion, Plugin, Randomness, Registry, Table, Target, TargetDomain,
-    Unit, Volunteers, number,
+    self, Brief, Budget, Guarantee, Mechanism, Notion, Plugin, Randomness, Registry, Table, Target,
+    TargetDomain, Unit, Volunteers, number,
 };
 use crate::store::{self, Store, hexadecimal};
 use crate::svm;

@@ -25,7 +25,14 @@ fn people(files: &Files) {
 /// The rows of a comparison by one model, one a mechanism and budget.
 fn compared(files: &Files, target: &str, more: &str) -> Vec<Value> {
     let mut command = files.command("compare --trials 1 --json");
-    command.args(["--input", "my data.csv", "--schema", &format!("{target} schema.toml"), "--target", target]);
+    command.args([
+        "--input",
+        "my data.csv",
+        "--schema",
+        &format!("{target} schema.toml"),
+        "--target",
+        target,
+    ]);
     let output = command.args(more.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -39,8 +46,7 @@ fn designed(files: &Files, command: &str) -> Value {
     assert_eq!((words[0].as_str(), words[1].as_str()), ("scumble", "design"));
     let output = files.command("").args(&words[1..]).arg("--force").output().unwrap();
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
-    let described: Value =
-        serde_json::from_str(&files.run("describe --design design.json --json")).unwrap();
+    let described: Value = serde_json::from_str(&files.run("describe --design design.json --json")).unwrap();
     described["guarantee"].clone()
 }
 

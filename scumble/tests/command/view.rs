@@ -82,15 +82,22 @@ fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
     };
     assert_eq!(card(&files)["view"], format!("scumble {VIEW}"));
     // Where noise is all that changes a record, a clean one is as good.
-    for mechanism in ["laplace", "gaussian --delta 1e-6", "direct", "fisher-gaussian --delta 1e-6", "fisher-bounded"]
-    {
+    for mechanism in [
+        "laplace",
+        "gaussian --delta 1e-6",
+        "direct",
+        "fisher-gaussian --delta 1e-6",
+        "fisher-bounded --delta 1e-6",
+    ] {
         let line = "--schema schema.toml --target colour --epsilon 4 --output design.json --force";
         files.run(&format!("design {mechanism} {line}"));
         assert_eq!(warned(&files, &format!("{RELEASE} --force")), "", "{mechanism}");
         assert!(!files.run("describe --design design.json").contains("scumble view"), "{mechanism}");
         assert_eq!(card(&files)["view"], Value::Null);
     }
-    for (name, needs_view) in [("piecewise", false), ("task-aware-linear", true), ("vlm", true), ("column-space", true)] {
+    for (name, needs_view) in
+        [("piecewise", false), ("task-aware-linear", true), ("vlm", true), ("column-space", true)]
+    {
         let described: Value = serde_json::from_str(&files.run(&format!("describe {name} --json"))).unwrap();
         assert_eq!(described["needs_view"], needs_view, "{name}");
         assert_eq!(files.run(&format!("describe {name}")).contains("scumble view"), needs_view, "{name}");
@@ -106,14 +113,18 @@ fn a_curators_release_is_viewed_by_its_key() {
     files.run("design column-space --schema schema.toml --target colour --protect features --epsilon 1 --output design.json");
     let with_key = "--key keys/key.json --passphrase-file passphrase";
     let said = warned(&files, &format!("{RELEASE} {with_key}"));
-    assert!(said.contains("scumble view --design design.json --key keys/key.json --input clean.csv"), "{said}");
+    assert!(
+        said.contains("scumble view --design design.json --key keys/key.json --input clean.csv"),
+        "{said}"
+    );
     // Without noise, what was released is the view of the very records.
     let line = format!("view --design design.json --input data.csv --output view.csv {with_key}");
     let key = files.read("keys/key.json");
     warned(&files, &line);
     let numbers = |name: &str| -> Vec<f64> {
         let text = files.read(name);
-        let cells = text.lines().skip(1).flat_map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+        let cells =
+            text.lines().skip(1).flat_map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
         cells.filter_map(|cell| cell.parse().ok()).collect()
     };
     let (released, viewed) = (numbers("released.csv"), numbers("view.csv"));
@@ -137,7 +148,10 @@ fn what_cannot_be_viewed_leaves_nothing_behind() {
     let before = files.all();
     files.write("bad.csv", "size,colour,price\n1,red,5\n1,pink,5\n");
     for (line, expected) in [
-        (VIEW.replace("clean.csv", "bad.csv"), "bad.csv, row 2, column \"colour\": \"pink\" is no level of it"),
+        (
+            VIEW.replace("clean.csv", "bad.csv"),
+            "bad.csv, row 2, column \"colour\": \"pink\" is no level of it",
+        ),
         (VIEW.replace("clean.csv", "missing.csv"), "missing.csv: No such file"),
         (VIEW.replace("view.csv", "clean.csv"), "clean.csv: it is read, so nothing is written there"),
         (VIEW.replace("view.csv", "data.csv"), "data.csv is there already, and stays"),
@@ -151,5 +165,9 @@ fn what_cannot_be_viewed_leaves_nothing_behind() {
     files.write("wide.csv", "size,colour,price\n99,red,5\n");
     let said = warned(&files, &VIEW.replace("clean.csv", "wide.csv"));
     assert!(said.contains("wide.csv: clipped to the public bounds: 1 of \"size\" to [0, 10]"), "{said}");
-    assert!(files.refuses(&format!("{VIEW} --force --strict").replace("clean.csv", "wide.csv")).contains("outside"));
+    assert!(
+        files
+            .refuses(&format!("{VIEW} --force --strict").replace("clean.csv", "wide.csv"))
+            .contains("outside")
+    );
 }
