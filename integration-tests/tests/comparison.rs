@@ -232,7 +232,10 @@ fn experiments_with_volunteers_have_a_row_of_every_mechanism() {
             assert_eq!(shaped_by == ShapedBy::ConsentingVolunteers, learns, "{name}: {mechanism}");
             if learns {
                 let dp = row.guarantee.local_dp(Unit::Record).unwrap();
-                assert!((dp.epsilon - 16.0).abs() < 1e-9, "{name}: the label takes noise of its own, a number too");
+                assert!(
+                    (dp.epsilon - 16.0).abs() < 1e-9,
+                    "{name}: the label takes noise of its own, a number too"
+                );
             }
         }
     }

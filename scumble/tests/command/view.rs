@@ -171,3 +171,36 @@ fn what_cannot_be_viewed_leaves_nothing_behind() {
             .contains("outside")
     );
 }
+
+#[test]
+fn a_key_that_counts_its_answers_is_saved_with_what_it_counted() {
+    let files = Files::new();
+    files.good();
+    std::fs::create_dir(files.path("keys")).unwrap();
+    files.write("passphrase", "long enough to be one\n");
+    files.run(
+        "design dauntless-inference --schema schema.toml --set queries=5 --epsilon 1 --output design.json",
+    );
+    let with_key = "--key keys/key.json --passphrase-file passphrase";
+    files.run(&format!("{RELEASE} {with_key}"));
+    let data = files.read("data.csv");
+    let rows = |from: usize, to: usize| {
+        let rows: Vec<&str> = data.lines().skip(1 + from).take(to - from).collect();
+        format!("size,colour,price\n{}\n", rows.join("\n"))
+    };
+    files.write("three.csv", rows(0, 3));
+    files.write("others.csv", rows(3, 6));
+    let line = |input: &str, output: &str| {
+        format!("view --design design.json --input {input}.csv --output {output}.csv {with_key}")
+    };
+    files.run(&line("three", "one"));
+    // The same records again are no new questions.
+    files.run(&line("three", "two"));
+    assert_eq!(files.read("one.csv"), files.read("two.csv"));
+    let before = files.read("keys/key.json");
+    assert_eq!(
+        files.refuses(&line("others", "other")),
+        "the release promised an answer to 5 records at most, 3 were answered, and 3 more are asked for"
+    );
+    assert_eq!(files.read("keys/key.json"), before);
+}
