@@ -32,7 +32,7 @@ pub(super) struct ViewArguments {
     /// Refuse a number outside its bounds, instead of clipping and counting it.
     #[arg(long)]
     strict: bool,
-    /// Replace an output that stands there.
+    /// Replace an output that exists.
     #[arg(long)]
     force: bool,
 }

@@ -408,6 +408,10 @@ mod tests {
             ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 stands there twice"),
             ("epsilon = []", "exp.toml: epsilon: a comparison needs one epsilon or more"),
             ("delta = 1", "exp.toml: delta: delta must be zero or more and below one"),
+            (
+                "protect = \"all\"",
+                "exp.toml: line 1: unknown variant `all`, expected one of `record`, `features`, `label`",
+            ),
             ("label_share = 1", "exp.toml: label_share: label_share must lie strictly between"),
             ("metrics = [\n\"acuracy\"]", "there is no metric \"acuracy\"; did you mean \"accuracy\"?"),
             ("metrics = [\"rmse\"]", "exp.toml: metrics: wine quality: the metric \"rmse\" is for numbers"),
@@ -485,6 +489,14 @@ mod tests {
         let default = Comparison::new(DataSet::wine().unwrap(), entrants);
         assert_eq!(format!("{comparison:?}"), format!("{default:?}"));
         assert_eq!(experiment.entrants(&registry).unwrap().len(), default.entrants.len());
+    }
+
+    #[test]
+    fn what_is_to_be_protected_is_said_in_the_file() {
+        let registry = Registry::installed().unwrap();
+        let experiment = read("protect = \"features\"").unwrap();
+        let comparison = experiment.comparison(DataSet::wine().unwrap(), Entrant::quick(&registry)).unwrap();
+        assert_eq!(comparison.protect, Some(Protect::Features));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The command of a row: whoever runs it has the guarantee of the row.
+//! The command of a row designs what the row claims.
 
 use crate::Files;
 use serde_json::Value;

@@ -97,7 +97,7 @@ fn a_page_says_what_was_promised_and_how_it_was_made() {
         "laplace 0.1.0",
         "<dt>seed</dt><dd>3</dd>",
         "<pre class=\"command\">scumble design laplace --schema schema.toml --target price --epsilon 8 --delta 0.000001 --protect label \
-         --set protect=label --output design.json</pre>",
+         --set 'protect=label' --output design.json</pre>",
         "The commands that design it",
     ] {
         assert!(page.contains(expected), "{expected:?} is missing");
