@@ -157,7 +157,7 @@ fn what_promises_nothing_costs_more_than_any_ledger_holds() {
 #[test]
 fn records_times_a_secret_matrix_are_written_under_names_of_their_own() {
     let desk = desk();
-    let design = "design column-space --schema schema.toml --target colour --epsilon inf --output designs/design.json --force";
+    let design = "design column-space --schema schema.toml --target colour --protect features --epsilon inf --output designs/design.json --force";
     assert!(desk.run(design).status.success());
     let output = desk.run(&format!("{RELEASE} --key keys/key.json --card public/card.json"));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

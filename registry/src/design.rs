@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::path::Path;
 
+/// By how much a view may differ from the record, where all that changes it are roundings.
+const OF_ROUNDING: f64 = 1e-6;
+
 /// The format that this version writes and reads.
 const FORMAT: &str = "scumble-design-1";
 
@@ -181,6 +184,36 @@ impl Design {
         local.ok_or_else(|| Error::shape("the design is a curator's, and no record is released by itself"))
     }
 
+    /// Whether a model of a release is to be used on [viewed](crate::Key::view) records, and not on records as they are: so it is of what a
+    /// curator releases, and of what is local where `encode` and `decode` alone make other records of those in the domain.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn needs_view(&self) -> Result<bool> {
+        let Some(local) = self.mechanism.as_local() else {
+            return Ok(true);
+        };
+        let domain = self.mechanism.domain();
+        let (taken, released) = (domain.layout(), local.layout());
+        let places = Places::of(&released.columns).find(&taken.columns);
+        let (Ok(mut places), true) = (places, released.width() == taken.width()) else {
+            return Ok(true);
+        };
+        places.extend(taken.columns.len()..taken.width());
+        for record in scattered(domain) {
+            let record = domain.projected(&record)?;
+            let viewed = local.decode(local.encode(&record)?)?;
+            if record
+                .iter()
+                .zip(&places)
+                .any(|(x, &at)| viewed.get(at).is_none_or(|viewed| (x - viewed).abs() > OF_ROUNDING))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// What turns released records into rows of text.
     ///
     /// # Errors
@@ -294,6 +327,17 @@ impl Design {
         let text = std::fs::read_to_string(file).map_err(|source| Error::Io { file: file.into(), source })?;
         Self::from_json(&text, &file.display().to_string(), registry)
     }
+}
+
+/// The ends of the domain, and points within its reach that lie on no plane.
+fn scattered(domain: &RecordDomain) -> Vec<Vec<f64>> {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    const POINTS: usize = 8;
+    let within = (1..=POINTS).map(|point| {
+        let coordinates = 1..=domain.flat().dim();
+        coordinates.map(|at| (GOLDEN * (point * point * at) as f64).fract()).collect()
+    });
+    domain.flat().l2_farthest().into_iter().chain(within).collect()
 }
 
 impl Records {

@@ -88,6 +88,13 @@ pub enum Notion {
     PerfectSecrecy(PerfectSecrecy),
 }
 
+impl Notion {
+    /// Whether it is differential privacy, local or central.
+    pub fn is_dp(&self) -> bool {
+        matches!(self, Self::LocalDp(_) | Self::CentralDp(_))
+    }
+}
+
 /// P(M(x) ∈ S) ≤ e^ε·P(M(x′) ∈ S) + δ for all x, x′ in the domain and all S.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -309,8 +316,14 @@ impl Guarantee {
 
     /// Whether some part of a released record has differential privacy, local or central.
     pub fn has_dp(&self) -> bool {
-        self.claims_for_records()
-            .any(|claim| matches!(claim.notion, Notion::LocalDp(_) | Notion::CentralDp(_)))
+        self.claims_for_records().any(|claim| claim.notion.is_dp())
+    }
+
+    /// The most of a record that is protected by a notion that is `apt`, with no warning: all of it, the features, or the label.
+    pub fn protects(&self, apt: fn(&Notion) -> bool) -> Option<Unit> {
+        let standing = |claim: &&Claim| apt(&claim.notion) && claim.warning().is_none();
+        let units: Vec<Unit> = self.claims.iter().filter(standing).map(|claim| claim.protects).collect();
+        [Unit::Record, Unit::Features, Unit::Label].into_iter().find(|unit| units.contains(unit))
     }
 
     /// Whether some claim is a central (ε, δ) for the volunteers, with a finite ε.

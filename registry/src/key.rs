@@ -3,6 +3,7 @@
 use crate::{Error, Mechanism, Result, Table, Target, encrypted, local, sealed};
 use dyn_clone::DynClone;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fmt::Debug;
 
 const FORMAT: &str = "scumble-key-2";
@@ -101,6 +102,20 @@ impl Key {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// The digest of a secret, which changes where it counts what it answered, and is then to be saved anew; none of a design.
+    ///
+    /// # Errors
+    /// [`Error::Key`] where it cannot be written.
+    pub fn digest(&self) -> Result<Option<String>> {
+        let Self::Secret(secret) = self else {
+            return Ok(None);
+        };
+        let written = serde_json::to_vec(secret);
+        let failed =
+            |problem: serde_json::Error| Error::Key { file: "the key".into(), problem: problem.to_string() };
+        written.map(|bytes| Some(sealed::hexadecimal(&Sha256::digest(bytes)))).map_err(failed)
     }
 
     /// Whether a secret can be saved with it.

@@ -32,7 +32,12 @@ pub fn release(
 /// # Errors
 /// As [`release`].
 pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
-    map_blocks(mechanism, table, |_number, records| map_records(mechanism, records, |_point| Ok(())))
+    map_blocks(mechanism, table, |_number, records| view_block(mechanism, records))
+}
+
+/// The flat records of a block as [`view`] gives them.
+pub(crate) fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec<f64>> {
+    map_records(mechanism, records, |_point| Ok(()))
 }
 
 /// Releases the flat records of block number `block`, of [`BLOCK`] records each but for the last: what [`release`] does

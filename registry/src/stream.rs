@@ -1,16 +1,16 @@
 //! Releasing a file in bounded memory, on all cores, with the same output whatever their number.
 
-use crate::local::{BLOCK, release_block};
+use crate::local::{BLOCK, release_block, view_block};
 use crate::{
     Clipped, Clips, Decoder, Layout, LocalMechanism, RawRows, Reader, RecordDomain, Records, Result, Streams,
     Table, Target, TargetLayout, WriteRows,
 };
 use rayon::prelude::*;
 
-/// How a streamed release went. It is about the data: for their owner alone.
+/// How a streamed release or view went. It is about the data: for their owner alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Streamed {
-    /// How many records were released.
+    /// How many records were written.
     pub records: u64,
     /// What was clipped to the public bounds.
     pub clipped: Vec<Clipped>,
@@ -29,19 +29,45 @@ pub fn release<W: WriteRows>(
     reader: &mut Reader,
     decoder: &Decoder,
     streams: &Streams,
+    output: W,
+    on_progress: impl FnMut(u64) -> Result<()>,
+) -> Result<Streamed> {
+    let release = |number: u64, records: &[f64]| release_block(mechanism, records, streams, number);
+    rewrite(reader, decoder, release, output, on_progress)
+}
+
+/// Writes where all that `reader` reads lies in the space of what `mechanism` releases, without noise: what
+/// [`local::view`](crate::local::view) gives for the whole table. No guarantee covers it.
+///
+/// # Errors
+/// As [`release`].
+pub fn view<W: WriteRows>(
+    mechanism: &dyn LocalMechanism,
+    reader: &mut Reader,
+    decoder: &Decoder,
+    output: W,
+    on_progress: impl FnMut(u64) -> Result<()>,
+) -> Result<Streamed> {
+    rewrite(reader, decoder, |_number, records| view_block(mechanism, records), output, on_progress)
+}
+
+/// Writes what `map` makes of each block of flat records and its number, in their order.
+fn rewrite<W: WriteRows>(
+    reader: &mut Reader,
+    decoder: &Decoder,
+    map: impl Fn(u64, &[f64]) -> Result<Vec<f64>> + Sync,
     mut output: W,
     mut on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
     let encoder = reader.encoder().clone();
-    let release = |number: u64, rows: &RawRows| {
+    let map = |number: u64, rows: &RawRows| {
         let (mut records, mut clips) = (vec![], Clips::default());
         rows.encode(&encoder, &mut records, &mut clips)?;
-        let released = release_block(mechanism, &records, streams, number)?;
-        Ok((W::block(decoder, &released)?, rows.len(&encoder), clips))
+        Ok((W::block(decoder, &map(number, &records)?)?, rows.len(&encoder), clips))
     };
     let mut streamed = Streamed { records: 0, clipped: vec![] };
     let mut all_clips = Clips::default();
-    in_batches(reader, release, |(block, records, clips), bytes| {
+    in_batches(reader, map, |(block, records, clips), bytes| {
         output.write(block)?;
         streamed.records += records as u64;
         all_clips.add(&clips);

@@ -6,6 +6,9 @@ use crate::{DataSet, Result};
 use scumble_registry::{Error, Schema};
 use std::path::Path;
 
+/// What is publicly known of the columns.
+pub(crate) const SCHEMA: &str = include_str!("../schemas/adult.toml");
+
 const TARGET: &str = "income";
 
 /// What a row of the files has, which lack a header (`adult.names`).
@@ -31,7 +34,7 @@ const FILE_COLUMNS: [&str; 15] = [
 const FIRST_LINE_OF_TEST: &str = "|1x3 Cross validator";
 
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
-    let schema = Schema::from_toml(include_str!("../schemas/adult.toml"), "adult.toml")?;
+    let schema = Schema::from_toml(SCHEMA, "adult.toml")?;
     let train = stored::read(&folder.join("adult/adult.data"))?;
     let test = stored::read(&folder.join("adult/adult.test"))?;
     let mut encoded = Encoded::new(&schema, TARGET, &train.file)?;

@@ -6,7 +6,16 @@ use scumble_parquet::open;
 use scumble_registry::{
     Clipped, Kind, Loaded, OutOfBounds, Reader, RecordDomain, Result, Schema, Table, csv,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Where the public schema of a data set lies, by which mechanisms are designed for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SchemaAt {
+    /// In this file.
+    File(PathBuf),
+    /// With the [`Source`](crate::Source) of this name.
+    Source(&'static str),
+}
 
 /// Encoded records with a target, and how to speak of them.
 #[derive(Debug, Clone)]
@@ -19,6 +28,8 @@ pub struct DataSet {
     pub table: Table,
     /// Where they lie, by their schema.
     pub domain: RecordDomain,
+    /// Where that schema is; none for images, which have none.
+    pub schema: Option<SchemaAt>,
     /// The width of the target's bounds in its own unit; 1 for a class.
     pub target_width: f64,
     /// Whether its schema is a draft, whose bounds were taken from the records: then nothing is promised of them yet.
@@ -29,6 +40,9 @@ pub struct DataSet {
     /// its test records.
     pub train_records: Option<usize>,
 }
+
+/// What is publicly known of a wine.
+pub(crate) const WINE: &str = include_str!("../schemas/wine.toml");
 
 impl DataSet {
     /// The 1,599 red wines that come with linfa, good (six points of ten or more) or not. 240 of them repeat another row,
@@ -45,9 +59,10 @@ impl DataSet {
             }
             text += if points >= 6 { "good\n" } else { "bad\n" };
         }
-        let schema = Schema::from_toml(include_str!("../schemas/wine.toml"), "wine.toml")?;
+        let schema = Schema::from_toml(WINE, "wine.toml")?;
         let loaded = csv::read(text.as_bytes(), "wine quality", &schema, Some("quality"))?;
-        Self::new("wine quality", "quality", &schema, loaded)
+        let data = Self::new("wine quality", "quality", &schema, loaded)?;
+        Ok(Self { schema: Some(SchemaAt::Source("wine")), ..data })
     }
 
     /// A file, CSV or Parquet, by its schema, to learn the column `target`.
@@ -55,9 +70,10 @@ impl DataSet {
     /// # Errors
     /// Whatever is wrong with the file, in a sentence that names file, row, column and value.
     pub fn read(input: &Path, schema: &Path, target: &str) -> Result<Self> {
+        let at = SchemaAt::File(schema.into());
         let schema = Schema::read(schema)?;
         let loaded = Reader::new(open(input)?, &schema, Some(target), OutOfBounds::Clip)?.read_all()?;
-        Self::new(&input.display().to_string(), target, &schema, loaded)
+        Ok(Self { schema: Some(at), ..Self::new(&input.display().to_string(), target, &schema, loaded)? })
     }
 
     /// A file, CSV or Parquet, by its schema, to learn the column `target`, its records in the order of the dates in the column `by`, of which the schema
@@ -73,6 +89,7 @@ impl DataSet {
         by: &str,
         test_share: f64,
     ) -> crate::Result<Self> {
+        let at = SchemaAt::File(schema.into());
         let schema = Schema::read(schema)?;
         let reader = Reader::new(open(input)?, &schema, Some(target), OutOfBounds::Clip)?;
         let (loaded, cells) = reader.read_all_beside(by)?;
@@ -85,7 +102,8 @@ impl DataSet {
         let records = table.len();
         let test = ((records as f64 * test_share).round() as usize).max(1);
         let data = Self::new(&file, target, &schema, Loaded { table, ..loaded })?;
-        Ok(Self { train_records: Some(records.saturating_sub(test).max(1)), ..data })
+        let train_records = Some(records.saturating_sub(test).max(1));
+        Ok(Self { schema: Some(at), train_records, ..data })
     }
 
     /// The same data set of no more than `table`, without a split of its own.
@@ -95,6 +113,7 @@ impl DataSet {
             target: self.target.clone(),
             table,
             domain: self.domain.clone(),
+            schema: self.schema.clone(),
             target_width: self.target_width,
             is_drafted: self.is_drafted,
             clipped: vec![],
@@ -113,6 +132,7 @@ impl DataSet {
             target: target.into(),
             table: loaded.table,
             domain: loaded.domain,
+            schema: None,
             target_width,
             is_drafted: schema.is_draft(),
             clipped: loaded.clipped,

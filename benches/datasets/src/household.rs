@@ -8,6 +8,9 @@ use ndarray::Array2;
 use scumble_registry::{self as registry, Schema};
 use std::path::Path;
 
+/// What is publicly known of the columns.
+pub(crate) const SCHEMA: &str = include_str!("../schemas/household.toml");
+
 const FILE: &str = "household/household_power_consumption_aggre_clean.csv";
 const TARGET: &str = "next day";
 const HOURS: usize = 24;
@@ -31,7 +34,7 @@ pub fn power(folder: &Path) -> Result<Array2<f64>> {
 
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let (file, days) = days(folder)?;
-    let schema = Schema::from_toml(include_str!("../schemas/household.toml"), "household.toml")?;
+    let schema = Schema::from_toml(SCHEMA, "household.toml")?;
     let mut encoded = Encoded::new(&schema, TARGET, &file)?;
     for (number, pair) in (1..).zip(days.windows(2)) {
         let [today, next] = pair else { continue };

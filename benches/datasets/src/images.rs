@@ -58,6 +58,7 @@ impl Images {
             name: name.into(),
             target: target.into(),
             domain: RecordDomain::new(columns.clone(), Domain::unit_box(columns.len()), classes)?,
+            schema: None,
             table: Table::new(columns, pixels, Target::Class(labels.into()))?,
             target_width: 1.0,
             is_drafted: false,

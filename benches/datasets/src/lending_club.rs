@@ -15,10 +15,10 @@ const FILE: &str = "lending_club/loans_2007_2011.csv";
 const FIRST_TEST_MONTH: Date = date(2011, 7, 1);
 
 /// What is known of a borrower, and the rate.
-const LOAN: &str = include_str!("../schemas/lending-club.toml");
+pub(crate) const LOAN: &str = include_str!("../schemas/lending-club.toml");
 
 /// What is known of a loan when its rate is set.
-const ISSUED_LOAN: &str = concat!(
+pub(crate) const ISSUED_LOAN: &str = concat!(
     include_str!("../schemas/lending-club.toml"),
     include_str!("../schemas/lending-club-default.toml")
 );

@@ -1,6 +1,8 @@
 //! The data sets by name, and where they lie.
 
-use crate::{DataSet, Error, Result, adult, cifar, household, lending_club, mnist, valuation, wdbc};
+use crate::{
+    DataSet, Error, Result, SchemaAt, adult, cifar, data_set, household, lending_club, mnist, valuation, wdbc,
+};
 use scumble_registry::nearest_name;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,8 @@ pub struct Source {
     pub name: &'static str,
     /// What it holds and what is learned of it, in one line.
     pub about: &'static str,
+    /// What is publicly known of its columns, as TOML; none of images.
+    pub schema: Option<&'static str>,
     load: fn(&Path) -> Result<DataSet>,
 }
 
@@ -20,7 +24,8 @@ impl Source {
     /// # Errors
     /// [`Error::Missing`] for a file that is not there, else whatever is wrong with one.
     pub fn load(&self, folder: &Path) -> Result<DataSet> {
-        (self.load)(folder)
+        let data = (self.load)(folder)?;
+        Ok(DataSet { schema: self.schema.map(|_| SchemaAt::Source(self.name)), ..data })
     }
 }
 
@@ -28,46 +33,55 @@ const SOURCES: [Source; 9] = [
     Source {
         name: "adult",
         about: "48,842 people of a census: does one earn more than 50,000 dollars a year?",
+        schema: Some(adult::SCHEMA),
         load: adult::load,
     },
     Source {
         name: "cifar10",
         about: "colour images, 32 × 32, of ten kinds of things: as many of the 50,000 + 10,000 as there are",
+        schema: None,
         load: cifar::load,
     },
     Source {
         name: "household",
         about: "a house's power, hour by hour, on 1,408 days: its mean on the day after",
+        schema: Some(household::SCHEMA),
         load: household::load,
     },
     Source {
         name: "lending-club",
         about: "42,535 loans of 2007 to 2011: the interest rate, from what is known before it is set",
+        schema: Some(lending_club::LOAN),
         load: lending_club::load_rate,
     },
     Source {
         name: "lending-club-default",
         about: "42,535 loans of 2007 to 2011: paid back or charged off?",
+        schema: Some(lending_club::ISSUED_LOAN),
         load: lending_club::load_default,
     },
     Source {
         name: "mnist",
         about: "60,000 + 10,000 handwritten digits, 28 × 28: which one?",
+        schema: None,
         load: mnist::load,
     },
     Source {
         name: "valuation",
         about: "414 houses sold in New Taipei City in 2012 and 2013: the price of a unit of area",
+        schema: Some(valuation::SCHEMA),
         load: valuation::load,
     },
     Source {
         name: "wdbc",
         about: "569 breast tumours, by the nuclei of their cells: malignant or benign?",
+        schema: Some(wdbc::SCHEMA),
         load: wdbc::load,
     },
     Source {
         name: "wine",
         about: "1,599 red wines, built in: good (six points or more) or bad?",
+        schema: Some(data_set::WINE),
         load: |_| Ok(DataSet::wine()?),
     },
 ];

@@ -5,6 +5,9 @@ use crate::{DataSet, Result, stored};
 use scumble_registry::{OutOfBounds, Reader, Schema, Table, csv};
 use std::path::Path;
 
+/// What is publicly known of the columns.
+pub(crate) const SCHEMA: &str = include_str!("../schemas/valuation.toml");
+
 const TARGET: &str = "Y house price of unit area";
 
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
@@ -30,5 +33,5 @@ pub fn measurements(folder: &Path) -> Result<Table> {
 }
 
 fn schema() -> Result<Schema> {
-    Ok(Schema::from_toml(include_str!("../schemas/valuation.toml"), "valuation.toml")?)
+    Ok(Schema::from_toml(SCHEMA, "valuation.toml")?)
 }

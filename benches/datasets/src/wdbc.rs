@@ -6,6 +6,9 @@ use crate::{DataSet, Result, stored};
 use scumble_registry::{OutOfBounds, Schema, Table};
 use std::path::Path;
 
+/// What is publicly known of the columns.
+pub(crate) const SCHEMA: &str = include_str!("../schemas/wdbc.toml");
+
 const TARGET: &str = "Cancer";
 
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
@@ -24,7 +27,7 @@ pub fn measurements(folder: &Path) -> Result<Table> {
 }
 
 fn schema() -> Result<Schema> {
-    Ok(Schema::from_toml(include_str!("../schemas/wdbc.toml"), "wdbc.toml")?)
+    Ok(Schema::from_toml(SCHEMA, "wdbc.toml")?)
 }
 
 fn read(folder: &Path, schema: &Schema, out_of_bounds: OutOfBounds) -> Result<DataSet> {

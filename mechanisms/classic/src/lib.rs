@@ -12,6 +12,8 @@
 //!
 //! [`PrivateAnswer`] and [`GridSearch`] ask people how often a model is right, by randomised response of their answers, and choose by it.
 //!
+//! [`Arrangement`] decides what of a record a design protects, by whichever mechanism.
+//!
 //! [`Estimator`] takes means, variances, frequencies and histograms from what they release.
 //!
 //! All are local, and exact: the noise is an integer on a lattice, and no float error stands behind a claim.
@@ -24,6 +26,7 @@ mod grid_search;
 mod identity;
 mod laplace;
 mod portion;
+mod protection;
 mod randomized_response;
 mod sampled;
 mod validation;
@@ -35,6 +38,7 @@ pub use grid_search::{Asking, Candidate, Found, GridSearch, Judged};
 pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
 pub use portion::Protect;
+pub use protection::{Arrangement, LABEL_SHARE, asked, protected};
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use sampled::{DUCHI, PIECEWISE, SampledNumbers};
 pub use validation::{Accuracy, PrivateAnswer, private_accuracy};

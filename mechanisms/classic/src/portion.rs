@@ -6,6 +6,7 @@ use scumble_registry::{
     TargetDomain, Unit, in_clear,
 };
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::Range;
 
 /// The portion of a record that is randomised.
@@ -18,6 +19,17 @@ pub enum Protect {
     Features,
     /// The label; the features leave in clear.
     Label,
+}
+
+/// As it is asked for.
+impl fmt::Display for Protect {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Record => "record",
+            Self::Features => "features",
+            Self::Label => "label",
+        })
+    }
 }
 
 /// Parameters of a mechanism that adds noise to numbers.

@@ -1,11 +1,13 @@
 //! `scumble compare`.
 
+use super::protect::ProtectArgument;
 use super::setting::Setting;
 use super::{
     Failure, command_line, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped,
 };
 use crate::compare::{
-    self, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Tuning, in_words,
+    self, Choice, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Tuning,
+    VOLUNTEERS, in_words,
 };
 use crate::datasets::DataSet;
 use crate::page::Page;
@@ -64,7 +66,12 @@ pub(super) struct CompareArguments {
     /// The share of the other records that volunteers for designs to learn from: they are neither released nor tested on [default: 0].
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     volunteers: Option<f64>,
-    /// The label's share of ε, where a mechanism protects features only and randomised response takes the label [default: 0.5].
+    /// What of a record is to be protected: mechanisms that cannot protect it are left out. If nothing is said, each protects the most that it
+    /// can, the whole record where the label can take noise of its own.
+    #[arg(long, value_name = "PART")]
+    protect: Option<ProtectArgument>,
+    /// The label's share of ε, where a mechanism protects features only: randomised response then takes a category, and Laplace noise a
+    /// number [default: 0.5].
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     label_share: Option<f64>,
     /// The seed of splits and noise [default: 1].
@@ -173,6 +180,7 @@ fn comparison(
     }
     comparison.delta = arguments.delta.unwrap_or(comparison.delta);
     comparison.trials = arguments.trials.unwrap_or(comparison.trials);
+    comparison.protect = arguments.protect.map(Into::into).or(comparison.protect);
     comparison.label_share = arguments.label_share.unwrap_or(comparison.label_share);
     comparison.seed = arguments.seed.unwrap_or(comparison.seed);
     Ok(comparison)
@@ -358,7 +366,26 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
         });
         table.add_row(std::iter::once(choices[0].protects.to_string()).chain(cells));
     }
-    format!("What to choose, by {} by {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt())
+    let table =
+        format!("What to choose, by {} by {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt());
+    table + &commands(&choices)
+}
+
+/// How to make what was chosen.
+fn commands(choices: &[Choice]) -> String {
+    let made = choices.iter().filter_map(|choice| {
+        let command = choice.best?.1.design.as_ref()?;
+        Some(format!("  {}, ε = {}:\n    {command}\n", choice.protects, number::short(choice.epsilon)))
+    });
+    let made: String = made.collect();
+    if made.is_empty() {
+        return made;
+    }
+    let volunteers = match made.contains(VOLUNTEERS) {
+        true => format!("\n  {VOLUNTEERS} stands for a file of your volunteers' records.\n"),
+        false => String::new(),
+    };
+    format!("The commands that design it:\n{made}{volunteers}\n")
 }
 
 /// What was chosen, and on whose records.

@@ -1,7 +1,10 @@
 //! `scumble design`: a mechanism, or several side by side, as a file to ship.
 
+use super::protect::ProtectArgument;
+use super::schema::public_schema;
 use super::setting::Setting;
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
+use crate::classic::{Arrangement, LABEL_SHARE, Protect, asked, protected};
 use crate::parquet::open;
 use crate::registry::{
     Brief, Budget, Clipped, Design, Existing, Kind, NewFile, OutOfBounds, Part, Readable, Reader, Registry,
@@ -24,8 +27,11 @@ pub(super) struct DesignArguments {
     #[arg(long, value_name = "COLUMN,…")]
     columns: Vec<String>,
     /// What is publicly known of the columns. It becomes part of the design.
-    #[arg(long, value_name = "SCHEMA.toml")]
-    schema: PathBuf,
+    #[arg(long, value_name = "SCHEMA.toml", required_unless_present = "data", conflicts_with = "data")]
+    schema: Option<PathBuf>,
+    /// A public data set by name, as in comparisons, whose schema it is.
+    #[arg(long, value_name = "NAME")]
+    data: Option<String>,
     /// The column that is to be learned: the label.
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
@@ -35,8 +41,11 @@ pub(super) struct DesignArguments {
     /// δ.
     #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
     delta: f64,
-    /// The label's share of ε, where it is released by a mechanism of its own: one half by default. Where none is given for
-    /// it, randomised response takes a category, and Laplace noise a number.
+    /// What of a record is to be protected: all of it, if nothing is said. What the mechanism does not protect by itself of a label takes
+    /// randomised response, if it is a category, or Laplace noise, if it is a number; what protects less than is asked for is refused.
+    #[arg(long, value_name = "PART")]
+    protect: Option<ProtectArgument>,
+    /// The label's share of ε, where a mechanism of its own releases it: one half by default.
     #[arg(long, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
     label_share: Option<f64>,
     /// Records that may shape the design, as CSV or Parquet.
@@ -60,9 +69,6 @@ pub(super) struct DesignArguments {
     force: bool,
 }
 
-/// The label's share of ε where none is said.
-const LABEL_SHARE: f64 = 0.5;
-
 #[derive(Clone, Copy, ValueEnum)]
 enum Promise {
     /// Nothing: their records are public.
@@ -74,12 +80,11 @@ enum Promise {
 }
 
 pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: bool) -> Result<(), Failure> {
-    let read = [Some(&arguments.schema), arguments.volunteers.as_ref(), arguments.task.as_ref()];
+    let read = [&arguments.schema, &arguments.volunteers, &arguments.task];
     let read: Vec<PathBuf> = read.into_iter().flatten().cloned().collect();
     refuse_overlaps(&read, &[&arguments.output])?;
     // Before minutes of learning.
-    let schema = Schema::read(&arguments.schema)?.settled()?;
-    let target = arguments.target.as_deref();
+    let schema = schema(arguments)?.settled()?;
     let (brief, clipped) = brief(arguments, &schema)?;
     let settings: Vec<Setting> =
         arguments.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?;
@@ -87,13 +92,8 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     apply(&settings, &mut parts, arguments.mechanism.len() < 2)?;
     // Some learn for minutes.
     let design = spinning("designing", || match &parts[..] {
-        [only] if arguments.columns.is_empty() => {
-            only.plugin.design(&only.parameters, &brief)?.for_records(schema.clone(), target)
-        }
-        parts => {
-            let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
-            Design::side_by_side(&schema, target, &brief, parts, label_share)
-        }
+        [only] if arguments.columns.is_empty() => by_one(arguments, only, &brief, &schema),
+        parts => side_by_side(arguments, parts, &brief, &schema),
     })?;
     let guarantee = design.mechanism().guarantee();
     let text = design.to_json()?;
@@ -117,6 +117,65 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
         }));
     }
     print(&format!("{} holds the design. It\n\n{guarantee}", arguments.output.display()))
+}
+
+/// What is publicly known of the columns.
+fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
+    match (&arguments.schema, &arguments.data) {
+        (Some(file), _) => Ok(Schema::read(file)?),
+        (None, name) => {
+            Ok(Schema::from_toml(public_schema(name.as_deref().unwrap_or_default())?, "the schema")?)
+        }
+    }
+}
+
+/// By the one mechanism that is named, arranged to protect what is asked for.
+fn by_one(
+    arguments: &DesignArguments,
+    part: &Part,
+    brief: &Brief,
+    schema: &Schema,
+) -> Result<Design, Failure> {
+    let Part { plugin, parameters, .. } = part;
+    let wanted = wanted(arguments, parameters);
+    let arrangement = match arguments.label_share {
+        Some(_) if wanted != Protect::Record => {
+            let problem =
+                format!("--label-share is for the whole record, and --protect {wanted} asks for less");
+            return Err(problem.into());
+        }
+        Some(_) => Arrangement::WithLabel,
+        None => Arrangement::find(plugin, parameters, brief, Some(wanted))?,
+    };
+    let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
+    let design = arrangement.design(plugin, parameters, brief, label_share)?;
+    Ok(design.for_records(schema.clone(), arguments.target.as_deref())?)
+}
+
+/// By several mechanisms, each for its columns.
+fn side_by_side(
+    arguments: &DesignArguments,
+    parts: &[Part],
+    brief: &Brief,
+    schema: &Schema,
+) -> Result<Design, Failure> {
+    let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
+    let design = Design::side_by_side(schema, arguments.target.as_deref(), brief, parts, label_share)?;
+    let wanted = wanted(arguments, &Value::Null);
+    match protected(&design.mechanism().guarantee()) {
+        Some(own) if own != Protect::Record && own != wanted => Err(format!(
+            "the mechanisms protect the {own}, and not the {wanted}; --protect {own} asks for no more"
+        )
+        .into()),
+        _ => Ok(design),
+    }
+}
+
+/// What of a record is to be protected. A share for the label says that all of it is.
+fn wanted(arguments: &DesignArguments, parameters: &Value) -> Protect {
+    let said = arguments.protect.map(Protect::from);
+    let said = said.or(arguments.label_share.map(|_| Protect::Record));
+    asked(said, parameters).unwrap_or(Protect::Record)
 }
 
 /// What the parts are designed from, and what was clipped of the volunteers' records.
@@ -154,7 +213,6 @@ fn parts<'a>(
         (named, given, _) if named == given => {
             arguments.columns.iter().map(|list| list.split(',').map(str::trim).collect()).collect()
         }
-        (1, 0, Some(_)) if arguments.label_share.is_some() => vec![features()],
         (1, 0, _) => vec![all().collect()],
         (2, 0, Some(target)) => vec![features(), vec![target]],
         (named, given, _) => {
@@ -168,7 +226,8 @@ fn parts<'a>(
     for (name, columns) in names.into_iter().zip(columns) {
         parts.push(Part { plugin: registry.get(name)?, parameters: Value::Null, columns });
     }
-    if let (Some(target), Some(_)) = (target, arguments.label_share) {
+    let is_composed = parts.len() > 1 || !arguments.columns.is_empty();
+    if let (Some(target), Some(_), true) = (target, arguments.label_share, is_composed) {
         match parts.iter().find(|part| part.columns.contains(&target)) {
             Some(part) if part.columns.len() > 1 => {
                 let name = part.plugin.name;

@@ -1,7 +1,8 @@
 //! `scumble list` and `scumble describe`.
 
+use super::view;
 use super::{Failure, print, print_json};
-use crate::registry::{Design, Plugin, Records, Registry, Side};
+use crate::registry::{Design, Plugin, Records, Registry, ShapedBy, Side};
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -48,6 +49,7 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
             "schema": records.map(|records| &records.schema),
             "target": records.and_then(|records| records.target.as_ref()),
             "records": design.mechanism().domain(),
+            "needs_view": design.needs_view()?,
             "guarantee": guarantee.to_json(),
         }));
     }
@@ -58,17 +60,40 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
             text += &format!("takes       {:?}{label}: {}\n", column.name, column.kind);
         }
     }
-    print(format!("{text}\n{guarantee}").trim_end())
+    text += &format!("\n{guarantee}\n");
+    if records.is_some() {
+        text += &steps(&design, file)?;
+    }
+    print(text.trim_end())
+}
+
+/// How to release by this design, and to use a model of the release.
+fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
+    let key = design.mechanism().as_local().is_none().then(|| Path::new("keys/key.json"));
+    let with_key = if key.is_some() { " --key keys/key.json" } else { "" };
+    let file_name = file.display().to_string();
+    let file_name = shlex::try_quote(&file_name).unwrap_or_default();
+    let mut text = format!(
+        "\nTo release by it:\n  scumble release --design {file_name} --input private.csv --output released.csv{with_key}\n"
+    );
+    if design.needs_view()? {
+        text += &format!(
+            "To use a model of the release: on viewed records, and not on clean ones. No guarantee covers them.\n  {}\n",
+            view::command(file, key)
+        );
+    }
+    Ok(text)
 }
 
 pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result<(), Failure> {
     let plugin = registry.get(name)?;
     let example = (plugin.example)()?;
-    let mechanism = plugin.design(&example.parameters, &example.brief)?.into_mechanism();
-    let guarantee = mechanism.guarantee();
+    let design = plugin.design(&example.parameters, &example.brief)?;
+    let guarantee = design.mechanism().guarantee();
     if as_json {
         let mut value = summary(plugin);
         value["parameters"] = (plugin.parameters)().to_value();
+        value["needs_view"] = design.needs_view()?.into();
         value["example"] = json!({
             "records": example.brief.domain,
             "budget": example.brief.budget,
@@ -88,10 +113,18 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
     }
     let domain = &example.brief.domain;
     text += &format!(
-        "\nThe card of an example, records of {} with a budget of ε = {} and δ = {:e}:\n\n{guarantee}",
+        "\nThe card of an example, records of {} with a budget of ε = {} and δ = {:e}:\n\n{guarantee}\n",
         domain.columns().join(", "),
         example.brief.budget.epsilon(),
         example.brief.budget.delta(),
     );
+    let volunteers = match guarantee.shaped_by {
+        ShapedBy::PublicKnowledge => "",
+        _ => " --volunteers volunteers.csv --volunteers-are consented",
+    };
+    text += &format!(
+        "\nTo design it:\n  scumble design {name} --schema schema.toml --target COLUMN --epsilon 1{volunteers} --output design.json"
+    );
+    text += &steps(&design, Path::new("design.json"))?;
     print(text.trim_end())
 }

@@ -17,11 +17,13 @@ mod labelled;
 mod ledger;
 mod list;
 mod passphrase;
+mod protect;
 mod release;
 mod reproduce;
 mod schema;
 mod setting;
 mod solve;
+mod view;
 
 use crate::adversary::Broken;
 use crate::registry::{Clipped, Error, Registry, is_same_file};
@@ -63,6 +65,8 @@ enum Command {
     Design(design::DesignArguments),
     /// Release a file of records by a saved design.
     Release(release::ReleaseArguments),
+    /// Where clean records lie in the space of a release, for models that learned from it. What it writes is not private.
+    View(view::ViewArguments),
     /// Count what is spent on data sets.
     Ledger {
         #[command(subcommand)]
@@ -129,6 +133,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Schema(arguments_of) => schema::schema(&arguments_of, arguments.json),
         Command::Design(arguments_of) => design::design(&registry, &arguments_of, arguments.json),
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
+        Command::View(arguments_of) => view::view(&registry, &arguments_of, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),
         Command::Account { command } => account::account(&command, arguments.json),
         Command::Solve { command } => solve::solve(&command, arguments.json),

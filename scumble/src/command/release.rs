@@ -1,6 +1,7 @@
 //! `scumble release`: a file of records, by a saved design.
 
 use super::passphrase::Passphrase;
+use super::view;
 use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::parquet::{self, is_named_as_parquet, open};
 use crate::registry::{
@@ -78,6 +79,7 @@ pub(super) fn release(
 ) -> Result<(), Failure> {
     let design = Design::read(&arguments.design, registry)?;
     check_places(arguments, design.mechanism())?;
+    let view = view_of(&design, arguments)?;
     stop_when_interrupted()?;
     let mut outputs = Outputs::create(arguments)?;
     let randomness = match arguments.seed {
@@ -99,14 +101,21 @@ pub(super) fn release(
     };
     work.bar.finish_and_clear();
     let is_charged = work.is_charged;
-    let done = done.and_then(|done| outputs.commit(&design, &done).map(|()| done));
+    let done = done.and_then(|done| outputs.commit(&design, &done, view.as_deref()).map(|()| done));
     let done = done.map_err(|failure| match is_charged {
         true => Failure::from(AfterCharge(failure)),
         false => failure,
     })?;
     tell_clipped(&arguments.input.display().to_string(), &done.clipped);
+    if let Some(view) = &view {
+        complain(&format!(
+            "a model of {} is to be used on viewed records, and not on clean ones: {view}",
+            arguments.output.display()
+        ));
+    }
     if as_json {
         return print_json(&json!({
+            "view": view,
             "output": arguments.output,
             "records": done.records,
             "guarantee": done.guarantee.to_json(),
@@ -118,6 +127,12 @@ pub(super) fn release(
         done.records,
         done.guarantee.summary()
     ))
+}
+
+/// The command that views records for models of the release, where these cannot be used on clean ones.
+fn view_of(design: &Design, arguments: &ReleaseArguments) -> Result<Option<String>, Error> {
+    let command = || view::command(&arguments.design, arguments.key.as_deref());
+    Ok(design.needs_view()?.then(command))
 }
 
 /// # Errors
@@ -177,7 +192,7 @@ impl Outputs {
     }
 
     /// The release appears last: where it is, its key and card are.
-    fn commit(self, design: &Design, done: &Done) -> Result<(), Failure> {
+    fn commit(self, design: &Design, done: &Done, view: Option<&str>) -> Result<(), Failure> {
         if let (Some((file, passphrase)), Some(key)) = (self.key, &done.key) {
             file.finish(key.save(&passphrase)?.unwrap_or_default().as_bytes())?;
         }
@@ -185,6 +200,7 @@ impl Outputs {
             let card = json!({
                 "design": {"origin": design.origin(), "digest": design.digest()?},
                 "records": done.records,
+                "view": view,
                 "guarantee": done.guarantee.to_json(),
                 "noise": {
                     "columns": done.columns,
@@ -282,8 +298,8 @@ impl Work<'_> {
 
     fn reader(&self) -> Result<Reader<'static>, Error> {
         let records = self.design.records()?;
-        let out_of_bounds = if self.arguments.strict { OutOfBounds::Reject } else { OutOfBounds::Clip };
         let rows = open(&self.arguments.input)?;
+        let out_of_bounds = out_of_bounds(self.arguments.strict);
         Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)
     }
 
@@ -308,12 +324,25 @@ impl Work<'_> {
     }
 
     fn go_on(&self, bytes: u64) -> Result<(), Error> {
-        self.bar.set_position(bytes);
-        if INTERRUPTED.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        Ok(())
+        go_on(&self.bar, bytes)
     }
+}
+
+/// What becomes of numbers outside their bounds.
+pub(super) fn out_of_bounds(strict: bool) -> OutOfBounds {
+    if strict { OutOfBounds::Reject } else { OutOfBounds::Clip }
+}
+
+/// Shows how far it is.
+///
+/// # Errors
+/// [`Error::Interrupted`] where it is to stop.
+pub(super) fn go_on(bar: &ProgressBar, bytes: u64) -> Result<(), Error> {
+    bar.set_position(bytes);
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    Ok(())
 }
 
 /// What went wrong when the ledger had been charged.
@@ -324,7 +353,7 @@ struct AfterCharge(#[source] Failure);
 /// Set by the first interrupt; files that are still aside are taken away then. The second one does not wait for that.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-fn stop_when_interrupted() -> Result<(), Failure> {
+pub(super) fn stop_when_interrupted() -> Result<(), Failure> {
     Ok(ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -332,6 +361,6 @@ fn stop_when_interrupted() -> Result<(), Failure> {
     })?)
 }
 
-fn length_of(input: &Path) -> u64 {
+pub(super) fn length_of(input: &Path) -> u64 {
     std::fs::metadata(input).map(|found| found.len()).unwrap_or(0)
 }

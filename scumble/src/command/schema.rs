@@ -1,34 +1,74 @@
 //! `scumble schema`.
 
 use super::{Failure, print, print_json, refuse_overlaps};
+use crate::datasets;
 use crate::parquet::open;
-use crate::registry::{Existing, NewFile, Readable, Schema, draft};
+use crate::registry::{Existing, NewFile, Readable, Records, Schema, csv, draft, stream};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Args)]
 pub(super) struct SchemaArguments {
-    /// A file of records, CSV with a header or Parquet.
-    #[arg(value_name = "FILE")]
-    input: PathBuf,
-    /// Where the draft goes; else it is printed.
+    /// A file of records, CSV with a header or Parquet, of which a draft is made.
+    #[arg(value_name = "FILE", required_unless_present = "data", conflicts_with = "data")]
+    input: Option<PathBuf>,
+    /// A public data set by name, as in comparisons, whose own schema is wanted: no draft.
+    #[arg(long, value_name = "NAME")]
+    data: Option<String>,
+    /// Where the schema goes; else it is printed.
     #[arg(long, value_name = "SCHEMA.toml")]
     output: Option<PathBuf>,
-    /// Replace a schema that stands there.
-    #[arg(long, requires = "output")]
+    /// Where the records of the public data set go, as CSV.
+    #[arg(long, value_name = "FILE.csv", requires = "data")]
+    records: Option<PathBuf>,
+    /// Replace what stands there.
+    #[arg(long)]
     force: bool,
 }
 
+/// What is publicly known of the columns of this data set, as TOML.
+///
+/// # Errors
+/// Where there is no such data set, or it has no columns of numbers and levels.
+pub(super) fn public_schema(name: &str) -> Result<&'static str, Failure> {
+    let schema = datasets::source(name)?.schema;
+    Ok(schema.ok_or_else(|| format!("{name}: its records are images, for which there is no schema"))?)
+}
+
+/// The records of this data set as rows of a file.
+fn records_of(name: &str, schema: &Schema) -> Result<Vec<u8>, Failure> {
+    let data = datasets::source(name)?.load(&datasets::folder())?;
+    let records = Records { schema: schema.clone(), target: Some(data.target) };
+    let decoder = stream::decoder(&data.table, &data.domain, &records);
+    let mut text = vec![];
+    stream::write(&data.table, &decoder, csv::Writer::new(&mut text, &decoder)?)?;
+    Ok(text)
+}
+
 pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), Failure> {
-    let SchemaArguments { input, output, force } = arguments;
-    refuse_overlaps(std::slice::from_ref(input), &output.iter().collect::<Vec<_>>())?;
-    let text = draft(open(input)?)?;
-    if let Some(output) = output {
-        let existing = if *force { Existing::Replace } else { Existing::Keep };
-        NewFile::create(output, existing, Readable::AsUsual)?.finish(text.as_bytes())?;
+    let SchemaArguments { input, data, output, records, force } = arguments;
+    let read: Vec<PathBuf> = input.iter().cloned().collect();
+    refuse_overlaps(&read, &[output, records].into_iter().flatten().collect::<Vec<_>>())?;
+    let (text, source) = match (input, data) {
+        (Some(input), _) => (draft(open(input)?)?, input.display().to_string()),
+        (None, name) => {
+            let name = name.as_deref().unwrap_or_default();
+            (public_schema(name)?.to_owned(), name.to_owned())
+        }
+    };
+    let schema = Schema::from_toml(&text, &source)?;
+    let rows = records.as_ref().map(|_| records_of(&source, &schema)).transpose()?;
+    let existing = if *force { Existing::Replace } else { Existing::Keep };
+    let create = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
+    // Both are there, or none of them.
+    let aside = (output.as_ref().map(create).transpose()?, records.as_ref().map(create).transpose()?);
+    if let Some(file) = aside.0 {
+        file.finish(text.as_bytes())?;
     }
-    let schema = Schema::from_toml(&text, &input.display().to_string())?;
+    if let (Some(file), Some(rows)) = (aside.1, rows) {
+        file.finish(&rows)?;
+    }
     if as_json {
         return print_json(
             &json!({ "output": output, "draft": schema.is_draft(), "column": schema.columns() }),
@@ -40,6 +80,9 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
     let columns = schema.columns().iter().map(|column| format!("  {:?}, {}", column.name, column.kind));
     let columns = columns.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
     let output = output.display();
+    if !schema.is_draft() {
+        return print(&format!("{output} holds what is publicly known of\n\n{columns}"));
+    }
     print(&format!(
         "{output} holds a draft, of\n\n{columns}\n\nIts bounds and levels come from the records, and so they give away something of them. Compare \
          mechanisms by\nit; before anything is released, put there what is publicly known, and take `draft = true` away."

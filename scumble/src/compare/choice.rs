@@ -1,7 +1,7 @@
 //! What to choose at a budget, and what it costs.
 
 use super::{Metric, Outcome, Row, Scores};
-use crate::registry::{Guarantee, Notion, Unit};
+use crate::registry::{Notion, Unit};
 
 /// How many standard errors better than a blind guess a mean must be to say that something was learned.
 const CLEARLY: f64 = 2.0;
@@ -36,7 +36,7 @@ impl Outcome {
         let without = without_mechanism(scores);
         let choice = |protects: Unit, epsilon: f64| {
             let apt = |(_, row): &(&str, &Row)| {
-                row.epsilon == Some(epsilon) && protected(&row.guarantee) == Some(protects)
+                row.epsilon == Some(epsilon) && row.guarantee.protects(Notion::is_dp) == Some(protects)
             };
             let best = rows().filter(apt).min_by(|(_, a), (_, b)| metric.best_first(a.mean, b.mean))?;
             let best = is_clearly_better(metric, best.1, blind_guess).then_some(best);
@@ -49,14 +49,6 @@ impl Outcome {
         let of_unit = |unit: Unit| epsilons.iter().filter_map(move |&epsilon| choice(unit, epsilon));
         [Unit::Record, Unit::Features, Unit::Label].into_iter().flat_map(of_unit).collect()
     }
-}
-
-/// What differential privacy is promised of: the whole record, or a part of it.
-fn protected(guarantee: &Guarantee) -> Option<Unit> {
-    let standing = guarantee.claims.iter().filter(|claim| claim.warning().is_none());
-    let dp = standing.filter(|claim| matches!(claim.notion, Notion::LocalDp(_) | Notion::CentralDp(_)));
-    let units: Vec<Unit> = dp.map(|claim| claim.protects).collect();
-    [Unit::Record, Unit::Features, Unit::Label].into_iter().find(|unit| units.contains(unit))
 }
 
 /// The mean of the model that learned from records as they are: of the identity, or else at no budget.

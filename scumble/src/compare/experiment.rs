@@ -3,6 +3,7 @@
 use super::data::misfit;
 use super::{Adversary, Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
 use super::{check_epsilons, check_trials, split::check_part, split::check_share, tuning};
+use crate::classic::Protect;
 use crate::datasets::{self, DataSet};
 use crate::registry::{self, Registry, number};
 use serde::Deserialize;
@@ -46,6 +47,7 @@ pub struct Experiment {
     delta: Option<f64>,
     trials: Option<usize>,
     seed: Option<u64>,
+    protect: Option<Protect>,
     label_share: Option<f64>,
     metrics: Option<Vec<Metric>>,
     data: Data,
@@ -236,6 +238,7 @@ impl Experiment {
             epsilons: self.epsilon.clone().unwrap_or(default.epsilons),
             delta: self.delta.unwrap_or(default.delta),
             trials: self.trials.unwrap_or(default.trials),
+            protect: self.protect,
             label_share: self.label_share.unwrap_or(default.label_share),
             seed: self.seed.unwrap_or(default.seed),
             ..default
@@ -405,6 +408,10 @@ mod tests {
             ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 stands there twice"),
             ("epsilon = []", "exp.toml: epsilon: a comparison needs one epsilon or more"),
             ("delta = 1", "exp.toml: delta: delta must be zero or more and below one"),
+            (
+                "protect = \"all\"",
+                "exp.toml: line 1: unknown variant `all`, expected one of `record`, `features`, `label`",
+            ),
             ("label_share = 1", "exp.toml: label_share: label_share must lie strictly between"),
             ("metrics = [\n\"acuracy\"]", "there is no metric \"acuracy\"; did you mean \"accuracy\"?"),
             ("metrics = [\"rmse\"]", "exp.toml: metrics: wine quality: the metric \"rmse\" is for numbers"),
@@ -482,6 +489,14 @@ mod tests {
         let default = Comparison::new(DataSet::wine().unwrap(), entrants);
         assert_eq!(format!("{comparison:?}"), format!("{default:?}"));
         assert_eq!(experiment.entrants(&registry).unwrap().len(), default.entrants.len());
+    }
+
+    #[test]
+    fn what_is_to_be_protected_is_said_in_the_file() {
+        let registry = Registry::installed().unwrap();
+        let experiment = read("protect = \"features\"").unwrap();
+        let comparison = experiment.comparison(DataSet::wine().unwrap(), Entrant::quick(&registry)).unwrap();
+        assert_eq!(comparison.protect, Some(Protect::Features));
     }
 
     #[test]

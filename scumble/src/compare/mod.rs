@@ -4,6 +4,7 @@
 mod adversary;
 mod choice;
 mod data;
+mod designed;
 mod experiment;
 mod metric;
 mod model;
@@ -15,6 +16,7 @@ mod tuning;
 
 pub use adversary::Adversary;
 pub use choice::Choice;
+pub(crate) use designed::VOLUNTEERS;
 pub use experiment::Experiment;
 pub use metric::Metric;
 pub use model::{Model, Settings};
@@ -23,18 +25,18 @@ pub use split::{SplitKind, Splitting, balance};
 pub(crate) use tuning::Tuning;
 pub use tuning::{Chosen, Tunable, Tuned, TunedOn};
 
-use crate::classic::RandomizedResponse;
+use crate::classic::{Arrangement, LABEL_SHARE, Protect, asked};
 use crate::classifier;
 use crate::datasets::{self, DataSet};
 use crate::linear;
 use crate::registry::{
-    self, Brief, Budget, Composed, Guarantee, Mechanism, Notion, Plugin, Randomness, Registry, Table, Target,
+    self, Brief, Budget, Guarantee, Mechanism, Notion, Plugin, Randomness, Registry, Table, Target,
     TargetDomain, Unit, Volunteers, number,
 };
 use crate::store::{self, Store, hexadecimal};
 use crate::svm;
 use data::{blind_guesses, check_learnable, misfit};
-use outcome::LABEL_SHARE;
+use outcome::LABEL_SHARE as LABEL_SHARE_GIVEN;
 use rayon::prelude::*;
 use scored::{Score, Scored};
 use serde_json::{Map, Value, json};
@@ -128,7 +130,10 @@ pub struct Comparison {
     pub metrics: Vec<Metric>,
     /// The adversary, who takes part where a metric is of her.
     pub adversary: Adversary,
-    /// The share of ε that a label gets where a mechanism leaves it to randomised response, in (0, 1).
+    /// What of a record is protected: mechanisms that cannot protect it are left out, but for those that claim nothing. If nothing is said,
+    /// each protects the most that it can, and its row says what.
+    pub protect: Option<Protect>,
+    /// The share of ε that a label gets where a mechanism of its own releases it, in (0, 1).
     pub label_share: f64,
     /// The seed of splits and noise.
     pub seed: u64,
@@ -194,6 +199,8 @@ struct Cell {
     entrant: Entrant,
     /// As they are shown.
     parameters: Value,
+    /// The command that makes it, where there is one.
+    design: Option<String>,
     epsilon: Option<f64>,
     mechanism: Box<dyn Mechanism>,
     /// What was chosen on volunteers, if anything was.
@@ -215,7 +222,7 @@ impl fmt::Display for Cell {
 
 impl Comparison {
     /// These entrants on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
-    /// trials on splits at random with a fifth of the records for tests, half of ε for labels, seed 1, the first model and metric that
+    /// trials on splits at random with a fifth of the records for tests, half of ε for labels of their own, seed 1, the first model and metric that
     /// fit the target, and what an adversary who knows half of the records learns of the others.
     pub fn new(data: DataSet, entrants: Vec<Entrant>) -> Self {
         let target = data.domain.target();
@@ -229,7 +236,8 @@ impl Comparison {
             delta: 1e-6,
             trials: 50,
             splitting: Splitting::random(0.2),
-            label_share: 0.5,
+            protect: None,
+            label_share: LABEL_SHARE,
             seed: 1,
         }
     }
@@ -497,21 +505,25 @@ impl Comparison {
                 format!("its labels leave as vectors, and the model {:?} does not learn them", model.name());
             return Err(registry::Error::not_applicable(entrant.plugin.name, reason).into());
         }
-        let is_completed = leaves_label(&**probe);
+        let name = entrant.plugin.name;
+        let wanted = asked(self.protect, &entrant.parameters);
+        let arrangement = Arrangement::of(name, &probe.guarantee(), self.data.domain.target(), wanted)?;
         let design = |entrant: &Entrant, epsilon: f64| {
-            let design = match is_completed && epsilon.is_finite() {
-                true => self.completed(entrant, &brief(epsilon)?),
-                false => self.alone(entrant, &brief(epsilon)?),
-            };
-            design.map_err(|error| named(epsilon, error))
+            let Entrant { plugin, parameters, .. } = entrant;
+            let design = arrangement.design(plugin, parameters, &brief(epsilon)?, self.label_share);
+            let design = design.map_err(|error| named(epsilon, error))?;
+            Ok::<_, Error>(design.into_mechanism())
         };
+        let protects = arrangement.protects(&probe.guarantee());
+        let is_completed = arrangement == Arrangement::WithLabel;
         let mut parameters = entrant.given();
         if is_completed {
-            parameters[LABEL_SHARE] = self.label_share.into();
+            parameters[LABEL_SHARE_GIVEN] = self.label_share.into();
         }
         let has_dp = probe.guarantee().has_dp();
         let cell = |epsilon: f64, chosen: &Entrant, mechanism: Box<dyn Mechanism>| {
             Ok(Cell {
+                design: self.design_command(chosen, protects, is_completed, epsilon, &*mechanism),
                 parameters: parameters.clone(),
                 epsilon: has_dp.then_some(epsilon),
                 mechanism,
@@ -526,9 +538,13 @@ impl Comparison {
             })
         };
         if !has_dp {
-            // Whatever it is given, it claims the same: the probe is it.
+            // Whatever it is given, it claims the same: alone, the probe is it.
             let place = self.best_of(&candidates, rehearsal, 1.0)?;
-            return Ok(vec![cell(1.0, &candidates[place], probes.swap_remove(place))?]);
+            let mechanism = match arrangement {
+                Arrangement::Alone => probes.swap_remove(place),
+                _ => design(&candidates[place], 1.0)?,
+            };
+            return Ok(vec![cell(1.0, &candidates[place], mechanism)?]);
         }
         let at = |&epsilon: &f64| {
             let chosen = &candidates[self.best_of(&candidates, rehearsal, epsilon)?];
@@ -572,17 +588,6 @@ impl Comparison {
     /// The mechanism as it is.
     fn alone(&self, entrant: &Entrant, brief: &Brief) -> registry::Result<Box<dyn Mechanism>> {
         Ok(entrant.plugin.design(&entrant.parameters, brief)?.into_mechanism())
-    }
-
-    /// The mechanism for the features, and randomised response for the label: the whole record is protected within the budget.
-    fn completed(&self, entrant: &Entrant, brief: &Brief) -> registry::Result<Box<dyn Mechanism>> {
-        let (label, features) = brief.budget.split(self.label_share)?;
-        // Randomised response has no use for δ.
-        let features = Budget::new(features.epsilon(), brief.budget.delta())?;
-        let features = brief.for_part(brief.domain.without_target())?.with_budget(features);
-        let label = RandomizedResponse::new(brief.domain.without_features(), label.epsilon())?;
-        let both = Composed::features_with_labels(self.alone(entrant, &features)?, Box::new(label))?;
-        Ok(Box::new(both))
     }
 
     /// Releases once for all that have not been scored `before`; `on_scored` hears of each that is now.
@@ -679,6 +684,7 @@ impl Comparison {
                     rows.push(Row {
                         mechanism: cell.entrant.plugin.name.into(),
                         parameters: cell.parameters.clone(),
+                        design: cell.design.clone(),
                         epsilon: cell.epsilon,
                         scorer: scorer.clone(),
                         metric,
@@ -739,14 +745,6 @@ fn right(predicted: &Target, truth: &Target, count: usize) -> Vec<bool> {
 /// What is promised of what, whatever the numbers.
 fn promised(guarantee: &Guarantee) -> Vec<(Unit, Discriminant<Notion>)> {
     guarantee.claims.iter().map(|claim| (claim.protects, discriminant(&claim.notion))).collect()
-}
-
-/// Whether it protects the features alone, where the label is one that randomised response could take.
-fn leaves_label(mechanism: &dyn Mechanism) -> bool {
-    let guarantee = mechanism.guarantee();
-    guarantee.local_dp(Unit::Record).is_none()
-        && guarantee.local_dp(Unit::Features).is_some()
-        && matches!(mechanism.domain().target(), TargetDomain::Class { .. })
 }
 
 /// # Errors

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The parameter under which a row says what randomised response got, where a mechanism leaves the label to it.
+/// The parameter under which a row says what share of ε the label got, where a mechanism of its own releases it.
 pub(super) const LABEL_SHARE: &str = "label_share";
 
 /// Who learns from a release, and is scored.
@@ -104,8 +104,12 @@ pub struct Outcome {
 pub struct Row {
     /// The plugin's name.
     pub mechanism: String,
-    /// Its parameters, with the label's share of ε where randomised response releases the label, and a list where they were chosen.
+    /// Its parameters, with the label's share of ε where a mechanism of its own releases the label, and a list where they were chosen.
     pub parameters: Value,
+    /// The command that saves this design, as a shell reads it; none where the data have no schema. Where volunteers shaped it,
+    /// `volunteers.csv` takes the place of a file with their records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
     /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
@@ -174,7 +178,7 @@ impl Series<'_> {
 impl Outcome {
     /// The rows as CSV: the numbers of the JSON, with the guarantee in one line.
     pub fn to_csv(&self) -> String {
-        const HEADER: [&str; 13] = [
+        const HEADER: [&str; 14] = [
             "mechanism",
             "parameters",
             "epsilon",
@@ -188,6 +192,7 @@ impl Outcome {
             "seconds",
             "tuned",
             "promises",
+            "design",
         ];
         let text = |value: Value| match value {
             Value::String(text) => text,
@@ -214,6 +219,7 @@ impl Outcome {
                 row.seconds.to_string(),
                 row.tuned.iter().map(Tuned::to_string).collect::<Vec<_>>().join("; "),
                 row.guarantee.summary(),
+                row.design.clone().unwrap_or_default(),
             ]);
         }
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
@@ -239,7 +245,7 @@ fn title(own: &[Row], all: &[&[Row]]) -> String {
     let namesakes = || all.iter().map(|rows| &rows[0]).filter(|other| other.mechanism == row.mechanism);
     let varies = |name: &str| namesakes().any(|other| other.parameters.get(name) != row.parameters.get(name));
     let given = row.parameters.as_object().into_iter().flatten();
-    // Whether the label is left to randomised response follows from the others.
+    // Whether the label has a mechanism of its own follows from the others.
     let told = given.filter(|(name, _)| *name != LABEL_SHARE && varies(name));
     let told: Vec<String> = told
         .map(|(name, value)| match value {

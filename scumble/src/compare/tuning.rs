@@ -181,6 +181,7 @@ impl<'a> Rehearsal<'a> {
                     models: vec![model.clone()],
                     metrics: metric.into_iter().collect(),
                     adversary: self.comparison.adversary,
+                    protect: self.comparison.protect,
                     label_share: self.comparison.label_share,
                     seed: self.comparison.seed,
                 };

@@ -4,7 +4,9 @@
 
 mod chart;
 
-use crate::compare::{Comparison, Metric, Outcome, Row, Scores, Series, SplitKind, in_words};
+use crate::compare::{
+    Choice, Comparison, Metric, Outcome, Row, Scores, Series, SplitKind, VOLUNTEERS, in_words,
+};
 use crate::draw::STYLE;
 use crate::registry::{Guarantee, Plugin, Unit};
 use base64::Engine;
@@ -163,6 +165,7 @@ impl Page<'_> {
                             }
                         }
                     }
+                    (commands(&choices))
                     p.muted {
                         "By " (metric.title()) " by " (scores.scorer) ": the best mean of those that promise differential privacy of the same, \
                          and how much worse that is than to learn from records as they are. Picked by these very scores: what lies within \
@@ -423,6 +426,7 @@ impl Page<'_> {
                                     }
                                     ": " (row.guarantee.summary())
                                 }
+                                @if let Some(command) = &row.design { pre.command { (command) } }
                                 dl {
                                     @for (heading, words) in row.guarantee.card() { dt class=[class_of(heading)] { (heading) } dd { (words) } }
                                 }
@@ -483,7 +487,7 @@ impl Page<'_> {
                     dt { "volunteers" } dd { (grouped(self.outcome.volunteers)) }
                     dt { "seed" } dd { (seed) }
                     dt { "δ" } dd { (crate::registry::number::short(*delta)) }
-                    dt { "label share" } dd { (label_share) " of ε, where a mechanism leaves the label to randomised response" }
+                    dt { "label share" } dd { (label_share) " of ε, where a mechanism of its own releases the label" }
                 }
             }
         }
@@ -503,6 +507,27 @@ impl Page<'_> {
     fn plugin(&self, name: &str) -> Option<Plugin> {
         let mut entrants = self.comparison.entrants.iter();
         entrants.find(|entrant| entrant.plugin.name == name).map(|entrant| entrant.plugin)
+    }
+}
+
+/// How to make what was chosen.
+fn commands(choices: &[Choice]) -> Markup {
+    let made = |choice: &Choice| Some((choice.protects, choice.epsilon, choice.best?.1.design.clone()?));
+    let made: Vec<(Unit, f64, String)> = choices.iter().filter_map(made).collect();
+    html! {
+        @if !made.is_empty() {
+            details {
+                summary { "The commands that design it" }
+                dl {
+                    @for (protects, epsilon, command) in &made {
+                        dt { (protects) ", ε = " (in_words(*epsilon)) } dd { pre.command { (command) } }
+                    }
+                }
+                @if made.iter().any(|(_, _, command)| command.contains(VOLUNTEERS)) {
+                    p.muted { (VOLUNTEERS) " stands for a file of your volunteers' records." }
+                }
+            }
+        }
     }
 }
 

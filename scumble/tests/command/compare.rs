@@ -41,6 +41,7 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         "what has no ε once, identity and three curators, eight others at two budgets; and what an adversary learns of each"
     );
     let keys = [
+        "design",
         "epsilon",
         "guarantee",
         "mean",

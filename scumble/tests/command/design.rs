@@ -70,9 +70,7 @@ fn features_and_label_share_the_budget() {
     );
     assert_eq!(design("laplace --target price --label-share 0.5").0, "laplace+laplace");
     // A setting without a name is one of the mechanism that was named, not of the one that completes it.
-    design(
-        "laplace --target colour --label-share 0.5 --set protect=features --set randomized-response.protect=label",
-    );
+    design("laplace --target colour --label-share 0.5 --set protect=features");
 }
 
 #[test]
@@ -256,7 +254,7 @@ fn volunteers_shape_a_design_that_anybody_releases_by() {
     let files = Files::new();
     files.good();
     let card = files.run(&format!("design task-aware-clipped {OF_VOLUNTEERS}"));
-    assert!(card.contains("ε = 4 local differential privacy for the features"), "{card}");
+    assert!(card.contains("ε = 4 local differential privacy for the whole record"), "{card}");
     // No record of theirs is in it.
     let design = files.read("design.json");
     assert!(!design.contains("9.833333"), "the last volunteer's size");
@@ -265,7 +263,7 @@ fn volunteers_shape_a_design_that_anybody_releases_by() {
     assert_eq!(files.read("released.csv").lines().count(), 3);
     files.write(
         "design.json",
-        design.replacen("\"epsilon\": 4", "\"epsilon\": 5", 1).replacen("\"epsilon\":4", "\"epsilon\":5", 1),
+        design.replacen("\"epsilon\": 2", "\"epsilon\": 5", 1).replacen("\"epsilon\":2", "\"epsilon\":5", 1),
     );
     let changed = files.refuses("release --design design.json --input other.csv --output again.csv");
     assert!(changed.contains("design.json"), "{changed}");
@@ -319,4 +317,105 @@ fn a_task_is_a_matrix_over_the_encoded_columns() {
     assert_eq!(files.refuses(line), expected);
     files.write("task.csv", "price,size,colour=red,colour=green\n1,0,0,-2.5\n");
     files.run(line);
+}
+
+/// What is claimed first, and of what: of the parts of a record less may be claimed beside it.
+fn claims(files: &Files, line: &str) -> Vec<(String, Value)> {
+    let line = format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
+    let told: Value = serde_json::from_str(&files.run(&line)).unwrap();
+    let claims = told["guarantee"]["claims"].as_array().unwrap();
+    let first = claims.iter().take(1);
+    first.map(|claim| (claim["protects"].as_str().unwrap().into(), claim["epsilon"].clone())).collect()
+}
+
+#[test]
+fn all_of_a_record_is_protected_unless_less_is_asked_for() {
+    let files = Files::new();
+    let of = |part: &str| vec![(part.to_owned(), Value::from(4.0))];
+    // A category takes randomised response, and a number Laplace noise, where the mechanism itself leaves them in the clear.
+    for line in [
+        "laplace --target colour",
+        "direct --target colour",
+        "laplace --target price",
+        "direct --target price",
+    ] {
+        assert_eq!(claims(&files, line), of("record"), "{line}");
+    }
+    let completed = claims(&files, "laplace --target price --set protect=features --protect record");
+    assert_eq!(completed, of("record"));
+    for (line, part) in [
+        ("laplace --target colour --protect features", "features"),
+        ("laplace --target colour --set protect=features", "features"),
+        ("laplace --target price --protect label", "label"),
+        ("laplace --target price --set protect=label", "label"),
+        ("direct --target colour --protect features", "features"),
+        ("direct --target price --protect label", "label"),
+        ("randomized-response --target colour --protect label", "label"),
+        ("--mechanism laplace --columns size,colour --target colour --protect features", "features"),
+        ("--mechanism laplace --columns size,price --target colour", "record"),
+    ] {
+        assert_eq!(claims(&files, line), of(part), "{line}");
+    }
+    let line = |words: &str| format!("design {words} --schema schema.toml --epsilon 4 --output refused.json");
+    for (words, expected) in [
+        (
+            "randomized-response --target colour",
+            "randomized-response does not apply: it protects the label, and not the whole record; --protect label asks for no more",
+        ),
+        (
+            "column-space --target colour",
+            "column-space does not apply: it protects the features, and not the whole record; --protect features asks for no more",
+        ),
+        (
+            "--mechanism laplace --columns size,colour --target colour",
+            "the mechanisms protect the features, and not the record; --protect features asks for no more",
+        ),
+        (
+            "laplace --protect label",
+            "laplace does not apply: there is no label to protect: no column is the target",
+        ),
+        (
+            "laplace --target price --label-share 0.5 --protect label",
+            "--label-share is for the whole record, and --protect label asks for less",
+        ),
+    ] {
+        assert_eq!(files.refuses(&line(words)), expected);
+    }
+    assert!(!files.exists("refused.json"));
+    // One that trains says by its example what it leaves to another, and trains once.
+    files.good();
+    let training = "--set training={\"epochs\":5,\"steps\":2,\"task_epochs\":5} --volunteers data.csv --volunteers-are consented";
+    assert_eq!(claims(&files, &format!("task-aware-gradient --target price {training}")), of("record"));
+    // Nothing is claimed of what is released as it is, and its card says so.
+    assert_eq!(claims(&files, "identity --target colour"), []);
+}
+
+#[test]
+fn a_label_of_its_own_takes_nothing_of_delta() {
+    let files = Files::new();
+    let line = "design gaussian --schema schema.toml --target colour --epsilon 2 --delta 1e-6 --output design.json --json";
+    let told: Value = serde_json::from_str(&files.run(line)).unwrap();
+    let claim = &told["guarantee"]["claims"][0];
+    assert_eq!((&claim["protects"], &claim["delta"]), (&"record".into(), &1e-6.into()));
+    assert_eq!(saved(&files, "design.json")["mechanism"]["parts"][0]["delta"], 1e-6);
+}
+
+#[test]
+fn a_public_data_set_brings_its_own_schema() {
+    let files = Files::new();
+    files.run("design laplace --data wine --target quality --epsilon 4 --output design.json");
+    files.run("schema --data wine --output wine.toml --records wine.csv");
+    files.run("design laplace --schema wine.toml --target quality --epsilon 4 --output same.json");
+    assert_eq!(files.read("design.json"), files.read("same.json"));
+    assert_eq!(files.read("wine.csv").lines().count(), 1600);
+    assert!(!files.read("wine.toml").contains("draft"));
+    files.run("release --design design.json --input wine.csv --output released.csv --strict");
+    let line = "design laplace --data whine --epsilon 4 --output other.json";
+    assert!(files.refuses(line).starts_with("there is no data set \"whine\" (did you mean \"wine\"?)"));
+    let line = "design laplace --data mnist --epsilon 4 --output other.json";
+    assert_eq!(files.refuses(line), "mnist: its records are images, for which there is no schema");
+    assert_eq!(
+        files.refuses("schema --data wine --output wine.toml"),
+        "wine.toml is there already, and stays"
+    );
 }

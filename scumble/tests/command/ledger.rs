@@ -68,8 +68,11 @@ fn a_label_has_a_name_and_accounts_are_opened_before_the_first_release() {
     assert!(shown.contains("survey, the label (not the features) (the label is \"colour\")"), "{shown}");
     files.good();
     let release = |target: &str, output: &str| {
-        let mechanism =
-            if target == "colour" { "randomized-response" } else { "laplace --set protect=label" };
+        let mechanism = if target == "colour" {
+            "randomized-response --protect label"
+        } else {
+            "laplace --set protect=label"
+        };
         let line = format!(
             "design {mechanism} --target {target} --schema schema.toml --epsilon 0.25 --output {target}.json"
         );

@@ -2,6 +2,7 @@
 
 mod account;
 mod audit;
+mod commands;
 mod compare;
 mod design;
 mod experiment;
@@ -14,6 +15,7 @@ mod reproduce;
 mod schema;
 mod solve;
 mod tuning;
+mod view;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

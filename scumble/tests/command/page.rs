@@ -96,11 +96,14 @@ fn a_page_says_what_was_promised_and_how_it_was_made() {
         "duchi: ",
         "laplace 0.1.0",
         "<dt>seed</dt><dd>3</dd>",
+        "<pre class=\"command\">scumble design laplace --schema schema.toml --target price --epsilon 8 --delta 0.000001 --protect label \
+         --set 'protect=label' --output design.json</pre>",
+        "The commands that design it",
     ] {
         assert!(page.contains(expected), "{expected:?} is missing");
     }
     assert_eq!(page.matches("<svg class=\"chart\"").count(), 2 * 2 + 2 + 2);
-    assert_eq!(page.matches("<details").count(), 1 + 3 + 3);
+    assert_eq!(page.matches("<details").count(), 1 + 3 + 3 + 1);
 }
 
 #[test]

@@ -370,7 +370,7 @@ fn a_ledger_is_charged_before_a_release_and_refuses_one_too_many() {
     assert!(!files.exists("three.csv"));
     assert_eq!(spent(&files), 2.0);
     // No label is protected by a design for the features.
-    files.run("design laplace --target colour --schema schema.toml --epsilon 0.1 --output features.json");
+    files.run("design laplace --target colour --protect features --schema schema.toml --epsilon 0.1 --output features.json");
     let refused = files.refuses(&release("three.csv").replace("design.json", "features.json"));
     assert!(refused.contains("ε = inf"), "{refused}");
 }

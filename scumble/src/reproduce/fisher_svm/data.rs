@@ -147,6 +147,7 @@ mod tests {
             table: loaded.table,
             domain: loaded.domain,
             target_width: 1.0,
+            schema: None,
             is_drafted: false,
             clipped: vec![],
             train_records: None,

@@ -1,0 +1,170 @@
+//! What of a record a design protects, where a mechanism by itself protects less than is asked for, or more.
+
+use crate::{IDENTITY, LAPLACE, Protect, RANDOMIZED_RESPONSE};
+use scumble_registry::{
+    Brief, Budget, Design, Error, Guarantee, Notion, Pace, Plugin, Result, TargetDomain, Unit, Volunteers,
+};
+use serde_json::Value;
+
+/// The label's share of ε where none is said.
+pub const LABEL_SHARE: f64 = 0.5;
+
+/// How a mechanism comes to protect what is asked for of a record: the one rule for every design and every comparison.
+///
+/// ```
+/// use scumble_classic::{Arrangement, LABEL_SHARE, PIECEWISE, Protect};
+/// use scumble_registry::{Brief, Budget, Domain, Mechanism, RecordDomain, TargetDomain, Unit};
+///
+/// let levels = vec!["no".into(), "yes".into()];
+/// let people =
+///     RecordDomain::new(vec!["height".into()], Domain::unit_box(1), TargetDomain::Class { levels })?;
+/// let brief = Brief::new(people, Budget::pure(4.0)?);
+/// let none = serde_json::Value::Null;
+/// // By itself it leaves a class in the clear: of the whole record it takes the features, and randomised response the label.
+/// let arrangement = Arrangement::find(&PIECEWISE, &none, &brief, Some(Protect::Record))?;
+/// assert_eq!(arrangement, Arrangement::WithLabel);
+/// let design = arrangement.design(&PIECEWISE, &none, &brief, LABEL_SHARE)?;
+/// assert_eq!(design.mechanism().guarantee().local_dp(Unit::Record).unwrap().epsilon, 4.0);
+/// # Ok::<(), scumble_registry::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// By itself: it takes the whole record.
+    Alone,
+    /// It takes the features, and the label has a mechanism of its own: randomised response for a class, Laplace noise for a number.
+    WithLabel,
+    /// It takes this part of the record, and the rest is disclosed.
+    Part(Protect),
+}
+
+/// What is asked for: what is said, else what the mechanism's own parameter `protect` says.
+pub fn asked(said: Option<Protect>, parameters: &Value) -> Option<Protect> {
+    said.or_else(|| serde_json::from_value(parameters.get("protect")?.clone()).ok())
+}
+
+/// What of a record is protected: by differential privacy where any of it is, else by whatever is claimed.
+pub fn protected(guarantee: &Guarantee) -> Option<Protect> {
+    let by_any = || guarantee.protects(|_| true);
+    match guarantee.protects(Notion::is_dp).or_else(by_any)? {
+        Unit::Record => Some(Protect::Record),
+        Unit::Features => Some(Protect::Features),
+        Unit::Label => Some(Protect::Label),
+        _ => None,
+    }
+}
+
+impl Arrangement {
+    /// How `plugin` comes to protect `wanted` of the brief's records; where nothing is wanted, the most that it can.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of), and as [`Plugin::design`].
+    pub fn find(plugin: &Plugin, parameters: &Value, brief: &Brief, wanted: Option<Protect>) -> Result<Self> {
+        let alone = match plugin.pace {
+            // An infinite budget claims nothing: what a mechanism is shows at a finite one.
+            Pace::Quick if brief.budget.epsilon().is_infinite() => {
+                plugin.design(parameters, &brief.with_budget(Budget::new(1.0, brief.budget.delta())?))?
+            }
+            Pace::Quick => plugin.design(parameters, brief)?,
+            // Its example says it without training for minutes.
+            Pace::Slow => {
+                let example = (plugin.example)()?;
+                plugin.design(&example.parameters, &example.brief)?
+            }
+        };
+        Self::of(plugin.name, &alone.mechanism().guarantee(), brief.domain.target(), wanted)
+    }
+
+    /// How the mechanism `name`, which by itself claims `alone` at a finite ε, comes to protect `wanted` of records with this target;
+    /// where nothing is wanted, the most that it can. What claims nothing by itself is left alone.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where it protects less than is wanted, with what to ask for; and where there is no label to protect.
+    pub fn of(name: &str, alone: &Guarantee, target: &TargetDomain, wanted: Option<Protect>) -> Result<Self> {
+        let Some(own) = protected(alone) else {
+            return Ok(Self::Alone);
+        };
+        if *target == TargetDomain::None {
+            return match wanted {
+                Some(Protect::Label) => {
+                    Err(Error::not_applicable(name, "there is no label to protect: no column is the target"))
+                }
+                _ => Ok(Self::Alone), // the features are all there is
+            };
+        }
+        let can_be_completed = alone.local_dp(Unit::Features).is_some() && label_plugin(target).is_some();
+        match (wanted, own) {
+            (None | Some(Protect::Record), Protect::Features) if can_be_completed => Ok(Self::WithLabel),
+            (Some(Protect::Record), Protect::Features) => Err(less(name, "features")),
+            (Some(Protect::Record), Protect::Label) => Err(less(name, "label")),
+            (Some(part), own) if part != own => Ok(Self::Part(part)),
+            _ => Ok(Self::Alone),
+        }
+    }
+
+    /// What of a record is then protected, where the mechanism by itself claims `alone` at a finite ε.
+    pub fn protects(self, alone: &Guarantee) -> Option<Protect> {
+        match self {
+            Self::Alone => protected(alone),
+            Self::WithLabel => Some(Protect::Record),
+            Self::Part(part) => Some(part),
+        }
+    }
+
+    /// The design by `plugin` in this arrangement, at the brief's budget. Of ε a label with a mechanism of its own gets `label_share`,
+    /// and of δ nothing, for which its mechanism has no use.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] for a share that is not strictly between zero and one, else as [`Plugin::design`].
+    pub fn design(
+        self,
+        plugin: &Plugin,
+        parameters: &Value,
+        brief: &Brief,
+        label_share: f64,
+    ) -> Result<Design> {
+        let Brief { domain, budget, .. } = brief;
+        let (features, label) = (domain.without_target(), domain.without_features());
+        let other =
+            |plugin: &Plugin, domain, budget| plugin.design(&Value::Null, &Brief::new(domain, budget));
+        let parts = match self {
+            Self::Part(Protect::Features) => {
+                let own = plugin.design(parameters, &brief.for_part(features)?)?;
+                vec![own, other(&IDENTITY, label, *budget)?]
+            }
+            Self::Part(Protect::Label) => {
+                let brief = Brief { volunteers: Volunteers::None, ..brief.for_part(label)? };
+                vec![other(&IDENTITY, features, *budget)?, plugin.design(parameters, &brief)?]
+            }
+            Self::WithLabel if budget.epsilon().is_finite() => {
+                let Some(of_label) = label_plugin(domain.target()) else {
+                    return Err(Error::not_applicable(
+                        plugin.name,
+                        "there is no label that could take noise",
+                    ));
+                };
+                let (share, rest) = budget.split(label_share)?;
+                let own = brief.for_part(features)?.with_budget(Budget::new(rest.epsilon(), budget.delta())?);
+                let own = plugin.design(parameters, &own)?;
+                vec![own, other(&of_label, label, Budget::pure(share.epsilon())?)?]
+            }
+            Self::Alone | Self::WithLabel | Self::Part(Protect::Record) => {
+                return plugin.design(parameters, brief);
+            }
+        };
+        Design::composed(domain.clone(), parts)
+    }
+}
+
+/// What releases a label by itself, where anything does.
+fn label_plugin(target: &TargetDomain) -> Option<Plugin> {
+    match target {
+        TargetDomain::Class { .. } => Some(RANDOMIZED_RESPONSE),
+        TargetDomain::Real { .. } => Some(LAPLACE),
+        _ => None,
+    }
+}
+
+fn less(name: &str, own: &str) -> Error {
+    let reason = format!("it protects the {own}, and not the whole record; --protect {own} asks for no more");
+    Error::not_applicable(name, reason)
+}

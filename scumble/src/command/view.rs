@@ -1,0 +1,131 @@
+//! `scumble view`: where clean records lie in the space of what a design released, so that a model of the release can be used on them.
+
+use super::passphrase::Passphrase;
+use super::release::{go_on, length_of, out_of_bounds, stop_when_interrupted};
+use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use crate::parquet::{self, is_named_as_parquet, open};
+use crate::registry::{
+    Clipped, Design, Error, Existing, Key, LocalMechanism, NewFile, Readable, Reader, Registry, csv, stream,
+};
+use clap::Args;
+use indicatif::ProgressBar;
+use serde_json::json;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(super) struct ViewArguments {
+    /// The design by which the records were released that a model learned from.
+    #[arg(long, value_name = "DESIGN.json")]
+    design: PathBuf,
+    /// The records that the model is to be used on: CSV or Parquet with the columns of the design's schema, the label too.
+    #[arg(long, value_name = "CLEAN")]
+    input: PathBuf,
+    /// Where the viewed records go: Parquet if it is named so (.parquet), else CSV. They are not private.
+    #[arg(long, value_name = "VIEW")]
+    output: PathBuf,
+    /// The secret key of the release, where a curator made it. A key that counts its answers is replaced by one that has counted these.
+    #[arg(long, value_name = "KEY.json")]
+    key: Option<PathBuf>,
+    #[command(flatten)]
+    passphrase: Passphrase,
+    /// Refuse a number outside its bounds, instead of clipping and counting it.
+    #[arg(long)]
+    strict: bool,
+    /// Replace an output that exists.
+    #[arg(long)]
+    force: bool,
+}
+
+/// The command that views records for models of what this design released, as a shell reads it.
+pub(super) fn command(design: &Path, key: Option<&Path>) -> String {
+    let shown = |path: &Path| path.display().to_string();
+    let mut words = vec!["scumble".into(), "view".into(), "--design".into(), shown(design)];
+    words.extend(key.into_iter().flat_map(|key| ["--key".into(), shown(key)]));
+    words.extend(["--input", "clean.csv", "--output", "view.csv"].map(str::to_owned));
+    // Only a zero byte cannot be quoted, and no path has one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool) -> Result<(), Failure> {
+    let ViewArguments { design, input, output, key, force, .. } = arguments;
+    let read = [Some(design), Some(input), key.as_ref()].into_iter().flatten().cloned();
+    refuse_overlaps(&read.collect::<Vec<_>>(), &[output])?;
+    let design = Design::read(design, registry)?;
+    stop_when_interrupted()?;
+    let existing = if *force { Existing::Replace } else { Existing::Keep };
+    let mut written = BufWriter::new(NewFile::create(output, existing, Readable::AsUsual)?);
+    let bar = progress_bar(length_of(input), "viewing {bar:40} {bytes}/{total_bytes}, {eta} left");
+    let viewed = match (design.mechanism().as_local(), key) {
+        (Some(local), None) => view_stream(arguments, &design, local, &mut written, &bar),
+        (None, Some(key)) => view_table(arguments, &design, key, &mut written),
+        (Some(_), Some(_)) => Err("--key: a local mechanism has no secret; its key is the design".into()),
+        (None, None) => {
+            Err("the design is a curator's: its release is viewed by its secret key (--key FILE)".into())
+        }
+    };
+    bar.finish_and_clear();
+    let (records, clipped) = viewed?;
+    let file = written.into_inner().map_err(|error| Error::Write { source: error.into_error() })?;
+    file.commit()?;
+    tell_clipped(&input.display().to_string(), &clipped);
+    complain(&format!(
+        "{} is NOT private: no guarantee covers viewed records, which are for those who may see {}",
+        output.display(),
+        input.display()
+    ));
+    if as_json {
+        return print_json(&json!({ "output": output, "records": records }));
+    }
+    print(&format!("{} holds {records} viewed records", output.display()))
+}
+
+/// Record by record, in bounded memory.
+fn view_stream(
+    arguments: &ViewArguments,
+    design: &Design,
+    local: &dyn LocalMechanism,
+    output: &mut BufWriter<NewFile>,
+    bar: &ProgressBar,
+) -> Result<(u64, Vec<Clipped>), Failure> {
+    let (mut reader, decoder) = (reader(arguments, design)?, design.decoder()?);
+    let on_progress = |bytes| go_on(bar, bytes);
+    let streamed = if is_named_as_parquet(&arguments.output) {
+        stream::view(local, &mut reader, &decoder, parquet::Writer::new(output, &decoder)?, on_progress)
+    } else {
+        stream::view(local, &mut reader, &decoder, csv::Writer::new(output, &decoder)?, on_progress)
+    }?;
+    Ok((streamed.records, streamed.clipped))
+}
+
+/// All records at once, by a curator's key. One that counts its answers is saved before they are.
+fn view_table(
+    arguments: &ViewArguments,
+    design: &Design,
+    key: &Path,
+    output: &mut BufWriter<NewFile>,
+) -> Result<(u64, Vec<Clipped>), Failure> {
+    let loaded = reader(arguments, design)?.read_all()?;
+    let text = std::fs::read_to_string(key).map_err(|source| Error::Io { file: key.into(), source })?;
+    let passphrase = arguments.passphrase.read()?;
+    let secret = Key::load(&text, &passphrase, &key.display().to_string())?;
+    let before = secret.digest()?;
+    let viewed = secret.view(&loaded.table)?;
+    if secret.digest()? != before {
+        let saved = secret.save(&passphrase)?.unwrap_or_default();
+        NewFile::create(key, Existing::Replace, Readable::ByOwner)?.finish(saved.as_bytes())?;
+    }
+    let decoder = stream::decoder(&viewed, design.mechanism().domain(), design.records()?);
+    if is_named_as_parquet(&arguments.output) {
+        stream::write(&viewed, &decoder, parquet::Writer::new(output, &decoder)?)?;
+    } else {
+        stream::write(&viewed, &decoder, csv::Writer::new(output, &decoder)?)?;
+    }
+    Ok((viewed.len() as u64, loaded.clipped))
+}
+
+fn reader(arguments: &ViewArguments, design: &Design) -> Result<Reader<'static>, Error> {
+    let records = design.records()?;
+    let rows = open(&arguments.input)?;
+    Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds(arguments.strict))
+}

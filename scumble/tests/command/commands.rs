@@ -1,0 +1,74 @@
+//! The command of a row designs what the row claims.
+
+use crate::Files;
+use serde_json::Value;
+
+/// Forty rows of two numbers, a price that is a line in one of them, and a colour; with a name that a shell must quote.
+fn people(files: &Files) {
+    let rows = (0..40).map(|row| {
+        let (size, weight) = (row as f64 / 4.0, f64::from(row * 7 % 40) / 4.0);
+        format!("{size},{weight},{},{}\n", if size < 5.0 { "red" } else { "green" }, 8.0 * size + 10.0)
+    });
+    files.write("my data.csv", format!("size,weight,colour,price\n{}", rows.collect::<String>()));
+    let number = |name: &str, upper: f64| {
+        format!("{{ name = \"{name}\", kind = \"real\", lower = 0.0, upper = {upper:.1} }}")
+    };
+    let colour = "{ name = \"colour\", kind = \"category\", levels = [\"red\", \"green\"] }";
+    let schema = |target: &str| {
+        format!("column = [\n{},\n{},\n{target},\n]", number("size", 10.0), number("weight", 10.0))
+    };
+    files.write("colour schema.toml", schema(colour));
+    files.write("price schema.toml", schema(&number("price", 100.0)));
+    std::fs::copy(files.path("my data.csv"), files.path("volunteers.csv")).unwrap();
+}
+
+/// The rows of a comparison by one model, one a mechanism and budget.
+fn compared(files: &Files, target: &str, more: &str) -> Vec<Value> {
+    let mut command = files.command("compare --trials 1 --json");
+    command.args([
+        "--input",
+        "my data.csv",
+        "--schema",
+        &format!("{target} schema.toml"),
+        "--target",
+        target,
+    ]);
+    let output = command.args(more.split_whitespace()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = outcome["rows"].as_array().unwrap().iter();
+    rows.filter(|row| row["model"] != "adversary").cloned().collect()
+}
+
+/// What the saved design claims that a command makes, where it has the words of a shell.
+fn designed(files: &Files, command: &str) -> Value {
+    let words = shlex::split(command).unwrap();
+    assert_eq!((words[0].as_str(), words[1].as_str()), ("scumble", "design"));
+    let output = files.command("").args(&words[1..]).arg("--force").output().unwrap();
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    let described: Value = serde_json::from_str(&files.run("describe --design design.json --json")).unwrap();
+    described["guarantee"].clone()
+}
+
+#[test]
+fn the_command_of_a_row_designs_what_the_row_claims() {
+    let files = Files::new();
+    people(&files);
+    for (target, more, least) in [
+        ("colour", "--epsilon 2,inf --set piecewise.k=1", 12 + 8),
+        ("colour", "--epsilon 2 --volunteers 0.5 --label-share 0.25 --delta 1e-9", 16),
+        ("price", "--epsilon 2 --volunteers 0.5 --label-share 0.25", 14),
+        ("colour", "--epsilon 2 --protect label", 4),
+        ("price", "--epsilon 2 --protect features --delta 0 --mechanism laplace --mechanism direct", 2),
+    ] {
+        let rows = compared(&files, target, more);
+        assert!(rows.len() >= least, "{} rows with {more}", rows.len());
+        for row in rows {
+            let command = row["design"].as_str().unwrap();
+            assert_eq!(designed(&files, command), row["guarantee"], "{command}");
+            let protects = row["guarantee"]["claims"][0]["protects"].as_str().unwrap_or("record");
+            let asked = command.contains(&format!("--protect {protects}"));
+            assert_eq!(asked, protects != "record", "what protects less says so: {command}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! `scumble view`: clean records in the space of a release, and who is told of it.
+
+use crate::Files;
+use scumble::parquet;
+use scumble::registry::{Design, OutOfBounds, Reader, Registry, csv, local, stream};
+use serde_json::Value;
+
+const VIEW: &str = "view --design design.json --input clean.csv --output view.csv";
+const RELEASE: &str = "release --design design.json --input data.csv --output released.csv";
+
+/// Sixty volunteers and a design that learned from them, and other records.
+fn learned() -> Files {
+    let files = Files::new();
+    files.good();
+    files.run(
+        "design task-aware-clipped --schema schema.toml --target colour --epsilon 4 --output design.json --volunteers data.csv \
+         --volunteers-are consented",
+    );
+    let rows = (0..3000).map(|row| {
+        let colour = if row % 3 == 0 { "red" } else { "green" };
+        format!("{},{colour},{}\n", f64::from(row % 100) / 10.0, row % 97)
+    });
+    files.write("clean.csv", format!("size,colour,price\n{}", rows.collect::<String>()));
+    files
+}
+
+/// What a line that succeeds says on stderr.
+#[track_caller]
+fn warned(files: &Files, line: &str) -> String {
+    let output = files.command(line).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{line}: {stderr}");
+    stderr
+}
+
+#[test]
+fn a_view_is_what_the_key_views_of_the_whole_table() {
+    let files = learned();
+    let said = warned(&files, VIEW);
+    assert_eq!(
+        said,
+        "view.csv is NOT private: no guarantee covers viewed records, which are for those who may see clean.csv\n"
+    );
+    let design = Design::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
+    let records = design.records().unwrap();
+    let rows = parquet::open(&files.path("clean.csv")).unwrap();
+    let reader = Reader::new(rows, &records.schema, Some("colour"), OutOfBounds::Clip).unwrap();
+    let clean = reader.read_all().unwrap().table;
+    let viewed = local::view(design.local().unwrap(), &clean).unwrap();
+    let decoder = stream::decoder(&viewed, design.mechanism().domain(), records);
+    let mut expected = vec![];
+    stream::write(&viewed, &decoder, csv::Writer::new(&mut expected, &decoder).unwrap()).unwrap();
+    assert!(files.read("view.csv").as_bytes() == expected, "the command views something else");
+    assert_ne!(files.read("view.csv"), files.read("clean.csv"));
+    // And so it is as Parquet.
+    warned(&files, &VIEW.replace("view.csv", "view.parquet"));
+    files.run("design identity --schema schema.toml --epsilon 1 --output as-it-is.json");
+    let as_it_is = |name: &str| {
+        files.run(&format!("release --design as-it-is.json --input {name} --output same.csv --force"));
+        files.read("same.csv")
+    };
+    assert!(as_it_is("view.csv") == as_it_is("view.parquet"));
+}
+
+#[test]
+fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
+    let files = learned();
+    let said = warned(&files, RELEASE);
+    let line = "a model of released.csv is to be used on viewed records, and not on clean ones: scumble view --design design.json --input \
+                clean.csv --output view.csv\n";
+    assert_eq!(said, line);
+    let printed = said.split("scumble ").nth(1).unwrap().trim_end();
+    assert_eq!(printed, VIEW);
+    let described = files.run("describe --design design.json");
+    assert!(
+        described.contains("scumble release --design design.json") && described.contains(VIEW),
+        "{described}"
+    );
+    let card = |files: &Files| -> Value {
+        files.run(&format!("{RELEASE} --force --card card.json"));
+        serde_json::from_str(&files.read("card.json")).unwrap()
+    };
+    assert_eq!(card(&files)["view"], format!("scumble {VIEW}"));
+    // Where noise is all that changes a record, a clean one is as good.
+    for mechanism in [
+        "laplace",
+        "gaussian --delta 1e-6",
+        "direct",
+        "fisher-gaussian --delta 1e-6",
+        "fisher-bounded --delta 1e-6",
+    ] {
+        let line = "--schema schema.toml --target colour --epsilon 4 --output design.json --force";
+        files.run(&format!("design {mechanism} {line}"));
+        assert_eq!(warned(&files, &format!("{RELEASE} --force")), "", "{mechanism}");
+        assert!(!files.run("describe --design design.json").contains("scumble view"), "{mechanism}");
+        assert_eq!(card(&files)["view"], Value::Null);
+    }
+    for (name, needs_view) in
+        [("piecewise", false), ("task-aware-linear", true), ("vlm", true), ("column-space", true)]
+    {
+        let described: Value = serde_json::from_str(&files.run(&format!("describe {name} --json"))).unwrap();
+        assert_eq!(described["needs_view"], needs_view, "{name}");
+        assert_eq!(files.run(&format!("describe {name}")).contains("scumble view"), needs_view, "{name}");
+    }
+}
+
+#[test]
+fn a_curators_release_is_viewed_by_its_key() {
+    let files = Files::new();
+    files.good();
+    std::fs::create_dir(files.path("keys")).unwrap();
+    files.write("passphrase", "long enough to be one\n");
+    files.run("design column-space --schema schema.toml --target colour --protect features --epsilon 1 --output design.json");
+    let with_key = "--key keys/key.json --passphrase-file passphrase";
+    let said = warned(&files, &format!("{RELEASE} {with_key}"));
+    assert!(
+        said.contains("scumble view --design design.json --key keys/key.json --input clean.csv"),
+        "{said}"
+    );
+    // Without noise, what was released is the view of the very records.
+    let line = format!("view --design design.json --input data.csv --output view.csv {with_key}");
+    let key = files.read("keys/key.json");
+    warned(&files, &line);
+    let numbers = |name: &str| -> Vec<f64> {
+        let text = files.read(name);
+        let cells =
+            text.lines().skip(1).flat_map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+        cells.filter_map(|cell| cell.parse().ok()).collect()
+    };
+    let (released, viewed) = (numbers("released.csv"), numbers("view.csv"));
+    assert_eq!(released.len(), viewed.len());
+    assert!(released.iter().zip(&viewed).all(|(a, b)| (a - b).abs() < 1e-9));
+    assert_eq!(files.read("keys/key.json"), key, "a key that counts nothing stays");
+    let other = line.replace("view.csv", "other.csv");
+    let without = other.replace(with_key, "");
+    assert_eq!(
+        files.refuses(&without),
+        "the design is a curator's: its release is viewed by its secret key (--key FILE)"
+    );
+    files.write("passphrase", "another that is long enough\n");
+    assert!(files.refuses(&other).starts_with("keys/key.json: "));
+    assert!(!files.exists("other.csv"));
+}
+
+#[test]
+fn what_cannot_be_viewed_leaves_nothing_behind() {
+    let files = learned();
+    let before = files.all();
+    files.write("bad.csv", "size,colour,price\n1,red,5\n1,pink,5\n");
+    for (line, expected) in [
+        (
+            VIEW.replace("clean.csv", "bad.csv"),
+            "bad.csv, row 2, column \"colour\": \"pink\" is no level of it",
+        ),
+        (VIEW.replace("clean.csv", "missing.csv"), "missing.csv: No such file"),
+        (VIEW.replace("view.csv", "clean.csv"), "clean.csv: it is read, so nothing is written there"),
+        (VIEW.replace("view.csv", "data.csv"), "data.csv is there already, and stays"),
+        (format!("{VIEW} --key key.json"), "--key: a local mechanism has no secret; its key is the design"),
+    ] {
+        let refused = files.refuses(&line);
+        assert!(refused.starts_with(expected), "{refused}");
+    }
+    std::fs::remove_file(files.path("bad.csv")).unwrap();
+    assert_eq!(files.all(), before);
+    files.write("wide.csv", "size,colour,price\n99,red,5\n");
+    let said = warned(&files, &VIEW.replace("clean.csv", "wide.csv"));
+    assert!(said.contains("wide.csv: clipped to the public bounds: 1 of \"size\" to [0, 10]"), "{said}");
+    assert!(
+        files
+            .refuses(&format!("{VIEW} --force --strict").replace("clean.csv", "wide.csv"))
+            .contains("outside")
+    );
+}
+
+#[test]
+fn a_key_that_counts_its_answers_is_saved_with_what_it_counted() {
+    let files = Files::new();
+    files.good();
+    std::fs::create_dir(files.path("keys")).unwrap();
+    files.write("passphrase", "long enough to be one\n");
+    files.run(
+        "design dauntless-inference --schema schema.toml --set queries=5 --epsilon 1 --output design.json",
+    );
+    let with_key = "--key keys/key.json --passphrase-file passphrase";
+    files.run(&format!("{RELEASE} {with_key}"));
+    let data = files.read("data.csv");
+    let rows = |from: usize, to: usize| {
+        let rows: Vec<&str> = data.lines().skip(1 + from).take(to - from).collect();
+        format!("size,colour,price\n{}\n", rows.join("\n"))
+    };
+    files.write("three.csv", rows(0, 3));
+    files.write("others.csv", rows(3, 6));
+    let line = |input: &str, output: &str| {
+        format!("view --design design.json --input {input}.csv --output {output}.csv {with_key}")
+    };
+    files.run(&line("three", "one"));
+    // The same records again are no new questions.
+    files.run(&line("three", "two"));
+    assert_eq!(files.read("one.csv"), files.read("two.csv"));
+    let before = files.read("keys/key.json");
+    assert_eq!(
+        files.refuses(&line("others", "other")),
+        "the release promised an answer to 5 records at most, 3 were answered, and 3 more are asked for"
+    );
+    assert_eq!(files.read("keys/key.json"), before);
+}
