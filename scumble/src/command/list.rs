@@ -20,6 +20,21 @@ pub(super) fn list(registry: &Registry, as_json: bool) -> Result<(), Failure> {
     print(&table.trim_fmt())
 }
 
+/// A table in Markdown of what each mechanism claims and discloses, by the guarantee of its example.
+pub(super) fn markdown(registry: &Registry) -> Result<(), Failure> {
+    let mut text = String::from("| mechanism | run by | claims | discloses |\n|---|---|---|---|\n");
+    for plugin in registry.iter() {
+        let example = (plugin.example)()?;
+        let guarantee = plugin.design(&example.parameters, &example.brief)?.mechanism().guarantee();
+        let claims = guarantee.claims.iter().map(|claim| claim.to_string());
+        let claims: Vec<String> = claims.chain(guarantee.each_release.clone()).collect();
+        let joined = |lines: &[String]| if lines.is_empty() { "nothing".to_owned() } else { lines.join("; ") };
+        let (claims, disclosed) = (joined(&claims), joined(&guarantee.discloses));
+        text += &format!("| `{}` | {} | {claims} | {disclosed} |\n", plugin.name, run_by(plugin));
+    }
+    print(text.trim_end())
+}
+
 fn run_by(plugin: &Plugin) -> &'static str {
     match plugin.side {
         Side::Local => "each person",

@@ -49,7 +49,11 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// List the mechanisms.
-    List,
+    List {
+        /// As a table in Markdown of what each claims and discloses, by the guarantee of its example.
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Describe a mechanism: what it does, its parameters, and the card of an example. Or a saved design: its card.
     Describe {
         /// Its name, as `list` shows it.
@@ -123,7 +127,8 @@ pub fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<(), Failure> {
     let registry = Registry::installed()?;
     match arguments.command.unwrap_or(Command::Compare(Default::default())) {
-        Command::List => list::list(&registry, arguments.json),
+        Command::List { markdown: true } => list::markdown(&registry),
+        Command::List { markdown: false } => list::list(&registry, arguments.json),
         Command::Describe { design: Some(file), .. } => {
             list::describe_design(&registry, &file, arguments.json)
         }
