@@ -4,9 +4,9 @@ use crate::Lens;
 use ndarray::{Array2, ArrayView2};
 use scumble_neural::{Activation, Network};
 use scumble_registry::{
-    ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp, LocalMechanism,
-    Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, ShapedBy, Stream, Table, Unit,
-    local,
+    AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp,
+    LocalMechanism, Mechanism, Noise, Notion, Randomness, RecordDomain, Release, Result, ShapedBy, Stream,
+    Table, Unit, local,
 };
 use serde::{Deserialize, Serialize};
 
@@ -313,11 +313,15 @@ impl Mechanism for LatentLaplace {
                 protects: Unit::Volunteer,
                 theorem: theorem.clone(),
             });
-            for assumed in ASSUMED.iter().copied().chain(assumes.iter().map(String::as_str)) {
-                if !guarantee.assumes.iter().any(|line| line == assumed) {
-                    guarantee.assumes.push(assumed.to_owned());
+            let stated = assumes.iter().map(|assumed| format!("{AS_STATED}: {assumed}"));
+            for assumed in ASSUMED.map(str::to_owned).into_iter().chain(stated) {
+                if !guarantee.assumes.contains(&assumed) {
+                    guarantee.assumes.push(assumed);
                 }
             }
+        }
+        if *shaped_by == ShapedBy::PublicKnowledge {
+            guarantee.assumes.push(format!("{AS_STATED}: nobody's records shaped the design"));
         }
         Guarantee { shaped_by: *shaped_by, ..guarantee }
     }

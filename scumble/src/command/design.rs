@@ -5,10 +5,11 @@ use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tel
 use crate::parquet::open;
 use crate::registry::{
     Brief, Budget, Clipped, Design, Existing, Kind, NewFile, OutOfBounds, Part, Readable, Reader, Registry,
-    Schema, ShapedBy, Task, Volunteers, read_matrix,
+    Schema, ShapedBy, Task, Volunteers, number, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -30,14 +31,14 @@ pub(super) struct DesignArguments {
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
     /// ε, in nats; inf for no privacy.
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_negative_numbers = true)]
     epsilon: f64,
     /// δ.
-    #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
     delta: f64,
     /// The label's share of ε, where it is released by a mechanism of its own: one half by default. Where none is given for
     /// it, randomised response takes a category, and Laplace noise a number.
-    #[arg(long, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
     label_share: Option<f64>,
     /// Records that may shape the design, as CSV or Parquet.
     #[arg(long, value_name = "FILE", requires = "volunteers_are")]
@@ -216,6 +217,7 @@ fn apply(settings: &[Setting], parts: &mut [Part], is_named_alone: bool) -> Resu
 
 /// The columns that no part takes.
 fn left_out<'a>(schema: &'a Schema, parts: &[Part]) -> Vec<&'a str> {
+    let taken: HashSet<&str> = parts.iter().flat_map(|part| &part.columns).copied().collect();
     let names = schema.columns().iter().map(|column| column.name.as_str());
-    names.filter(|name| !parts.iter().any(|part| part.columns.contains(name))).collect()
+    names.filter(|name| !taken.contains(name)).collect()
 }

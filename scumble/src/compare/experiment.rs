@@ -104,6 +104,9 @@ struct Section {
 }
 
 impl Experiment {
+    /// More bytes than any experiment has.
+    const LONGEST: u64 = 64 << 20;
+
     /// The experiment in this TOML text of `file`.
     ///
     /// # Errors
@@ -124,11 +127,9 @@ impl Experiment {
     /// The experiment in this file.
     ///
     /// # Errors
-    /// [`registry::Error::Io`] where it cannot be read, else as [`from_toml`](Self::from_toml).
+    /// [`registry::Error::Io`] where it cannot be read, [`registry::Error::Unreadable`] where it is longer than 64 MiB, else as [`from_toml`](Self::from_toml).
     pub fn read(file: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(file)
-            .map_err(|source| registry::Error::Io { file: file.into(), source })?;
-        Self::from_toml(&text, file)
+        Self::from_toml(&registry::read_text(file, Self::LONGEST)?, file)
     }
 
     /// What stands in the file.

@@ -14,7 +14,8 @@ use statrs::distribution::{Beta, ContinuousCDF};
 pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
     /// Where the inverse of the exact law no longer ends.
     const MANY: usize = 1 << 20;
-    if count == 0 {
+    // Nothing is known of a probability that may be wrong as often as one likes.
+    if count == 0 || count > trials || !(alarm > 0.0 && alarm < 1.0) {
         return 0.0;
     }
     if trials > MANY {
