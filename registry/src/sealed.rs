@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::BufWriter;
 
 const FORMAT: &str = "format";
 const DIGEST: &str = "digest";
@@ -181,10 +180,7 @@ pub(crate) fn sentence(problem: impl fmt::Display) -> String {
 
 /// SHA-256 of the compact JSON with sorted names, in hexadecimal.
 fn digest(body: &Map<String, Value>) -> serde_json::Result<String> {
-    let mut hasher = BufWriter::new(Sha256::new());
-    serde_json::to_writer(&mut hasher, &SortedObject(body))?;
-    let hasher = hasher.into_inner().map_err(|failed| serde_json::Error::io(failed.into_error()))?;
-    Ok(hexadecimal(&hasher.finalize()))
+    Ok(hexadecimal(&Sha256::digest(serde_json::to_vec(&SortedObject(body))?)))
 }
 
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {

@@ -421,7 +421,42 @@ mod tests {
     use super::*;
     use ndarray::array;
     use scumble_neural::Architecture;
-    use scumble_registry::TargetDomain;
+    use scumble_registry::{Neighbours, TargetDomain};
+
+    #[test]
+    fn what_a_design_says_of_its_volunteers_is_marked_as_the_designers_word() {
+        let layer = |inputs, outputs| Architecture::new(inputs).layer(outputs, Activation::Identity);
+        let parts = Parts {
+            domain: RecordDomain::new(vec!["a".into()], Domain::unit_box(1), TargetDomain::None).unwrap(),
+            lens: Lens::plain(),
+            encoder: Network::from_parameters(layer(1, 1), vec![1.0, 0.0]).unwrap(),
+            latent: Domain::unit_box(1),
+            decoder: Network::from_parameters(layer(1, 1), vec![1.0, 0.0]).unwrap(),
+            epsilon: 1.0,
+            level: Level::Features,
+            aim: Aim::Anything,
+            shaped_by: ShapedBy::PrivateVolunteers,
+            volunteers: Some(VolunteersClaim {
+                dp: CentralDp::new(0.0, 0.01, Neighbours::ReplaceOne),
+                theorem: "a theorem".into(),
+                assumes: vec!["a training".into()],
+            }),
+        };
+        let card = LatentLaplace::try_from(parts.clone()).unwrap().guarantee();
+        let theirs = card.claims.iter().find(|claim| claim.protects == Unit::Volunteer).unwrap();
+        assert!(!theirs.how_sure().contains("Proven"), "{}", theirs.how_sure());
+        let shown = card.to_string();
+        for line in [
+            "rests on   as stated by the designer; not checked: a theorem",
+            "assumes    as stated by the designer; not checked: a training",
+            "holds      given the design, which private volunteers' data shaped (as stated by the designer; not checked)",
+        ] {
+            assert!(shown.contains(line), "{line} in\n{shown}");
+        }
+        let of_nobody = Parts { shaped_by: ShapedBy::PublicKnowledge, volunteers: None, ..parts };
+        let card = LatentLaplace::try_from(of_nobody).unwrap().guarantee().to_string();
+        assert!(card.contains("as stated by the designer; not checked: nobody's records shaped the design"));
+    }
 
     #[test]
     fn records_have_the_same_latents_however_they_lie_in_memory() {

@@ -53,9 +53,9 @@ fn two_names_that_look_alike_are_not_two_accounts() {
     // What somebody wrote of a charge shows as it is.
     let mut command =
         files.command("ledger charge --ledger ledger.json --dataset survey --epsilon 0.5 --what");
-    command.arg("talks\n\u{1b}[8m");
+    command.arg("talks\u{1b}\u{202e}");
     let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
-    assert!(shown.contains("talks\\n\\u{1b}[8m") && !shown.contains('\u{1b}'), "{shown}");
+    assert!(shown.contains("talks \\u{202e}") && !shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
 }
 
 /// What is done is done: whoever reads 2 as "try again" would pay twice.
