@@ -504,6 +504,23 @@ pub(crate) mod tests {
         assert_eq!(error.to_string(), "schema.toml: there is no column \"god\"; did you mean \"good\"?");
     }
 
+    /// Each of these took more than ten seconds where it grew with the square of the columns, and takes a tenth.
+    #[test]
+    fn work_grows_with_the_columns_and_not_with_their_square() {
+        let names: Vec<String> = (0..100_000).map(|at| format!("column {at}")).collect();
+        let named: Vec<&str> = names.iter().map(String::as_str).collect();
+        let start = std::time::Instant::now();
+        let schema = Schema::of_numbers(&names).unwrap();
+        assert_eq!(schema.columns_named(&named).unwrap().columns(), schema.columns());
+        let encoder = schema.encoder(&named, None, OutOfBounds::Clip, "data.csv").unwrap();
+        let all: Vec<usize> = (0..names.len()).collect();
+        let domain = encoder.domain();
+        assert_eq!(domain.features().restrict(&all).unwrap(), *domain.features());
+        assert_eq!(domain.each_factor().filter(|part| part.is_ok()).count(), names.len());
+        let taken = start.elapsed();
+        assert!(taken < std::time::Duration::from_secs(8), "{taken:?}");
+    }
+
     /// The schema where cells of this column may be missing.
     fn missing(column: &str, value: &str) -> String {
         TOML.replace(&format!("{column:?}"), &format!("{column:?}\nmissing = {value}"))

@@ -404,6 +404,7 @@ mod tests {
             ("trials = 0", "exp.toml: trials: a comparison needs between 1 and 100000 trials, and not 0"),
             ("epsilon = [1, 0]", "exp.toml: epsilon: epsilon must be above zero"),
             ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 stands there twice"),
+            ("epsilon = [1, 1e400]", "exp.toml: line 1: floating-point number overflowed"),
             ("epsilon = []", "exp.toml: epsilon: a comparison needs one epsilon or more"),
             ("delta = 1", "exp.toml: delta: delta must be zero or more and below one"),
             ("label_share = 1", "exp.toml: label_share: label_share must lie strictly between"),

