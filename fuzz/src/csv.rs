@@ -35,7 +35,7 @@ levels = ["no", "yes"]
 [[column]]
 name = "colour, or none"
 kind = "category"
-levels = ["", "red", "grün, dunkel", "\"quoted\"", "two\nlines"]
+levels = ["", "red", "grün, dunkel", "\"quoted\"", "two lines"]
 "#;
 
 pub(crate) static PEOPLE: LazyLock<Schema> =

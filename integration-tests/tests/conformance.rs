@@ -425,6 +425,7 @@ fn a_design_that_loads_as_another_is_caught() {
         }
     }
     let mut plugin = twin!(SavesAnotherEpsilon);
+    plugin.makes = std::any::TypeId::of::<Forgets>;
     plugin.build = |_, brief| {
         Ok(Box::new(Forgets(Twin {
             domain: brief.domain.clone(),

@@ -1,6 +1,7 @@
 //! Guarantees in words: the card that a person reads.
 
-use crate::{CentralDp, Claim, Curve, Guarantee, LocalDp, Neighbours, Notion, ShapedBy, Unit, number};
+use crate::{CentralDp, Claim, Curve, Guarantee, LocalDp, Neighbours, Notion, ShapedBy, Unit, number, shown};
+use std::borrow::Cow;
 use std::fmt;
 
 impl fmt::Display for Unit {
@@ -13,6 +14,9 @@ impl fmt::Display for Unit {
         })
     }
 }
+
+/// Marks what a design holds as free data.
+pub const AS_STATED: &str = "as stated by the designer; not checked";
 
 impl fmt::Display for Claim {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,9 +113,22 @@ impl Claim {
         }
     }
 
-    /// How sure that is, in words.
+    /// How sure that is, in words. How a design was made from its volunteers' records does not show in the design.
     pub fn how_sure(&self) -> &'static str {
-        self.notion.how_sure()
+        match self.protects {
+            Unit::Volunteer => {
+                "As sure as one is of who made the design: how it was made is stated by the designer, and cannot be checked."
+            }
+            _ => self.notion.how_sure(),
+        }
+    }
+
+    /// The theorem, and who says that it applies where that cannot be checked.
+    fn rests_on(&self) -> String {
+        match self.protects {
+            Unit::Volunteer => format!("{AS_STATED}: {}", self.theorem),
+            _ => self.theorem.clone(),
+        }
     }
 
     /// Why it promises nothing after all, in words, where it does not: a budget that is exceeded or vacuous, an ε without end, a δ of one,
@@ -336,9 +353,9 @@ impl Guarantee {
         }
         let whole: Vec<&Claim> =
             claims.iter().copied().filter(|claim| claim.protects == Unit::Record).collect();
-        let shown = if whole.is_empty() { claims } else { whole };
-        let lines: Vec<String> = shown.into_iter().map(Claim::or_warning).collect();
-        lines.join("; ")
+        let of_unit = if whole.is_empty() { claims } else { whole };
+        let lines: Vec<String> = of_unit.into_iter().map(Claim::or_warning).collect();
+        shown(&lines.join("; ")).into_owned()
     }
 
     /// Why some of its claims promise nothing after all, one warning each.
@@ -365,7 +382,7 @@ impl Guarantee {
             card.push(("promises", claim.to_string()));
             card.push(("may learn", claim.may_learn()));
             card.push(("how sure", claim.how_sure().into()));
-            card.push(("rests on", claim.theorem.clone()));
+            card.push(("rests on", claim.rests_on()));
         }
         card.extend(self.discloses.iter().map(|disclosed| ("discloses", disclosed.clone())));
         card.extend(self.assumes.iter().map(|assumed| ("assumes", assumed.clone())));
@@ -380,7 +397,15 @@ impl Guarantee {
             } else {
                 "no claim for anyone whose record shaped it"
             };
-            card.push(("holds", format!("given the design, which {whose} data shaped; {theirs}")));
+            card.push((
+                "holds",
+                format!("given the design, which {whose} data shaped ({AS_STATED}); {theirs}"),
+            ));
+        }
+        for (_, words) in &mut card {
+            if let Cow::Owned(seen) = shown(words) {
+                *words = seen;
+            }
         }
         card
     }

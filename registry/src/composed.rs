@@ -1,6 +1,6 @@
 //! The mechanism made of mechanisms.
 
-use crate::domain::{check_width, join};
+use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
 use crate::{
     Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Mechanism, Noise, Perturbation, Randomness,
@@ -58,11 +58,16 @@ impl From<Composed> for Saved {
 }
 
 impl Part {
-    /// Finds the columns of `mechanism` in `domain`, where they stand at `places`.
-    fn within(domain: &RecordDomain, places: &Places, mechanism: Box<dyn Mechanism>) -> Result<Self> {
+    /// Finds the columns of `mechanism` in `domain`, whose columns stand at `places` and whose features have these `factors`.
+    fn within(
+        domain: &RecordDomain,
+        places: &Places,
+        factors: &Factors,
+        mechanism: Box<dyn Mechanism>,
+    ) -> Result<Self> {
         let own = mechanism.domain();
         let columns = places.find(own.columns())?;
-        if domain.restrict(&columns)?.features() != own.features() {
+        if factors.covering(&columns)? != *own.features() {
             return Err(Error::shape(format!(
                 "a part was designed for another domain of the columns {:?}",
                 own.columns()
@@ -92,8 +97,8 @@ impl Composed {
     /// [`Error::Shape`] where a part was designed for columns or a target that `domain` does not have, where two parts
     /// take the target, or where there is no part.
     pub fn over(domain: RecordDomain, parts: Vec<Box<dyn Mechanism>>) -> Result<Self> {
-        let places = Places::of(domain.columns());
-        let parts = parts.into_iter().map(|part| Part::within(&domain, &places, part));
+        let (places, factors) = (Places::of(domain.columns()), Factors::of(domain.features()));
+        let parts = parts.into_iter().map(|part| Part::within(&domain, &places, &factors, part));
         let parts: Vec<Part> = parts.collect::<Result<_>>()?;
         if parts.is_empty() {
             return Err(Error::shape("a composition needs a part"));
@@ -123,6 +128,11 @@ impl Composed {
             labels.domain().target().clone(),
         )?;
         Self::over(domain, vec![features, labels])
+    }
+
+    /// The parts, in order.
+    pub fn parts(&self) -> impl Iterator<Item = &dyn Mechanism> {
+        self.parts.iter().map(|part| &*part.mechanism)
     }
 
     /// The parts' tables side by side.

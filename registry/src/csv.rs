@@ -1,5 +1,6 @@
 //! CSV: reading it some rows at a time, and writing it.
 
+use crate::blank_lines::BlankLines;
 use crate::{
     Cell, Decoder, Encoder, Error, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Result, Schema, WriteRows,
     open_to_read, rows::digits,
@@ -17,7 +18,10 @@ pub fn read(input: impl Read + Send, source: &str, schema: &Schema, target: Opti
     Reader::new(Rows::new(input, source)?, schema, target, OutOfBounds::Clip)?.read_all()
 }
 
-/// CSV with a header, some rows at a time and in bounded memory. Blank lines are no rows.
+/// CSV with a header, some rows at a time and in bounded memory.
+///
+/// In a file of one column a blank line is a row whose cell is empty, also at the end: what is dropped there would tell who had an
+/// empty cell. In a file of several columns, where a row of empty cells has its commas, a blank line is no row.
 ///
 /// A row ends where the file does, or at a line's end outside quotation marks. A row of more than 16 MiB, or a quotation
 /// mark that is never closed, is an error and not a very large cell.
@@ -53,6 +57,10 @@ impl<R: Read> Rows<R> {
         let header = reader.headers().map_err(|error| unreadable(source, &error))?;
         let header: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         reader.get_mut().begin_row();
+        if reader.get_ref().is_of_one_column() != (header.len() == 1) {
+            let problem = "its header cannot be told from its rows".into();
+            return Err(Error::Unreadable { file: source.into(), problem });
+        }
         if let [only] = &header[..] {
             if only == END {
                 return Err(Error::Empty { place: source.into() });
@@ -209,7 +217,7 @@ const END: &str = "\u{0}\u{0}end of file\u{0}\u{0}";
 /// A file, the row that ends it, and how much of it one row may take.
 #[derive(Debug)]
 struct Ended<R> {
-    input: io::Chain<R, &'static [u8]>,
+    input: io::Chain<BlankLines<R>, &'static [u8]>,
     left: usize,
 }
 
@@ -217,7 +225,11 @@ impl<R: Read> Ended<R> {
     const LONGEST: usize = 16 << 20;
 
     fn new(input: R) -> Self {
-        Self { input: input.chain(AFTER_THE_FILE.as_bytes()), left: Self::LONGEST }
+        Self { input: BlankLines::new(input).chain(AFTER_THE_FILE.as_bytes()), left: Self::LONGEST }
+    }
+
+    fn is_of_one_column(&self) -> bool {
+        self.input.get_ref().0.is_of_one_column()
     }
 
     fn begin_row(&mut self) {
@@ -242,6 +254,7 @@ impl<R: Read> Read for Ended<R> {
 mod tests {
     use super::*;
     use crate::Clips;
+    use proptest::prelude::*;
 
     fn schema() -> Schema {
         let text = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n";
@@ -272,11 +285,98 @@ mod tests {
 
     #[test]
     fn how_a_file_ends_changes_nothing() {
-        for text in
-            ["size\n1\n2", "size\n1\n2\n", "size\r\n1\r\n2\r\n", "size\n1\n\n2\n\n", "size\n\"1\"\n\"2\""]
-        {
+        for text in [
+            "size\n1\n2",
+            "size\n1\n2\n",
+            "size\r\n1\r\n2\r\n",
+            "\nsize\n1\n2\n",
+            "size\n\"1\"\n\"2\"",
+            "size,id\n1,\n\n2,b\n\n",
+        ] {
             let loaded = read(text.as_bytes(), "data.csv", &schema(), None).unwrap();
             assert_eq!(*loaded.table.records(), ndarray::array![[0.5], [1.0]], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_blank_line_of_one_column_is_a_row_with_an_empty_cell() {
+        let text = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\nmissing = 2.0\n";
+        let missing = Schema::from_toml(text, "schema.toml").unwrap();
+        for (text, records) in [
+            ("size\n1\n\n0\n", vec![0.5, 1.0, 0.0]),
+            ("size\r\n1\r\n\r\n0", vec![0.5, 1.0, 0.0]),
+            ("size\r1\r\r0\r", vec![0.5, 1.0, 0.0]),
+            ("\u{feff}\"size\"\n\n1\n\n\n", vec![1.0, 0.5, 1.0, 1.0]),
+            ("size\n\n", vec![1.0]),
+        ] {
+            let loaded = read(text.as_bytes(), "data.csv", &missing, None).unwrap();
+            assert_eq!(loaded.table.records().column(0).to_vec(), records, "{text:?}");
+        }
+        for text in [&b"size\n1\n\n2\n"[..], b"size\n1\n\n", b"size\r\n1\r\n\r\n"] {
+            assert_eq!(
+                message(text),
+                "data.csv, row 2, column \"size\": \"\" is no number; a number between 0 and 2 is needed"
+            );
+        }
+    }
+
+    /// A row's cell in a file of one column, and how it is written.
+    fn cells() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
+        let cells = [
+            ("", ""),
+            ("", "\"\""),
+            ("", " "),
+            ("a", "a"),
+            ("a", "\"a\""),
+            ("a\n\nb", "\"a\n\nb\""),
+            ("a\r\n\r\n\"", "\"a\r\n\r\n\"\"\""),
+            ("a\"\"b", "a\"\"b"),
+            ("ab", "\"a\"b"),
+            (",", "\",\""),
+        ];
+        prop::collection::vec(prop::sample::select(cells.to_vec()), 1..40)
+    }
+
+    /// What is given out some bytes at a time.
+    struct Dripping<'a>(&'a [u8], usize);
+
+    impl Read for Dripping<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let some = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..some])
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_file_of_one_column_has_a_row_for_each_cell_whatever_stands_in_it(
+            cells in cells(), line_end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
+            header in prop::sample::select(vec!["x", "\"x\"", "\n\nx", "\"x,\n\""]), some in 1usize..20,
+        ) {
+            let lines = [header].into_iter().chain(cells.iter().map(|(_, written)| *written));
+            let text: String = lines.map(|line| format!("{line}{line_end}")).collect();
+            let mut rows = Rows::new(Dripping(text.as_bytes(), some), "data.csv").unwrap();
+            let encoder = Encoder::of_any_cells(&rows.header().to_vec(), "data.csv").unwrap();
+            let mut read = vec![];
+            while let Some(some) = rows.next_rows(&encoder, 7).unwrap() {
+                read.extend(some.cells().map(|cell| cell.text().into_owned()));
+            }
+            prop_assert_eq!(read, cells.iter().map(|(cell, _)| *cell).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn what_is_released_of_one_column_is_read_back_row_by_row(classes in prop::collection::vec(0usize..3, 1..30)) {
+            let text = "[[column]]\nname = \"said\"\nkind = \"category\"\nlevels = [\"\", \"yes\", \"no\"]\n";
+            let schema = Schema::from_toml(text, "schema.toml").unwrap();
+            let decoder = schema.decoder(&schema.domain(None).unwrap().layout(), None);
+            let one_hot = |class: &usize| [0, 1, 2].map(|at| if at == *class { 1.0 } else { 0.0 });
+            let records: Vec<f64> = classes.iter().flat_map(one_hot).collect();
+            let mut file = vec![];
+            let mut writer = Writer::new(&mut file, &decoder).unwrap();
+            writer.write(<Writer<&mut Vec<u8>> as WriteRows>::block(&decoder, &records).unwrap()).unwrap();
+            writer.finish().unwrap();
+            let table = read(&file[..], "released.csv", &schema, None).unwrap().table;
+            prop_assert_eq!(table.records().iter().copied().collect::<Vec<_>>(), records);
         }
     }
 

@@ -4,11 +4,12 @@ use crate::sealed;
 use crate::table::Places;
 use crate::{
     Composed, Decoder, Error, LocalMechanism, Mechanism, Noise, Notion, OutOfBounds, ReadRows, Reader,
-    RecordDomain, Registry, Result, Schema, ShapedBy, Table, Unit, Volunteers, check_delta,
+    RecordDomain, Registry, Result, Schema, ShapedBy, Table, Unit, Volunteers, check_delta, read_text,
 };
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::any::Any;
 use std::fmt;
 use std::path::Path;
 
@@ -17,6 +18,9 @@ const OF_ROUNDING: f64 = 1e-6;
 
 /// The format that this version writes and reads.
 const FORMAT: &str = "scumble-design-1";
+
+/// More bytes than any design has.
+const LONGEST: u64 = 1 << 30;
 
 /// A mechanism with all that others need to release by it: who designed it, and the schema of the records that it takes.
 /// It is what is saved and shipped.
@@ -100,6 +104,32 @@ impl Origin {
             ));
         }
         self.parts.iter().try_for_each(|part| part.check(registry))
+    }
+
+    /// Whether the mechanism is of the type that the plugin makes, and its parts are of those of theirs.
+    ///
+    /// # Errors
+    /// The sentence that says what is not.
+    fn check_made(&self, mechanism: &dyn Mechanism, registry: &Registry) -> std::result::Result<(), String> {
+        let mechanism: &dyn Any = mechanism;
+        if self.plugin != Self::COMPOSED {
+            let plugin = registry.get(&self.plugin).map_err(|error| error.to_string())?;
+            return match mechanism.type_id() == (plugin.makes)() && self.parts.is_empty() {
+                true => Ok(()),
+                false => {
+                    Err(format!("it says that {:?} designed it, which makes no such mechanism", self.plugin))
+                }
+            };
+        }
+        let parts: Option<Vec<&dyn Mechanism>> =
+            mechanism.downcast_ref::<Composed>().map(|composed| composed.parts().collect());
+        match parts {
+            Some(parts) if parts.len() == self.parts.len() => {
+                let mut parts = self.parts.iter().zip(parts);
+                parts.try_for_each(|(origin, part)| origin.check_made(part, registry))
+            }
+            _ => Err("the parts that it says it was composed of are not those of its mechanism".into()),
+        }
     }
 }
 
@@ -266,7 +296,9 @@ impl Design {
     /// [`Error::DeltaOfVolunteers`] where it may publish one of them; [`Error::Unsaveable`] where it cannot be written.
     pub fn to_json(&self) -> Result<String> {
         self.check_volunteers()?;
-        sealed::seal(FORMAT, self.body()?).map_err(|error| self.unsaveable(error))
+        let body = self.body()?;
+        sealed::check_text(&body).map_err(|problem| self.unsaveable(problem))?;
+        sealed::seal(FORMAT, body).map_err(|error| self.unsaveable(error))
     }
 
     /// The digest in the saved design, by which a card names the design of its release.
@@ -277,8 +309,8 @@ impl Design {
         sealed::digest_of(FORMAT, self.body()?).map_err(|error| self.unsaveable(error))
     }
 
-    fn unsaveable(&self, error: serde_json::Error) -> Error {
-        Error::Unsaveable { plugin: self.origin.plugin.clone(), problem: error.to_string() }
+    fn unsaveable(&self, problem: impl fmt::Display) -> Error {
+        Error::Unsaveable { plugin: self.origin.plugin.clone(), problem: problem.to_string() }
     }
 
     /// The envelope without its format and digest.
@@ -296,16 +328,19 @@ impl Design {
     /// number is checked again, and whether any was changed by hand.
     ///
     /// # Errors
-    /// [`Error::Design`] for another format, plugin or version, for numbers that make no mechanism, and for content that is
-    /// not what was saved.
+    /// [`Error::Design`] for another format, plugin or version, for a mechanism that the plugin does not make, for text that does not
+    /// show ([`is_unseen`](crate::is_unseen)), for a name that stands twice in one object, for numbers that make no mechanism, and for
+    /// content that is not what was saved.
     pub fn from_json(text: &str, source: &str, registry: &Registry) -> Result<Self> {
         let wrong =
             |problem: String| Error::Design { file: source.into(), problem: sealed::sentence(problem) };
         let sealed = sealed::open(text, FORMAT).map_err(wrong)?;
+        sealed::check_text(&sealed.body).map_err(wrong)?;
         // The names first: a mechanism of a plugin that is not here could not even be read.
         let origin: Origin = sealed.part(&["plugin", "plugin_version", "parts"]).map_err(wrong)?;
         origin.check(registry).map_err(wrong)?;
         let mechanism: Box<dyn Mechanism> = sealed.field("mechanism").map_err(wrong)?;
+        origin.check_made(&*mechanism, registry).map_err(wrong)?;
         let records: Option<Records> = match sealed.body.contains_key("schema") {
             true => Some(sealed.part(&["schema", "target"]).map_err(wrong)?),
             false => None,
@@ -322,10 +357,10 @@ impl Design {
     /// Reads a saved design.
     ///
     /// # Errors
-    /// [`Error::Io`] where the file cannot be read, else as [`from_json`](Self::from_json).
+    /// [`Error::Io`] where the file cannot be read, [`Error::Unreadable`] where it is longer than 1 GiB, else as
+    /// [`from_json`](Self::from_json).
     pub fn read(file: &Path, registry: &Registry) -> Result<Self> {
-        let text = std::fs::read_to_string(file).map_err(|source| Error::Io { file: file.into(), source })?;
-        Self::from_json(&text, &file.display().to_string(), registry)
+        Self::from_json(&read_text(file, LONGEST)?, &file.display().to_string(), registry)
     }
 }
 

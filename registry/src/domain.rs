@@ -364,13 +364,29 @@ impl Domain {
     /// # Errors
     /// [`Error::Shape`] where `wanted` takes a group or ball apart.
     pub fn restrict(&self, wanted: &[usize]) -> Result<Self> {
-        let factors: Vec<(Range<usize>, &Factor)> = self.factors().collect();
+        Factors::of(self).covering(wanted)
+    }
+}
+
+/// The factors of a domain, to be found by their coordinates.
+pub(crate) struct Factors<'d>(Vec<(Range<usize>, &'d Factor)>);
+
+impl<'d> Factors<'d> {
+    pub(crate) fn of(domain: &'d Domain) -> Self {
+        Self(domain.factors().collect())
+    }
+
+    /// As [`Domain::restrict`].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where `wanted` takes a group or ball apart.
+    pub(crate) fn covering(&self, wanted: &[usize]) -> Result<Domain> {
         let mut taken = vec![];
         let mut rest = wanted;
         while let Some(&first) = rest.first() {
-            let whole = factors.iter().find(|(coordinates, _)| {
-                coordinates.start == first
-                    && rest.len() >= coordinates.len()
+            let at = self.0.partition_point(|(coordinates, _)| coordinates.start < first);
+            let whole = self.0.get(at).filter(|(coordinates, _)| {
+                rest.len() >= coordinates.len()
                     && coordinates.clone().eq(rest[..coordinates.len()].iter().copied())
             });
             let Some((coordinates, factor)) = whole else {
@@ -381,7 +397,7 @@ impl Domain {
             taken.push((*factor).clone());
             rest = &rest[coordinates.len()..];
         }
-        Ok(Self { factors: taken })
+        Ok(Domain { factors: taken })
     }
 }
 

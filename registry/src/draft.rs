@@ -2,7 +2,7 @@
 
 use crate::schema::LARGEST_BOUND;
 use crate::table::first_duplicate;
-use crate::{Cell, Column, Encoder, Error, Kind, Missing, ReadRows, Result, Schema};
+use crate::{Cell, Column, Encoder, Error, Kind, Missing, ReadRows, Result, Schema, shown};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
@@ -65,21 +65,19 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     if seen.iter().all(|seen| seen.cells == 0) {
         return Err(Error::Empty { place: file });
     }
-    let file_in_a_line: String = file.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let mut text = format!(
-        "# Drafted from the records of {file_in_a_line}. Bounds and levels that come from private records give away something of\n\
+        "# Drafted from the records of {}. Bounds and levels that come from private records give away something of\n\
          # them: compare mechanisms by this, and before anything is released, put here what is publicly known of each\n\
          # column, and take away the next line.\n\
-         draft = true\n"
+         draft = true\n",
+        shown(&file)
     );
     let mut columns = 0;
     for (name, seen) in header.iter().zip(&seen) {
         // What is written does not depend on whether memory is full.
-        let _ = match seen.kind() {
-            Ok((kind, remark)) => {
+        let _ = match seen.column(name) {
+            Ok((column, remark)) => {
                 columns += 1;
-                let (missing, missing_cells) = seen.missing(&kind);
-                let column = Column { name: name.clone(), missing, missing_cells, kind };
                 let remark = remark.map_or(String::new(), |remark| format!("# {remark}\n"));
                 write!(text, "\n{remark}[[column]]\n{}", to_toml(&column))
             }
@@ -152,6 +150,15 @@ impl Seen {
 
     fn is_of_few_levels(&self) -> bool {
         self.levels.len() <= MOST_LEVELS && !self.levels.contains(TOO_LONG)
+    }
+
+    /// The column of this name, with a remark; or why it is left out.
+    fn column(&self, name: &str) -> std::result::Result<(Column, Option<String>), String> {
+        let (kind, remark) = self.kind()?;
+        let (missing, missing_cells) = self.missing(&kind);
+        let column = Column { name: name.into(), missing, missing_cells, kind };
+        column.check_text()?;
+        Ok((column, remark))
     }
 
     /// What the column holds, with a remark; or why it is left out.

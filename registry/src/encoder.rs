@@ -2,6 +2,7 @@
 
 use crate::error::{abridged, nearest_name};
 use crate::{Cell, Column, Error, Kind, RawRows, RecordDomain, Result, Schema, Table};
+use std::collections::HashMap;
 
 /// What becomes of a number outside its column's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,12 +86,13 @@ impl Encoder {
         source: &str,
     ) -> Result<Self> {
         let domain = schema.domain(target)?;
+        let header = Header::of(header);
         // A target's coordinates come last.
         let (last, first): (Vec<&Column>, Vec<&Column>) =
             schema.columns().iter().partition(|column| Some(column.name.as_str()) == target);
         let columns = first.into_iter().chain(last);
         let fields = columns.map(|column| {
-            let place = place_of(&column.name, header, source)?;
+            let place = header.place_of(&column.name, source)?;
             let levels = match &column.kind {
                 Kind::Real { .. } => &[],
                 Kind::Category { levels } => &levels[..],
@@ -100,7 +102,14 @@ impl Encoder {
             Ok(Field { column: column.clone(), place, longest })
         });
         let fields = fields.collect::<Result<_>>()?;
-        Ok(Self { source: source.into(), cells: header.len(), domain, fields, beside: None, out_of_bounds })
+        Ok(Self {
+            source: source.into(),
+            cells: header.names.len(),
+            domain,
+            fields,
+            beside: None,
+            out_of_bounds,
+        })
     }
 
     /// What picks all cells of rows with this header, whatever stands in them: to be looked at, and not to be encoded.
@@ -120,7 +129,7 @@ impl Encoder {
     /// # Errors
     /// [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
     pub(crate) fn beside(mut self, column: &str, header: &[&str]) -> Result<Self> {
-        let place = place_of(column, header, &self.source)?;
+        let place = Header::of(header).place_of(column, &self.source)?;
         self.beside = Some(Beside { column: column.into(), place });
         Ok(self)
     }
@@ -250,17 +259,32 @@ impl Encoder {
 /// More bytes than any number is written with.
 const LONGEST_NUMBER: usize = 1100;
 
-/// Where the column stands in the header.
-pub(crate) fn place_of(column: &str, header: &[&str], source: &str) -> Result<usize> {
-    let mut places = (0..header.len()).filter(|&at| header[at] == column);
-    match (places.next(), places.next()) {
-        (Some(place), None) => Ok(place),
-        (Some(_), Some(_)) => Err(Error::DuplicateColumn { file: source.into(), column: column.into() }),
-        (None, _) => Err(Error::MissingColumn {
-            file: source.into(),
-            column: column.into(),
-            nearest: nearest_name(column, header.iter().copied()),
-        }),
+/// The names of a file's columns, and where each of them stands: nowhere sure where it stands twice.
+struct Header<'h> {
+    names: &'h [&'h str],
+    places: HashMap<&'h str, Option<usize>>,
+}
+
+impl<'h> Header<'h> {
+    fn of(names: &'h [&'h str]) -> Self {
+        let mut places = HashMap::with_capacity(names.len());
+        for (at, name) in names.iter().enumerate() {
+            places.entry(*name).and_modify(|place| *place = None).or_insert(Some(at));
+        }
+        Self { names, places }
+    }
+
+    /// Where the column stands.
+    fn place_of(&self, column: &str, source: &str) -> Result<usize> {
+        match self.places.get(column) {
+            Some(Some(place)) => Ok(*place),
+            Some(None) => Err(Error::DuplicateColumn { file: source.into(), column: column.into() }),
+            None => Err(Error::MissingColumn {
+                file: source.into(),
+                column: column.into(),
+                nearest: nearest_name(column, self.names.iter().copied()),
+            }),
+        }
     }
 }
 

@@ -61,7 +61,7 @@ pub enum Error {
     Cell {
         /// The file.
         file: String,
-        /// The data row, counted from 1 below the header; blank lines do not count.
+        /// The data row, counted from 1 below the header; a blank line counts where the file has one column.
         row: usize,
         /// The column's name.
         column: String,
@@ -75,7 +75,7 @@ pub enum Error {
     RowLength {
         /// The file.
         file: String,
-        /// The data row, counted from 1 below the header; blank lines do not count.
+        /// The data row, counted from 1 below the header; a blank line counts where the file has one column.
         row: usize,
         /// Cells in the row.
         found: usize,

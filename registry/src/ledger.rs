@@ -1,7 +1,10 @@
 //! The ledger: what was spent on a data set, and what is left.
 
 use crate::budget::difference_down;
-use crate::{Budget, Error, Existing, Guarantee, NewFile, Readable, Result, Unit, number, sealed, sum_up};
+use crate::{
+    Budget, Error, Existing, Guarantee, NewFile, Readable, Result, Unit, number, read_text, sealed, sum_up,
+    text,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use std::fs::{File, OpenOptions};
@@ -9,6 +12,9 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "scumble-ledger-1";
+
+/// More bytes than any ledger has.
+const LONGEST: u64 = 1 << 30;
 
 /// A file that counts what releases of data sets spend, by data set and by the unit protected.
 ///
@@ -153,9 +159,9 @@ impl Ledger {
             (_, target) => target,
         };
         for name in [Some(dataset), target].into_iter().flatten() {
-            if name.is_empty() || name.contains(char::is_control) {
-                return Err(self
-                    .wrong(format!("a data set and a label need a name of one line, and {name:?} is none")));
+            if name.is_empty() || name.trim() != name || text::check(name).is_err() {
+                let problem = "a data set and a label need a name of one line in which all shows, without a space before or behind it";
+                return Err(self.wrong(format!("{problem}, and {name:?} is none")));
             }
         }
         self.change(true, |accounts| {
@@ -300,7 +306,7 @@ impl Ledger {
 
     /// What the file says, untouched by hand.
     fn parse(&self) -> Result<Content> {
-        let text = std::fs::read_to_string(&self.file).map_err(|source| self.failed(source))?;
+        let text = read_text(&self.file, LONGEST)?;
         let sealed = sealed::open(&text, FORMAT).map_err(|problem| self.wrong(problem))?;
         let content: Content =
             sealed.part(&["changes", "accounts"]).map_err(|problem| self.wrong(problem))?;

@@ -44,6 +44,7 @@
 //! # Ok::<(), scumble_registry::Error>(())
 //! ```
 
+mod blank_lines;
 mod brief;
 mod budget;
 mod card;
@@ -83,9 +84,11 @@ mod side_by_side;
 pub mod size;
 pub mod stream;
 mod table;
+mod text;
 
 pub use brief::{Brief, DifferentiableTask, Task, Volunteers};
 pub use budget::{Budget, check_delta, sum_up};
+pub use card::AS_STATED;
 pub use composed::Composed;
 pub use curve::Curve;
 pub use decoder::Decoder;
@@ -115,7 +118,10 @@ pub use rows::{Cell, RawRows, ReadRows, WriteRows, open_to_read};
 pub use schema::{Column, Kind, Missing, Schema};
 pub use side_by_side::Part;
 pub use table::{Table, Target};
+pub use text::{is_unseen, read_text, shown};
 
+#[doc(hidden)]
+pub use plugin::type_made;
 #[doc(hidden)]
 pub use {inventory, schemars};
 

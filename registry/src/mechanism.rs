@@ -5,6 +5,7 @@ use crate::{
     Table, TargetLayout, Unit,
 };
 use dyn_clone::DynClone;
+use std::any::Any;
 use std::fmt::Debug;
 
 /// A designed mechanism: it needs nothing more than a table and randomness to release.
@@ -12,7 +13,7 @@ use std::fmt::Debug;
 /// Implementations are saved and loaded through `typetag`, under the name in `#[typetag::serde(name = "…")]`. Whatever
 /// is read from a file must be checked again: deserialise through the constructor (`#[serde(try_from = "…")]`).
 #[typetag::serde(tag = "kind")]
-pub trait Mechanism: DynClone + Debug + Send + Sync {
+pub trait Mechanism: Any + DynClone + Debug + Send + Sync {
     /// The records on which the guarantee holds.
     fn domain(&self) -> &RecordDomain;
 

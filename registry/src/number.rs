@@ -18,6 +18,26 @@ pub fn to_json(value: f64) -> serde_json::Value {
     serialize(&value, serde_json::value::Serializer).unwrap_or_default()
 }
 
+/// What people write, as on a command line. A number that has left the floats is none: only the words inf and -inf have no end.
+///
+/// ```
+/// use scumble_registry::number::parse;
+///
+/// assert_eq!(parse("inf"), Ok(f64::INFINITY));
+/// assert!(parse("1e400").is_err());
+/// ```
+///
+/// # Errors
+/// The sentence about what is no number, or beyond the largest one.
+pub fn parse(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_infinite() && !matches!(text, "inf" | "-inf") => {
+            Err("it is beyond the largest number, 1.8e308; only the word inf stands for infinity".into())
+        }
+        parsed => parsed.map_err(|problem| problem.to_string()),
+    }
+}
+
 /// For people: without the three hundred zeros of a tiny number.
 pub fn short(value: f64) -> String {
     match value.abs() {

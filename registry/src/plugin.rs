@@ -8,6 +8,7 @@ use crate::{
 use ndarray::Array2;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -50,6 +51,8 @@ pub struct Plugin {
     pub parameters: fn() -> schemars::Schema,
     /// The mechanism for parameters (an object) and a brief. Call [`design`](Self::design), which checks names first.
     pub build: fn(Value, &Brief) -> Result<Box<dyn Mechanism>>,
+    /// The type of the mechanisms that `build` makes, so that no other one is loaded under its name.
+    pub makes: fn() -> TypeId,
     /// Something that it applies to, for the conformance suite and the description.
     pub example: fn() -> Result<Example>,
 }
@@ -184,6 +187,12 @@ pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) ->
         .map_err(|problem| Error::Parameter { plugin: plugin.into(), problem: problem.to_string() })
 }
 
+/// The type of the mechanisms that a design function makes of parameters of type `P`.
+#[doc(hidden)]
+pub fn type_made<P, M: Mechanism>(_design: impl Fn(P, &Brief) -> Result<M>) -> TypeId {
+    TypeId::of::<M>()
+}
+
 inventory::collect!(Plugin);
 
 /// Defines a [`Plugin`] as a constant and registers it, so that every binary that links the crate has it.
@@ -215,6 +224,7 @@ macro_rules! register {
             side: $crate::Side::$side,
             pace: $crate::Pace::$pace,
             parameters: || $crate::schemars::schema_for!($parameters),
+            makes: || $crate::type_made::<$parameters, _>($design),
             build: |parameters, brief| {
                 let parameters: $parameters = $crate::parse_parameters($name, parameters)?;
                 Ok(Box::new($design(parameters, brief)?))

@@ -2,7 +2,7 @@
 
 use crate::domain::{check_width, largest};
 use crate::table::check_columns;
-use crate::{Domain, Error, Result, Table, Target};
+use crate::{Domain, Error, Factor, Result, Table, Target};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -132,6 +132,17 @@ impl RecordDomain {
         let features = self.features.restrict(wanted)?;
         let columns = wanted.iter().map(|&at| self.columns[at].clone()).collect();
         Self::new(columns, features, TargetDomain::None)
+    }
+
+    /// The records of each factor's columns alone, without a target, beside the factor.
+    ///
+    /// # Errors
+    /// None.
+    pub fn each_factor(&self) -> impl Iterator<Item = Result<(Self, &Factor)>> {
+        self.features.factors().map(|(coordinates, factor)| {
+            let domain = Domain::try_from(vec![factor.clone()])?;
+            Ok((Self::new(self.columns[coordinates].to_vec(), domain, TargetDomain::None)?, factor))
+        })
     }
 
     /// Where records in flat form lie: features, then target.

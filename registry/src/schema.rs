@@ -1,10 +1,14 @@
 //! Schemas: what is publicly known of a table's columns.
 
-use crate::error::nearest_name;
+use crate::error::{abridged, nearest_name};
 use crate::number::short;
 use crate::table::first_duplicate;
-use crate::{Cell, Decoder, Domain, Encoder, Error, Layout, OutOfBounds, RecordDomain, Result, TargetDomain};
+use crate::{
+    Cell, Decoder, Domain, Encoder, Error, Layout, OutOfBounds, RecordDomain, Result, TargetDomain,
+    read_text, shown, text,
+};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// What is publicly known of a table's columns. Bounds are never learned from private data.
@@ -12,7 +16,8 @@ use std::path::Path;
 /// A real column becomes one coordinate in [0, 1] by its bounds, a category one coordinate a level (one-hot). A column in which cells may be
 /// missing says what stands for them: `missing = 50000.0`, or a level. Then an empty cell is read as that, or those that
 /// `missing_cells = ["NA", "?"]` lists. Elsewhere an empty cell is an error. With `draft = true` before its columns it is a
-/// [draft](crate::draft()).
+/// [draft](crate::draft()). Names, units, levels and missing cells are text in one line in which all shows
+/// ([`is_unseen`](crate::is_unseen)).
 ///
 /// ```
 /// use scumble_registry::Schema;
@@ -62,6 +67,7 @@ impl TryFrom<Saved> for Schema {
     fn try_from(saved: Saved) -> Result<Self> {
         let schema = Self { source: "the schema".into(), is_draft: false, columns: saved.column };
         schema.check()?;
+        schema.check_text()?;
         Ok(schema)
     }
 }
@@ -140,9 +146,9 @@ impl std::fmt::Display for Kind {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Real { lower, upper, unit } => {
-                write!(formatter, "from {} to {} {unit}", short(*lower), short(*upper))
+                write!(formatter, "from {} to {} {}", short(*lower), short(*upper), shown(unit))
             }
-            Self::Category { levels } => write!(formatter, "one of {}", levels.join(", ")),
+            Self::Category { levels } => write!(formatter, "one of {}", shown(&levels.join(", "))),
         }
     }
 }
@@ -168,6 +174,17 @@ impl Column {
                 Cell::Text(missing).number().zip(cell.number()).is_some_and(|(one, other)| same(one, other))
             }),
         }
+    }
+
+    /// # Errors
+    /// The sentence about the first text in it that does not show, or changes how other text shows.
+    pub(crate) fn check_text(&self) -> std::result::Result<(), String> {
+        let of_kind = match &self.kind {
+            Kind::Real { unit, .. } => std::slice::from_ref(unit),
+            Kind::Category { levels } => levels,
+        };
+        let mut texts = std::iter::once(&self.name).chain(&self.missing_cells).chain(of_kind);
+        texts.try_for_each(|text| text::check(text))
     }
 
     /// What is wrong with what it says of missing cells.
@@ -221,6 +238,9 @@ impl Column {
 }
 
 impl Schema {
+    /// More bytes than any schema has.
+    const LONGEST: u64 = 64 << 20;
+
     /// The schema in this TOML text; `source` names it in errors.
     ///
     /// # Errors
@@ -246,6 +266,7 @@ impl Schema {
         let columns = columns.collect::<Result<_>>()?;
         let schema = Self { source: source.into(), is_draft: unchecked.draft, columns };
         schema.check()?;
+        schema.check_text()?;
         Ok(schema)
     }
 
@@ -273,10 +294,10 @@ impl Schema {
     /// The schema in this file.
     ///
     /// # Errors
-    /// [`Error::Io`] where it cannot be read, else as [`from_toml`](Self::from_toml).
+    /// [`Error::Io`] where it cannot be read, [`Error::Unreadable`] where it is longer than 64 MiB, else as
+    /// [`from_toml`](Self::from_toml).
     pub fn read(file: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(file).map_err(|source| Error::Io { file: file.into(), source })?;
-        Self::from_toml(&text, &file.display().to_string())
+        Self::from_toml(&read_text(file, Self::LONGEST)?, &file.display().to_string())
     }
 
     /// The same where no cell is missing, as in what was released: there a number that means "missing" elsewhere is noise.
@@ -350,6 +371,18 @@ impl Schema {
         Ok(())
     }
 
+    /// # Errors
+    /// [`Error::Schema`] for text that would not show on a card, or change how the card shows.
+    fn check_text(&self) -> Result<()> {
+        for column in &self.columns {
+            column.check_text().map_err(|problem| {
+                let problem = format!("column {:?}: {problem}", abridged(&column.name, 60));
+                Error::Schema { file: self.source.clone(), problem }
+            })?;
+        }
+        Ok(())
+    }
+
     /// The columns, in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
@@ -390,8 +423,11 @@ impl Schema {
 
     /// The schema of these columns alone.
     pub(crate) fn columns_named(&self, names: &[&str]) -> Result<Self> {
-        let columns = names.iter().map(|name| Ok(self.column(name)?.clone())).collect::<Result<_>>()?;
-        let part = Self { columns, ..self.clone() };
+        let known: HashMap<&str, &Column> =
+            self.columns.iter().map(|column| (column.name.as_str(), column)).collect();
+        let column = |name: &&str| known.get(name).map_or_else(|| self.column(name), |column| Ok(*column));
+        let columns = names.iter().map(|name| column(name).cloned()).collect::<Result<_>>()?;
+        let part = Self { source: self.source.clone(), is_draft: self.is_draft, columns };
         part.check()?;
         Ok(part)
     }
@@ -466,6 +502,23 @@ pub(crate) mod tests {
         assert_eq!(error.to_string(), "data.csv: there is no column \"size\"; did you mean \"sise\"?");
         let error = schema().domain(Some("god")).unwrap_err();
         assert_eq!(error.to_string(), "schema.toml: there is no column \"god\"; did you mean \"good\"?");
+    }
+
+    /// Each of these took more than ten seconds where it grew with the square of the columns, and takes a tenth.
+    #[test]
+    fn work_grows_with_the_columns_and_not_with_their_square() {
+        let names: Vec<String> = (0..100_000).map(|at| format!("column {at}")).collect();
+        let named: Vec<&str> = names.iter().map(String::as_str).collect();
+        let start = std::time::Instant::now();
+        let schema = Schema::of_numbers(&names).unwrap();
+        assert_eq!(schema.columns_named(&named).unwrap().columns(), schema.columns());
+        let encoder = schema.encoder(&named, None, OutOfBounds::Clip, "data.csv").unwrap();
+        let all: Vec<usize> = (0..names.len()).collect();
+        let domain = encoder.domain();
+        assert_eq!(domain.features().restrict(&all).unwrap(), *domain.features());
+        assert_eq!(domain.each_factor().filter(|part| part.is_ok()).count(), names.len());
+        let taken = start.elapsed();
+        assert!(taken < std::time::Duration::from_secs(8), "{taken:?}");
     }
 
     /// The schema where cells of this column may be missing.

@@ -4,7 +4,9 @@
 //! digest too.
 
 use crate::error::abridged;
-use serde::de::DeserializeOwned;
+use crate::text;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -34,7 +36,9 @@ fn with_format(format: &str, mut body: Map<String, Value>) -> Map<String, Value>
 /// What was sealed, once its format is seen to be `format`. Whether it is untouched is a second question, so that a
 /// reader may first say which number is wrong.
 pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
-    let mut body: Map<String, Value> = serde_json::from_str(text).map_err(sentence)?;
+    let Unique(Value::Object(mut body)) = serde_json::from_str(text).map_err(sentence)? else {
+        return Err("it is no JSON object".into());
+    };
     match body.get(FORMAT) {
         Some(Value::String(found)) if found == format => {}
         Some(found) => {
@@ -89,6 +93,86 @@ impl Sealed {
     }
 }
 
+/// # Errors
+/// The sentence about the first text in the object, names of fields included, that does not show, or changes how other text shows.
+pub(crate) fn check_text(object: &Map<String, Value>) -> Result<(), String> {
+    fn check(value: &Value) -> Result<(), String> {
+        match value {
+            Value::String(text) => text::check(text),
+            Value::Array(items) => items.iter().try_for_each(check),
+            Value::Object(fields) => check_text(fields),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        }
+    }
+    object.iter().try_for_each(|(name, value)| text::check(name).and_then(|()| check(value)))
+}
+
+/// JSON in which no object has a name twice: two readers might take two different ones of its values.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyUnique).map(Self)
+    }
+}
+
+struct AnyUnique;
+
+impl<'de> Visitor<'de> for AnyUnique {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut values = vec![];
+        while let Some(Unique(value)) = items.next_element()? {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((name, Unique(value))) = fields.next_entry::<String, Unique>()? {
+            if object.contains_key(&name) {
+                return Err(A::Error::custom(format!("the name {name:?} stands there twice in one object")));
+            }
+            object.insert(name, value);
+        }
+        Ok(object.into())
+    }
+}
+
 /// What is wrong, in one line that is no longer than a person reads: it may quote the file.
 pub(crate) fn sentence(problem: impl fmt::Display) -> String {
     abridged(&problem.to_string(), 400)
@@ -96,7 +180,7 @@ pub(crate) fn sentence(problem: impl fmt::Display) -> String {
 
 /// SHA-256 of the compact JSON with sorted names, in hexadecimal.
 fn digest(body: &Map<String, Value>) -> serde_json::Result<String> {
-    Ok(hexadecimal(&Sha256::digest(serde_json::to_vec(&sorted(&body.clone().into()))?)))
+    Ok(hexadecimal(&Sha256::digest(serde_json::to_vec(&SortedObject(body))?)))
 }
 
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
@@ -105,15 +189,25 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 
 /// The value with the names of every object sorted: a map keeps them in the order of the file where some crate of a
 /// binary asks serde_json for it.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let fields: BTreeMap<&String, Value> =
-                fields.iter().map(|(name, field)| (name, sorted(field))).collect();
-            fields.into_iter().map(|(name, field)| (name.clone(), field)).collect::<Map<_, _>>().into()
+struct Sorted<'v>(&'v Value);
+
+struct SortedObject<'v>(&'v Map<String, Value>);
+
+impl Serialize for Sorted<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(fields) => SortedObject(fields).serialize(serializer),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Sorted)),
+            other => other.serialize(serializer),
         }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
+    }
+}
+
+impl Serialize for SortedObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields: BTreeMap<&String, Sorted> =
+            self.0.iter().map(|(name, field)| (name, Sorted(field))).collect();
+        serializer.collect_map(fields)
     }
 }
 
@@ -148,6 +242,36 @@ mod tests {
             assert_ne!(text, changed);
             assert!(open(&changed, "a-format").unwrap().check_untouched().is_err(), "{from} became {to}");
         }
+    }
+
+    #[test]
+    fn a_name_that_stands_twice_in_one_object_is_refused_at_any_depth() {
+        let text = sealed();
+        for (from, to) in [
+            ("\"plugin\"", "\"format\": \"a-format\",\n  \"plugin\""),
+            ("\"a\": \"inf\"", "\"a\": 1, \"a\": \"inf\""),
+            ("    1,", "    {\"b\": 1, \"b\": 1},"),
+        ] {
+            let changed = text.replacen(from, to, 1);
+            assert_ne!(text, changed);
+            let refused = open(&changed, "a-format").err().unwrap();
+            assert!(refused.contains("twice in one object"), "{refused}");
+        }
+        assert!(
+            open("{\"x\": [{\"a\": 1}, {\"a\": 2}]}", "a-format").err().unwrap().contains("no \"format\"")
+        );
+    }
+
+    #[test]
+    fn text_that_does_not_show_is_found_at_any_depth() {
+        for (from, to) in
+            [("laplace", "lap\\nlace"), ("\"a\"", "\"a\\u202e\""), ("\"inf\"", "[\"\\u001b[8m\"]")]
+        {
+            let changed = sealed().replacen(from, to, 1);
+            let refused = check_text(&open(&changed, "a-format").unwrap().body).unwrap_err();
+            assert!(refused.contains("the character U+") && !refused.contains('\n'), "{refused}");
+        }
+        check_text(&open(&sealed(), "a-format").unwrap().body).unwrap();
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{Brief, Budget, Design, Plugin, Result, Schema, Volunteers};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// A mechanism with its parameters, and the columns that it is to release.
 #[derive(Debug, Clone)]
@@ -41,10 +42,9 @@ impl Design {
         for part in parts {
             schema.columns_named(&part.columns)?; // one column twice is a slip of the hand; in two parts it is a choice
         }
-        let is_taken = |name: &&str| parts.iter().any(|part| part.columns.contains(name));
-        let taken: Vec<&str> =
-            schema.columns().iter().map(|column| column.name.as_str()).filter(is_taken).collect();
-        let schema = schema.columns_named(&taken)?;
+        let taken: HashSet<&str> = parts.iter().flat_map(|part| &part.columns).copied().collect();
+        let names = schema.columns().iter().map(|column| column.name.as_str());
+        let schema = schema.columns_named(&names.filter(|name| taken.contains(name)).collect::<Vec<_>>())?;
         let target = target.filter(|target| taken.contains(target));
         let budgets = shares(&brief.budget, parts, target, label_share)?;
         let designs = parts.iter().zip(budgets).map(|(part, budget)| {

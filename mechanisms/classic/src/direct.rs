@@ -32,14 +32,15 @@ const NAME: &str = "direct";
 pub fn direct(brief: &Brief) -> Result<Composed> {
     let domain = &brief.domain;
     let mut columns: Vec<RecordDomain> = vec![];
-    for (coordinates, factor) in domain.features().factors() {
+    for column in domain.each_factor() {
+        let (column, factor) = column?;
         if !matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. }) {
             return Err(Error::not_applicable(
                 NAME,
                 "it takes columns one by one, and the domain ties some together",
             ));
         }
-        columns.push(domain.restrict(&coordinates.collect::<Vec<_>>())?);
+        columns.push(column);
     }
     if *domain.target() != TargetDomain::None {
         columns.push(domain.without_features());

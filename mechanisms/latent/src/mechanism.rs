@@ -4,9 +4,9 @@ use crate::Lens;
 use ndarray::{Array2, ArrayView2};
 use scumble_neural::{Activation, Network};
 use scumble_registry::{
-    ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp, LocalMechanism,
-    Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result, ShapedBy, Stream,
-    Table, Unit, local,
+    AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp,
+    LocalMechanism, Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result,
+    ShapedBy, Stream, Table, Unit, local,
 };
 use serde::{Deserialize, Serialize};
 
@@ -313,11 +313,15 @@ impl Mechanism for LatentLaplace {
                 protects: Unit::Volunteer,
                 theorem: theorem.clone(),
             });
-            for assumed in ASSUMED.iter().copied().chain(assumes.iter().map(String::as_str)) {
-                if !guarantee.assumes.iter().any(|line| line == assumed) {
-                    guarantee.assumes.push(assumed.to_owned());
+            let stated = assumes.iter().map(|assumed| format!("{AS_STATED}: {assumed}"));
+            for assumed in ASSUMED.map(str::to_owned).into_iter().chain(stated) {
+                if !guarantee.assumes.contains(&assumed) {
+                    guarantee.assumes.push(assumed);
                 }
             }
+        }
+        if *shaped_by == ShapedBy::PublicKnowledge {
+            guarantee.assumes.push(format!("{AS_STATED}: nobody's records shaped the design"));
         }
         Guarantee { shaped_by: *shaped_by, ..guarantee }
     }
@@ -421,7 +425,42 @@ mod tests {
     use super::*;
     use ndarray::array;
     use scumble_neural::Architecture;
-    use scumble_registry::TargetDomain;
+    use scumble_registry::{Neighbours, TargetDomain};
+
+    #[test]
+    fn what_a_design_says_of_its_volunteers_is_marked_as_the_designers_word() {
+        let layer = |inputs, outputs| Architecture::new(inputs).layer(outputs, Activation::Identity);
+        let parts = Parts {
+            domain: RecordDomain::new(vec!["a".into()], Domain::unit_box(1), TargetDomain::None).unwrap(),
+            lens: Lens::plain(),
+            encoder: Network::from_parameters(layer(1, 1), vec![1.0, 0.0]).unwrap(),
+            latent: Domain::unit_box(1),
+            decoder: Network::from_parameters(layer(1, 1), vec![1.0, 0.0]).unwrap(),
+            epsilon: 1.0,
+            level: Level::Features,
+            aim: Aim::Anything,
+            shaped_by: ShapedBy::PrivateVolunteers,
+            volunteers: Some(VolunteersClaim {
+                dp: CentralDp::new(0.0, 0.01, Neighbours::ReplaceOne),
+                theorem: "a theorem".into(),
+                assumes: vec!["a training".into()],
+            }),
+        };
+        let card = LatentLaplace::try_from(parts.clone()).unwrap().guarantee();
+        let theirs = card.claims.iter().find(|claim| claim.protects == Unit::Volunteer).unwrap();
+        assert!(!theirs.how_sure().contains("Proven"), "{}", theirs.how_sure());
+        let shown = card.to_string();
+        for line in [
+            "rests on   as stated by the designer; not checked: a theorem",
+            "assumes    as stated by the designer; not checked: a training",
+            "holds      given the design, which private volunteers' data shaped (as stated by the designer; not checked)",
+        ] {
+            assert!(shown.contains(line), "{line} in\n{shown}");
+        }
+        let of_nobody = Parts { shaped_by: ShapedBy::PublicKnowledge, volunteers: None, ..parts };
+        let card = LatentLaplace::try_from(of_nobody).unwrap().guarantee().to_string();
+        assert!(card.contains("as stated by the designer; not checked: nobody's records shaped the design"));
+    }
 
     #[test]
     fn records_have_the_same_latents_however_they_lie_in_memory() {

@@ -31,35 +31,35 @@ pub(super) enum AccountCommand {
 #[derive(Args)]
 pub(super) struct GaussianArguments {
     /// ε, in nats.
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// δ.
-    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
     /// The ℓ₂ sensitivity.
-    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "S", allow_hyphen_values = true)]
     sensitivity: Option<f64>,
     /// The standard deviation of the noise.
-    #[arg(long, value_name = "SIGMA", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "SIGMA", allow_hyphen_values = true)]
     sigma: Option<f64>,
 }
 
 #[derive(Args)]
 pub(super) struct DpSgdArguments {
     /// The probability with which a record takes part in a step.
-    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "Q", allow_hyphen_values = true)]
     sampling_rate: Option<f64>,
     /// The standard deviation of the noise, over the clipping norm.
-    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "S", allow_hyphen_values = true)]
     noise_multiplier: Option<f64>,
     /// How many steps.
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     steps: Option<u64>,
     /// δ.
-    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
     /// The ε to be met, in nats, in place of one of the others.
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// Which data sets are neighbours.
     #[arg(long, value_name = "RELATION", default_value = "add-remove")]
@@ -72,7 +72,7 @@ pub(super) struct LaplaceAccuracyArguments {
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     classes: u64,
     /// The local ε of a record, in nats; "inf" for no noise.
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: f64,
 }
 
@@ -82,10 +82,10 @@ pub(super) struct PacArguments {
     #[arg(long, value_name = "THEOREM")]
     theorem: Theorem,
     /// ε: how near a recovery counts, in ℓ₂ over all coordinates.
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     error: f64,
     /// δ: recovery is resisted that succeeds with probability 1 − δ or more.
-    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: f64,
     /// d: the width of a record.
     #[arg(long, value_name = "d")]
@@ -94,16 +94,16 @@ pub(super) struct PacArguments {
     #[arg(long, value_name = "d'")]
     out_dim: Option<u64>,
     /// β: the weights, or those of their inverse, are uniform on [−β, β].
-    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
     beta: f64,
     /// The variance of each coordinate of the public part of a mixed record.
-    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "A", allow_hyphen_values = true)]
     public_variance: f64,
     /// The variance of each coordinate of its private part.
-    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "P", allow_hyphen_values = true)]
     private_variance: f64,
     /// The bits of a whole released record, log₂|𝒦|: 6272 for 784 bytes; for corollary-1 alone.
-    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "K", allow_hyphen_values = true)]
     output_bits: Option<f64>,
 }
 
@@ -120,7 +120,7 @@ enum Theorem {
 #[derive(Args)]
 pub(super) struct MultiplicativeArguments {
     /// B: how far a record may move in ℓ₂, the diameter of its domain.
-    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
     sensitivity: f64,
     /// n: how many records there are at least.
     #[arg(long, value_name = "n")]
@@ -129,22 +129,22 @@ pub(super) struct MultiplicativeArguments {
     #[arg(long, value_name = "d'")]
     out_dim: u64,
     /// v: what raises the singular values. Left out, the least that meets --epsilon and --delta.
-    #[arg(long, value_name = "v", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "v", allow_hyphen_values = true)]
     v: Option<f64>,
     /// The ε to be met, in nats, in place of --v.
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// δ in all, made up in the best way, in place of the three parts.
-    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
     /// δ₀, of a column's direction.
-    #[arg(long, value_name = "D0", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D0", allow_hyphen_values = true)]
     delta_0: Option<f64>,
     /// δᵣ, of a column's length.
-    #[arg(long, value_name = "DR", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "DR", allow_hyphen_values = true)]
     delta_r: Option<f64>,
     /// δ̃, of the columns' composition.
-    #[arg(long, value_name = "DT", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "DT", allow_hyphen_values = true)]
     delta_t: Option<f64>,
 }
 

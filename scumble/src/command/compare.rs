@@ -52,19 +52,19 @@ pub(super) struct CompareArguments {
     #[arg(long, value_name = "NAME.KEY=VALUE")]
     set: Vec<String>,
     /// Budgets, in nats; inf for none [default: 0.5,1,2,4,8,inf].
-    #[arg(long, value_name = "E,…", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E,…", value_delimiter = ',', allow_negative_numbers = true)]
     epsilon: Option<Vec<f64>>,
     /// The δ of every budget, for mechanisms that have a use for it [default: 0.000001].
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D", allow_negative_numbers = true)]
     delta: Option<f64>,
     /// How often each cell is repeated [default: 50].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
     /// The share of the records that is kept for tests [default: 0.2].
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     test_share: Option<f64>,
     /// The share of the other records that volunteers for designs to learn from: they are neither released nor tested on [default: 0].
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     volunteers: Option<f64>,
     /// What of a record is to be protected: mechanisms that cannot protect it are left out. If nothing is said, each protects the most that it
     /// can, the whole record where the label can take noise of its own.
@@ -72,7 +72,7 @@ pub(super) struct CompareArguments {
     protect: Option<ProtectArgument>,
     /// The label's share of ε, where a mechanism protects features only: randomised response then takes a category, and Laplace noise a
     /// number [default: 0.5].
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     label_share: Option<f64>,
     /// The seed of splits and noise [default: 1].
     #[arg(long, value_name = "N")]

@@ -8,10 +8,11 @@ use crate::classic::{Arrangement, LABEL_SHARE, Protect, asked, protected};
 use crate::parquet::open;
 use crate::registry::{
     Brief, Budget, Clipped, Design, Existing, Kind, NewFile, OutOfBounds, Part, Readable, Reader, Registry,
-    Schema, ShapedBy, Task, Volunteers, read_matrix,
+    Schema, ShapedBy, Task, Volunteers, number, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -36,17 +37,17 @@ pub(super) struct DesignArguments {
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
     /// ε, in nats; inf for no privacy.
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_negative_numbers = true)]
     epsilon: f64,
     /// δ.
-    #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
     delta: f64,
     /// What of a record is to be protected: all of it, if nothing is said. What the mechanism does not protect by itself of a label takes
     /// randomised response, if it is a category, or Laplace noise, if it is a number; what protects less than is asked for is refused.
     #[arg(long, value_name = "PART")]
     protect: Option<ProtectArgument>,
     /// The label's share of ε, where a mechanism of its own releases it: one half by default.
-    #[arg(long, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
     label_share: Option<f64>,
     /// Records that may shape the design, as CSV or Parquet.
     #[arg(long, value_name = "FILE", requires = "volunteers_are")]
@@ -275,6 +276,7 @@ fn apply(settings: &[Setting], parts: &mut [Part], is_named_alone: bool) -> Resu
 
 /// The columns that no part takes.
 fn left_out<'a>(schema: &'a Schema, parts: &[Part]) -> Vec<&'a str> {
+    let taken: HashSet<&str> = parts.iter().flat_map(|part| &part.columns).copied().collect();
     let names = schema.columns().iter().map(|column| column.name.as_str());
-    names.filter(|name| !parts.iter().any(|part| part.columns.contains(name))).collect()
+    names.filter(|name| !taken.contains(name)).collect()
 }

@@ -3,6 +3,7 @@
 use crate::parquet::open;
 use crate::registry::{Error, OutOfBounds, ReadRows, Reader, Schema, nearest_name};
 use ndarray::Array2;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Records and what they are labelled with.
@@ -50,10 +51,9 @@ impl Labelled {
         let rows = open(file)?;
         let name = rows.source().to_owned();
         let header = rows.header().to_vec();
-        for (at, column) in header.iter().enumerate() {
-            if header[..at].contains(column) {
-                return Err(Error::DuplicateColumn { file: name, column: column.clone() });
-            }
+        let mut seen = HashSet::new();
+        if let Some(column) = header.iter().find(|column| !seen.insert(*column)) {
+            return Err(Error::DuplicateColumn { file: name, column: column.clone() });
         }
         for column in drop.iter().map(String::as_str).chain([target]) {
             if !header.iter().any(|name| name == column) {

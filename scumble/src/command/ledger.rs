@@ -1,7 +1,7 @@
 //! `scumble ledger`: what was spent on data sets, and what is left.
 
 use super::{Failure, print, print_json};
-use crate::registry::{Account, Budget, Ledger, Unit, number};
+use crate::registry::{Account, Budget, Ledger, Unit, number, shown};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
@@ -62,10 +62,10 @@ pub(super) struct AccountArguments {
 #[derive(Args)]
 pub(super) struct BudgetArguments {
     /// ε, in nats.
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_negative_numbers = true)]
     epsilon: f64,
     /// δ.
-    #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::parse, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
     delta: f64,
 }
 
@@ -144,7 +144,7 @@ fn statement(account: &Account) -> String {
         [when.to_owned(), what.to_owned(), number::short(epsilon), number::short(delta)]
     };
     for charge in &account.charges {
-        table.add_row(row(&charge.when, &charge.what, charge.epsilon, charge.delta));
+        table.add_row(row(&shown(&charge.when), &shown(&charge.what), charge.epsilon, charge.delta));
     }
     table.add_row(row("", "spent", spent.0, spent.1));
     table.add_row(row("", "of", total.epsilon(), total.delta()));
@@ -153,5 +153,5 @@ fn statement(account: &Account) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let of = account.target.as_ref().map_or(String::new(), |target| format!(" (the label is {target:?})"));
-    format!("{}, {}{of}\n\n{}", account.dataset, account.unit, table.trim_fmt())
+    format!("{}, {}{of}\n\n{}", shown(&account.dataset), account.unit, table.trim_fmt())
 }

@@ -28,7 +28,8 @@ pub(super) fn markdown(registry: &Registry) -> Result<(), Failure> {
         let guarantee = plugin.design(&example.parameters, &example.brief)?.mechanism().guarantee();
         let claims = guarantee.claims.iter().map(|claim| claim.to_string());
         let claims: Vec<String> = claims.chain(guarantee.each_release.clone()).collect();
-        let joined = |lines: &[String]| if lines.is_empty() { "nothing".to_owned() } else { lines.join("; ") };
+        let joined =
+            |lines: &[String]| if lines.is_empty() { "nothing".to_owned() } else { lines.join("; ") };
         let (claims, disclosed) = (joined(&claims), joined(&guarantee.discloses));
         text += &format!("| `{}` | {} | {claims} | {disclosed} |\n", plugin.name, run_by(plugin));
     }

@@ -26,7 +26,7 @@ mod solve;
 mod view;
 
 use crate::adversary::Broken;
-use crate::registry::{Clipped, Error, Registry, is_same_file};
+use crate::registry::{Clipped, Error, Registry, is_same_file, shown};
 use clap::{Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
@@ -175,7 +175,7 @@ fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure
 /// One line on stderr; where nobody can read it, nobody misses it.
 fn complain(line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", shown(&line));
 }
 
 /// What the argument parser says over several lines, without its usage.

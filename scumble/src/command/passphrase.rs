@@ -1,11 +1,14 @@
 //! The passphrase of a secret key: from a file, or from the environment; never from the command line, which others can read.
 
 use super::Failure;
-use crate::registry::Key;
+use crate::registry::{Key, read_text};
 use clap::Args;
 use std::path::PathBuf;
 
 const VARIABLE: &str = "SCUMBLE_PASSPHRASE";
+
+/// More bytes than the file of any passphrase has.
+const LONGEST: u64 = 1 << 20;
 
 #[derive(Args)]
 pub(super) struct Passphrase {
@@ -20,8 +23,7 @@ impl Passphrase {
     pub(super) fn read(&self) -> Result<String, Failure> {
         let (passphrase, whose) = match &self.passphrase_file {
             Some(file) => {
-                let text = std::fs::read_to_string(file);
-                let text = text.map_err(|problem| format!("{}: {problem}", file.display()))?;
+                let text = read_text(file, LONGEST)?;
                 (text.lines().next().unwrap_or_default().to_owned(), file.display().to_string())
             }
             None => {

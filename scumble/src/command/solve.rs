@@ -43,10 +43,10 @@ pub(super) struct SvmArguments {
     #[arg(long, value_name = "HOW", default_value = "none")]
     scale: Scale,
     /// θ, the weight of the slacks.
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "T", allow_hyphen_values = true)]
     theta: f64,
     /// ρ, the weight of the squared bias and of the squared slacks.
-    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "R", allow_hyphen_values = true)]
     rho: f64,
 }
 
@@ -63,32 +63,32 @@ enum Scale {
 #[derive(Args)]
 pub(super) struct SchrodingerArguments {
     /// λ, the weight of the second moment.
-    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "L", allow_hyphen_values = true)]
     lambda: f64,
     /// ϑ, by which the Fisher information is divided.
-    #[arg(long, value_name = "THETA", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "THETA", allow_hyphen_values = true)]
     weight: f64,
     /// Where the interval begins.
-    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "A", allow_hyphen_values = true)]
     lower: f64,
     /// Where it ends.
-    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
     upper: f64,
     /// Where the density is asked for.
-    #[arg(long, value_name = "N1,N2", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "N1,N2", value_delimiter = ',', allow_hyphen_values = true)]
     at: Vec<f64>,
 }
 
 #[derive(Args)]
 pub(super) struct WaterfillingArguments {
     /// λ, what each direction of the whitened records weighs in the task: the eigenvalues of PᵀP, in any order.
-    #[arg(long, value_name = "L1,L2", value_delimiter = ',', required = true, allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "L1,L2", value_delimiter = ',', required = true, allow_hyphen_values = true)]
     eigenvalues: Vec<f64>,
     /// r, the radius of the sphere that holds the whitened records.
-    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "R", allow_hyphen_values = true)]
     radius: f64,
     /// ε, the budget of each record; "inf" for no noise.
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: f64,
     /// Z, to how many of the largest eigenvalues the privacy-agnostic encoder gives equal shares; without it, to all. Proposition 4 finds its own.
     #[arg(long, value_name = "Z", allow_hyphen_values = true)]

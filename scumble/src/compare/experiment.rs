@@ -106,6 +106,9 @@ struct Section {
 }
 
 impl Experiment {
+    /// More bytes than any experiment has.
+    const LONGEST: u64 = 64 << 20;
+
     /// The experiment in this TOML text of `file`.
     ///
     /// # Errors
@@ -126,11 +129,9 @@ impl Experiment {
     /// The experiment in this file.
     ///
     /// # Errors
-    /// [`registry::Error::Io`] where it cannot be read, else as [`from_toml`](Self::from_toml).
+    /// [`registry::Error::Io`] where it cannot be read, [`registry::Error::Unreadable`] where it is longer than 64 MiB, else as [`from_toml`](Self::from_toml).
     pub fn read(file: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(file)
-            .map_err(|source| registry::Error::Io { file: file.into(), source })?;
-        Self::from_toml(&text, file)
+        Self::from_toml(&registry::read_text(file, Self::LONGEST)?, file)
     }
 
     /// What stands in the file.
@@ -406,6 +407,7 @@ mod tests {
             ("trials = 0", "exp.toml: trials: a comparison needs between 1 and 100000 trials, and not 0"),
             ("epsilon = [1, 0]", "exp.toml: epsilon: epsilon must be above zero"),
             ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 stands there twice"),
+            ("epsilon = [1, 1e400]", "exp.toml: line 1: floating-point number overflowed"),
             ("epsilon = []", "exp.toml: epsilon: a comparison needs one epsilon or more"),
             ("delta = 1", "exp.toml: delta: delta must be zero or more and below one"),
             (

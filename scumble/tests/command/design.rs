@@ -158,6 +158,56 @@ fn what_makes_no_composition_is_refused() {
 }
 
 #[test]
+fn only_the_word_inf_means_no_privacy() {
+    let files = Files::new();
+    let line = |epsilon: &str| {
+        format!("design laplace --schema schema.toml --epsilon {epsilon} --output design.json")
+    };
+    for epsilon in ["1e400", "1e309", "infinity", "Inf"] {
+        let refused = files.refuses(&line(epsilon));
+        assert!(refused.contains("only the word inf stands for infinity"), "{epsilon}: {refused}");
+    }
+    let refused = files.refuses("compare --epsilon 1,1e400");
+    assert!(refused.contains("only the word inf"), "{refused}");
+    assert_eq!(files.all(), ["schema.toml"]);
+    assert!(files.run(&line("inf")).contains("promises   nothing"));
+}
+
+#[test]
+fn a_design_whose_names_are_not_what_they_seem_is_refused() {
+    let files = Files::new();
+    let design = |mechanism: &str| {
+        files.run(&format!(
+            "design {mechanism} --schema schema.toml --epsilon 2 --output design.json --force"
+        ));
+        saved(&files, "design.json")
+    };
+    let refused = |design: &str| {
+        files.write("forged.json", design);
+        files.refuses("describe --design forged.json")
+    };
+    let (laplace, identity) = (design("laplace"), design("identity"));
+    let mut forged = laplace.clone();
+    forged["mechanism"] = identity["mechanism"].clone();
+    assert_eq!(
+        refused(&forged.to_string()),
+        "forged.json: the design cannot be loaded: it says that \"laplace\" designed it, which makes no such mechanism"
+    );
+    // Two of its parts change places.
+    let mut forged = design("--mechanism laplace --columns size --mechanism identity --columns price");
+    forged["parts"].as_array_mut().unwrap().reverse();
+    assert!(refused(&forged.to_string()).contains("\"identity\" designed it, which makes no such mechanism"));
+    forged["parts"].as_array_mut().unwrap().pop();
+    assert!(refused(&forged.to_string()).contains("are not those of its mechanism"));
+    // One name with two values, and a text that does not show.
+    let text = laplace.to_string();
+    let twice = text.replacen("\"plugin\":", "\"plugin\":\"identity\",\"plugin\":", 1);
+    assert!(refused(&twice).contains("the name \"plugin\" stands there twice in one object"));
+    let unseen = refused(&text.replacen("\"cm\"", "\"cm\\u001b[8m\"", 1));
+    assert!(unseen.contains("has the character U+001B") && !unseen.contains('\u{1b}'), "{unseen}");
+}
+
+#[test]
 fn private_volunteers_must_be_promised_something() {
     let files = Files::new();
     files.good();

@@ -41,6 +41,23 @@ fn charges_add_up_to_the_total_and_no_further() {
     );
 }
 
+#[test]
+fn two_names_that_look_alike_are_not_two_accounts() {
+    let files = with_ledger("1");
+    for name in ["survey ", " survey", "sur\u{200b}vey", "survey\n", ""] {
+        let mut command = files.command("ledger init --ledger ledger.json --epsilon 1 --dataset");
+        command.arg(name);
+        let refused = crate::refused(command);
+        assert!(refused.contains("a name of one line in which all shows"), "{name:?}: {refused}");
+    }
+    // What somebody wrote of a charge shows as it is.
+    let mut command =
+        files.command("ledger charge --ledger ledger.json --dataset survey --epsilon 0.5 --what");
+    command.arg("talks\u{1b}\u{202e}");
+    let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    assert!(shown.contains("talks \\u{202e}") && !shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
+}
+
 /// What is done is done: whoever reads 2 as "try again" would pay twice.
 #[cfg(target_os = "linux")]
 #[test]

@@ -39,6 +39,34 @@ fn a_release_has_the_schemas_columns_in_its_order_and_units() {
 }
 
 #[test]
+fn nobody_vanishes_whose_only_cell_is_empty() {
+    let files = Files::new();
+    let number = "[[column]]\nname = \"x\"\nkind = \"real\"\nlower = 0.0\nupper = 10.0\n";
+    let level = "[[column]]\nname = \"x\"\nkind = \"category\"\nlevels = [\"\", \"1\", \"3\"]\n";
+    let released = |schema: &str, rows: &str| {
+        files.write("schema.toml", schema);
+        files.write("data.csv", rows);
+        files.run("design identity --schema schema.toml --epsilon 1 --output design.json --force");
+        files.run(&format!("{RELEASE} --force"));
+        files.read("released.csv")
+    };
+    let missing = format!("{number}missing = 5.0\n");
+    for rows in ["x\n1\n\n3\n", "x\r\n1\r\n\r\n3\r\n", "x\n1\n\"\"\n3", "\n\nx\n1\n \n3\n"] {
+        assert_eq!(released(&missing, rows), "x\n1\n5\n3\n", "{rows:?}");
+        let levels = released(level, rows);
+        assert_eq!(levels, "x\n1\n\"\"\n3\n", "{rows:?}");
+        assert_eq!(released(level, &levels), levels, "what was released can be released again");
+    }
+    assert_eq!(released(&missing, "x\n1\n\n\n"), "x\n1\n5\n5\n");
+    // Where no cell may be empty, that is said.
+    files.write("schema.toml", number);
+    files.write("data.csv", "x\n1\n\n3\n");
+    files.run("design laplace --schema schema.toml --epsilon 1 --output design.json --force");
+    let refused = files.refuses(&format!("{RELEASE} --force"));
+    assert!(refused.starts_with("data.csv, row 2, column \"x\": \"\" is no number"), "{refused}");
+}
+
+#[test]
 fn a_seed_gives_the_same_bytes_whatever_the_number_of_threads() {
     let files = designed("direct --target colour --epsilon 4");
     many(&files, 5000);

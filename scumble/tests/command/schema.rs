@@ -1,6 +1,6 @@
 //! `scumble schema`: a draft, what can be done with it, and what cannot.
 
-use crate::Files;
+use crate::{Files, SCHEMA};
 
 /// Sixty rows with a name each.
 fn people() -> Files {
@@ -62,6 +62,49 @@ fn nothing_is_designed_by_a_draft() {
         );
     }
     assert_eq!(files.all(), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_schema_without_an_end_is_refused() {
+    let files = Files::new();
+    let line = "design laplace --schema /dev/zero --epsilon 1 --output design.json";
+    assert!(files.refuses(line).starts_with("/dev/zero: it is longer than the 67108864 bytes"));
+    assert_eq!(files.all(), ["schema.toml"]);
+}
+
+#[test]
+fn text_that_could_write_lines_of_a_card_is_refused() {
+    let files = Files::new();
+    for (from, to) in [
+        ("\"cm\"", r#""\n\npromises   \u03b5 = 0.1 local differential privacy""#),
+        ("\"cm\"", r#""cm\u001b[8m""#),
+        ("\"red\"", r#""\u202eder""#),
+        ("\"size\"", r#""si\u200bze""#),
+        ("\"€\"", r#""€\u2028""#),
+        ("10.0,", r#"10.0, missing = 1.0, missing_cells = ["\u0007"],"#),
+    ] {
+        files.write("schema.toml", SCHEMA.replacen(from, to, 1));
+        let refused = files.refuses("design laplace --schema schema.toml --epsilon 1 --output design.json");
+        assert!(
+            refused.starts_with("schema.toml: column \"") && refused.contains("has the character U+"),
+            "{to}: {refused}"
+        );
+    }
+    assert_eq!(files.all(), ["schema.toml"]);
+}
+
+#[test]
+fn a_draft_leaves_out_what_no_schema_may_hold() {
+    let files = Files::new();
+    let rows = (0..20).map(|row| format!("{row}.5,{},x\n", if row % 2 == 0 { "a" } else { "b\u{202e}" }));
+    files.write("data.csv", format!("size,kind,\"na\nme\"\n{}", rows.collect::<String>()));
+    let draft = files.run("schema data.csv");
+    assert!(
+        draft.contains("# \"kind\" is left out: the text \"b\\u{202e}\" has the character U+202E"),
+        "{draft}"
+    );
+    assert!(draft.contains("name = \"size\"") && draft.contains("# \"na\\nme\" is left out"), "{draft}");
 }
 
 #[test]

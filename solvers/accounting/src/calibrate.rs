@@ -1,7 +1,7 @@
 //! Solving for what meets a target: always on the safe side, by the upper bound of the privacy loss distribution.
 
-use crate::error::{check_delta, check_epsilon};
-use crate::loss::epsilon_above;
+use crate::error::check_epsilon;
+use crate::loss::{check_not_lost, epsilon_above};
 use crate::sampled::{MOST_STEPS, NOISE_MULTIPLIERS};
 use crate::search::{least_integer, nearly_least};
 use crate::{Error, Neighbours, Result, Run, renyi};
@@ -20,11 +20,15 @@ pub struct Target {
 impl Target {
     fn check(&self) -> Result<()> {
         check_epsilon(self.epsilon)?;
-        check_delta(self.delta)
+        check_not_lost(self.delta)
     }
 
     fn is_met(&self, run: Result<Run>) -> bool {
-        let epsilon = run.and_then(|run| epsilon_above(&[run], self.delta, self.neighbours));
+        let Ok(run) = run else { return false };
+        if self.is_met_by_renyi(Ok(run)) {
+            return true; // the other bound is the smaller of the two
+        }
+        let epsilon = epsilon_above(&[run], self.delta, self.neighbours);
         epsilon.is_ok_and(|epsilon| epsilon <= self.epsilon)
     }
 

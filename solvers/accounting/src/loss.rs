@@ -60,7 +60,7 @@ pub(crate) fn epsilon_above(runs: &[Run], delta: f64, neighbours: Neighbours) ->
     Ok(bounds.upper)
 }
 
-fn check_not_lost(delta: f64) -> Result<()> {
+pub(crate) fn check_not_lost(delta: f64) -> Result<()> {
     check("delta", delta, "at least 1e-300 and below one", (1e-300..1.0).contains(&delta))
 }
 
@@ -189,7 +189,14 @@ impl Question {
             Side::Above => self.fine,
             Side::Below => unsampled.fold(self.fine, f64::min),
         };
-        fine.max(self.widest / MOST).max(WIDTH * self.deviation / WIDEST_WINDOW as f64).max(1e-12)
+        // Any sum of losses is so many points at most, and points are counted exactly.
+        let farthest = self.steps.iter().map(|(pair, count)| {
+            let (from, to) = pair.reach(self.log_tail);
+            *count as f64 * pair.loss(from).abs().max(pair.loss(to).abs())
+        });
+        let counted = farthest.sum::<f64>() / 2f64.powi(52);
+        let window = WIDTH * self.deviation / WIDEST_WINDOW as f64;
+        fine.max(self.widest / MOST).max(window).max(counted).max(1e-12)
     }
 }
 

@@ -116,7 +116,17 @@ impl Tilted {
         // The mass lies about the components of P, and with the tilt up to 1 + t further out, or, where Q has a component on the
         // other side, 1 + 2t.
         let far = 12.0 * sigma;
-        let farthest = 1.0 + tilt * if pair.behind > 0.0 { 2.0 } else { 1.0 };
+        let farthest = 1.0
+            + match (pair.ahead > 0.0, pair.behind > 0.0) {
+                (true, true) => 2.0 * tilt,
+                (_, false) => tilt,
+                // The peak is where x = t·w(x), with w ≤ 1 the share of Q's far component; w ≤ odds·e^(−x/σ²) where x ≥ 0, so beyond
+                // σ²·ln(1 + t·odds) it is below one. The logarithm is concave, and falls at least as fast as that of P.
+                (false, true) => {
+                    let odds = pair.behind / (1.0 - pair.behind);
+                    tilt.min(sigma * sigma * (tilt * odds).ln_1p())
+                }
+            };
         let (first, last) = (-far, far + farthest);
         // A very far end is reached in larger steps, of a width that the Gaussian there still allows.
         let step = step.max((last - first) / 2e6).min(sigma / 2.0);

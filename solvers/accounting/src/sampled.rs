@@ -37,6 +37,9 @@ pub struct Run {
 /// Where [`Run`]s have their noise multiplier: with less, ε is in the hundreds, and exponentials leave the floats.
 pub(crate) const NOISE_MULTIPLIERS: (f64, f64, &str) = (0.05, 1e6, "from 0.05 to a million");
 
+/// A [`Run`]'s sampling rate at least: at a far smaller one odds leave the floats.
+const LEAST_RATE: f64 = 1e-12;
+
 /// Steps of a [`Run`] at most.
 pub(crate) const MOST_STEPS: u64 = 1_000_000_000;
 
@@ -44,14 +47,14 @@ impl Run {
     /// Steps at the sampling rate q with the noise multiplier σ.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 0 < q ≤ 1, 0.05 ≤ σ ≤ 10⁶ and 1 ≤ steps ≤ 10⁹.
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻¹² ≤ q ≤ 1, 0.05 ≤ σ ≤ 10⁶ and 1 ≤ steps ≤ 10⁹.
     pub fn new(sampling_rate: f64, noise_multiplier: f64, steps: u64) -> Result<Self> {
         let (least, most, range) = NOISE_MULTIPLIERS;
         check(
             "the sampling rate",
             sampling_rate,
-            "above zero and at most one",
-            sampling_rate > 0.0 && sampling_rate <= 1.0,
+            "at least 1e-12 and at most one",
+            (LEAST_RATE..=1.0).contains(&sampling_rate),
         )?;
         check("the noise multiplier", noise_multiplier, range, (least..=most).contains(&noise_multiplier))?;
         check("the number of steps", steps as f64, "from one to 10^9", (1..=MOST_STEPS).contains(&steps))?;

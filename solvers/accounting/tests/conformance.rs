@@ -308,13 +308,8 @@ fn at_the_edges_there_is_a_number() {
 }
 
 /// Sampling rate, noise multiplier and steps, each at an end of its range.
-const EDGES: [(f64, f64, u64); 5] = [
-    (1.0, 0.05, 1),
-    (1.0, 1e6, 1),
-    (f64::MIN_POSITIVE, 1.0, 1),
-    (1e-300, 1e6, 1),
-    (1e-8, 1e6, 1_000_000_000),
-];
+const EDGES: [(f64, f64, u64); 5] =
+    [(1.0, 0.05, 1), (1.0, 1e6, 1), (1e-12, 1.0, 1), (1e-12, 1e6, 1), (1e-8, 1e6, 1_000_000_000)];
 
 #[test]
 fn far_out_there_is_a_number() {
@@ -337,7 +332,8 @@ fn far_out_there_is_a_number() {
 const NO_DELTAS: [f64; 8] =
     [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1e-9, 1.0, 1.0 + f64::EPSILON];
 const NO_EPSILONS: [f64; 5] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e-300, -1.0];
-const NO_RATES: [f64; 7] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -0.1, 1.0 + f64::EPSILON];
+const NO_RATES: [f64; 9] =
+    [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -0.1, 1.0 + f64::EPSILON, 1e-320, 0.9e-12];
 const NO_MULTIPLIERS: [f64; 7] =
     [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 0.0499999999, 1_000_000.1];
 const NO_STEPS: [u64; 3] = [0, 1_000_000_001, u64::MAX];

@@ -236,6 +236,17 @@ fn pages_groups_versions_and_packings_change_nothing() {
 }
 
 #[test]
+fn a_null_in_the_only_column_is_a_row() {
+    let values = [Some(1.0), None, Some(3.0), None];
+    let bytes = file("optional double x;", &[Data::Double(values.to_vec())], 3, WriterProperties::default());
+    let schema =
+        schema("column = [{ name = \"x\", kind = \"real\", lower = 0.0, upper = 10.0, missing = 5.0 }]");
+    let rows = Rows::new(bytes, "data.parquet").unwrap();
+    let table = Reader::new(rows, &schema, None, OutOfBounds::Reject).unwrap().read_all().unwrap().table;
+    assert_eq!(table.records().column(0).to_vec(), [0.1, 0.5, 0.3, 0.5]);
+}
+
+#[test]
 fn blocks_have_the_size_that_is_asked_for_across_row_groups() {
     let sizes = Data::Double((0..100).map(|row| Some(f64::from(row))).collect());
     let bytes = file("required double x;", &[sizes], 7, WriterProperties::default());
