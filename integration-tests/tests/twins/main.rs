@@ -1,4 +1,5 @@
-//! Claims are attacked before they are believed: every mechanism passes the audit, and each of its broken twins fails it.
+//! Claims are attacked before they are believed: each mechanism's faulty variants fail the audit. (That its example passes the tests of the
+//! command see.)
 //!
 //! The audit's false-alarm rate is 10⁻⁶ a claim, and its draws are seeded. At the effort of these tests the smallest error that it
 //! sees in one column at ε = 1 is a fifth of ε, and of a σ, a fifth.
@@ -7,7 +8,7 @@ mod dauntless;
 mod declared;
 
 use rand_core::RngCore;
-use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, audit, audit_plugin, same_law};
+use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, audit, same_law};
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
 use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
 use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
@@ -169,19 +170,6 @@ fn every_mechanism_has_its_twins() {
         "vlm",
     ];
     assert_eq!(names, here);
-}
-
-#[test]
-fn every_plugin_passes_the_audit_of_its_example() {
-    for plugin in Registry::installed().unwrap().iter() {
-        let effort = Effort { samples: 20_000, pairs: 2, ..effort() };
-        for finding in audit_plugin(plugin, effort).unwrap() {
-            assert_ne!(finding.verdict, Verdict::Broken, "{finding}");
-            let claims_nothing = ["identity", "offset", "singular-value-obfuscation"].contains(&plugin.name)
-                || finding.because.starts_with("the budget is vacuous");
-            assert_eq!(finding.verdict == Verdict::NothingClaimed, claims_nothing, "{finding}");
-        }
-    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `scumble audit`: claims attacked before they are believed.
 
 use super::{Failure, print, print_json, progress_bar};
-use crate::adversary::{Broken, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
+use crate::adversary::{Broken, Coupled, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
 use crate::registry::{Design, Plugin, Registry};
 use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, Table, presets};
@@ -67,6 +67,10 @@ fn report(findings: &[Finding], effort: Effort) -> String {
             Measure::Success => format!("success ≥ {}", rounded(bound)),
             _ => rounded(bound),
         });
+        let shown = match finding.mu_shown.zip(finding.mu_claimed) {
+            Some((mu, claimed)) => format!("{shown}, μ ≥ {} of {}", rounded(mu), rounded(claimed + 1e-3)),
+            None => shown,
+        };
         let pairs = if finding.pairs > 0 { finding.pairs.to_string() } else { String::new() };
         let (claim, verdict) = (finding.claim.clone(), finding.verdict.to_string());
         table.add_row([finding.mechanism.clone(), claim, shown, pairs, verdict]);
@@ -86,6 +90,22 @@ fn report(findings: &[Finding], effort: Effort) -> String {
             format!("  ε = {:<6} δ ≤ {:.3e}  ≥ {shown}", rounded(point.epsilon), point.claimed)
         });
         text += &points.collect::<Vec<_>>().join("\n");
+    }
+    let coupled = findings.iter().filter_map(|finding| Some((finding, finding.coupled?)));
+    let coupled: Vec<String> = coupled
+        .map(|(finding, Coupled { unit, declared, found })| {
+            format!(
+                "\n  {}, {}: {unit} = {} declared, {} found",
+                finding.mechanism,
+                finding.claim,
+                rounded(declared + 1e-3),
+                rounded(found)
+            )
+        })
+        .collect();
+    if !coupled.is_empty() {
+        text += "\n\nWorst-case points, perturbed by the same random numbers, lie as far apart, relative to the noise:";
+        text += &coupled.concat();
     }
     let attacked: Vec<&Finding> = findings.iter().filter(|finding| finding.samples > 0).collect();
     if !attacked.is_empty() {

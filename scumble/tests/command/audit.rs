@@ -2,7 +2,28 @@
 
 use crate::{Files, json, refusal, scumble};
 
-const KEYS: [&str; 6] = ["claimed", "lower_bound", "confidence", "pairs", "samples", "verdict"];
+const KEYS: [&str; 9] = [
+    "claimed",
+    "lower_bound",
+    "mu_claimed",
+    "mu_shown",
+    "coupled",
+    "confidence",
+    "pairs",
+    "samples",
+    "verdict",
+];
+
+/// Mechanisms that a curator runs: there are no two points to couple.
+const CURATORS: [&str; 7] = [
+    "column-space",
+    "dauntless-inference",
+    "dauntless-mix",
+    "fisher-correlated",
+    "multiplicative-dp",
+    "perfect-secrecy",
+    "singular-value-obfuscation",
+];
 
 #[test]
 fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() {
@@ -39,6 +60,19 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
     assert_eq!(mechanisms, installed);
     for finding in findings {
         assert!(KEYS.iter().all(|key| finding.get(key).is_some()), "{finding}");
+        let mechanism = finding["mechanism"].as_str().unwrap();
+        let is_of_records = !CURATORS.contains(&mechanism) && finding["measure"] == "epsilon";
+        let is_coupled = is_of_records && finding["verdict"] != "nothing-claimed";
+        assert_eq!(finding["coupled"].is_null(), !is_coupled, "{finding}");
+        if let (Some(declared), Some(found)) =
+            (finding["coupled"]["declared"].as_f64(), finding["coupled"]["found"].as_f64())
+        {
+            assert!(found <= declared * (1.0 + 1e-9) && found > 0.9 * declared, "{finding}");
+        }
+        let has_profile =
+            ["gaussian", "fisher-gaussian"].contains(&mechanism) && finding["measure"] == "epsilon";
+        assert_eq!(finding["mu_shown"].is_null(), !has_profile, "{finding}");
+        assert_eq!(finding["mu_claimed"].is_null(), !has_profile, "{finding}");
         let expected = match finding["mechanism"].as_str().unwrap() {
             "identity" | "singular-value-obfuscation" => Some(["nothing-claimed"; 2]),
             // That two laws are alike has no number of which more than half is seen.

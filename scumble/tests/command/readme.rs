@@ -103,3 +103,12 @@ fn its_result_of_a_paper_is_the_one_that_is_printed() {
     let printed = Files::new().run("reproduce fisher-svm/figure-3 --quick");
     assert!(printed.contains(shown), "the README shows\n{shown}\nand printed is\n{printed}");
 }
+
+#[test]
+fn the_table_of_mechanisms_in_security_is_that_of_the_registry() {
+    let table = Files::new().run("list --markdown");
+    assert!(
+        include_str!("../../../SECURITY.md").contains(table.trim_end()),
+        "SECURITY.md has another table than `scumble list --markdown` prints:\n{table}"
+    );
+}
