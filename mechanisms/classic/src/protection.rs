@@ -13,7 +13,7 @@ pub const LABEL_SHARE: f64 = 0.5;
 ///
 /// ```
 /// use scumble_classic::{Arrangement, LABEL_SHARE, PIECEWISE, Protect};
-/// use scumble_registry::{Brief, Budget, Domain, Mechanism, RecordDomain, TargetDomain, Unit};
+/// use scumble_registry::{Brief, Budget, Domain, RecordDomain, TargetDomain, Unit};
 ///
 /// let levels = vec!["no".into(), "yes".into()];
 /// let people =
