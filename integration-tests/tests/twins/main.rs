@@ -33,7 +33,7 @@ use std::sync::LazyLock;
 type Honest = dyn Mechanism + 'static;
 
 fn effort() -> Effort {
-    Effort { samples: 60_000, pairs: 3, ..Effort::quick() }
+    Effort { samples: 30_000, pairs: 3, ..Effort::quick() }
 }
 
 fn records(features: Domain, target: TargetDomain) -> RecordDomain {

@@ -8,11 +8,11 @@ use ndarray::{Array1, Array2};
 use rand::RngCore;
 use rayon::prelude::*;
 use scumble_linear::RidgeParams;
-use scumble_registry::{Claim, CramerRao, Domain, Factor, Law, Mechanism, Randomness, Table};
+use scumble_registry::{Claim, CramerRao, Domain, Factor, Law, Mechanism, Randomness, Stream, Table};
 
-/// Rows whose releases are studied, and how often they are released.
+/// Rows whose releases are studied, and after how many releases it is looked at what they show.
 const ROWS: usize = 20;
-const RELEASES: usize = 10_000;
+const LOOKS: [usize; 3] = [1_000, 3_000, 10_000];
 /// E e⁴ ≤ 6·(E e²)² is taken for granted of errors: Laplace noise has 6, Gaussian noise 3, and sums of columns have less.
 const KURTOSIS: f64 = 6.0;
 
@@ -59,29 +59,39 @@ pub(crate) fn attack(
             about.unattacked(Verdict::NotAttacked, "it does not release the columns that it claims of")
         );
     }
-    let (noise, is_additive) = noise_of(mechanism, &table, &columns, effort)?;
-    if !is_additive {
-        let why = "what it releases is not the record with noise added, and no other unbiased guess is known";
-        return Ok(about.unattacked(Verdict::NotAttacked, why));
-    }
     let features = mechanism.domain().features();
     let (spreads, centers) = (spreads(features), features.center());
     let of_columns = |values: &[f64]| columns.iter().map(|&at| values[at]).collect::<Vec<f64>>();
     let (spreads, centers) = (of_columns(&spreads), of_columns(&centers));
-    let errors: Vec<Errors> = (0..table.len())
-        .into_par_iter()
-        .map(|row| {
-            let clean: Vec<f64> = columns.iter().map(|&at| table.records()[[row, at]]).collect();
-            of_record(row, &clean, &noise, (&spreads, &centers))
-        })
-        .collect();
+    // A mean of n squares lies below the truth by a share t with probability exp(−n·t²/2κ) at most (Bernstein, one-sided).
+    let alarm = effort.false_alarm / (table.len() * LOOKS.len()) as f64;
+    let error = bound.error();
+    let mut released = Released::new(effort);
+    let (mut noise, mut errors, mut reached) = (vec![], vec![], f64::INFINITY);
+    for releases in LOOKS {
+        released.extend(mechanism, &table, &columns, releases)?;
+        if !released.is_additive {
+            let why =
+                "what it releases is not the record with noise added, and no other unbiased guess is known";
+            return Ok(about.unattacked(Verdict::NotAttacked, why));
+        }
+        noise = released.noise(&table, &columns);
+        errors = (0..table.len())
+            .into_par_iter()
+            .map(|row| {
+                let clean: Vec<f64> = columns.iter().map(|&at| table.records()[[row, at]]).collect();
+                of_record(row, &clean, &noise, (&spreads, &centers))
+            })
+            .collect::<Vec<Errors>>();
+        let share = (2.0 * KURTOSIS * (1.0 / alarm).ln() / releases as f64).sqrt().min(0.99);
+        let least = errors.iter().map(|errors| errors.unbiased).fold(f64::INFINITY, f64::min);
+        reached = (least / (1.0 - share)).max(f64::MIN_POSITIVE);
+        if reached < error {
+            break; // it is clear
+        }
+    }
     let least = |of: fn(&Errors) -> f64| errors.iter().map(of).fold(f64::INFINITY, f64::min);
     let (biased, informed) = (least(|errors| errors.biased), least(|errors| errors.informed));
-    let error = bound.error();
-    // A mean of n squares lies below the truth by a share t with probability exp(−n·t²/2κ) at most (Bernstein, one-sided).
-    let alarm = effort.false_alarm / table.len() as f64;
-    let share = (2.0 * KURTOSIS * (1.0 / alarm).ln() / RELEASES as f64).sqrt();
-    let reached = (least(|errors| errors.unbiased) / (1.0 - share)).max(f64::MIN_POSITIVE);
     let is_broken = reached < error;
     // Where groups are taken apart, nothing is said.
     let farthest = features.restrict(&columns).map_or(f64::INFINITY, |claimed| claimed.squared_radius());
@@ -102,47 +112,67 @@ pub(crate) fn attack(
         claimed: Some(1.0 / error),
         lower_bound: Some(1.0 / reached),
         pairs: table.len(),
-        samples: RELEASES,
+        samples: noise.first().map_or(0, |column| column.nrows()),
         verdict: if is_broken { Verdict::Broken } else { Verdict::Holds },
         because,
         ..about
     })
 }
 
-/// What releases add to the rows of `table`, of each claimed column releases × rows; and whether each says that it is added.
-fn noise_of(
-    mechanism: &dyn Mechanism,
-    table: &Table,
-    columns: &[usize],
-    effort: Effort,
-) -> Result<(Vec<Array2<f64>>, bool)> {
-    let mut seeds = Randomness::seeded(effort.seed).streams().stream(0);
-    let seeds: Vec<u64> = (0..RELEASES).map(|_| seeds.next_u64()).collect();
-    let released = seeds.into_par_iter().map(|seed| {
-        let released = mechanism.release(table, &mut Randomness::seeded(seed))?;
-        let laws = released.noise.features.iter();
-        let is_added: Vec<bool> = laws
-            .flat_map(|law| {
-                vec![
-                    matches!(law, Law::Additive { .. } | Law::Correlated { .. } | Law::Shared { .. });
-                    law.width()
-                ]
+/// Releases of some rows.
+struct Released {
+    seeds: Stream,
+    records: Vec<Array2<f64>>,
+    /// Whether each says that its noise is added.
+    is_additive: bool,
+}
+
+impl Released {
+    fn new(effort: Effort) -> Self {
+        let seeds = Randomness::seeded(effort.seed).streams().stream(0);
+        Self { seeds, records: vec![], is_additive: true }
+    }
+
+    /// Goes on until there are so many.
+    fn extend(
+        &mut self,
+        mechanism: &dyn Mechanism,
+        table: &Table,
+        columns: &[usize],
+        releases: usize,
+    ) -> Result<()> {
+        let seeds: Vec<u64> = (self.records.len()..releases).map(|_| self.seeds.next_u64()).collect();
+        let released = seeds.into_par_iter().map(|seed| {
+            let released = mechanism.release(table, &mut Randomness::seeded(seed))?;
+            let laws = released.noise.features.iter();
+            let is_added: Vec<bool> = laws
+                .flat_map(|law| {
+                    let is_added =
+                        matches!(law, Law::Additive { .. } | Law::Correlated { .. } | Law::Shared { .. });
+                    vec![is_added; law.width()]
+                })
+                .collect();
+            let is_additive = columns.iter().all(|at| is_added.get(*at) == Some(&true));
+            let has_all = released.table.records().dim() == table.records().dim();
+            Ok((released.table.records().to_owned(), is_additive && has_all))
+        });
+        for (records, is_additive) in released.collect::<Result<Vec<_>>>()? {
+            self.is_additive &= is_additive;
+            self.records.push(records);
+        }
+        Ok(())
+    }
+
+    /// What they add to the rows of `table`, of each claimed column releases × rows.
+    fn noise(&self, table: &Table, columns: &[usize]) -> Vec<Array2<f64>> {
+        let of_column = |&at: &usize| {
+            Array2::from_shape_fn((self.records.len(), table.len()), |(release, row)| {
+                let value = self.records[release].get([row, at]).copied().unwrap_or(0.0);
+                value - table.records()[[row, at]]
             })
-            .collect();
-        let is_additive = columns.iter().all(|at| is_added.get(*at) == Some(&true));
-        let has_all = released.table.records().dim() == table.records().dim();
-        Ok((released.table.records().to_owned(), is_additive && has_all))
-    });
-    let released: Vec<(Array2<f64>, bool)> = released.collect::<Result<_>>()?;
-    let is_additive = released.iter().all(|(_, is_additive)| *is_additive);
-    let released: Vec<Array2<f64>> = released.into_iter().map(|(records, _)| records).collect();
-    let of_column = |&at: &usize| {
-        Array2::from_shape_fn((released.len(), table.len()), |(release, row)| {
-            let value = released[release].get([row, at]).copied().unwrap_or(0.0);
-            value - table.records()[[row, at]]
-        })
-    };
-    Ok((columns.iter().map(of_column).collect(), is_additive))
+        };
+        columns.iter().map(of_column).collect()
+    }
 }
 
 /// The variance of each coordinate where records are spread evenly over the domain; of a ball, no more than that.
