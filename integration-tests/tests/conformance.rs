@@ -1,9 +1,9 @@
 //! The conformance suite must reject: each twin here breaks one rule, and the suite names it.
 
 use scumble::registry::{
-    Brief, Claim, Domain, Error, Example, Guarantee, Key, Law, LocalDp, LocalMechanism, Mechanism,
-    NoParameters, Noise, Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream,
-    Table, Target, Unit, conformance, local, register,
+    Brief, Domain, Error, Example, Guarantee, Key, Law, LocalDp, LocalMechanism, Mechanism, NoParameters,
+    Noise, Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream, Table, Target,
+    conformance, local, register,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
     None,
+    AssumesNothing,
     ClaimsMoreThanItsBudget,
     SavesAnotherEpsilon,
     DropsARecord,
@@ -66,14 +67,10 @@ impl Mechanism for Twin {
             return Guarantee::nothing(&self.domain);
         }
         let surplus = if self.is(Fault::ClaimsMoreThanItsBudget) { 2.0 } else { 1.0 };
-        Guarantee {
-            claims: vec![Claim {
-                notion: Notion::LocalDp(LocalDp::pure(self.epsilon * surplus)),
-                protects: Unit::Record,
-                theorem: "none".into(),
-            }],
-            ..Guarantee::default()
-        }
+        let dp = Notion::LocalDp(LocalDp::pure(self.epsilon * surplus));
+        let guarantee = Guarantee::of_records([(dp, "none".to_owned())]);
+        let assumes = if self.is(Fault::AssumesNothing) { vec![] } else { guarantee.assumes };
+        Guarantee { assumes, ..guarantee }
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
@@ -197,6 +194,11 @@ fn breaks(plugin: Plugin, rule: &str) {
 #[test]
 fn the_twin_without_a_fault_conforms() {
     conformance::check(&twin!(None)).unwrap();
+}
+
+#[test]
+fn a_local_claim_that_does_not_say_what_every_such_claim_assumes_is_caught() {
+    breaks(twin!(AssumesNothing), "a local claim states all that every such claim assumes");
 }
 
 #[test]

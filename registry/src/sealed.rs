@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for AnyUnique {
         let mut object = Map::new();
         while let Some((name, Unique(value))) = fields.next_entry::<String, Unique>()? {
             if object.contains_key(&name) {
-                return Err(A::Error::custom(format!("the name {name:?} stands there twice in one object")));
+                return Err(A::Error::custom(format!("the name {name:?} appears twice in one object")));
             }
             object.insert(name, value);
         }

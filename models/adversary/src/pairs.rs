@@ -56,7 +56,7 @@ pub(crate) fn candidates(local: &dyn LocalMechanism, unit: Unit, stream: &mut St
     let range = local.range();
     if unit == Unit::Record && range != *flat {
         let of_range = Factors::of(&range, 0..range.dim())?;
-        others.push(Pair::of_points(of_range.farthest()));
+        known.push(Pair::of_points(of_range.farthest()));
         others.extend(of_range.pairs(stream).into_iter().map(Pair::of_points));
     }
     let mut seen: Vec<[Option<Vec<f64>>; 2]> = vec![];
