@@ -4,7 +4,7 @@
 //! on it: with X and Y for whether S happens to the one output and to the other, a claim P(S) ≤ s·Q(S) + d makes the capital a
 //! supermartingale that is multiplied by 1 + λ(X − sY − d)/(s + d) for each pair, whatever was chosen before. So it exceeds 1/α with
 //! probability α at most, however often it is looked at and whenever the drawing stops (Ville 1939; Waudby-Smith and Ramdas 2024). The
-//! mean of several such capitals, one for each λ, is another.
+//! sum of several such capitals, one for each λ, is another, also where one lends to another.
 
 use scumble_accounting::gaussian;
 
@@ -129,18 +129,27 @@ impl Bets {
     }
 
     /// ln of the capital against the claim that what is aimed at is no more than `value`.
+    ///
+    /// It begins in equal parts, one for each share that is bet. With each new event some of it is dealt out anew, for what did well on one
+    /// event may have lost all on another (the fixed share of Herbster and Warmuth 1998).
     fn log_capital(&self, value: f64) -> f64 {
-        let mut of_share = [0.0; SHARES.len()];
-        for batch in &self.batches {
+        /// How much of it is dealt out anew.
+        const DEALT: f64 = 0.125;
+        let equal = -(SHARES.len() as f64).ln();
+        let mut parts = [equal; SHARES.len()];
+        for (number, batch) in self.batches.iter().enumerate() {
+            if number > 0 {
+                let dealt = DEALT.ln() + equal + log_sum(&parts);
+                parts = parts.map(|part| log_sum(&[part + (1.0 - DEALT).ln(), dealt]));
+            }
             let (slope, offset) = self.aim.line(value, batch.expected);
             for ([one, other], count) in &batch.cells {
                 let payoff = (one - slope * other - offset) / (slope * self.most_share + offset);
-                let of = SHARES.iter().zip(&mut of_share);
-                of.for_each(|(share, of)| *of += *count as f64 * (share * payoff).ln_1p());
+                let bet = SHARES.iter().zip(&mut parts);
+                bet.for_each(|(share, part)| *part += *count as f64 * (share * payoff).ln_1p());
             }
         }
-        let most = of_share.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        most + (of_share.iter().map(|of| (of - most).exp()).sum::<f64>() / SHARES.len() as f64).ln()
+        log_sum(&parts)
     }
 
     /// Whether the claim that it is no more than `value` is refuted, which a claim that holds is with probability `alarm` at most.
@@ -173,6 +182,12 @@ impl Bets {
         let certain = Batch { expected: [1.0, 0.0], cells: vec![([1.0, 0.0], pairs as u64)] };
         Self { batches: vec![certain], ..Self::on(aim) }.bound(alarm)
     }
+}
+
+/// ln Σ e^x.
+fn log_sum(logs: &[f64]) -> f64 {
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln()
 }
 
 #[cfg(test)]
@@ -224,6 +239,15 @@ mod tests {
             let bound = bets(aim, shares, 100_000, 7).bound(1e-6);
             assert!((0.8 * truth..=truth).contains(&bound), "{aim:?}: {bound} of {truth}");
         }
+    }
+
+    /// An event that shows nothing takes little from the capital for the next, on which most of it must be bet.
+    #[test]
+    fn what_was_lost_on_one_event_is_won_on_another() {
+        let mut switched = bets(CASES[0].0, CASES[0].1, 20_000, 3);
+        switched.choose([0.01, 1e-5]);
+        (0..10_000).for_each(|pair| switched.count(pair % 100 == 0, false));
+        assert!(switched.refute(1.0, 1e-6));
     }
 
     /// What leaves as it is is found out within a hundred pairs, though it is asked for at a false-alarm rate of 10⁻⁹.

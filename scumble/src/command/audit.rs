@@ -2,9 +2,10 @@
 
 use super::{Failure, print, print_json, progress_bar};
 use crate::adversary::{Broken, Coupled, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
-use crate::registry::{Design, Plugin, Registry};
+use crate::registry::{self, Design, Plugin, Registry};
 use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, Table, presets};
+use rayon::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -45,13 +46,14 @@ pub(super) fn audit(registry: &Registry, arguments: &AuditArguments, as_json: bo
 
 fn of_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Failure> {
     let bar = progress_bar(plugins.len() as u64, "attacking {msg} {bar:40} {pos}/{len}, {elapsed}");
-    let mut findings = vec![];
-    for plugin in plugins {
+    let attacked = plugins.par_iter().map(|plugin| {
         bar.set_message(plugin.name);
         bar.tick();
-        findings.extend(audit_plugin(plugin, effort)?);
+        let findings = audit_plugin(plugin, effort);
         bar.inc(1);
-    }
+        findings
+    });
+    let findings = attacked.collect::<registry::Result<Vec<_>>>()?.concat();
     bar.finish_and_clear();
     Ok(findings)
 }

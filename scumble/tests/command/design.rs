@@ -202,7 +202,7 @@ fn a_design_whose_names_are_not_what_they_seem_is_refused() {
     // One name with two values, and a text that does not show.
     let text = laplace.to_string();
     let twice = text.replacen("\"plugin\":", "\"plugin\":\"identity\",\"plugin\":", 1);
-    assert!(refused(&twice).contains("the name \"plugin\" stands there twice in one object"));
+    assert!(refused(&twice).contains("the name \"plugin\" appears twice in one object"));
     let unseen = refused(&text.replacen("\"cm\"", "\"cm\\u001b[8m\"", 1));
     assert!(unseen.contains("has the character U+001B") && !unseen.contains('\u{1b}'), "{unseen}");
 }
