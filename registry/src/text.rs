@@ -1,4 +1,4 @@
-//! Text that one person writes and another reads: nothing in it may hide what stands beside it, or look like it.
+//! Text that one person writes and another reads: nothing in it may hide the text around it, or look like it.
 
 use crate::error::abridged;
 use crate::{Error, Result, open_to_read};

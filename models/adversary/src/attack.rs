@@ -1,4 +1,4 @@
-//! An attack on two inputs, which goes on until it is clear that they are told apart too well, or as long as it may.
+//! An attack on two inputs, which goes on until the claim about them is refuted, or as long as it may.
 
 use crate::betting::{Aim, Bets};
 use crate::claimed::{Claimed, Reached, Shown};

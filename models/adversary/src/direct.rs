@@ -15,7 +15,7 @@ use scumble_registry::{
 /// Whether two inputs have the same law of outputs, as two members of an ambiguity set have, or any two inputs under perfect
 /// secrecy. `draw` releases the first input or the second; `claim` says in words what is promised of them.
 ///
-/// It is a two-sample test, which ends when they are told apart: events are learned and chosen on the outputs so far, and bet on with the
+/// It is a two-sample test, which ends when they are distinguished: events are learned and chosen on the outputs so far, and bet on with the
 /// next. In a quick audit a difference of 2 % in the probability of some event is seen, if the event is found.
 pub fn same_law(
     name: &str,
