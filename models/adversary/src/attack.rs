@@ -64,19 +64,9 @@ impl<'a> Attack<'a> {
         Self { first: FIRST.min(outputs / 10).max(1), ..self }
     }
 
-    /// The two inputs, in words.
-    pub(crate) fn what(&self) -> &str {
-        &self.what
-    }
-
     /// Whether the claim is refuted.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
-    }
-
-    /// How many outputs of either input were drawn.
-    pub(crate) fn drawn(&self) -> usize {
-        self.drawn
     }
 
     /// Goes on until so many outputs of either input are drawn, or the claim is refuted at `alarm` a bound.
@@ -88,7 +78,7 @@ impl<'a> Attack<'a> {
                 continue;
             }
             let aims: Vec<Aim> = self.bets.iter().map(Bets::aim).collect();
-            let (learned, events) = self.kept.choose(&self.given, true, &aims, until - self.drawn);
+            let (learned, events) = self.kept.choose(&self.given, &aims, until - self.drawn);
             for (bets, event) in self.bets.iter_mut().zip(&events) {
                 event.iter().for_each(|event| bets.choose(event.shares));
             }
@@ -128,7 +118,7 @@ impl<'a> Attack<'a> {
     }
 
     /// What it shows, each bound above the truth with probability `alarm` at most.
-    pub(crate) fn reached(&self, alarm: f64) -> Reached {
+    fn reached(&self, alarm: f64) -> Reached {
         let shown = self.bets.iter().zip(&self.by).map(|(bets, &(score, is_of_other))| Shown {
             bound: bets.bound(alarm),
             score,
@@ -137,6 +127,19 @@ impl<'a> Attack<'a> {
         });
         Reached::new(shown.collect(), self.is_mute, self.is_broken)
     }
+}
+
+/// What each attack shows, with its inputs in words, and how many outputs of an input the longest drew.
+pub(crate) fn all_reached<'a, 'b: 'a>(
+    attacks: impl Iterator<Item = &'a Attack<'b>>,
+    alarm: f64,
+) -> (Vec<(String, Reached)>, usize) {
+    let mut longest = 0;
+    let reached = attacks.map(|attack| {
+        longest = longest.max(attack.drawn);
+        (attack.what.clone(), attack.reached(alarm))
+    });
+    (reached.collect(), longest)
 }
 
 /// The scores of both inputs' outputs that events look at; several look at one.

@@ -51,7 +51,7 @@ pub(crate) fn attack(
         let ahead = (until - releases) * table.len();
         let (scores, events) = match known.len() {
             0 => (vec![], vec![None]),
-            _ => known.choose(&[], true, &[aim], ahead),
+            _ => known.choose(&[], &[aim], ahead),
         };
         let event = events.into_iter().next().flatten();
         event.iter().for_each(|event| bets.choose(event.shares));

@@ -1,6 +1,6 @@
 //! Claims of central differential privacy: neighbouring tables, and a canary in a training that shows every noisy sum.
 
-use crate::attack::{Attack, by_side};
+use crate::attack::{Attack, all_reached, by_side};
 use crate::canaries::{self, Canaries};
 use crate::claimed::Claimed;
 use crate::direct::flattened;
@@ -88,8 +88,7 @@ pub fn canary(
     let what = "a training with the canary from one without".to_owned();
     let mut attack = Attack::new(what, &claimed, draw, vec![stated]);
     attack.advance(&claimed, samples, alarm);
-    let reached = [(attack.what().to_owned(), attack.reached(alarm))];
-    let samples = attack.drawn();
+    let (reached, samples) = all_reached([&attack].into_iter(), alarm);
     drop(attack);
     if let Some(problem) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(problem);
@@ -159,9 +158,7 @@ pub(crate) fn tables(
         attacks.push(Attack::new(what.clone(), &claimed, by_side(draw), vec![]));
     }
     attacks.par_iter_mut().for_each(|attack| attack.advance(&claimed, samples, alarm));
-    let reached = attacks.iter().map(|attack| (attack.what().to_owned(), attack.reached(alarm)));
-    let reached: Vec<_> = reached.collect();
-    let samples = attacks.iter().map(Attack::drawn).max().unwrap_or(0);
+    let (reached, samples) = all_reached(attacks.iter(), alarm);
     let finding = claimed.judge(about, samples, alarm, &reached);
     let of_canaries = of_canaries.map_or(0.0, |canaries| canaries.bound);
     Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(of_canaries)), ..finding })

@@ -4,9 +4,9 @@
 //! Samples of many columns do not show noise that is too small, for the outputs that tell most are rare. But a mechanism that adds noise
 //! says how much, and for points that lie how far apart; each of the three can be found out by itself, and the claim follows from them.
 
+use crate::Effort;
 use crate::finding::{Coupled, CoupledUnit};
 use crate::pairs::{Candidates, Pair};
-use crate::{Effort, Result};
 use scumble_accounting::gaussian;
 use scumble_registry::{AdditiveNoise, Distance, LocalDp, LocalMechanism, Perturbation, Stream, Streams};
 
@@ -36,18 +36,18 @@ pub(crate) fn check(
     candidates: &Candidates,
     streams: &Streams,
     effort: Effort,
-) -> Result<Found> {
+) -> Found {
     let declared = mechanism.perturbation();
     let wrong = declared.iter().find_map(|of| misdescribed(of, mechanism.range().dim()));
     if wrong.is_some() {
-        return Ok(Found { coupled: None, broken: wrong });
+        return Found { coupled: None, broken: wrong };
     }
     let too_little = || Drifts::seek(mechanism, &declared, candidates, streams, effort);
     let mut blocks: Vec<Block> = declared.iter().filter_map(Block::of).collect();
     if !blocks.iter().any(|block| matches!(block.of, Perturbation::Additive(_))) {
         let found = of_stated_losses(mechanism, dp, candidates, streams);
         let broken = found.broken.or_else(too_little);
-        return Ok(Found { broken, ..found });
+        return Found { broken, ..found };
     }
     let farther = farthest(mechanism, &blocks, candidates, streams);
     let range = mechanism.range();
@@ -64,7 +64,7 @@ pub(crate) fn check(
     let coupled = summed(&blocks);
     let too_far = coupled.as_ref().and_then(too_far);
     let broken = too_far.or_else(|| unclaimed(dp, &blocks)).or_else(too_little).or(unlike);
-    Ok(Found { coupled, broken })
+    Found { coupled, broken }
 }
 
 /// What `perturb` does to some coordinates, and how far apart points were found that it is done to.

@@ -1,6 +1,6 @@
 //! Claims that are attacked by what only their mechanism can make: members of a set, or attempts at recovery.
 
-use crate::attack::{Attack, by_side};
+use crate::attack::{Attack, all_reached, by_side};
 use crate::claimed::Claimed;
 use crate::finding::{Finding, Measure, Verdict};
 use crate::score::Output;
@@ -30,8 +30,8 @@ pub fn same_law(
     let draw = by_side(|side| draw(side, &mut sides[side]));
     let mut attack = Attack::new("the one member from the other".into(), &claimed, draw, vec![]);
     attack.advance(&claimed, effort.samples, alarm);
-    let reached = [(attack.what().to_owned(), attack.reached(alarm))];
-    claimed.judge(Finding::about(name, claim, effort), attack.drawn(), alarm, &reached)
+    let (reached, samples) = all_reached([&attack].into_iter(), alarm);
+    claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached)
 }
 
 /// Attacks a claim that tables are released with one law: by a pair that the mechanism says is such, or, where it promises secrecy, by a few

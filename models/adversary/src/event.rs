@@ -87,7 +87,6 @@ impl Samples {
     pub(crate) fn choose<'a>(
         &self,
         given: &[Score<'a>],
-        train: bool,
         aims: &[Aim],
         ahead: usize,
     ) -> (Vec<Score<'a>>, Vec<Option<Event>>) {
@@ -97,7 +96,7 @@ impl Samples {
         let part = |from: usize, to: usize| [&self.one[from..to], &self.other[from..to]];
         let [one, other] = part(0, lessons);
         let mut scores = learned(one, other);
-        if train && lessons >= LEAST_FOR_CLASSIFIER {
+        if lessons >= LEAST_FOR_CLASSIFIER {
             scores.extend(classifier(one, other));
         }
         let choices = part(all - n, all);

@@ -1,6 +1,6 @@
 //! Claims of local differential privacy, attacked by what the mechanism says of its noise, by samples of `perturb`, and by whole releases.
 
-use crate::attack::{Attack, by_side};
+use crate::attack::{Attack, all_reached, by_side};
 use crate::claimed::Claimed;
 use crate::finding::{Finding, Verdict};
 use crate::pairs::{Candidates, Pair, candidates, shown};
@@ -41,7 +41,7 @@ pub(crate) fn attack(
     let mut chance = streams.stream(0);
     let candidates = candidates(mechanism, claim.protects, &mut chance)?;
     let own = Effort { false_alarm: SHARE_OF_DECLARED * effort.false_alarm, ..effort };
-    let declared = coupled::check(mechanism, dp, &candidates, &streams, own)?;
+    let declared = coupled::check(mechanism, dp, &candidates, &streams, own);
     let contradicted = |why: String| Finding {
         claimed: Some(dp.epsilon),
         mu_claimed: claimed.mu,
@@ -69,9 +69,7 @@ pub(crate) fn attack(
     let alarm = (effort.false_alarm - own.false_alarm) / bounds.max(1) as f64;
     let mut field = Field { claimed: &claimed, alarm, certain, others, releases };
     field.attack(effort.pairs, samples);
-    let reached = field.attacks().map(|attack| (attack.what().to_owned(), attack.reached(alarm)));
-    let reached: Vec<_> = reached.collect();
-    let samples = field.attacks().map(Attack::drawn).max().unwrap_or(0);
+    let (reached, samples) = all_reached(field.attacks(), alarm);
     Ok(Finding { coupled: declared.coupled, ..claimed.judge(about, samples, alarm, &reached) })
 }
 
