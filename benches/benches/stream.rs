@@ -48,7 +48,7 @@ fn release(criterion: &mut Criterion) {
     for name in ["identity", "laplace", "piecewise"] {
         let plugin = registry.get(name).expect("a built-in plugin");
         let design = plugin.design(&Default::default(), &brief).expect("a design");
-        let local = design.mechanism().as_local().expect("a local mechanism");
+        let local = design.local().expect("a local mechanism");
         let decoder = schema.decoder(&local.layout(), None);
         group.bench_function(name, |bencher| {
             bencher.iter(|| {

@@ -11,13 +11,13 @@ pub(crate) struct Growth {
     /// What the sizes are of.
     pub(crate) of: &'static str,
     pub(crate) sizes: Vec<usize>,
-    pub(crate) law: Law,
+    pub(crate) law: GrowthLaw,
     pub(crate) rows: Vec<Row>,
 }
 
 /// What a time is compared with.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Law {
+pub(crate) enum GrowthLaw {
     /// A power of the size: by its exponent.
     Power,
     /// A power of a number, with the size as the exponent: by that number.
@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-impl Law {
+impl GrowthLaw {
     fn named(self) -> &'static str {
         match self {
             Self::Power => "exponent",
@@ -104,9 +104,9 @@ mod tests {
     fn a_law_is_found_in_times_that_obey_it() {
         let sizes = [10, 20, 50, 100];
         let cubic = sizes.map(|size| 7.0 * (size as f64).powi(3));
-        assert!((Law::Power.fitted(&sizes, &cubic) - 3.0).abs() < 1e-12);
+        assert!((GrowthLaw::Power.fitted(&sizes, &cubic) - 3.0).abs() < 1e-12);
         let doubling = sizes.map(|size| 7.0 * 2f64.powi(size as i32));
-        assert!((Law::Exponential.fitted(&sizes, &doubling) - 2.0).abs() < 1e-12);
+        assert!((GrowthLaw::Exponential.fitted(&sizes, &doubling) - 2.0).abs() < 1e-12);
     }
 
     #[test]

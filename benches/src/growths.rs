@@ -1,6 +1,6 @@
 //! What grows with records, columns, latents and threads.
 
-use crate::growth::{Growth, Law, Row};
+use crate::growth::{Growth, GrowthLaw, Row};
 use crate::records::{self, VOLUNTEERS};
 use crate::threads::THREADS;
 use crate::{Contestant, Result, network, private, release, stream};
@@ -35,7 +35,7 @@ fn with_records() -> Result<Growth> {
         what,
         of: "records",
         sizes: sizes.into(),
-        law: Law::Power,
+        law: GrowthLaw::Power,
         rows,
     })
 }
@@ -49,7 +49,7 @@ fn with_columns() -> Result<Growth> {
         what,
         of: "columns",
         sizes: sizes.into(),
-        law: Law::Power,
+        law: GrowthLaw::Power,
         rows,
     })
 }
@@ -120,7 +120,7 @@ fn with_latents() -> Result<Growth> {
         what,
         of: "latents",
         sizes: sizes.into(),
-        law: Law::Exponential,
+        law: GrowthLaw::Exponential,
         rows,
     })
 }
@@ -139,7 +139,7 @@ fn with_threads() -> Result<Growth> {
         what: what.into(),
         of: "threads",
         sizes: THREADS.into(),
-        law: Law::Power,
+        law: GrowthLaw::Power,
         rows,
     })
 }

@@ -35,7 +35,7 @@ pub(crate) fn task_aware(volunteers: Table, latents: usize) -> Result<Design> {
     brief.volunteers = Volunteers::Public(volunteers);
     brief.task = Task::Linear(Array2::from_shape_fn((latents, columns), |(i, j)| f64::from(i == j)));
     let design = Registry::installed()?.get("task-aware-linear")?.design(&Default::default(), &brief)?;
-    let found = design.mechanism().as_local().map(|local| local.range().dim());
+    let found = design.local().ok().map(|local| local.range().dim());
     if found != Some(latents) {
         return Err(format!("The design should have {latents} latents, and has {found:?}.").into());
     }

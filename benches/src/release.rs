@@ -40,7 +40,7 @@ pub(crate) fn of(
 
 /// How many random bits a value takes, by the place that its stream has come to.
 fn bits(design: &Design, table: &Table) -> Result<f64> {
-    let mechanism = design.mechanism().as_local().ok_or("it needs other records")?;
+    let mechanism = design.local()?;
     let mut stream = Randomness::from_os()?.streams().stream(0);
     for record in table.records().outer_iter() {
         mechanism.perturb(&mut mechanism.encode(&record.to_vec())?, &mut stream)?;

@@ -178,7 +178,7 @@ fn design(name: &str) -> Result<Design> {
 }
 
 fn local(design: &Design) -> Result<&dyn LocalMechanism> {
-    design.mechanism().as_local().ok_or_else(|| "a stream is released record by record".into())
+    Ok(design.local()?)
 }
 
 fn schema() -> Result<Schema> {

@@ -3,10 +3,11 @@
 use crate::{accepted, forge};
 use ndarray::Array2;
 use scumble_classic as _;
-use scumble_registry::{Design, LocalMechanism, Mechanism, Noise, Randomness, Registry, Table, local};
+use scumble_core::{Designed, LocalMechanism, Noise, Randomness, Registry, Table, local};
+use scumble_custody::ShippedDesign;
 use std::sync::LazyLock;
 
-const FORMAT: &str = "scumble-design-1";
+const FORMAT: &str = "scumble-design-2";
 
 /// A few bytes may claim a target of sixteen million coordinates. Such a design loads and states its guarantee in no time, and a
 /// record of it takes the space that it takes: from here on none is released.
@@ -21,21 +22,21 @@ pub fn design(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
     };
-    let read = |text: &str| accepted(Design::from_json(text, "a design", &REGISTRY));
+    let read = |text: &str| accepted(ShippedDesign::from_json(text, "a design", &REGISTRY));
     let designs = [read(text), forge::resealed(text, FORMAT).and_then(|text| read(&text))];
-    let designs: Vec<Design> = designs.into_iter().flatten().collect();
+    let designs: Vec<ShippedDesign> = designs.into_iter().flatten().collect();
     designs.iter().for_each(check_design);
-    let mechanism = serde_json::from_str::<Box<dyn Mechanism>>(text).ok();
-    mechanism.iter().for_each(|mechanism| check_mechanism(&**mechanism));
+    let mechanism = serde_json::from_str::<Designed>(text).ok();
+    mechanism.iter().for_each(|mechanism| check_mechanism(mechanism));
     mechanism.is_some() || !designs.is_empty()
 }
 
-fn check_design(design: &Design) {
+fn check_design(design: &ShippedDesign) {
     assert!(!design.origin().to_string().is_empty());
     check_mechanism(design.mechanism());
     // Reading does not tell whose data shaped it, and nothing that is read here says that volunteers did.
     let saved = design.to_json().expect("what was read can be saved");
-    let again = Design::from_json(&saved, "the same design", &REGISTRY).expect("what was saved can be read");
+    let again = ShippedDesign::from_json(&saved, "the same design", &REGISTRY).expect("what was saved can be read");
     assert_eq!(again.digest().ok(), design.digest().ok());
     let (Ok(local), Ok(decoder)) = (design.local(), design.decoder()) else {
         return;
@@ -49,14 +50,14 @@ fn check_design(design: &Design) {
     assert_eq!(width_of(&decoder.noise(&local.noise())), width);
 }
 
-fn check_mechanism(mechanism: &dyn Mechanism) {
+fn check_mechanism(mechanism: &Designed) {
     let guarantee = mechanism.guarantee();
     assert!(!guarantee.to_string().is_empty() && guarantee.to_json().is_object());
     if let Some(epsilon) = guarantee.epsilon() {
         assert!(epsilon > 0.0, "it claims ε = {epsilon}");
     }
     let saved = serde_json::to_string(mechanism).expect("what was read can be saved");
-    let again: Box<dyn Mechanism> = serde_json::from_str(&saved).expect("what was saved can be read");
+    let again: Designed = serde_json::from_str(&saved).expect("what was saved can be read");
     assert_eq!(serde_json::to_string(&again).ok(), Some(saved), "it changed when it was read");
     let width = mechanism.domain().flat().dim();
     if width > WIDEST {
@@ -64,8 +65,8 @@ fn check_mechanism(mechanism: &dyn Mechanism) {
     }
     for value in [0.0, 0.5, 1.0, -1e300] {
         let record = vec![value; width];
-        if let Some(local) = mechanism.as_local() {
-            check_local(local, &record);
+        if let Designed::Local(local) = mechanism {
+            check_local(&**local, &record);
         }
         check_release(mechanism, &table_of(mechanism, &record));
     }
@@ -85,20 +86,20 @@ fn check_local(local: &dyn LocalMechanism, record: &[f64]) {
     assert!(of_nan.iter().all(|x| x.is_finite()), "a NaN became a point");
 }
 
-fn check_release(mechanism: &dyn Mechanism, table: &Table) {
+fn check_release(mechanism: &Designed, table: &Table) {
     let Some(release) = accepted(mechanism.release(table, &mut Randomness::seeded(1))) else {
         return;
     };
-    assert!(release.guarantee.claims.is_empty(), "a seed promises nothing");
+    assert!(release.guarantee.claims.is_empty(), "a seed guarantees nothing");
     assert!(release.table.records().iter().all(|x| x.is_finite()), "a value that is not finite was released");
-    if let Some(local) = mechanism.as_local() {
-        let view = local::view(local, table).expect("what was released has a view");
+    if let Designed::Local(local) = mechanism {
+        let view = local::view(&**local, table).expect("what was released has a view");
         assert_eq!(view.columns(), release.table.columns());
         accepted(release.key.view(table)).expect("the key of a local mechanism");
     }
 }
 
-fn table_of(mechanism: &dyn Mechanism, record: &[f64]) -> Table {
+fn table_of(mechanism: &Designed, record: &[f64]) -> Table {
     let record = Array2::from_shape_fn((1, record.len()), |(_, at)| record[at]);
     mechanism.domain().layout().table(record.view()).expect("a record of the right width")
 }

@@ -3,7 +3,8 @@
 use crate::{accepted, forge};
 use ndarray::Array2;
 use scumble_classic as _;
-use scumble_registry::{Key, RecordDomain, Secret};
+use scumble_core::{Key, RecordDomain, Secret};
+use scumble_custody::key::load;
 use serde_json::{Value, json};
 
 const FORMAT: &str = "scumble-key-2";
@@ -19,7 +20,7 @@ pub fn key(data: &[u8]) -> bool {
         return false;
     };
     for file in [Some(text.to_owned()), forge::resealed(text, FORMAT)].into_iter().flatten() {
-        accepted(Key::load(&file, PASSPHRASE, "a key"));
+        accepted(load(&file, PASSPHRASE, "a key"));
     }
     let body: Value = serde_json::from_str(text).unwrap_or_default();
     let bodies = [body.get("secret").cloned(), Some(body)];

@@ -1,7 +1,8 @@
 //! Ledgers.
 
 use crate::{accepted, folder, forge};
-use scumble_registry::{Account, Budget, Guarantee, Ledger, Unit, number};
+use scumble_custody::{Account, Ledger};
+use scumble_core::{Budget, Guarantee, Unit, number};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

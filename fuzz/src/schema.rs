@@ -1,7 +1,8 @@
 //! Schemas.
 
 use crate::accepted;
-use scumble_registry::{Domain, OutOfBounds, Schema};
+use scumble_core::Domain;
+use scumble_records::{OutOfBounds, Schema};
 
 /// More columns than this as targets would only repeat themselves.
 const TARGETS: usize = 16;

@@ -3,7 +3,7 @@
 use scumble::fisher_svm::{CorrelatedNoise, FisherCorrelated};
 use scumble::kkt::{Machine, Records, SoftMargin};
 use scumble::registry::{
-    Error, Guarantee, Mechanism, Notion, Randomness, RecordDomain, Release, Result, Table, Target,
+    CuratorMechanism, Error, Guarantee, Notion, Randomness, RecordDomain, Release, Result, Table, Target,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ impl CuratorTwin {
 }
 
 #[typetag::serde(name = "curator-twin")]
-impl Mechanism for CuratorTwin {
+impl CuratorMechanism for CuratorTwin {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
     }

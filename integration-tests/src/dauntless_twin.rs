@@ -2,15 +2,15 @@
 
 use ndarray::{Array2, Axis};
 use scumble::registry::{
-    AmbiguitySet, Claim, Guarantee, Key, Mechanism, Notion, Randomness, RecordDomain, Release, Result,
-    Secret, SecretKey, Table, Target, TargetLayout, Unit,
+    AmbiguitySet, Claim, CuratorMechanism, Designed, Guarantee, Key, Notion, Randomness, RecordDomain,
+    Release, Result, Secret, SecretKey, Table, Target, TargetLayout, Unit,
 };
 use serde::{Deserialize, Serialize};
 
 /// A mechanism that promises what an honest one of Dauntless promises, and a fault.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DauntlessTwin {
-    honest: Box<dyn Mechanism>,
+    honest: Designed,
     fault: DauntlessFault,
 }
 
@@ -20,7 +20,7 @@ pub enum DauntlessFault {
     /// It is not: what passes for honest must pass.
     None,
     /// It releases as this one does.
-    By(Box<dyn Mechanism>),
+    By(Designed),
     /// Every release draws from one seed.
     OneSeed,
     /// Every release takes its records through one transformation; all else is drawn afresh.
@@ -59,8 +59,8 @@ use DauntlessFault as Fault;
 
 impl DauntlessTwin {
     /// The twin of `honest` with this fault.
-    pub fn of(honest: &(dyn Mechanism + 'static), fault: DauntlessFault) -> Self {
-        Self { honest: dyn_clone::clone_box(honest), fault }
+    pub fn of(honest: &Designed, fault: DauntlessFault) -> Self {
+        Self { honest: honest.clone(), fault }
     }
 
     fn claimed(&self, mut guarantee: Guarantee, released: usize) -> Guarantee {
@@ -176,7 +176,7 @@ fn classes_of(table: &Table) -> Vec<usize> {
 }
 
 #[typetag::serde(name = "dauntless-twin")]
-impl Mechanism for DauntlessTwin {
+impl CuratorMechanism for DauntlessTwin {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
     }

@@ -7,17 +7,15 @@ mod curator_twin;
 mod dauntless_twin;
 mod mixing_checks;
 mod transformed_twin;
-mod twin;
 
 pub use curator_twin::{CuratorFault, CuratorTwin, classifier};
 pub use dauntless_twin::{DauntlessFault, DauntlessTwin};
 pub use mixing_checks::{resistance, wrong_answers, wrong_budget, wrong_mixtures};
 pub use transformed_twin::{ObfuscatedNumber, TransformedFault, TransformedTwin};
-pub use twin::{Fault, Twin};
 
 use scumble::registry::{
-    Brief, Example, Guarantee, Key, Law, Mechanism, NoParameters, Noise, Randomness, RecordDomain, Release,
-    Result, SecretKey, Table, register,
+    Brief, CuratorMechanism, Example, Guarantee, Key, Law, NoParameters, Noise, Randomness, RecordDomain,
+    Release, Result, SecretKey, Table, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +42,7 @@ fn shifted(table: &Table, offset: f64) -> Result<Table> {
 }
 
 #[typetag::serde(name = "offset")]
-impl Mechanism for Offset {
+impl CuratorMechanism for Offset {
     fn domain(&self) -> &RecordDomain {
         &self.domain
     }
@@ -82,10 +80,9 @@ register! {
         name: "offset",
         summary: "a toy of a curator: all numbers moved by one secret offset",
         paper: "none",
-        side: Curator,
         pace: Quick,
         parameters: NoParameters,
-        design: |NoParameters {}, brief: &Brief| -> Result<Offset> { Ok(Offset::new(brief.domain.clone())) },
+        curator: |NoParameters {}, brief: &Brief| -> Result<Offset> { Ok(Offset::new(brief.domain.clone())) },
         example: Example::numbers,
     };
 }

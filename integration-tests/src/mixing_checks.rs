@@ -4,7 +4,7 @@
 use ndarray::{Array2, ArrayView1};
 use scumble::accounting::pac::{Setting, corollary_1};
 use scumble::adversary::Inversion;
-use scumble::registry::{Error, Key, Mechanism, Notion, PacResistance, Randomness, Release, Result, Table};
+use scumble::registry::{Designed, Error, Key, Notion, PacResistance, Randomness, Release, Result, Table};
 use serde_json::Value;
 
 /// How near a record that was found again must lie to be that record.
@@ -18,7 +18,7 @@ const NEAR: f64 = 1e-3;
 /// # Errors
 /// Where it does not release.
 pub fn wrong_mixtures(
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: &Table,
     public: &Table,
     known: &Table,
@@ -68,12 +68,12 @@ fn nearest(record: ArrayView1<f64>, rows: &Array2<f64>) -> Option<usize> {
 /// What is wrong with the budget that a release states, by the setting that its design states, and with what it counts.
 ///
 /// The budget is that of [`corollary_1`] for half of each variance, the bits of a released row, and a δ that has room for the matrices that are drawn
-/// again (errata D1 and D11).
-pub fn wrong_budget(mechanism: &dyn Mechanism, release: &Release) -> Vec<String> {
+/// again (ERRATA.md, D3 and D11).
+pub fn wrong_budget(mechanism: &Designed, release: &Release) -> Vec<String> {
     let Some(pac) = resistance(release) else { return vec![] };
-    let saved = serde_json::to_value(mechanism).unwrap_or_default();
+    let saved = &serde_json::to_value(mechanism).unwrap_or_default()["curator"];
     // A twin's is that of the honest one.
-    let design = if saved["honest"].is_object() { &saved["honest"] } else { &saved };
+    let design = if saved["honest"].is_object() { &saved["honest"]["curator"] } else { saved };
     let allowed = allowed(design).unwrap_or(f64::NAN);
     let (leave, asked) = (release.table.len(), design["queries"].as_u64().unwrap_or(0));
     let due = leave as f64 + asked as f64;
@@ -120,7 +120,7 @@ pub fn resistance(release: &Release) -> Option<PacResistance> {
 ///
 /// # Errors
 /// Where the key does not answer what it should.
-pub fn wrong_answers(key: &Key, queries: &Table, most: usize) -> Result<Vec<String>> {
+pub fn wrong_answers(key: &Key, queries: &Table, most: usize) -> scumble::custody::Result<Vec<String>> {
     let rows = |rows: std::ops::Range<usize>| queries.select(&rows.collect::<Vec<_>>());
     let refuses = |key: &Key, table: &Table| matches!(key.view(table), Err(Error::Spent { .. }));
     let asked = rows(0..most)?;
@@ -130,8 +130,8 @@ pub fn wrong_answers(key: &Key, queries: &Table, most: usize) -> Result<Vec<Stri
         wrong.push("it answers more queries than are counted against its budget".to_owned());
     }
     let passphrase = "correct horse battery staple";
-    if let Some(saved) = key.save(passphrase)? {
-        let loaded = Key::load(&saved, passphrase, "the key")?;
+    if let Some(saved) = scumble::custody::key::save(key, passphrase)? {
+        let loaded = scumble::custody::key::load(&saved, passphrase, "the key")?;
         if !refuses(&loaded, &rows(most..most + 1)?) && wrong.is_empty() {
             wrong.push("it forgets what it has answered when it is saved and loaded".to_owned());
         }

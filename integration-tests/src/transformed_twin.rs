@@ -3,15 +3,15 @@
 use ndarray::Array2;
 use scumble::dauntless::SingularValueObfuscation;
 use scumble::registry::{
-    CentralDp, Claim, Domain, Guarantee, Mechanism, Neighbours, Notion, Randomness, RecordDomain, Release,
-    Result, Table, TargetDomain, Unit,
+    CentralDp, Claim, CuratorMechanism, Designed, Domain, Guarantee, Neighbours, Notion, Randomness,
+    RecordDomain, Release, Result, Table, TargetDomain, Unit,
 };
 use serde::{Deserialize, Serialize};
 
 /// A mechanism that promises what another one does, and a fault.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TransformedTwin {
-    honest: Box<dyn Mechanism>,
+    honest: Designed,
     fault: TransformedFault,
 }
 
@@ -21,7 +21,7 @@ pub enum TransformedFault {
     /// It is not: what passes for honest must pass.
     None,
     /// It releases as this one does.
-    By(Box<dyn Mechanism>),
+    By(Designed),
     /// It always releases from one seed.
     OneSeed,
     /// Its noise is short by as much as the box that the sample at hand spans is narrower than the domain.
@@ -36,19 +36,19 @@ pub enum TransformedFault {
 
 impl TransformedTwin {
     /// The twin of `honest` with this fault.
-    pub fn of(honest: &(impl Mechanism + Clone + 'static), fault: TransformedFault) -> Self {
-        Self { honest: Box::new(honest.clone()), fault }
+    pub fn of(honest: &(impl CuratorMechanism + Clone), fault: TransformedFault) -> Self {
+        Self { honest: Designed::curator(honest.clone()), fault }
     }
 
     fn records(&self, table: &Table, randomness: &mut Randomness) -> Result<Array2<f64>> {
         use rand_core::RngCore;
-        let of = |mechanism: &dyn Mechanism, randomness: &mut Randomness| {
+        let of = |mechanism: &Designed, randomness: &mut Randomness| {
             Ok(mechanism.release(table, randomness)?.table.records().clone())
         };
         match &self.fault {
-            TransformedFault::None => of(&*self.honest, randomness),
-            TransformedFault::By(other) => of(&**other, randomness),
-            TransformedFault::OneSeed => of(&*self.honest, &mut Randomness::seeded(1)),
+            TransformedFault::None => of(&self.honest, randomness),
+            TransformedFault::By(other) => of(other, randomness),
+            TransformedFault::OneSeed => of(&self.honest, &mut Randomness::seeded(1)),
             TransformedFault::OfTheSample => {
                 let honest = self.honest.release(table, randomness)?;
                 let clean = honest.key.view(table)?.records().clone();
@@ -66,7 +66,7 @@ impl TransformedTwin {
             }
             TransformedFault::NotOrthonormal => {
                 // X·X⁺X̂ is orthonormal: what turns the basis turns the columns themselves.
-                let turned = of(&*self.honest, randomness)?;
+                let turned = of(&self.honest, randomness)?;
                 Ok(table.records().dot(&basis(table).t().dot(&turned)))
             }
         }
@@ -100,7 +100,7 @@ fn basis(table: &Table) -> Array2<f64> {
 }
 
 #[typetag::serde(name = "transformed-twin")]
-impl Mechanism for TransformedTwin {
+impl CuratorMechanism for TransformedTwin {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
     }
@@ -140,7 +140,7 @@ impl ObfuscatedNumber {
 }
 
 #[typetag::serde(name = "obfuscated-number")]
-impl Mechanism for ObfuscatedNumber {
+impl CuratorMechanism for ObfuscatedNumber {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
     }

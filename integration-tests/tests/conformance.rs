@@ -1,10 +1,11 @@
 //! The conformance suite must reject: each twin here breaks one rule, and the suite names it.
 
 use scumble::registry::{
-    Brief, Domain, Error, Example, Guarantee, Key, Law, LocalDp, LocalMechanism, Mechanism, NoParameters,
+    Brief, Designed, Domain, Error, Example, Guarantee, Key, Law, LocalDp, LocalMechanism, NoParameters,
     Noise, Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream, Table, Target,
-    conformance, local, register,
+    local, register, release_local,
 };
+use scumble_testing::conformance;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -57,7 +58,7 @@ impl Twin {
 }
 
 #[typetag::serde(name = "conformance-twin")]
-impl Mechanism for Twin {
+impl LocalMechanism for Twin {
     fn domain(&self) -> &RecordDomain {
         &self.domain
     }
@@ -98,7 +99,7 @@ impl Mechanism for Twin {
             _ => None,
         };
         let table = narrower.as_ref().unwrap_or(table);
-        let mut release = local::release(self, table, randomness)?;
+        let mut release = release_local(self, table, randomness)?;
         if self.is(Fault::DropsARecord) {
             let rows: Vec<usize> = (1..n).collect();
             release.table = release.table.select(&rows)?;
@@ -114,16 +115,6 @@ impl Mechanism for Twin {
             release.table = release.table.select(&vec![0; n])?;
         }
         Ok(release)
-    }
-
-    fn as_local(&self) -> Option<&dyn LocalMechanism> {
-        Some(self)
-    }
-}
-
-impl LocalMechanism for Twin {
-    fn range(&self) -> Domain {
-        self.domain.flat().clone()
     }
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
@@ -169,10 +160,9 @@ macro_rules! twin {
                 name: "twin",
                 summary: "broken on purpose",
                 paper: "none",
-                side: Local,
                 pace: Quick,
                 parameters: NoParameters,
-                design: |NoParameters {}, brief: &Brief| Result::Ok(Twin {
+                local: |NoParameters {}, brief: &Brief| Result::Ok(Twin {
                     domain: brief.domain.clone(),
                     epsilon: brief.budget.epsilon(),
                     fault: Fault::$fault,
@@ -368,7 +358,7 @@ fn a_law_that_is_not_the_noises_is_caught() {
 fn a_parameter_that_nobody_knows_is_caught_when_it_is_accepted() {
     let mut plugin = twin!(None);
     plugin.build = |_, brief| {
-        Ok(Box::new(Twin {
+        Ok(Designed::local(Twin {
             domain: brief.domain.clone(),
             epsilon: brief.budget.epsilon(),
             fault: Fault::None,
@@ -382,7 +372,7 @@ fn a_design_that_hides_its_volunteers_is_caught() {
     let mut plugin = twin!(None);
     plugin.build = |_, brief| {
         let records = brief.volunteers.table().map_or(0, Table::len);
-        Ok(Box::new(Twin {
+        Ok(Designed::local(Twin {
             domain: brief.domain.clone(),
             epsilon: brief.budget.epsilon() / (1 + records) as f64,
             fault: Fault::None,
@@ -412,24 +402,24 @@ fn a_design_that_loads_as_another_is_caught() {
         }
     }
     #[typetag::serde(name = "conformance-forgets")]
-    impl Mechanism for Forgets {
+    impl LocalMechanism for Forgets {
         fn domain(&self) -> &RecordDomain {
             self.0.domain()
         }
         fn guarantee(&self) -> Guarantee {
             self.0.guarantee()
         }
-        fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-            self.0.release(table, randomness)
+        fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+            self.0.perturb(point, stream)
         }
-        fn as_local(&self) -> Option<&dyn LocalMechanism> {
-            self.0.as_local()
+        fn noise(&self) -> Noise {
+            self.0.noise()
         }
     }
     let mut plugin = twin!(SavesAnotherEpsilon);
     plugin.makes = std::any::TypeId::of::<Forgets>;
     plugin.build = |_, brief| {
-        Ok(Box::new(Forgets(Twin {
+        Ok(Designed::local(Forgets(Twin {
             domain: brief.domain.clone(),
             epsilon: brief.budget.epsilon(),
             fault: Fault::SavesAnotherEpsilon,

@@ -6,9 +6,9 @@
 //! ```
 
 use scumble::datasets::DataSet;
-use scumble::registry::{Brief, Budget, Design, Error, Randomness, Registry};
+use scumble::registry::{Brief, Budget, Design, Randomness, Registry, ShippedDesign};
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wine = DataSet::wine()?;
     let registry = Registry::installed()?;
     let brief = Brief::new(wine.domain.clone(), Budget::pure(4.0)?);
@@ -27,8 +27,8 @@ fn main() -> Result<(), Error> {
     println!("{} wines, released by {}\n\n{}", release.table.len(), design.origin(), release.guarantee);
 
     // What is saved is all that a client needs.
-    let saved = design.to_json()?;
-    let loaded = Design::from_json(&saved, "the saved design", &registry)?;
+    let saved = ShippedDesign::from(design.clone()).to_json()?;
+    let loaded = ShippedDesign::from_json(&saved, "the saved design", &registry)?;
     assert_eq!(loaded.mechanism().guarantee(), design.mechanism().guarantee());
     println!("saved in {} bytes", saved.len());
     Ok(())

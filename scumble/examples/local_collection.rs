@@ -7,8 +7,8 @@
 
 use scumble::classic::{Estimator, Of};
 use scumble::registry::{
-    Brief, Budget, Clips, Design, Error, Existing, NewFile, OutOfBounds, Part, Randomness, Readable,
-    Registry, Schema, csv, local,
+    Brief, Budget, Clips, Existing, NewFile, OutOfBounds, Part, Randomness, Readable, Registry, Schema,
+    ShippedDesign, csv, local,
 };
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,10 @@ column = [
 ]
 "#;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Whatever goes wrong, in a sentence.
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().collect();
     match &arguments[1..] {
         [role, folder] if role == "design" => Ok(design(Path::new(folder))?),
@@ -42,15 +45,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The analyst: half of ε = 2 for the number, half for the level.
-fn design(folder: &Path) -> Result<(), Error> {
+fn design(folder: &Path) -> Result<(), Failure> {
     let schema = Schema::from_toml(SCHEMA, "the schema")?;
     let registry = Registry::installed()?;
     let brief = Brief::new(schema.domain(Some("quality"))?, Budget::pure(2.0)?);
-    let part = |name, column| -> Result<Part, Error> {
+    let part = |name, column| -> Result<Part, Failure> {
         Ok(Part { plugin: registry.get(name)?, parameters: Default::default(), columns: vec![column] })
     };
     let parts = [part("piecewise", "alcohol")?, part("randomized-response", "quality")?];
-    let design = Design::side_by_side(&schema, Some("quality"), &brief, &parts, 0.5)?;
+    let design = ShippedDesign::side_by_side(&schema, Some("quality"), &brief, &parts, 0.5)?;
     let file = NewFile::create(&folder.join("design.json"), Existing::Keep, Readable::AsUsual)?;
     file.finish(design.to_json()?.as_bytes())?;
     println!("the analyst ships a design\n\n{}", design.mechanism().guarantee());
@@ -58,7 +61,7 @@ fn design(folder: &Path) -> Result<(), Error> {
 }
 
 /// Each client knows the design and her own wine, and sends one row.
-fn clients(folder: &Path) -> Result<(), Error> {
+fn clients(folder: &Path) -> Result<(), Failure> {
     let wines = linfa_datasets::winequality();
     let mut collected = "alcohol,quality\n".to_owned();
     for (record, &points) in wines.records.outer_iter().zip(&wines.targets) {
@@ -77,8 +80,8 @@ fn clients(folder: &Path) -> Result<(), Error> {
 }
 
 /// What one client does with the cells of her record.
-fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Error> {
-    let design = Design::read(design, &Registry::installed()?)?;
+fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Failure> {
+    let design = ShippedDesign::read(design, &Registry::installed()?)?;
     let records = design.records()?;
     let header = ["alcohol", "quality"];
     let encoder = records.schema.encoder(&header, records.target.as_deref(), OutOfBounds::Clip, "my wine")?;
@@ -89,8 +92,8 @@ fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Error> {
 }
 
 /// The learner knows the design and what was collected.
-fn learn(folder: &Path) -> Result<(), Error> {
-    let design = Design::read(&folder.join("design.json"), &Registry::installed()?)?;
+fn learn(folder: &Path) -> Result<(), Failure> {
+    let design = ShippedDesign::read(&folder.join("design.json"), &Registry::installed()?)?;
     let (table, noise) = design.read_released(csv::Rows::open(&folder.join("collected.csv"))?)?;
     let estimator = Estimator::new(&table, &noise, 0.95)?;
     let alcohol = estimator.mean("alcohol")?.in_unit(8.0, 15.0 - 8.0);

@@ -1,6 +1,6 @@
 //! Release data under a stated privacy guarantee, so that models can still be learned from it.
 //!
-//! This crate is the door: it re-exports the rest, links the built-in mechanisms, and holds the `scumble` command.
+//! This crate re-exports the rest, links the built-in mechanisms, and holds the `scumble` command.
 //!
 //! | module | what is in it |
 //! |---|---|
@@ -25,7 +25,7 @@
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
 //! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
 //! | [`page`] | a comparison as one HTML page |
-//! | [`reproduce`] | results of papers, found again |
+//! | `reproduce` | results of papers, found again; with the feature `reproduce` |
 //! | [`command`] | the command line |
 //! | [`guide`] | which mechanism for which situation, and how to write a schema, ship a design, and add a mechanism |
 //!
@@ -39,21 +39,19 @@
 //! let release = design.mechanism().release(&wine.table, &mut Randomness::from_os()?)?;
 //! println!("{}", release.guarantee);
 //! # assert_eq!(release.table.len(), 1599);
-//! # Ok::<(), scumble::registry::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod command;
-pub mod compare;
-mod draw;
 pub mod guide;
-pub mod page;
-pub mod reproduce;
-mod store;
+pub mod registry;
 
 pub use scumble_accounting as accounting;
 pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
 pub use scumble_classifier as classifier;
+pub use scumble_comparison as compare;
+pub use scumble_custody as custody;
 pub use scumble_datasets as datasets;
 pub use scumble_dauntless as dauntless;
 pub use scumble_fisher_svm as fisher_svm;
@@ -61,22 +59,22 @@ pub use scumble_kkt as kkt;
 pub use scumble_latent as latent;
 pub use scumble_linear as linear;
 pub use scumble_neural as neural;
+pub use scumble_page as page;
+#[cfg(feature = "reproduce")]
+pub use scumble_papers as reproduce;
 pub use scumble_parquet as parquet;
 pub use scumble_private as private;
-pub use scumble_registry as registry;
+pub use scumble_records as records;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
 pub use scumble_sensitivity as sensitivity;
 pub use scumble_svm as svm;
 pub use scumble_task_aware as task_aware;
+pub use scumble_validation as validation;
 pub use scumble_vlm as vlm;
 
-// A crate that nothing names is dropped by the linker, with the plugins in it.
-use scumble_classic as _;
-use scumble_dauntless as _;
-use scumble_fisher_svm as _;
-use scumble_task_aware as _;
-use scumble_vlm as _;
+// The built-in mechanisms, which the linker would drop if nothing named them.
+use scumble_built_in as _;
 
 /// The README's examples run.
 #[cfg(doctest)]

@@ -81,6 +81,17 @@ impl Staircase {
     }
 }
 
+/// The share γ of Δ that the top step takes for the least variance (Geng and Viswanath 2014): with b = e^−ε,
+/// γ = −b/(1 − b) + (b − 2b² + 2b⁴ − b⁵)^(1/3)/(2^(1/3)·(1 − b)²).
+pub(crate) fn best_step_share(epsilon: f64) -> f64 {
+    if epsilon < 0.1 {
+        return 0.5; // the limit; the formula would cancel
+    }
+    let b = (-epsilon).exp();
+    let root = ((b - 2.0 * b.powi(2) + 2.0 * b.powi(4) - b.powi(5)) / 2.0).cbrt();
+    root / (1.0 - b).powi(2) - b / (1.0 - b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +167,7 @@ mod tests {
         let variance =
             |epsilon, share| law(epsilon, sensitivity, share).variance() / (sensitivity as f64).powi(2);
         for (epsilon, gain) in [(0.01, 1.0), (1.0, 1.04), (4.0, 1.9), (8.0, 9.2)] {
-            let best = variance(epsilon, crate::best_step_share(epsilon));
+            let best = variance(epsilon, best_step_share(epsilon));
             let laplace = LaplaceNoise::calibrated(&Domain::unit_box(1), epsilon).unwrap().variance();
             assert!(laplace > gain * best, "ε = {epsilon}: {laplace} and {best}");
             for share in 1..100 {

@@ -2,13 +2,13 @@
 
 use scumble::classic::Laplace;
 use scumble::registry::{Brief, Example, NoParameters, Result, register};
-use scumble_integration_tests::{Fault, Twin};
+use scumble_testing::{Fault, Faulty};
 use std::process::ExitCode;
 
-fn design(_parameters: NoParameters, brief: &Brief) -> Result<Twin> {
+fn design(_parameters: NoParameters, brief: &Brief) -> Result<Faulty> {
     let at = |epsilon| Laplace::new(brief.domain.clone(), epsilon);
     let epsilon = brief.budget.epsilon();
-    Ok(Twin::of(&at(epsilon)?, Fault::By(Box::new(at(epsilon * 2f64.sqrt())?))))
+    Ok(Faulty::of(&at(epsilon)?, Fault::By(Box::new(at(epsilon * 2f64.sqrt())?))))
 }
 
 register! {
@@ -17,10 +17,9 @@ register! {
         name: "broken",
         summary: "Laplace noise of the variance (Δ₁/ε)²",
         paper: "none",
-        side: Local,
         pace: Quick,
         parameters: NoParameters,
-        design: design,
+        local: design,
         example: Example::numbers,
     };
 }

@@ -27,10 +27,8 @@ fn public(brief: &Brief) -> Result<Table> {
 fn design(_parameters: NoParameters, brief: &Brief) -> Result<Dauntless> {
     let brief = Brief { volunteers: Volunteers::Public(public(brief)?), ..brief.clone() };
     let design = DAUNTLESS_MIX.design(&json!({"error": 1e-6, "bits": 1}), &brief)?;
-    let wrong = |problem: serde_json::Error| Error::shape(problem.to_string());
-    let mut saved = serde_json::to_value(design.mechanism()).map_err(wrong)?;
-    saved.as_object_mut().map(|saved| saved.remove("kind"));
-    serde_json::from_value(saved).map_err(wrong)
+    let mixing = design.mechanism().downcast_ref::<Dauntless>();
+    mixing.cloned().ok_or_else(|| Error::shape("it is another mechanism"))
 }
 
 register! {
@@ -39,10 +37,9 @@ register! {
         name: "publicly-mixed",
         summary: "records that are mixed with public ones that nobody has",
         paper: "none",
-        side: Curator,
         pace: Quick,
         parameters: NoParameters,
-        design: design,
+        curator: design,
         example: Example::numbers,
     };
 }

@@ -8,7 +8,7 @@ use scumble::accounting::pac::{Setting, corollary_1};
 use scumble::adversary::{Effort, Finding, Verdict, audit};
 use scumble::dauntless::{DAUNTLESS_INFERENCE, DAUNTLESS_MIX, PERFECT_SECRECY};
 use scumble::registry::{
-    Brief, Budget, Domain, Mechanism, Plugin, Randomness, RecordDomain, Release, Table, Target, TargetDomain,
+    Brief, Budget, Designed, Domain, Plugin, Randomness, RecordDomain, Release, Table, Target, TargetDomain,
     Unit, Volunteers,
 };
 use scumble_integration_tests::{
@@ -34,7 +34,7 @@ fn crowd(dim: usize, n: usize, seed: u64) -> Table {
     Table::new(people(dim).columns().to_vec(), records, Target::Class(classes)).unwrap()
 }
 
-fn designed(plugin: &Plugin, parameters: Value, dim: usize, public: Option<Table>) -> Box<dyn Mechanism> {
+fn designed(plugin: &Plugin, parameters: Value, dim: usize, public: Option<Table>) -> Designed {
     let volunteers = public.map_or(Volunteers::None, Volunteers::Public);
     let brief = Brief { volunteers, ..Brief::new(people(dim), Budget::pure(1.0).unwrap()) };
     plugin.design(&parameters, &brief).unwrap().into_mechanism()
@@ -45,25 +45,25 @@ fn setting() -> Value {
     json!({"samples": 2, "error": 5e-5, "confidence_gap": 0.2, "bits": 24, "most_condition": 1e5})
 }
 
-fn mix() -> Box<dyn Mechanism> {
+fn mix() -> Designed {
     designed(&DAUNTLESS_MIX, setting(), DIM, Some(crowd(DIM, 4, 1)))
 }
 
-fn inference(queries: usize) -> Box<dyn Mechanism> {
+fn inference(queries: usize) -> Designed {
     let parameters = json!({"queries": queries, "training": setting()});
     designed(&DAUNTLESS_INFERENCE, parameters, DIM, Some(crowd(DIM, 4, 1)))
 }
 
-fn fresh(mechanism: &dyn Mechanism, table: &Table) -> Release {
+fn fresh(mechanism: &Designed, table: &Table) -> Release {
     mechanism.release(table, &mut Randomness::from_os().unwrap()).unwrap()
 }
 
-fn attacked(mechanism: &dyn Mechanism, table: &Table) -> Vec<Finding> {
+fn attacked(mechanism: &Designed, table: &Table) -> Vec<Finding> {
     audit("the mechanism", mechanism, Some(table), Effort { samples: 40_000, ..effort() }).unwrap()
 }
 
 #[track_caller]
-fn holds(mechanism: &dyn Mechanism, table: &Table) {
+fn holds(mechanism: &Designed, table: &Table) {
     for finding in attacked(mechanism, table) {
         assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
     }
@@ -71,9 +71,9 @@ fn holds(mechanism: &dyn Mechanism, table: &Table) {
 
 /// The sentences about a broken twin, which must be caught.
 #[track_caller]
-fn caught(honest: &(dyn Mechanism + 'static), fault: Fault, table: &Table) -> String {
+fn caught(honest: &Designed, fault: Fault, table: &Table) -> String {
     let what = format!("{fault:?}");
-    let findings = attacked(&DauntlessTwin::of(honest, fault), table);
+    let findings = attacked(&Designed::curator(DauntlessTwin::of(honest, fault)), table);
     let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
     let sentences: Vec<String> = broken.map(Finding::to_string).collect();
     assert!(!sentences.is_empty(), "the broken twin passed: {what}\n{findings:?}");
@@ -83,13 +83,13 @@ fn caught(honest: &(dyn Mechanism + 'static), fault: Fault, table: &Table) -> St
 #[test]
 fn a_transformation_that_releases_share_is_caught() {
     let (honest, table) = (mix(), crowd(DIM, 6, 2));
-    let pac = resistance(&fresh(&*honest, &table)).unwrap();
+    let pac = resistance(&fresh(&honest, &table)).unwrap();
     // 2.33 by an independent implementation (Python).
     assert!(pac.spent == 2.0 && pac.budget == 2.0, "{pac:?}");
     // The twin that is not broken releases as the honest one does.
-    holds(&DauntlessTwin::of(&*honest, Fault::None), &table);
+    holds(&Designed::curator(DauntlessTwin::of(&honest, Fault::None)), &table);
     for fault in [Fault::OneSeed, Fault::OneTransformation] {
-        let sentences = caught(&*honest, fault.clone(), &table);
+        let sentences = caught(&honest, fault.clone(), &table);
         assert!(sentences.contains("claims no recovery within 0.00005"), "{sentences}");
         assert!(sentences.contains("learned from the key of another release"), "{sentences}");
     }
@@ -100,17 +100,17 @@ fn a_transformation_that_releases_share_is_caught() {
 fn a_table_that_is_told_from_the_same_turned_is_caught() {
     let gaussian = || json!({"weights": "gaussian"});
     let (honest, table) = (designed(&DAUNTLESS_MIX, gaussian(), 2, None), crowd(2, 6, 2));
-    let turns = |mechanism: &dyn Mechanism| {
+    let turns = |mechanism: &Designed| {
         let effort = Effort { samples: 400_000, ..effort() };
         let findings = audit("the mechanism", mechanism, Some(&table), effort).unwrap();
         findings.into_iter().find(|finding| finding.claim.contains("unitary U")).unwrap()
     };
-    let held = turns(&DauntlessTwin::of(&*honest, Fault::None));
+    let held = turns(&Designed::curator(DauntlessTwin::of(&honest, Fault::None)));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
     let uniform = designed(&DAUNTLESS_MIX, json!({"weights": "uniform"}), 2, None);
     let public = designed(&DAUNTLESS_MIX, gaussian(), 2, Some(crowd(2, 4, 1)));
     for (what, other) in [("uniform weights", uniform), ("public records", public)] {
-        let finding = turns(&DauntlessTwin::of(&*honest, Fault::By(other)));
+        let finding = turns(&Designed::curator(DauntlessTwin::of(&honest, Fault::By(other))));
         assert_eq!(finding.verdict, Verdict::Broken, "{what} passed: {finding}");
         assert!(finding.to_string().contains("claims the same output law for all tables X·U"), "{finding}");
     }
@@ -120,10 +120,10 @@ fn a_table_that_is_told_from_the_same_turned_is_caught() {
 fn labels_that_tell_the_names_of_their_classes_are_caught() {
     let table = crowd(2, 6, 2);
     let unmixed = designed(&DAUNTLESS_MIX, json!({}), 2, None);
-    holds(&*unmixed, &table);
+    holds(&unmixed, &table);
     let mixed = designed(&DAUNTLESS_MIX, json!({"mixed": 2}), 2, None);
     for (honest, fault) in [(mixed, Fault::OneHot), (unmixed, Fault::LongVectors)] {
-        let sentences = caught(&*honest, fault, &table);
+        let sentences = caught(&honest, fault, &table);
         assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
     }
 }
@@ -141,10 +141,10 @@ fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_t
     };
     let honest = with(1);
     assert!(honest.guarantee().claims.iter().all(|claim| claim.protects != Unit::Label));
-    let sentences = caught(&*honest, Fault::NamesHidden, &private);
+    let sentences = caught(&honest, Fault::NamesHidden, &private);
     assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
     // The one case in which nothing shows.
-    let findings = attacked(&DauntlessTwin::of(&*with(5), Fault::NamesHidden), &private);
+    let findings = attacked(&Designed::curator(DauntlessTwin::of(&with(5), Fault::NamesHidden)), &private);
     let of_names = findings.iter().find(|finding| finding.claim.contains("exchange")).unwrap();
     assert_eq!(of_names.verdict, Verdict::Holds, "{of_names}");
 }
@@ -152,9 +152,9 @@ fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_t
 #[test]
 fn what_is_mixed_otherwise_than_the_theorem_says_is_caught() {
     let (honest, table, public, known) = (mix(), crowd(DIM, 6, 2), crowd(DIM, 4, 1), crowd(DIM, 80, 3));
-    let wrong = |mechanism: &dyn Mechanism| wrong_mixtures(mechanism, &table, &public, &known).unwrap();
-    assert_eq!(wrong(&*honest), Vec::<String>::new());
-    let of = |fault: Fault| wrong(&DauntlessTwin::of(&*honest, fault)).join("\n");
+    let wrong = |mechanism: &Designed| wrong_mixtures(mechanism, &table, &public, &known).unwrap();
+    assert_eq!(wrong(&honest), Vec::<String>::new());
+    let of = |fault: Fault| wrong(&Designed::curator(DauntlessTwin::of(&honest, fault))).join("\n");
     assert_eq!(of(Fault::None), "");
     let records = public.records().clone();
     let unmixed = of(Fault::Weighted(records.clone(), 1.0));
@@ -170,14 +170,14 @@ fn what_is_mixed_otherwise_than_the_theorem_says_is_caught() {
 #[test]
 fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught() {
     let table = crowd(DIM, 6, 2);
-    let wrong = |mechanism: &dyn Mechanism| wrong_budget(mechanism, &fresh(mechanism, &table)).join("\n");
+    let wrong = |mechanism: &Designed| wrong_budget(mechanism, &fresh(mechanism, &table)).join("\n");
     for honest in [mix(), inference(3)] {
-        assert_eq!(wrong(&*honest), "");
-        assert_eq!(wrong(&DauntlessTwin::of(&*honest, Fault::None)), "");
-        let pac = resistance(&fresh(&*honest, &table)).unwrap();
-        let one_more = wrong(&DauntlessTwin::of(&*honest, Fault::Budget(pac.budget + 1.0)));
+        assert_eq!(wrong(&honest), "");
+        assert_eq!(wrong(&Designed::curator(DauntlessTwin::of(&honest, Fault::None))), "");
+        let pac = resistance(&fresh(&honest, &table)).unwrap();
+        let one_more = wrong(&Designed::curator(DauntlessTwin::of(&honest, Fault::Budget(pac.budget + 1.0))));
         assert!(one_more.contains("and Corollary 1 allows"), "{one_more}");
-        // What the paper prints (erratum D11).
+        // What the paper prints (ERRATA.md, D11).
         let variance = 1.0 / 12.0;
         let printed = Setting {
             error: pac.error,
@@ -189,10 +189,13 @@ fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught
         };
         let printed = corollary_1(&printed, 24.0 * DIM as f64).unwrap().budget_as_printed.floor();
         assert!(printed > pac.budget, "{printed} for {pac:?}");
-        assert!(wrong(&DauntlessTwin::of(&*honest, Fault::Budget(printed))).contains("Corollary 1 allows"));
+        assert!(
+            wrong(&Designed::curator(DauntlessTwin::of(&honest, Fault::Budget(printed))))
+                .contains("Corollary 1 allows")
+        );
     }
     // A training and what is asked of its model share one budget.
-    let apart = wrong(&DauntlessTwin::of(&*inference(3), Fault::QueriesUncounted));
+    let apart = wrong(&Designed::curator(DauntlessTwin::of(&inference(3), Fault::QueriesUncounted)));
     assert_eq!(
         apart,
         "it counts 2 samples, and 2 leave and 3 may be asked for: both tell of one transformation"
@@ -204,10 +207,9 @@ fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
     const MOST: usize = 80;
     let honest = inference(MOST);
     let (table, queries) = (crowd(DIM, MOST + 4, 2), crowd(DIM, MOST + 1, 4));
-    let wrong =
-        |mechanism: &dyn Mechanism| wrong_answers(&fresh(mechanism, &table).key, &queries, MOST).unwrap();
-    assert_eq!(wrong(&*honest), Vec::<String>::new());
-    let of = |fault| wrong(&DauntlessTwin::of(&*honest, fault)).join("\n");
+    let wrong = |mechanism: &Designed| wrong_answers(&fresh(mechanism, &table).key, &queries, MOST).unwrap();
+    assert_eq!(wrong(&honest), Vec::<String>::new());
+    let of = |fault| wrong(&Designed::curator(DauntlessTwin::of(&honest, fault))).join("\n");
     assert_eq!(of(Fault::None), "");
     assert_eq!(of(Fault::KeyUncounted), "it answers more queries than are counted against its budget");
     assert_eq!(of(Fault::KeyForgets), "it forgets what it has answered when it is saved and loaded");
@@ -218,13 +220,13 @@ fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
 #[test]
 fn twins_of_perfect_secrecy_are_caught() {
     let (honest, table) = (designed(&PERFECT_SECRECY, json!({}), 3, None), crowd(3, 6, 2));
-    holds(&*honest, &table);
-    holds(&DauntlessTwin::of(&*honest, Fault::None), &table);
+    holds(&honest, &table);
+    holds(&Designed::curator(DauntlessTwin::of(&honest, Fault::None)), &table);
     for fault in [Fault::View, Fault::Gram, Fault::Raw] {
-        let sentences = caught(&*honest, fault, &table);
+        let sentences = caught(&honest, fault, &table);
         assert!(sentences.contains("claims perfect secrecy for the features"), "{sentences}");
     }
     // The labels leave as they are: whose claim is for all of the record promises them too.
-    let labels = caught(&*honest, Fault::LabelsToo, &table);
+    let labels = caught(&honest, Fault::LabelsToo, &table);
     assert!(labels.contains(&format!("claims perfect secrecy for {}", Unit::Record)), "{labels}");
 }

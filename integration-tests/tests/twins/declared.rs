@@ -3,8 +3,8 @@
 use super::{Honest, boxed, broken, caught, effort, findings, numbers, records};
 use scumble::adversary::{Coupled, CoupledUnit, Effort, Verdict, audit};
 use scumble::classic::{Gaussian, Identity, Laplace, RandomizedResponse};
-use scumble::registry::{Budget, Domain, TargetDomain};
-use scumble_integration_tests::{Fault, Twin};
+use scumble::registry::{Budget, Designed, Domain, TargetDomain};
+use scumble_testing::{Fault, Faulty};
 use std::f64::consts::SQRT_2;
 
 fn laplace(columns: usize, epsilon: f64) -> Laplace {
@@ -40,10 +40,10 @@ fn a_sensitivity_short_by_a_twentieth_is_caught_on_twenty_columns() {
     let sentence = caught(&honest, fault());
     assert!(sentence.contains("the noise is too small"), "{sentence}");
     // It says of its noise what it is: two records lie farther apart than that was made for.
-    let sentence = broken(&Twin::of(&honest, fault()).describing(short()));
+    let sentence = broken(&Faulty::of(&honest, fault()).describing(short()));
     assert!(sentence.contains("the sensitivity is too small"), "{sentence}");
     // It says of a narrower set that its noise, made for the whole, is of less ε than is claimed: that is no fault.
-    let [finding] = &findings(&Twin::of(&honest, Fault::None))[..] else { panic!("one claim") };
+    let [finding] = &findings(Faulty::of(&honest, Fault::None))[..] else { panic!("one claim") };
     assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
     let Coupled { unit, declared, found } = finding.coupled.unwrap();
     assert_eq!(unit, CoupledUnit::Epsilon);
@@ -55,7 +55,7 @@ fn a_sensitivity_short_by_a_twentieth_is_caught_on_twenty_columns() {
 fn a_description_that_contradicts_the_claim_is_caught() {
     let honest: &Honest = &laplace(2, 1.0);
     let other = || boxed(laplace(2, 1.1));
-    let sentence = broken(&Twin::of(honest, Fault::By(other())).describing(other()));
+    let sentence = broken(&Faulty::of(honest, Fault::By(other())).describing(other()));
     assert!(sentence.contains("noise of the scale that it declares spends ε = 1.1"), "{sentence}");
 }
 
@@ -71,19 +71,22 @@ fn levels_that_are_kept_too_often_are_caught_in_twenty_groups_together() {
 #[test]
 fn a_gross_fault_ends_an_audit_within_hundreds_of_draws() {
     let honest = laplace(2, 1.0);
-    let bare = Twin::of(&honest, Fault::By(boxed(Identity::new(numbers(2)))));
+    let bare = Faulty::of(&honest, Fault::By(boxed(Identity::new(numbers(2)))));
     let effort = Effort::full();
-    let found = audit("the mechanism", &bare.clone().silent(), None, effort).unwrap().remove(0);
+    let found =
+        audit("the mechanism", &Designed::local(bare.clone().silent()), None, effort).unwrap().remove(0);
     assert_eq!(found.verdict, Verdict::Broken, "{found}");
     assert!(found.samples < 1_000, "{}", found.samples);
-    let found = audit("the mechanism", &bare, None, effort).unwrap().remove(0);
+    let found = audit("the mechanism", &Designed::local(bare.clone()), None, effort).unwrap().remove(0);
     assert!(found.because.contains("in 128 draws"), "{found}");
 }
 
 /// From the same bets: ε of Gaussian noise shows less than its μ.
 #[test]
 fn the_mu_of_gaussian_noise_is_shown_nearly_whole() {
-    let [finding] = &audit("the mechanism", &gaussian(1, 1.0, 0.01), None, effort()).unwrap()[..] else {
+    let [finding] =
+        &audit("the mechanism", &Designed::local(gaussian(1, 1.0, 0.01)), None, effort()).unwrap()[..]
+    else {
         panic!("one claim")
     };
     let (claimed, shown) = (finding.mu_claimed.unwrap(), finding.mu_shown.unwrap());

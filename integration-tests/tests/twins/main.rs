@@ -14,8 +14,8 @@ use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
 use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
 use scumble::latent::{LatentLaplace, Parts};
 use scumble::registry::{
-    Brief, Budget, Domain, LocalMechanism, Mechanism, Plugin, Randomness, RecordDomain, Registry, Table,
-    Target, TargetDomain, Task, Volunteers,
+    Brief, Budget, Design, Designed, Domain, LocalMechanism, Plugin, Randomness, RecordDomain, Registry,
+    Table, Target, TargetDomain, Task, Volunteers,
 };
 use scumble::sampling::{DiscreteGaussian, Rational};
 use scumble::task_aware::{
@@ -24,13 +24,14 @@ use scumble::task_aware::{
 };
 use scumble::vlm::VLM;
 use scumble_integration_tests::{
-    CuratorFault, CuratorTwin, Fault, ObfuscatedNumber, TransformedFault, TransformedTwin, Twin, classifier,
+    CuratorFault, CuratorTwin, ObfuscatedNumber, TransformedFault, TransformedTwin, classifier,
 };
+use scumble_testing::{Fault, Faulty};
 use std::f64::consts::SQRT_2;
 use std::sync::LazyLock;
 
 /// What can be copied into a twin.
-type Honest = dyn Mechanism + 'static;
+type Honest = dyn LocalMechanism;
 
 fn effort() -> Effort {
     Effort { samples: 30_000, pairs: 3, ..Effort::quick() }
@@ -57,20 +58,28 @@ fn groups(levels: &[usize]) -> RecordDomain {
     records(Domain::product(groups).unwrap(), TargetDomain::None)
 }
 
-fn boxed(mechanism: impl Mechanism + 'static) -> Box<dyn Mechanism> {
+fn boxed(mechanism: impl LocalMechanism) -> Box<dyn LocalMechanism> {
     Box::new(mechanism)
 }
 
+/// The mechanism of a design that each person runs.
+fn local_of(design: Design) -> Box<dyn LocalMechanism> {
+    match design.into_mechanism() {
+        Designed::Local(local) => local,
+        Designed::Curator(_) => panic!("a curator runs it"),
+    }
+}
+
 /// About differential privacy: claims about reconstruction are attacked with records at hand, in a test of their own.
-fn findings(mechanism: &dyn Mechanism) -> Vec<Finding> {
-    let mut findings = audit("the mechanism", mechanism, None, effort()).unwrap();
+fn findings(mechanism: impl Into<Designed>) -> Vec<Finding> {
+    let mut findings = audit("the mechanism", &mechanism.into(), None, effort()).unwrap();
     findings.retain(|finding| !finding.claim.contains("reconstruction"));
     findings
 }
 
 /// The audit of an honest mechanism: it holds, and so much of the claimed ε is seen at least.
 #[track_caller]
-fn holds(mechanism: &dyn Mechanism, share: f64) {
+fn holds(mechanism: impl Into<Designed>, share: f64) {
     for finding in findings(mechanism) {
         assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
         let (claimed, seen) = (finding.claimed.unwrap(), finding.lower_bound.unwrap());
@@ -79,25 +88,25 @@ fn holds(mechanism: &dyn Mechanism, share: f64) {
 }
 
 #[track_caller]
-fn passes(honest: &dyn Mechanism) {
-    holds(honest, 0.0);
+fn passes(honest: &Honest) {
+    holds(dyn_clone::clone_box(honest), 0.0);
 }
 
 /// The sentences about a broken twin, which must be caught.
 #[track_caller]
 fn caught(honest: &Honest, fault: Fault) -> String {
-    broken(&Twin::of(honest, fault))
+    broken(&Faulty::of(honest, fault))
 }
 
 /// The same, where it says nothing of its noise.
 #[track_caller]
 fn caught_by_samples(honest: &Honest, fault: Fault) -> String {
-    broken(&Twin::of(honest, fault).silent())
+    broken(&Faulty::of(honest, fault).silent())
 }
 
 #[track_caller]
-fn broken(twin: &Twin) -> String {
-    let findings = findings(twin);
+fn broken(twin: &Faulty) -> String {
+    let findings = findings(twin.clone());
     let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
     let sentences: Vec<String> = broken.map(Finding::to_string).collect();
     assert!(!sentences.is_empty(), "the faulty variant passed: {:?}\n{findings:?}", twin.fault());
@@ -115,7 +124,7 @@ fn common_faults_are_caught(honest: &Honest) {
 /// What breaks a release, whatever its noise: all local mechanisms release by the same code, so that one of each kind is enough.
 #[track_caller]
 fn faults_of_releases_are_caught(honest: &Honest) {
-    passes(&Twin::of(honest, Fault::None));
+    passes(&Faulty::of(honest, Fault::None));
     caught(honest, Fault::OneSeed);
     for fault in [Fault::SeedIgnored, Fault::FirstRowBare, Fault::RestBare] {
         caught(honest, fault);
@@ -175,15 +184,15 @@ fn every_mechanism_has_its_twins() {
 #[test]
 fn a_claim_that_no_sample_could_contradict_is_not_said_to_hold() {
     let claims = Laplace::new(numbers(2), 40.0).unwrap();
-    let twin = Twin::of(&claims, Fault::By(boxed(scumble::classic::Identity::new(numbers(2)))));
-    let finding = &findings(&twin.silent())[0];
+    let twin = Faulty::of(&claims, Fault::By(boxed(scumble::classic::Identity::new(numbers(2)))));
+    let finding = &findings(twin.silent())[0];
     assert_eq!(finding.verdict, Verdict::Inconclusive, "{finding}");
 }
 
 #[test]
 fn identity_claims_nothing_and_a_twin_that_claims_something_is_caught() {
     let identity = scumble::classic::Identity::new(numbers(2));
-    assert_eq!(findings(&identity)[0].verdict, Verdict::NothingClaimed);
+    assert_eq!(findings(identity.clone())[0].verdict, Verdict::NothingClaimed);
     let claims = Laplace::new(numbers(2), 1.0).unwrap();
     let sentence = caught(&claims, Fault::By(boxed(identity)));
     assert!(sentence.contains("claims ε = 1 local differential privacy"), "{sentence}");
@@ -194,7 +203,7 @@ fn identity_claims_nothing_and_a_twin_that_claims_something_is_caught() {
 fn twins_of_laplace_are_caught() {
     let at = |epsilon| Laplace::new(numbers(1), epsilon).unwrap();
     for epsilon in [0.5, 1.0, 2.0] {
-        holds(&at(epsilon), 0.8);
+        holds(at(epsilon), 0.8);
     }
     // The standing case: the published code of task-aware privacy takes (Δ₁/ε)² for the variance, where it is 2(Δ₁/ε)², and
     // so runs at √2 times the ε that it prints.
@@ -236,7 +245,7 @@ fn laplace_noise_counts_groups_and_balls_by_their_l1_diameter() {
     ];
     for (domain, factor, share) in cases {
         let honest = Laplace::new(domain.clone(), 1.0).unwrap();
-        holds(&honest, share);
+        holds(honest.clone(), share);
         caught(&honest, Fault::By(boxed(Laplace::new(domain, factor).unwrap())));
     }
 }
@@ -248,7 +257,7 @@ fn twins_of_gaussian_are_caught_along_the_whole_curve() {
     };
     let claimed = at(numbers(1), 1.0, 0.02);
     passes(&claimed);
-    let points = &findings(&claimed)[0].curve;
+    let points = &findings(claimed.clone())[0].curve;
     for point in &points[..3] {
         assert!(point.lower_bound > 0.6 * point.claimed, "the audit only sees {point:?}");
     }
@@ -345,14 +354,14 @@ fn a_reconstruction_that_comes_too_near_is_caught() {
     let example = (FISHER_GAUSSIAN.example)().unwrap();
     let (table, domain) = (example.table, example.brief.domain);
     let of = |lambda| FisherGaussian::of_lambda(domain.clone(), None, lambda, 0.02).unwrap();
-    let errors = |mechanism: &dyn Mechanism| {
+    let errors = |mechanism: &Designed| {
         let findings = audit("the mechanism", mechanism, Some(&table), effort()).unwrap();
         findings.into_iter().find(|finding| finding.claim.contains("squared error")).unwrap()
     };
     let honest = of(1.0);
-    let held = errors(&honest);
+    let held = errors(&Designed::local(honest.clone()));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
-    let broken = errors(&Twin::of(&honest, Fault::By(boxed(of(4.0)))));
+    let broken = errors(&Designed::local(Faulty::of(&honest, Fault::By(boxed(of(4.0))))));
     assert_eq!(broken.verdict, Verdict::Broken, "{broken}");
     assert!(broken.to_string().contains("unbiased reconstruction"), "{broken}");
 }
@@ -361,7 +370,7 @@ fn a_reconstruction_that_comes_too_near_is_caught() {
 fn twins_of_randomized_response_are_caught() {
     for levels in [2, 5] {
         let at = |epsilon| RandomizedResponse::new(groups(&[levels]), epsilon).unwrap();
-        holds(&at(1.0), 0.8);
+        holds(at(1.0), 0.8);
         // A flip probability of 0.8 times the right one.
         let others = (levels - 1) as f64;
         let flip = 0.8 * others / (1f64.exp() + others);
@@ -370,7 +379,7 @@ fn twins_of_randomized_response_are_caught() {
     // A level in the middle that is always told as it is.
     caught(&RandomizedResponse::new(groups(&[20]), 1.0).unwrap(), Fault::LevelBare(11));
     let two = |epsilon| RandomizedResponse::new(groups(&[2, 3]), epsilon).unwrap();
-    holds(&two(1.0), 0.8);
+    holds(two(1.0), 0.8);
     // Every group at the whole ε.
     caught(&two(1.0), Fault::By(boxed(two(2.0))));
     common_faults_are_caught(&two(1.0));
@@ -381,7 +390,7 @@ fn twins_of_answers_by_lot_are_caught() {
     for mechanism in [SampledNumbers::piecewise, SampledNumbers::duchi] {
         let at = |epsilon| mechanism(numbers(1), epsilon).unwrap();
         for epsilon in [0.5, 1.0, 2.0] {
-            holds(&at(epsilon), 0.8);
+            holds(at(epsilon), 0.8);
         }
         caught(&at(1.0), Fault::By(boxed(at(SQRT_2))));
         caught(&at(1.0), Fault::By(boxed(at(1.2))));
@@ -394,9 +403,9 @@ fn twins_of_answers_by_lot_are_caught() {
 fn answers_by_lot_at_the_whole_epsilon_each_are_caught() {
     let both = |epsilon| {
         let brief = Brief::new(numbers(2), Budget::pure(epsilon).unwrap());
-        PIECEWISE.design(&serde_json::json!({"k": 2}), &brief).unwrap().into_mechanism()
+        local_of(PIECEWISE.design(&serde_json::json!({"k": 2}), &brief).unwrap())
     };
-    holds(&*both(1.0), 0.7);
+    holds(both(1.0), 0.7);
     caught(&*both(1.0), Fault::By(both(2.0)));
 }
 
@@ -405,10 +414,10 @@ fn twins_of_direct_are_caught() {
     let class = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
     let of = |plugin: Plugin, epsilon| {
         let brief = Brief::new(records(Domain::unit_box(1), class.clone()), Budget::pure(epsilon).unwrap());
-        plugin.design(&serde_json::Value::Null, &brief).unwrap().into_mechanism()
+        local_of(plugin.design(&serde_json::Value::Null, &brief).unwrap())
     };
     let honest = of(DIRECT, 1.0);
-    holds(&*honest, 0.7);
+    holds(honest.clone(), 0.7);
     // Each of two columns at the whole ε, and all noise short by √2.
     caught(&*honest, Fault::By(of(DIRECT, 2.0)));
     caught(&*honest, Fault::By(of(DIRECT, SQRT_2)));
@@ -431,9 +440,7 @@ fn latent(plugin: &Plugin, parameters: serde_json::Value, epsilon: f64) -> Laten
     brief.volunteers = Volunteers::Consented(volunteers());
     brief.task = Task::Linear(ndarray::array![[1.0, 0.5, 0.0], [0.0, 0.5, 0.3]]);
     let design = plugin.design(&parameters, &brief).unwrap();
-    let mut saved = serde_json::to_value(design.mechanism()).unwrap();
-    saved.as_object_mut().unwrap().remove("kind");
-    serde_json::from_value(saved).unwrap()
+    design.mechanism().downcast_ref::<LatentLaplace>().unwrap().clone()
 }
 
 /// A design of every kind, with two latents or three.
@@ -489,7 +496,7 @@ fn half(set: &Domain) -> Domain {
 fn designs_of_latents_hold_what_they_claim() {
     for (name, honest) in latents() {
         assert!(honest.latent_dim() >= 2, "{name} has {} latents", honest.latent_dim());
-        holds(honest, 0.5);
+        holds(honest.clone(), 0.5);
     }
 }
 
@@ -516,12 +523,12 @@ fn latents_that_are_not_moved_into_the_set_are_caught() {
         let fault = Fault::Unmoved(boxed(wide), boxed(honest.clone()));
         if *name == "bounded" {
             // Its latents lie within the set by construction: it is honest all the same.
-            passes(&Twin::of(honest, fault));
+            passes(&Faulty::of(honest, fault));
             continue;
         }
         let sentence = caught(honest, fault.clone());
         assert!(sentence.contains("encode leaves the range"), "{name}: {sentence}");
-        let [finding] = &findings(&Twin::of(honest, fault))[..] else { panic!("a claim more or less") };
+        let [finding] = &findings(Faulty::of(honest, fault))[..] else { panic!("a claim more or less") };
         let Coupled { declared, found, .. } = finding.coupled.unwrap();
         assert!(
             found > 1.5 * declared,
@@ -567,7 +574,7 @@ fn few() -> (RecordDomain, Table) {
 }
 
 /// Whether a model that is trained on a release is that of the records, or a sentence that says by how much it is not.
-fn keeps_the_classifier(mechanism: &dyn Mechanism, table: &Table) -> Result<(), String> {
+fn keeps_the_classifier(mechanism: &Designed, table: &Table) -> Result<(), String> {
     let released = mechanism.release(table, &mut Randomness::seeded(1)).unwrap().table;
     let (was, is) = (classifier(table).unwrap(), classifier(&released).unwrap());
     let weights = was.weights.iter().zip(&is.weights).map(|(x, y)| (x - y).abs());
@@ -583,13 +590,13 @@ fn twins_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose(
     let (domain, table) = few();
     let honest = FisherCorrelated::new(domain, 1.0, 0.01, 0.5).unwrap();
     let twin = |fault| CuratorTwin::of(honest.clone(), fault);
-    let attack = |mechanism: &dyn Mechanism| {
+    let attack = |mechanism: &Designed| {
         let [finding] = &audit("the mechanism", mechanism, Some(&table), effort()).unwrap()[..] else {
             panic!("a claim more or less")
         };
         finding.clone()
     };
-    for mechanism in [&honest as &dyn Mechanism, &twin(CuratorFault::None)] {
+    for mechanism in [&Designed::curator(honest.clone()), &Designed::curator(twin(CuratorFault::None))] {
         let finding = attack(mechanism);
         assert_eq!((finding.verdict, finding.measure), (Verdict::Holds, Measure::Precision), "{finding}");
         let (claimed, seen) = (finding.claimed.unwrap(), finding.lower_bound.unwrap());
@@ -603,7 +610,7 @@ fn twins_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose(
         keeps_the_classifier(mechanism, &table).unwrap();
     }
     for fault in [CuratorFault::Variance(0.25), CuratorFault::ShareForgotten, CuratorFault::AllColumns] {
-        let finding = attack(&twin(fault.clone()));
+        let finding = attack(&Designed::curator(twin(fault.clone())));
         assert_eq!(finding.verdict, Verdict::Broken, "{fault:?}: {finding}");
         let sentence = finding.to_string();
         assert!(sentence.contains("claims squared error of at least"), "{sentence}");
@@ -613,11 +620,11 @@ fn twins_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose(
         );
     }
     for fault in [CuratorFault::SumOpen, CuratorFault::ScoresOpen, CuratorFault::SignsForgotten] {
-        let lost = keeps_the_classifier(&twin(fault.clone()), &table).unwrap_err();
+        let lost = keeps_the_classifier(&Designed::curator(twin(fault.clone())), &table).unwrap_err();
         assert!(lost.starts_with("utility: the classifier"), "{fault:?}: {lost}");
     }
     // Without records there is nothing to attack, and it does not claim nothing.
-    let finding = &audit("the mechanism", &honest, None, effort()).unwrap()[0];
+    let finding = &audit("the mechanism", &Designed::curator(honest.clone()), None, effort()).unwrap()[0];
     assert_eq!(finding.verdict, Verdict::NotAttacked, "{finding}");
 }
 
@@ -643,13 +650,15 @@ fn twins_of_multiplicative_privacy_are_caught() {
     let honest = multiplicative(budget, 1);
     let attack = |fault| {
         let twin = TransformedTwin::of(&honest, fault);
-        audit("the mechanism", &twin, Some(&near_a_corner()), effort()).unwrap().remove(0)
+        audit("the mechanism", &Designed::curator(twin.clone()), Some(&near_a_corner()), effort())
+            .unwrap()
+            .remove(0)
     };
     let held = attack(TransformedFault::None);
     assert_ne!(held.verdict, Verdict::Broken, "{held}");
     let bare = multiplicative(Budget::new(f64::INFINITY, 0.01).unwrap(), 1);
     for (what, fault) in [
-        ("no v", TransformedFault::By(boxed(bare))),
+        ("no v", TransformedFault::By(Designed::curator(bare))),
         ("v from the sample's own diameter", TransformedFault::OfTheSample),
         ("one seed", TransformedFault::OneSeed),
     ] {
@@ -677,7 +686,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     // On the lattice on which it is released.
     let step = 2f64.powi(promised.log2().floor() as i32 - 40);
     let law = DiscreteGaussian::new(Rational::new((promised / step).ceil() as u64, 1).unwrap()).unwrap();
-    let held_against = |mechanism: &dyn Mechanism| {
+    let held_against = |mechanism: &Designed| {
         let released = mechanism.release(&nothing, &mut Randomness::seeded(3)).unwrap().table;
         let mut rows = released.records().outer_iter();
         let draw = |side: usize, stream: &mut scumble::registry::Stream| -> Output {
@@ -689,7 +698,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
         };
         same_law("multiplicative-dp", "noise of the v that Theorem 5 asks for its ε", draw, effort())
     };
-    let held = held_against(&honest);
+    let held = held_against(&Designed::curator(honest.clone()));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
     let at = |records, epsilon| {
         MultiplicativeDp::new(numbers(2), Budget::new(epsilon, 0.01).unwrap(), records, 2).unwrap()
@@ -699,7 +708,10 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let short = at(AT_LEAST, short.gaussian(promised / SQRT_2, 0.01).unwrap().epsilon);
     assert!((promised / short.v() / SQRT_2 - 1.0).abs() < 1e-3, "{} for {promised}", short.v());
     for twin in [short, at(20_000, 1.0)] {
-        let broken = held_against(&TransformedTwin::of(&honest, TransformedFault::By(boxed(twin))));
+        let broken = held_against(&Designed::curator(TransformedTwin::of(
+            &honest,
+            TransformedFault::By(Designed::curator(twin)),
+        )));
         assert_eq!(broken.verdict, Verdict::Broken, "{broken}");
         assert!(
             broken.to_string().contains("claims noise of the v that Theorem 5 asks for its ε"),
@@ -709,7 +721,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
 }
 
 /// Whether two tables of two numbers are released with the same law.
-fn told_apart(mechanism: &dyn Mechanism, tables: &[ndarray::Array2<f64>; 2]) -> Finding {
+fn told_apart(mechanism: &Designed, tables: &[ndarray::Array2<f64>; 2]) -> Finding {
     let columns = mechanism.domain().columns().to_vec();
     let tables =
         tables.each_ref().map(|records| Table::new(columns.clone(), records.clone(), Target::None).unwrap());
@@ -731,18 +743,18 @@ fn members_of_an_ambiguity_set_are_released_alike_and_twins_that_tell_them_apart
     assert!(member.iter().all(|x| (0.0..=1.0).contains(x)), "{member}");
     let stranger = ndarray::array![[0.9, 0.1], [0.2, 0.4], [0.5, 0.9]];
     let members = [records.clone(), member];
-    let held = told_apart(&honest, &members);
+    let held = told_apart(&Designed::curator(honest.clone()), &members);
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
-    let strangers = told_apart(&honest, &[records, stranger]);
+    let strangers = told_apart(&Designed::curator(honest.clone()), &[records, stranger]);
     assert_eq!(strangers.verdict, Verdict::Broken, "it is no member, and was not told apart: {strangers}");
     for fault in [
         TransformedFault::NotTurned,
         TransformedFault::OnlySigns,
         TransformedFault::NotOrthonormal,
-        TransformedFault::By(boxed(scumble::classic::Identity::new(numbers(2)))),
+        TransformedFault::By(scumble::classic::Identity::new(numbers(2)).into()),
     ] {
         let what = format!("{fault:?}");
-        let finding = told_apart(&TransformedTwin::of(&honest, fault), &members);
+        let finding = told_apart(&Designed::curator(TransformedTwin::of(&honest, fault)), &members);
         assert_eq!(finding.verdict, Verdict::Broken, "{what} passed: {finding}");
         let sentence = finding.to_string();
         assert!(
@@ -752,7 +764,7 @@ fn members_of_an_ambiguity_set_are_released_alike_and_twins_that_tell_them_apart
     }
 }
 
-/// Errata D13: what the paper prints for heavy-tailed factors is no differential privacy, and what is true the audit nearly reaches.
+/// ERRATA.md, D13: what the paper prints for heavy-tailed factors is no differential privacy, and what is true the audit nearly reaches.
 #[test]
 fn the_printed_claim_of_singular_value_obfuscation_is_caught() {
     let tau = 0.1;
@@ -761,7 +773,7 @@ fn the_printed_claim_of_singular_value_obfuscation_is_caught() {
     let attack = |delta: f64| {
         let claims = ObfuscatedNumber::claiming(tau, epsilon, delta).unwrap();
         let effort = Effort { samples: 300_000, ..effort() };
-        audit("the mechanism", &claims, Some(&number), effort).unwrap().remove(0)
+        audit("the mechanism", &Designed::curator(claims.clone()), Some(&number), effort).unwrap().remove(0)
     };
     let printed = attack(tau / (1.0 + tau));
     assert_eq!(printed.verdict, Verdict::Broken, "{printed}");

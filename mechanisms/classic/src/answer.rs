@@ -1,6 +1,6 @@
 //! One number answered at random: unbiased, with odds of exactly e^ε between what is likely and what is not.
 
-use scumble_registry::Stream;
+use scumble_core::Stream;
 use scumble_sampling::{Rational, randomized_response, uniform_below};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -140,7 +140,7 @@ const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::Randomness;
+    use scumble_core::Randomness;
 
     fn answer(kind: Kind, epsilon: f64) -> Answer {
         Answer::new(kind, Rational::floor_of(epsilon).unwrap())

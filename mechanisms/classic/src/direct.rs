@@ -1,9 +1,9 @@
 //! The papers' benchmark: every column by itself.
 
 use crate::{Laplace, RandomizedResponse};
-use scumble_registry::{
-    Brief, Composed, Error, Example, Factor, Mechanism, NoParameters, RecordDomain, Result, TargetDomain,
-    register,
+use scumble_core::{
+    Brief, Composed, Error, Example, Factor, LocalMechanism, NoParameters, RecordDomain, Result,
+    TargetDomain, register,
 };
 
 const NAME: &str = "direct";
@@ -12,18 +12,18 @@ const NAME: &str = "direct";
 ///
 /// d counts columns of the schema, so a one-hot group is one, and the target is one. This is the direct feature noising
 /// that *Learning to noise* (Section 4 and E.2) compares with, with bounds that are public instead of taken from the
-/// data (errata V4). It is nothing but a [`Composed`] mechanism, and its ε is derived by composition.
+/// data (ERRATA.md, V4). It is nothing but a [`Composed`] mechanism, and its ε is derived by composition.
 ///
 /// ```
 /// use scumble_classic::direct;
-/// use scumble_registry::{Brief, Budget, Domain, Mechanism, RecordDomain, TargetDomain, Unit};
+/// use scumble_core::{Brief, Budget, Designed, Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
 ///
 /// let columns = vec!["height".into(), "weight".into()];
 /// let levels = vec!["no".into(), "yes".into()];
 /// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::Class { levels })?;
 /// let mechanism = direct(&Brief::new(people, Budget::pure(3.0)?))?;
 /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 3.0);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 ///
 /// # Errors
@@ -53,7 +53,7 @@ pub fn direct(brief: &Brief) -> Result<Composed> {
         let has_levels = column.flat().factors().all(|(_, f)| matches!(f, Factor::OneHot { .. }));
         Ok(match (has_levels, column.target()) {
             (true, TargetDomain::None | TargetDomain::Class { .. }) => {
-                Box::new(RandomizedResponse::new(column, epsilon)?) as Box<dyn Mechanism>
+                Box::new(RandomizedResponse::new(column, epsilon)?) as Box<dyn LocalMechanism>
             }
             _ => Box::new(Laplace::new(column, epsilon)?),
         })
@@ -67,10 +67,9 @@ register! {
         name: NAME,
         summary: "every column by itself at ε/d: numbers by Laplace, levels by randomised response",
         paper: "the benchmark of: Learning to noise (Section 4, E.2); task-agnostic in Task-aware privacy preservation",
-        side: Local,
         pace: Quick,
         parameters: NoParameters,
-        design: |NoParameters {}, brief: &Brief| direct(brief),
+        local: |NoParameters {}, brief: &Brief| direct(brief),
         example: Example::mixed,
     };
 }
@@ -78,7 +77,7 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::{Budget, Domain, LocalMechanism, Unit};
+    use scumble_core::{Budget, Domain, LocalMechanism, Unit};
 
     fn brief(epsilon: f64, target: TargetDomain) -> Brief {
         let features =
@@ -96,8 +95,8 @@ mod tests {
     #[test]
     fn a_group_is_one_column_and_so_is_the_label() {
         let noise = direct(&brief(4.0, class())).unwrap().noise();
-        let variance = |law: &scumble_registry::Law| match law {
-            scumble_registry::Law::Additive { variance } => variance[0],
+        let variance = |law: &scumble_core::Law| match law {
+            scumble_core::Law::Additive { variance } => variance[0],
             other => panic!("{other:?}"),
         };
         // ε/4 = 1 each: b = 1, variance 2.

@@ -1,6 +1,6 @@
 //! What a release says of the people behind it: means, variances, frequencies and histograms, with confidence intervals.
 
-use scumble_registry::{Error, Law, Moments, Noise, Result, Table, Target};
+use scumble_core::{Error, Law, Moments, Noise, Result, Table, Target};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A number with its confidence interval. An unbiased estimate may lie outside what is possible, as a frequency below
@@ -53,14 +53,14 @@ impl<'a> From<&'a str> for Of<'a> {
 /// flipped levels are solved for. Intervals rest on the central limit theorem for the records (n of some hundreds and
 /// more), with Student's t for n − 1 degrees of freedom.
 ///
-/// It takes what [`release`](scumble_registry::Mechanism::release) returns, or what
-/// [`Design::read_released`](scumble_registry::Design::read_released) reads back from a file; there a one-hot group under additive
+/// It takes what [`release`](scumble_core::LocalMechanism::release) returns, or what
+/// `ShippedDesign::read_released` of `scumble-custody` reads back from a file; there a one-hot group under additive
 /// noise has become its largest level, and is refused.
 ///
 /// ```
 /// use ndarray::Array2;
 /// use scumble_classic::{Estimator, SampledNumbers};
-/// use scumble_registry::{Domain, Mechanism, Randomness, RecordDomain, Table, Target, TargetDomain};
+/// use scumble_core::{Domain, LocalMechanism, Randomness, RecordDomain, Table, Target, TargetDomain};
 ///
 /// let columns = vec!["height".to_owned()];
 /// let people = RecordDomain::new(columns.clone(), Domain::unit_box(1), TargetDomain::None)?;
@@ -69,7 +69,7 @@ impl<'a> From<&'a str> for Of<'a> {
 /// let release = SampledNumbers::piecewise(people, 1.0)?.release(&table, &mut Randomness::seeded(1))?;
 /// let mean = Estimator::new(&release.table, &release.noise, 0.99)?.mean("height")?;
 /// assert!((mean.value - 0.5).abs() < 0.1 && mean.lower < 0.5 && 0.5 < mean.upper);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Estimator<'a> {
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use crate::{Identity, Laplace, RandomizedResponse, SampledNumbers};
     use ndarray::{Array1, Array2};
-    use scumble_registry::{Domain, Mechanism, Randomness, RecordDomain, Release, TargetDomain};
+    use scumble_core::{Designed, Domain, Randomness, RecordDomain, Release, TargetDomain};
     use scumble_sampling::uniform_below;
     use std::num::NonZeroU64;
 
@@ -299,7 +299,7 @@ mod tests {
     /// How often the interval of 90 % covers `truth`. 2,000 trials deviate from 90 % by 3.3 points at most but for one case
     /// in 10⁶; a standard error that is 15 % short covers 84 %.
     #[track_caller]
-    fn covers(mechanism: &dyn Mechanism, truth: f64, estimate: impl Fn(&Estimator) -> Result<Estimate>) {
+    fn covers(mechanism: &Designed, truth: f64, estimate: impl Fn(&Estimator) -> Result<Estimate>) {
         let mut covered = 0;
         for trial in 0..TRIALS {
             let clean = people(trial).part(mechanism.domain()).unwrap();
@@ -322,23 +322,23 @@ mod tests {
     #[test]
     fn intervals_cover_the_mean_as_often_as_they_say() {
         for mechanism in [
-            Box::new(Identity::new(sizes())) as Box<dyn Mechanism>,
-            Box::new(Laplace::new(sizes(), 0.5).unwrap()),
-            Box::new(SampledNumbers::piecewise(sizes(), 0.5).unwrap()),
-            Box::new(SampledNumbers::duchi(sizes(), 2.0).unwrap()),
+            Designed::local(Identity::new(sizes())),
+            Designed::local(Laplace::new(sizes(), 0.5).unwrap()),
+            Designed::local(SampledNumbers::piecewise(sizes(), 0.5).unwrap()),
+            Designed::local(SampledNumbers::duchi(sizes(), 2.0).unwrap()),
         ] {
-            covers(&*mechanism, 0.5, |estimator| estimator.mean("size"));
+            covers(&mechanism, 0.5, |estimator| estimator.mean("size"));
         }
     }
 
     #[test]
     fn intervals_cover_the_variance_as_often_as_they_say() {
         for mechanism in [
-            Box::new(Identity::new(sizes())) as Box<dyn Mechanism>,
-            Box::new(Laplace::new(sizes(), 4.0).unwrap()),
-            Box::new(SampledNumbers::piecewise(sizes(), 2.0).unwrap()),
+            Designed::local(Identity::new(sizes())),
+            Designed::local(Laplace::new(sizes(), 4.0).unwrap()),
+            Designed::local(SampledNumbers::piecewise(sizes(), 2.0).unwrap()),
         ] {
-            covers(&*mechanism, 1.0 / 12.0, |estimator| estimator.variance("size"));
+            covers(&mechanism, 1.0 / 12.0, |estimator| estimator.variance("size"));
         }
     }
 
@@ -351,20 +351,20 @@ mod tests {
     fn intervals_cover_frequencies_as_often_as_they_say() {
         let answers = RandomizedResponse::new(classes(), 1.0).unwrap();
         // Of three intervals together with 90 %, each covers 96.7 %; the first alone is looked at with its own.
-        covers(&answers, 0.7, |estimator| {
+        covers(&Designed::local(answers.clone()), 0.7, |estimator| {
             let wider = estimator.histogram(Of::Target)?[0];
             Ok(estimator.interval(wider.value, wider.standard_error, 0.9))
         });
     }
 
-    fn released(mechanism: &dyn Mechanism) -> Release {
+    fn released(mechanism: &Designed) -> Release {
         let clean = people(0).part(mechanism.domain()).unwrap();
         mechanism.release(&clean, &mut Randomness::seeded(SEED)).unwrap()
     }
 
     #[test]
     fn without_noise_the_estimates_are_those_of_the_sample() {
-        let release = released(&Identity::new(sizes()));
+        let release = released(&Designed::local(Identity::new(sizes())));
         let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
         let column = release.table.records().column(0);
         assert!((estimator.mean("size").unwrap().value - column.mean().unwrap()).abs() < 1e-12);
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_histogram_adds_up_to_one_and_all_its_intervals_are_wider() {
-        let release = released(&RandomizedResponse::new(classes(), 1.0).unwrap());
+        let release = released(&Designed::local(RandomizedResponse::new(classes(), 1.0).unwrap()));
         let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
         let histogram = estimator.histogram(Of::Target).unwrap();
         assert_eq!(histogram.len(), 3);
@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn answers_that_say_nothing_are_refused() {
-        let release = released(&RandomizedResponse::new(classes(), 1e-17).unwrap());
+        let release = released(&Designed::local(RandomizedResponse::new(classes(), 1e-17).unwrap()));
         let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
         assert!(estimator.histogram(Of::Target).is_err());
         let unknown = Noise { features: vec![], target: Law::Unknown { width: 3 } };
@@ -400,12 +400,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_estimated_is_refused() {
-        let release = released(&Identity::new(sizes()));
+        let release = released(&Designed::local(Identity::new(sizes())));
         let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
         assert!(estimator.mean("sise").is_err() && estimator.mean(Of::Target).is_err());
         assert!(estimator.histogram("size").is_err() && estimator.histogram(Of::Target).is_err());
         assert!(Estimator::new(&release.table, &release.noise, 1.0).is_err());
-        let bits = released(&SampledNumbers::duchi(sizes(), 1.0).unwrap());
+        let bits = released(&Designed::local(SampledNumbers::duchi(sizes(), 1.0).unwrap()));
         assert!(Estimator::new(&bits.table, &bits.noise, 0.9).unwrap().variance("size").is_err());
         let other = Noise { features: vec![], target: Law::Exact { width: 0 } };
         assert!(Estimator::new(&release.table, &other, 0.9).is_err());

@@ -1,8 +1,8 @@
 //! No mechanism at all, as a mechanism: the row that every comparison needs.
 
-use scumble_registry::{
-    Brief, Domain, Example, Guarantee, Law, LocalMechanism, Mechanism, NoParameters, Noise, Randomness,
-    RecordDomain, Release, Result, Stream, Table, local, register,
+use scumble_core::{
+    Brief, Example, Guarantee, Law, LocalMechanism, NoParameters, Noise, RecordDomain, Result, Stream,
+    register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,31 +21,13 @@ impl Identity {
 }
 
 #[typetag::serde(name = "identity")]
-impl Mechanism for Identity {
+impl LocalMechanism for Identity {
     fn domain(&self) -> &RecordDomain {
         &self.domain
     }
 
     fn guarantee(&self) -> Guarantee {
         Guarantee::nothing(&self.domain)
-    }
-
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        local::release(self, table, randomness)
-    }
-
-    fn as_local(&self) -> Option<&dyn LocalMechanism> {
-        Some(self)
-    }
-}
-
-impl LocalMechanism for Identity {
-    fn range(&self) -> Domain {
-        self.domain.flat().clone()
-    }
-
-    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        self.domain.projected(record)
     }
 
     fn perturb(&self, _point: &mut [f64], _stream: &mut Stream) -> Result<()> {
@@ -67,10 +49,9 @@ register! {
         name: "identity",
         summary: "no mechanism: records leave as they are",
         paper: "none; the row beside which the others stand",
-        side: Local,
         pace: Quick,
         parameters: NoParameters,
-        design: |NoParameters {}, brief: &Brief| -> Result<Identity> {
+        local: |NoParameters {}, brief: &Brief| -> Result<Identity> {
             Ok(Identity::new(brief.domain.clone()))
         },
         example: Example::mixed,

@@ -1,81 +1,112 @@
 //! The Laplace mechanism on the integers of a lattice.
 
-use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
-use scumble_registry::{
-    Brief, Claim, CramerRao, Domain, Error, Example, Factor, Guarantee, LaplaceNoise, LocalMechanism,
-    Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result, Stream, Table, Unit,
-    local, register,
+use scumble_core::{
+    AdditiveNoise, Budget, Claim, CramerRao, DescribedNoise, Domain, Error, Example, Factor, LaplaceNoise,
+    Named, Noisy, Notion, Portion, Protect, RecordDomain, Result, Stream, Unit, register_noise,
 };
 use serde::{Deserialize, Serialize};
 
-const NAME: &str = "laplace";
-
-/// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.
-///
-/// One-hot groups count 2 each, whatever their width. A class label takes no noise: it leaves in clear unless something
-/// else releases it (see [`Composed`](scumble_registry::Composed)).
-///
-/// ```
-/// use scumble_classic::Laplace;
-/// use scumble_registry::{Domain, Mechanism, RecordDomain, TargetDomain, Unit};
-///
-/// let columns = vec!["height".into(), "weight".into()];
-/// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::None)?;
-/// let mechanism = Laplace::new(people, 0.5)?;
-/// assert_eq!(mechanism.scale().round(), 4.0); // Δ₁ = 2
-/// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 0.5);
-/// # Ok::<(), scumble_registry::Error>(())
-/// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
-pub struct Laplace {
-    portion: Portion,
-    /// Whether it was designed from the information that a released number has, and says so.
+/// Laplace noise, designed from a budget or from the information that a released number has.
+#[derive(Debug, Clone)]
+struct OnNumbers {
+    noise: LaplaceNoise,
     by_information: bool,
-    /// None at ε = ∞.
-    noise: Option<LaplaceNoise>,
 }
 
-/// All that a saved one holds.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// Parameters of `laplace`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Saved {
-    domain: RecordDomain,
-    protect: Protect,
-    #[serde(with = "scumble_registry::number")]
-    epsilon: f64,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    by_information: bool,
+struct Parameters {
+    /// The Fisher information that a released number has of the true one, per squared unit of the encoded record: 1/b² for noise of
+    /// scale b. By default b is that of the budget; with this the budget is a ceiling for the ε that follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    information: Option<f64>,
 }
 
-impl From<Laplace> for Saved {
-    fn from(laplace: Laplace) -> Self {
-        let Laplace { portion: Portion { domain, protect, epsilon }, by_information, .. } = laplace;
-        Self { domain, protect, epsilon, by_information }
+impl AdditiveNoise for OnNumbers {
+    const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
+                                   with the domain's ℓ₁ diameter as sensitivity";
+    type Parameters = Parameters;
+
+    /// Δ₁·√information, where noise is designed by its information.
+    fn epsilon(parameters: &Parameters, set: &Domain, budget: &Budget) -> Result<f64> {
+        let Some(information) = parameters.information else { return Ok(budget.epsilon()) };
+        if !(information > 0.0 && information.is_finite()) {
+            let problem = format!("information must be finite and above zero, and {information} is not");
+            return Err(Error::Parameter { plugin: Self::NAME.into(), problem });
+        }
+        match set.l1_diameter() * information.sqrt() {
+            0.0 => {
+                let nothing = "all records of the domain are one: there is nothing to hide";
+                Err(Error::not_applicable(Self::NAME, nothing))
+            }
+            epsilon => Ok(epsilon),
+        }
+    }
+
+    fn calibrate(parameters: &Parameters, set: &Domain, budget: Budget) -> Result<Self> {
+        let noise = LaplaceNoise::calibrated(set, budget.epsilon())?;
+        Ok(Self { noise, by_information: parameters.information.is_some() })
+    }
+
+    fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        self.noise.add(point, stream)
+    }
+
+    fn described(&self) -> DescribedNoise {
+        self.noise.described(0)
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        self.noise.log_likelihood(point, released).ok()
+    }
+
+    /// The Cramér–Rao error of the features, where that is what was asked for.
+    fn claims_beside(&self, portion: &Portion, unit: Unit) -> Vec<Claim> {
+        if !self.by_information {
+            return vec![];
+        }
+        // Of a level there are no neighbouring values: nothing binds the error of one who knows that it is a level.
+        let of_each = portion.domain.features().factors().flat_map(|(at, factor)| match factor {
+            Factor::OneHot { .. } => vec![f64::INFINITY; at.len()],
+            _ => vec![self.noise.information(); at.len()],
+        });
+        let information = portion.domain.columns().iter().cloned().zip(of_each).collect();
+        vec![Claim {
+            notion: Notion::CramerRao(CramerRao { information, joint: None }),
+            protects: unit,
+            theorem: "the bound of Hammersley (1950) and Chapman and Robbins (1951) for lattice noise".into(),
+        }]
     }
 }
 
-impl TryFrom<Saved> for Laplace {
-    type Error = Error;
+register_noise! {
+    /// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.
+    ///
+    /// One-hot groups count 2 each, whatever their width. A class label takes no noise: it leaves in clear unless something
+    /// else releases it (see [`Composed`](scumble_core::Composed)).
+    ///
+    /// ```
+    /// use scumble_classic::Laplace;
+    /// use scumble_core::{Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
+    ///
+    /// let columns = vec!["height".into(), "weight".into()];
+    /// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::None)?;
+    /// let mechanism = Laplace::new(people, 0.5)?;
+    /// assert_eq!(mechanism.scale().round(), 4.0); // Δ₁ = 2
+    /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 0.5);
+    /// # Ok::<(), scumble_core::Error>(())
+    /// ```
+    pub struct Laplace(OnNumbers);
 
-    fn try_from(Saved { domain, protect, epsilon, by_information }: Saved) -> Result<Self> {
-        Ok(Self { by_information, ..Portion { domain, protect, epsilon }.try_into()? })
-    }
-}
-
-impl TryFrom<Portion> for Laplace {
-    type Error = Error;
-
-    fn try_from(portion: Portion) -> Result<Self> {
-        portion.check_takes_noise(NAME)?;
-        let set = portion.set(NAME)?;
-        let noise = match portion.epsilon {
-            f64::INFINITY => None,
-            epsilon => Some(LaplaceNoise::calibrated(&set, epsilon)?),
-        };
-        Ok(Self { portion, by_information: false, noise })
-    }
+    /// The plugin `laplace`.
+    pub const LAPLACE = {
+        name: "laplace",
+        summary: "Laplace noise on every number, from the ℓ₁ diameter of the domain",
+        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
+        example: Example::mixed,
+    };
 }
 
 impl Laplace {
@@ -84,7 +115,7 @@ impl Laplace {
     /// # Errors
     /// As [`protecting`](Self::protecting).
     pub fn new(domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        Portion::of_numbers(domain, epsilon).try_into()
+        Ok(Self(Noisy::new(None, domain, Budget::pure(epsilon)?, Parameters::default())?))
     }
 
     /// Noise on this portion of each record; the rest leaves in clear.
@@ -93,7 +124,7 @@ impl Laplace {
     /// [`Error::NotApplicable`] where there is no such portion, or a class label would need noise;
     /// [`Error::Budget`] unless ε > 0 (infinity is no noise).
     pub fn protecting(protect: Protect, domain: RecordDomain, epsilon: f64) -> Result<Self> {
-        Portion { domain, protect, epsilon }.try_into()
+        Ok(Self(Noisy::new(Some(protect), domain, Budget::pure(epsilon)?, Parameters::default())?))
     }
 
     /// Noise of which a released number has `information` about the true one, per squared unit of the encoded record: b² is
@@ -101,147 +132,24 @@ impl Laplace {
     /// designed by its Fisher information at equal terms (Farokhi, Section 3.2).
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `information` is finite and above zero, [`Error::NotApplicable`] where no feature takes noise; else as
+    /// [`Error::Parameter`] unless `information` is finite and above zero, [`Error::NotApplicable`] where there is nothing to hide; else as
     /// [`protecting`](Self::protecting).
     pub fn of_information(protect: Protect, domain: RecordDomain, information: f64) -> Result<Self> {
-        if !(information > 0.0 && information.is_finite()) {
-            let problem = format!("information must be finite and above zero, and {information} is not");
-            return Err(Error::Parameter { plugin: NAME.into(), problem });
-        }
-        let portion = Portion { domain, protect, epsilon: 1.0 };
-        if portion.coordinates().start > 0 || portion.domain.columns().is_empty() {
-            return Err(Error::not_applicable(NAME, "information is that of features, and none takes noise"));
-        }
-        let epsilon = portion.set(NAME)?.l1_diameter() * information.sqrt();
-        if epsilon == 0.0 {
-            let nothing = "all records of the domain are one: there is nothing to hide";
-            return Err(Error::not_applicable(NAME, nothing));
-        }
-        Ok(Self { by_information: true, ..Portion { epsilon, ..portion }.try_into()? })
+        let parameters = Parameters { information: Some(information) };
+        Ok(Self(Noisy::new(Some(protect), domain, Budget::pure(f64::INFINITY)?, parameters)?))
     }
 
     /// The scale b = Δ₁/ε of the noise, in units of the encoded record; 0 at ε = ∞.
     pub fn scale(&self) -> f64 {
-        self.noise.as_ref().map_or(0.0, LaplaceNoise::scale)
+        self.0.added().map_or(0.0, |added| added.noise.scale())
     }
-}
-
-#[typetag::serde(name = "laplace")]
-impl Mechanism for Laplace {
-    fn domain(&self) -> &RecordDomain {
-        &self.portion.domain
-    }
-
-    fn guarantee(&self) -> Guarantee {
-        let theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers, \
-                       with the domain's ℓ₁ diameter as sensitivity";
-        let mut guarantee = self.portion.guarantee(theorem);
-        if let (true, Some(noise), Some(claim)) = (self.by_information, &self.noise, guarantee.claims.first())
-        {
-            // Of a level there are no neighbouring values: nothing binds the error of one who knows that it is a level.
-            let factors = self.portion.domain.features().factors();
-            let of_each = factors.flat_map(|(at, factor)| match factor {
-                Factor::OneHot { .. } => vec![f64::INFINITY; at.len()],
-                _ => vec![noise.information(); at.len()],
-            });
-            let information = self.portion.domain.columns().iter().cloned().zip(of_each).collect();
-            let bound = Claim {
-                notion: Notion::CramerRao(CramerRao { information, joint: None }),
-                protects: claim.protects,
-                theorem: "the bound of Hammersley (1950) and Chapman and Robbins (1951) for lattice noise"
-                    .into(),
-            };
-            guarantee.claims.push(bound);
-        }
-        guarantee
-    }
-
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        local::release(self, table, randomness)
-    }
-
-    fn as_local(&self) -> Option<&dyn LocalMechanism> {
-        Some(self)
-    }
-}
-
-impl LocalMechanism for Laplace {
-    fn range(&self) -> Domain {
-        self.portion.domain.flat().clone()
-    }
-
-    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        self.portion.domain.projected(record)
-    }
-
-    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let portion = self.portion.of(point)?;
-        match &self.noise {
-            Some(noise) => noise.add(portion, stream),
-            None => Ok(()),
-        }
-    }
-
-    fn noise(&self) -> Noise {
-        self.portion.additive(self.noise.as_ref().map(LaplaceNoise::variance))
-    }
-
-    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let (point, released) = self.portion.of_both(point, released)?;
-        self.noise.as_ref()?.log_likelihood(point, released).ok()
-    }
-
-    fn perturbation(&self) -> Vec<Perturbation> {
-        let start = self.portion.coordinates().start;
-        self.noise.iter().map(|noise| Perturbation::Additive(noise.described(start))).collect()
-    }
-
-    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        self.portion.worst_pairs(NAME, unit, Domain::l1_farthest)
-    }
-}
-
-/// Parameters of `laplace`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    /// What takes noise: "record", "features" or "label". By default all that can: a class label cannot.
-    protect: Option<Protect>,
-    /// The Fisher information that a released number has of the true one, per squared unit of the encoded record: 1/b² for noise of
-    /// scale b. By default b is that of the budget; with this the budget is a ceiling for the ε that follows.
-    information: Option<f64>,
-}
-
-fn design(Parameters { protect, information }: Parameters, brief: &Brief) -> Result<Laplace> {
-    let epsilon = brief.budget.epsilon();
-    let by_default = Portion::of_numbers(brief.domain.clone(), epsilon);
-    let portion = Portion { protect: protect.unwrap_or(by_default.protect), ..by_default };
-    let Some(information) = information else {
-        return portion.try_into();
-    };
-    let mechanism = Laplace::of_information(portion.protect, portion.domain, information)?;
-    brief.check_ceiling(NAME, &mechanism.guarantee())?;
-    Ok(mechanism)
-}
-
-register! {
-    /// The plugin `laplace`.
-    pub const LAPLACE = {
-        name: NAME,
-        summary: "Laplace noise on every number, from the ℓ₁ diameter of the domain",
-        paper: "Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis (2006)",
-        side: Local,
-        pace: Quick,
-        parameters: Parameters,
-        design: design,
-        example: Example::mixed,
-    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::TargetDomain;
+
+    use scumble_core::{Brief, LocalMechanism, Randomness, TargetDomain};
 
     fn domain(target: TargetDomain) -> RecordDomain {
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();
@@ -293,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_budget_is_a_ceiling_for_what_information_costs() {
-        let brief = |epsilon| Brief::new(domain(class()), scumble_registry::Budget::pure(epsilon).unwrap());
+        let brief = |epsilon| Brief::new(domain(class()), scumble_core::Budget::pure(epsilon).unwrap());
         let parameters = serde_json::json!({ "information": 1e-2 });
         assert!(LAPLACE.design(&parameters, &brief(0.5)).is_ok());
         assert!(LAPLACE.design(&parameters, &brief(f64::INFINITY)).is_ok());

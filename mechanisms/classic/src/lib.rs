@@ -6,11 +6,11 @@
 //! | `laplace` | Laplace noise on every number, from the ℓ₁ diameter of the domain |
 //! | `gaussian` | Gaussian noise on every number, from the ℓ₂ diameter of the domain, at (ε, δ) |
 //! | `randomized-response` | every level kept or exchanged for another |
-//! | `piecewise` | k of d numbers by lot, each answered with a number near it or far from it |
-//! | `duchi` | k of d numbers by lot, each answered with one bit |
+//! | `piecewise` | k of d numbers at random, each answered with a number near it or far from it |
+//! | `duchi` | k of d numbers at random, each answered with one bit |
 //! | `direct` | every column by itself at ε/d: numbers by Laplace, levels by randomised response |
 //!
-//! [`PrivateAnswer`] and [`GridSearch`] ask people how often a model is right, by randomised response of their answers, and choose by it.
+//! [`PrivateAnswer`] asks people how often a model is right, by randomised response of their answers.
 //!
 //! [`Arrangement`] decides what of a record a design protects, by whichever mechanism.
 //!
@@ -22,10 +22,8 @@ mod answer;
 mod direct;
 mod estimate;
 mod gaussian;
-mod grid_search;
 mod identity;
 mod laplace;
-mod portion;
 mod protection;
 mod randomized_response;
 mod sampled;
@@ -34,11 +32,10 @@ mod validation;
 pub use direct::{DIRECT, direct};
 pub use estimate::{Estimate, Estimator, Of};
 pub use gaussian::{GAUSSIAN, Gaussian};
-pub use grid_search::{Asking, Candidate, Found, GridSearch, Judged};
 pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
-pub use portion::Protect;
 pub use protection::{Arrangement, LABEL_SHARE, asked, protected};
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use sampled::{DUCHI, PIECEWISE, SampledNumbers};
+pub use scumble_core::Protect;
 pub use validation::{Accuracy, PrivateAnswer, private_accuracy};

@@ -1,7 +1,7 @@
 //! What of a record a design protects, where a mechanism by itself protects less than is asked for, or more.
 
 use crate::{IDENTITY, LAPLACE, Protect, RANDOMIZED_RESPONSE};
-use scumble_registry::{
+use scumble_core::{
     Brief, Budget, Design, Error, Guarantee, Notion, Pace, Plugin, Result, TargetDomain, Unit, Volunteers,
 };
 use serde_json::Value;
@@ -13,7 +13,7 @@ pub const LABEL_SHARE: f64 = 0.5;
 ///
 /// ```
 /// use scumble_classic::{Arrangement, LABEL_SHARE, PIECEWISE, Protect};
-/// use scumble_registry::{Brief, Budget, Domain, RecordDomain, TargetDomain, Unit};
+/// use scumble_core::{Brief, Budget, Domain, RecordDomain, TargetDomain, Unit};
 ///
 /// let levels = vec!["no".into(), "yes".into()];
 /// let people =
@@ -25,7 +25,7 @@ pub const LABEL_SHARE: f64 = 0.5;
 /// assert_eq!(arrangement, Arrangement::WithLabel);
 /// let design = arrangement.design(&PIECEWISE, &none, &brief, LABEL_SHARE)?;
 /// assert_eq!(design.mechanism().guarantee().local_dp(Unit::Record).unwrap().epsilon, 4.0);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {

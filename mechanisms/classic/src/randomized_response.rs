@@ -1,11 +1,9 @@
 //! Randomised response: every level kept, or exchanged for another.
 
-use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
-use scumble_registry::{
-    Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Mechanism, Noise,
-    Perturbation, Randomness, RecordDomain, Release, Result, Stream, Table, TargetDomain, Unit, local,
-    register,
+use scumble_core::{
+    Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Noise, Perturbation,
+    Portion, Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
 };
 use scumble_sampling::{Rational, randomized_response};
 use serde::{Deserialize, Serialize};
@@ -20,14 +18,14 @@ const NAME: &str = "randomized-response";
 ///
 /// ```
 /// use scumble_classic::RandomizedResponse;
-/// use scumble_registry::{Domain, LocalMechanism, RecordDomain, TargetDomain};
+/// use scumble_core::{Domain, LocalMechanism, RecordDomain, TargetDomain};
 ///
 /// let levels = vec!["no".into(), "yes".into()];
 /// let answers = RecordDomain::new(vec![], Domain::empty(), TargetDomain::Class { levels })?;
 /// let mechanism = RandomizedResponse::new(answers, 1.0)?;
 /// let flip = mechanism.noise().label_flip().unwrap()[[0, 0]];
 /// assert!((flip - 1f64.exp() / (1f64.exp() + 1.0)).abs() < 1e-15);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Portion", into = "Portion")]
@@ -112,7 +110,7 @@ impl RandomizedResponse {
 }
 
 #[typetag::serde(name = "randomized-response")]
-impl Mechanism for RandomizedResponse {
+impl LocalMechanism for RandomizedResponse {
     fn domain(&self) -> &RecordDomain {
         &self.portion.domain
     }
@@ -121,24 +119,6 @@ impl Mechanism for RandomizedResponse {
         let theorem = "randomised response (Warner 1965; K levels: Kairouz, Oh and Viswanath 2014), every group at an \
                        equal share of ε";
         self.portion.guarantee(theorem)
-    }
-
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        local::release(self, table, randomness)
-    }
-
-    fn as_local(&self) -> Option<&dyn LocalMechanism> {
-        Some(self)
-    }
-}
-
-impl LocalMechanism for RandomizedResponse {
-    fn range(&self) -> Domain {
-        self.portion.domain.flat().clone()
-    }
-
-    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        self.portion.domain.projected(record)
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
@@ -178,7 +158,8 @@ impl LocalMechanism for RandomizedResponse {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        self.portion.worst_pairs(NAME, unit, Domain::l2_farthest)
+        let farthest = self.portion.set(NAME).map(|set| set.l2_farthest());
+        farthest.map_or(vec![], |farthest| self.portion.worst_pairs(unit, farthest))
     }
 
     fn noise(&self) -> Noise {
@@ -222,10 +203,9 @@ register! {
         name: NAME,
         summary: "every level kept, or exchanged for another",
         paper: "Warner, Randomized response: a survey technique for eliminating evasive answer bias (1965)",
-        side: Local,
         pace: Quick,
         parameters: Parameters,
-        design: design,
+        local: design,
         example: Example::mixed,
     };
 }
@@ -233,7 +213,8 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::Unit;
+    use scumble_core::Randomness;
+    use scumble_core::Unit;
 
     fn class(levels: usize) -> TargetDomain {
         TargetDomain::Class { levels: (0..levels).map(|level| level.to_string()).collect() }
@@ -249,7 +230,7 @@ mod tests {
         let groups = Domain::product([Domain::one_hot(3).unwrap(), Domain::one_hot(4).unwrap()]).unwrap();
         let mechanism = RandomizedResponse::new(records(groups, class(2)), 0.3).unwrap();
         let each = mechanism.of_each.unwrap().to_f64();
-        assert!(scumble_registry::sum_up([each; 3]) <= 0.3 && each > 0.1 - 1e-12, "{each}");
+        assert!(scumble_core::sum_up([each; 3]) <= 0.3 && each > 0.1 - 1e-12, "{each}");
         assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 0.3);
     }
 

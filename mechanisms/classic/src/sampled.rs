@@ -1,12 +1,12 @@
 //! k of d numbers, drawn by lot and answered one by one.
 
 use crate::answer::{Answer, Kind};
-use crate::portion::{Portion, Protect};
 use schemars::JsonSchema;
-use scumble_registry::{
-    Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Mechanism, Moments, Noise,
-    Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, register,
+use scumble_core::{
+    Brief, Budget, Error, Example, Factor, Guarantee, Law, LocalMechanism, Moments, Noise, RecordDomain,
+    Result, Stream, Unit, register,
 };
+use scumble_core::{Portion, Protect};
 use scumble_sampling::{Rational, uniform_below};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -20,14 +20,14 @@ use std::num::NonZeroU64;
 ///
 /// ```
 /// use scumble_classic::SampledNumbers;
-/// use scumble_registry::{Domain, Mechanism, RecordDomain, TargetDomain, Unit};
+/// use scumble_core::{Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
 ///
 /// let columns = (1..=10).map(|at| format!("x{at}")).collect();
 /// let people = RecordDomain::new(columns, Domain::unit_box(10), TargetDomain::None)?;
 /// let mechanism = SampledNumbers::piecewise(people, 5.0)?;
 /// assert_eq!(mechanism.k(), 2);
 /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 5.0);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -201,7 +201,7 @@ impl SampledNumbers {
 }
 
 #[typetag::serde(name = "sampled-numbers")]
-impl Mechanism for SampledNumbers {
+impl LocalMechanism for SampledNumbers {
     fn domain(&self) -> &RecordDomain {
         &self.saved.portion.domain
     }
@@ -221,24 +221,6 @@ impl Mechanism for SampledNumbers {
             ),
         };
         self.saved.portion.guarantee(&format!("{how}{of_which}"))
-    }
-
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        local::release(self, table, randomness)
-    }
-
-    fn as_local(&self) -> Option<&dyn LocalMechanism> {
-        Some(self)
-    }
-}
-
-impl LocalMechanism for SampledNumbers {
-    fn range(&self) -> Domain {
-        self.saved.portion.domain.flat().clone()
-    }
-
-    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        self.saved.portion.domain.projected(record)
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
@@ -269,7 +251,9 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        self.saved.portion.worst_pairs(self.saved.answer.plugin(), unit, Domain::l2_farthest)
+        let portion = &self.saved.portion;
+        let farthest = portion.set(self.saved.answer.plugin()).map(|set| set.l2_farthest());
+        farthest.map_or(vec![], |farthest| portion.worst_pairs(unit, farthest))
     }
 
     fn noise(&self) -> Noise {
@@ -327,10 +311,9 @@ register! {
         name: "piecewise",
         summary: "k of d numbers by lot, each answered with a number near it or far from it, at ε/k",
         paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019)",
-        side: Local,
         pace: Quick,
         parameters: Parameters,
-        design: |parameters, brief: &Brief| design(Kind::Piecewise, parameters, brief),
+        local: |parameters, brief: &Brief| design(Kind::Piecewise, parameters, brief),
         example: Example::numbers,
     };
 }
@@ -341,10 +324,9 @@ register! {
         name: "duchi",
         summary: "k of d numbers by lot, each answered with one bit, at ε/k",
         paper: "Duchi, Jordan and Wainwright, Minimax optimal procedures for locally private estimation (2018)",
-        side: Local,
         pace: Quick,
         parameters: Parameters,
-        design: |parameters, brief: &Brief| design(Kind::OneBit, parameters, brief),
+        local: |parameters, brief: &Brief| design(Kind::OneBit, parameters, brief),
         example: Example::numbers,
     };
 }
@@ -352,7 +334,9 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::TargetDomain;
+    use scumble_core::Domain;
+    use scumble_core::Randomness;
+    use scumble_core::TargetDomain;
 
     fn numbers(d: usize) -> RecordDomain {
         let columns = (1..=d).map(|at| format!("x{at}")).collect();

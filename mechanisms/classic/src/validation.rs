@@ -1,7 +1,7 @@
 //! Private validation: how often a model is right, asked of people who keep their records.
 
 use scumble_accounting::binomial;
-use scumble_registry::{ASSUMED, Claim, Error, Guarantee, LocalDp, Notion, Randomness, Result, Stream, Unit};
+use scumble_core::{ASSUMED, Claim, Error, Guarantee, LocalDp, Notion, Randomness, Result, Stream, Unit};
 use scumble_sampling::{Rational, randomized_response};
 use std::num::NonZeroU64;
 
@@ -15,14 +15,14 @@ const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 ///
 /// ```
 /// use scumble_classic::PrivateAnswer;
-/// use scumble_registry::Randomness;
+/// use scumble_core::Randomness;
 ///
 /// let answer = PrivateAnswer::new(1.0)?;
 /// let mut stream = Randomness::from_os()?.streams().stream(0);
 /// let answers: Vec<bool> = (0..10_000).map(|person| answer.flip(person % 4 > 0, &mut stream)).collect();
 /// let estimate = answer.estimate(&answers, 0.999)?;
 /// assert!((estimate.accuracy - 0.75).abs() < 0.1);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivateAnswer {

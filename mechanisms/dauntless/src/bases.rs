@@ -2,7 +2,7 @@
 
 use crate::secret_matrix::gaussian;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
-use scumble_registry::{Result, Stream};
+use scumble_core::{Result, Stream};
 
 /// One vector a class, of independent normal coordinates (c × c′).
 #[derive(Debug, Clone, PartialEq)]

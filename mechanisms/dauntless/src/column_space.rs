@@ -2,8 +2,8 @@
 
 use crate::secret_matrix::{SecretMatrix, haar, in_place_of};
 use crate::singular_values::SingularValues;
-use scumble_registry::{
-    ASSUMED, AmbiguitySet, Brief, Claim, Error, Example, Factor, Guarantee, Key, Law, Mechanism,
+use scumble_core::{
+    ASSUMED, AmbiguitySet, Brief, Claim, CuratorMechanism, Error, Example, Factor, Guarantee, Key, Law,
     NoParameters, Noise, Notion, Randomness, RecordDomain, Release, Result, Table, Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ const NAME: &str = "column-space";
 /// Of features X (n × d) of rank r, with Q any orthonormal basis (n × r) of their column space and H an orthogonal matrix (r × r) of
 /// Haar's law, X̂ = QH leaves. Another basis of the same space is QO for an orthogonal O (Lemma 5), and OH has the law of H: so all
 /// features with this column space give the same law of X̂, and in this ambiguity set nothing tells one from another. The key is
-/// A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: erratum D6), with which a clean record is seen as x·A; that of a record
+/// A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: ERRATA.md, D6), with which a clean record is seen as x·A; that of a record
 /// that was released is its row of X̂.
 ///
 /// Features whose columns depend on each other are released in their rank, in fewer columns; singular values below 10⁻¹⁰ of the largest
@@ -26,7 +26,7 @@ const NAME: &str = "column-space";
 ///
 /// ```
 /// use scumble_dauntless::{COLUMN_SPACE, ColumnSpace};
-/// use scumble_registry::{Mechanism, Randomness};
+/// use scumble_core::{CuratorMechanism, Randomness};
 ///
 /// let example = (COLUMN_SPACE.example)()?;
 /// let mechanism = ColumnSpace::new(example.brief.domain)?;
@@ -37,7 +37,7 @@ const NAME: &str = "column-space";
 /// let view = release.key.view(&example.table)?;
 /// let off = view.records() - release.table.records();
 /// assert!(off.iter().all(|x| x.abs() < 1e-12)); // a model of the release is one of x·A
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -82,7 +82,7 @@ impl ColumnSpace {
 }
 
 #[typetag::serde(name = "column-space")]
-impl Mechanism for ColumnSpace {
+impl CuratorMechanism for ColumnSpace {
     fn domain(&self) -> &RecordDomain {
         &self.domain
     }
@@ -176,10 +176,9 @@ register! {
         summary: "a random orthonormal basis of the space that the columns of the features span, in place of the features",
         paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
                 Algorithm 5",
-        side: Curator,
         pace: Quick,
         parameters: NoParameters,
-        design: design,
+        curator: design,
         example: Example::mixed,
     };
 }

@@ -4,7 +4,7 @@ use crate::bases::Bases;
 use crate::transformation::{Shape, Transformation};
 use ndarray::{Array1, Array2};
 use rand_core::{RngCore, SeedableRng};
-use scumble_registry::{Error, RecordDomain, Result, SecretKey, Stream, Table, Target, TargetDomain};
+use scumble_core::{Error, RecordDomain, Result, SecretKey, Stream, Table, Target, TargetDomain};
 use serde::{Deserialize, Serialize};
 
 /// A transformation of records and labels, still to be drawn.

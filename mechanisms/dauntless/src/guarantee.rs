@@ -1,14 +1,14 @@
 //! The guarantee of a mixed and transformed release: its claims, what it discloses, and what it assumes.
 
-use crate::mix::{Resistance, Saved};
 use crate::mixing::MixingWeights;
+use crate::saved::{Resistance, Saved};
 use crate::transformation::Weights;
 use scumble_accounting::pac::{self, Setting};
-use scumble_neural::Activation;
-use scumble_registry::{
+use scumble_core::{
     ASSUMED, AmbiguitySet, Claim, Domain, Factor, Guarantee, Notion, PacResistance, ShapedBy, TargetDomain,
     Unit,
 };
+use scumble_neural::Activation;
 
 /// The guarantee of a release of so many private records.
 pub(crate) fn of_release(saved: &Saved, private: usize) -> Guarantee {
@@ -61,7 +61,7 @@ fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
         ),
         (
             saved.resistance.error < blind_error(features),
-            "a blind guess is as near as that: the middle of the domain in the place of the private half of a mixture",
+            "a blind guess is as near as that: the middle of the domain in the place of the private half of a mixture (ERRATA.md, D16)",
         ),
         (saved.shape.weights == Weights::InverseUniform, "the weights are no inverse of a uniform matrix"),
         (saved.shape.layers == [dim], "there is not one layer as wide as the records"),
@@ -110,8 +110,8 @@ fn resistance(saved: &Saved, spent: f64) -> Claim {
     Claim {
         notion: Notion::PacResistance(pac),
         protects: Unit::of_features(&saved.domain),
-        theorem: "Corollary 1 (Xiao and Devadas, Dauntless) with the probability of an adversary's error in Fano's inequality, for mixed records; that \
-                  matrices are drawn again is added to δ"
+        theorem: "Corollary 1 (Xiao and Devadas, Dauntless) with the adversary's error probability in Fano's inequality, which the paper sets to \
+                  zero (ERRATA.md, D11), for mixed records; that matrices are drawn again is added to δ"
             .into(),
     }
 }
@@ -155,8 +155,8 @@ fn common(saved: &Saved) -> Guarantee {
                 members: "all labels that differ by an exchange of the classes' names".into(),
             }),
             protects: Unit::Label,
-            theorem: "Theorem 4 (Xiao and Devadas, Dauntless), in the form M = M′·U that its proof has: the classes' vectors are independent and \
-                      normal"
+            theorem: "Theorem 4 (Xiao and Devadas, Dauntless), in the form M = M′·U that its proof has (ERRATA.md, D14): the classes' vectors are \
+                      independent and normal"
                 .into(),
         });
     }
@@ -204,7 +204,8 @@ fn disclosed(saved: &Saved) -> Vec<String> {
     if has_label(saved) {
         lines.push(match (saved.public.is_some(), saved.mixing.parts()) {
             (true, _) => {
-                "how much of each class each mixed record has, and the classes' names: public records show which class is called what"
+                "how much of each class each mixed record has, and the classes' names: public records show which class is called what \
+                 (ERRATA.md, D17)"
             }
             (false, 1) => "which records have the same class; only the classes' names are hidden",
             (false, _) => {

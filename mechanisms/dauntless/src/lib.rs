@@ -12,6 +12,7 @@
 //!
 //! None of it is differential privacy but `multiplicative-dp`, and no card of the others shows an ε of it.
 
+mod answers;
 mod bases;
 mod column_space;
 mod disguise;
@@ -21,6 +22,7 @@ mod mix;
 mod mixing;
 mod multiplicative;
 mod obfuscation;
+mod saved;
 mod secrecy;
 mod secret_matrix;
 mod singular_values;
@@ -35,3 +37,6 @@ pub use obfuscation::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation, obfu
 pub use scumble_neural::Activation;
 pub use secrecy::{Improvement, PERFECT_SECRECY, PerfectSecrecy, SecretMap};
 pub use transformation::Weights;
+
+/// The name of the plugin that mixes, by which errors of mixing and transformation call it in `dauntless-inference`, too.
+const MIX: &str = "dauntless-mix";

@@ -1,24 +1,21 @@
 //! Mixing, transformation and random labels (Algorithm 2).
 
+use crate::answers::Answers;
 use crate::bases::Bases;
 use crate::disguise::{Disguise, classes, labels};
-use crate::guarantee;
-use crate::inference::Answers;
-use crate::mixing::{Mixing, MixingWeights, below, mixed, shuffled};
-use crate::secret_matrix::DRAWN;
+use crate::mixing::{Mixing, MixingWeights, mixed};
+use crate::saved::{Public, Resistance, Saved, most_variance};
 use crate::transformation::{Shape, Weights};
+use crate::{MIX, guarantee};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
-use scumble_neural::Activation;
-use scumble_registry::{
-    Brief, Claim, Domain, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Randomness,
-    RecordDomain, Release, Result, Stream, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers,
-    register, size,
+use scumble_core::{
+    Brief, Claim, CuratorMechanism, Domain, Error, Example, Factor, Guarantee, Key, Law, Noise, Randomness,
+    RecordDomain, Release, Result, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers, register,
 };
+use scumble_neural::Activation;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::SQRT_2;
-
-pub(crate) const NAME: &str = "dauntless-mix";
 
 /// Public and private records are mixed, labels become random vectors, and a random network transforms what leaves.
 ///
@@ -35,7 +32,7 @@ pub(crate) const NAME: &str = "dauntless-mix";
 ///
 /// ```
 /// use scumble_dauntless::DAUNTLESS_MIX;
-/// use scumble_registry::{Randomness, Target};
+/// use scumble_core::{Randomness, Target};
 ///
 /// let example = (DAUNTLESS_MIX.example)()?;
 /// let design = DAUNTLESS_MIX.design(&example.parameters, &example.brief)?;
@@ -46,46 +43,12 @@ pub(crate) const NAME: &str = "dauntless-mix";
 /// // The owner's key turns what a model of the release predicts into classes again.
 /// let view = release.key.view(&example.table)?;
 /// assert_eq!(release.key.read(&example.table, view.target().clone())?, *example.table.target());
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct Dauntless {
     saved: Saved,
-}
-
-/// All that a saved one holds: what is public.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Saved {
-    pub(crate) domain: RecordDomain,
-    /// How many mixed records a release has; as many as there are private ones, where it is not said.
-    pub(crate) samples: Option<usize>,
-    /// How many queries may be asked of a model of the release, by its key.
-    pub(crate) queries: usize,
-    pub(crate) mixing: Mixing,
-    pub(crate) label_dim: usize,
-    pub(crate) shape: Shape,
-    pub(crate) resistance: Resistance,
-    pub(crate) public: Option<Public>,
-}
-
-/// What is to be resisted, and what is assumed of the records.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Resistance {
-    pub(crate) error: f64,
-    pub(crate) confidence_gap: f64,
-    pub(crate) public_variance: f64,
-    pub(crate) private_variance: f64,
-}
-
-/// Records that everybody knows (p × d), with their classes where records have some.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Public {
-    records: Array2<f64>,
-    classes: Option<Array1<usize>>,
 }
 
 impl TryFrom<Saved> for Dauntless {
@@ -100,143 +63,6 @@ impl TryFrom<Saved> for Dauntless {
 impl From<Dauntless> for Saved {
     fn from(mechanism: Dauntless) -> Self {
         mechanism.saved
-    }
-}
-
-/// Wider layers take minutes to draw.
-const WIDEST: usize = 8192;
-
-/// The largest variance that a coordinate of every column of the domain can have, and the column that allows no more: a quarter of the squared
-/// range of an interval, p(1 − p) ≤ 1/4 of a level; columns with one possible value do not count.
-fn most_variance(domain: &RecordDomain) -> (&str, f64) {
-    let of_factor = |factor: &Factor| match factor {
-        Factor::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
-        Factor::OneHot { .. } => 0.25,
-        // A point has no more of any one coordinate than of all.
-        factor => Domain::try_from(vec![factor.clone()]).map_or(0.0, |set| set.squared_radius()),
-    };
-    let columns = domain.features().factors();
-    let columns = columns.map(|(at, factor)| (&*domain.columns()[at.start], of_factor(factor)));
-    let varying = columns.filter(|(_, variance)| *variance > 0.0);
-    varying.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(("", 0.0))
-}
-
-impl Saved {
-    fn check(&self) -> Result<()> {
-        let dim = self.domain.columns().len();
-        let classes = match self.domain.target() {
-            TargetDomain::None | TargetDomain::Class { .. } => classes(self.domain.target()),
-            _ => {
-                return Err(Error::not_applicable(NAME, "it takes records with classes, or without a label"));
-            }
-        };
-        if dim == 0 || self.domain.features().squared_radius() == 0.0 {
-            return Err(Error::not_applicable(
-                NAME,
-                "there is nothing to transform: the features are a single point",
-            ));
-        }
-        let wrong = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
-        self.check_sizes(self.samples.unwrap_or(1))?;
-        if self.label_dim < classes {
-            return wrong(format!(
-                "label_dim must be {classes} or more, one dimension a class, and {} is not",
-                self.label_dim
-            ));
-        }
-        if self.samples == Some(0) || self.mixing.parts() == 0 || self.mixing.private_parts == 0 {
-            return wrong("a release has one mixed record or more, of one private part or more".into());
-        }
-        if (self.mixing.public_parts > 0) != self.public.is_some() {
-            return wrong("there are public parts where there are public records, and only there".into());
-        }
-        if self.shape.layers.iter().any(|width| !(1..=WIDEST).contains(width)) {
-            return wrong(format!("layers must be widths between 1 and {WIDEST}"));
-        }
-        let inverts = self.shape.weights == Weights::InverseUniform;
-        if inverts && self.shape.layers.iter().any(|width| *width != dim) {
-            return wrong(format!(
-                "an inverse is square: layers of inverse-uniform weights must be {dim} wide"
-            ));
-        }
-        if !(1..=52).contains(&self.shape.bits) {
-            return wrong(format!("bits must be between 1 and 52, and {} is not", self.shape.bits));
-        }
-        let Resistance { error, confidence_gap, public_variance, private_variance } = self.resistance;
-        let positive = [
-            ("error", error),
-            ("public_variance", public_variance),
-            ("private_variance", private_variance),
-            ("most_condition", self.shape.most_condition - 1.0),
-        ];
-        if let Some((name, _)) = positive.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0))
-        {
-            return wrong(format!("{name} must be finite and above {}", i32::from(name == "most_condition")));
-        }
-        if !(confidence_gap > 0.0 && confidence_gap < 0.5) {
-            return wrong(format!(
-                "confidence_gap must lie between 0 and 0.5, and {confidence_gap} does not"
-            ));
-        }
-        let (column, most) = most_variance(&self.domain);
-        for (name, variance) in [("public_variance", public_variance), ("private_variance", private_variance)]
-        {
-            if variance > most {
-                return wrong(format!(
-                    "{name} must be at most {most}, and {variance} is not: within its bounds the column {column:?} cannot vary by more"
-                ));
-            }
-        }
-        self.public.as_ref().map_or(Ok(()), |public| self.check_public(public))
-    }
-
-    /// That a release of so many samples, and all that it is made by, may be held at once.
-    fn check_sizes(&self, samples: usize) -> Result<()> {
-        let held =
-            |parameter: &str, counts: &[usize]| size::check_held(NAME, parameter, counts, size_of::<f64>());
-        let features = self.domain.features().dim();
-        let classes = classes(self.domain.target());
-        size::check_held(NAME, "label_dim", &[classes, self.label_dim], DRAWN)?;
-        let widths = [&[features][..], &self.shape.layers].concat();
-        size::check_layers(NAME, "layers", &widths, DRAWN)?;
-        widths.iter().try_for_each(|width| held("samples", &[samples, *width]))?;
-        held("samples", &[samples, if classes > 0 { self.label_dim } else { 0 }])?;
-        // Of each part which record it is, and its weight.
-        held("mixed", &[samples, self.mixing.public_parts, 2])?;
-        held("mixed", &[samples, self.mixing.private_parts, 2])?;
-        held("queries", &[self.queries, features])
-    }
-
-    fn check_public(&self, public: &Public) -> Result<()> {
-        let target = public.classes.clone().map_or(Target::None, Target::Class);
-        let table = Table::new(self.domain.columns().to_vec(), public.records.clone(), target)?;
-        self.domain.layout().check(&table)
-    }
-
-    pub(crate) fn samples(&self, private: usize) -> usize {
-        self.samples.unwrap_or(private)
-    }
-
-    /// Whether a release of so many private records uses none of them twice, nor a public one.
-    pub(crate) fn is_fresh(&self, private: usize) -> bool {
-        let public = self.public.as_ref().map_or(0, |public| public.records.nrows());
-        let left = private.saturating_sub(self.queries);
-        left > 0 && self.mixing.is_fresh(self.samples(private), left, public)
-    }
-
-    /// The rows of so many private records that are mixed, and those that queries will be mixed with: others, where there are enough.
-    fn parted(&self, private: usize, lots: &mut Stream) -> [Vec<usize>; 2] {
-        if self.is_fresh(private) {
-            let mut training = shuffled(private, lots);
-            let answering = training.split_off(private - self.queries);
-            return [training, answering];
-        }
-        [(0..private).collect(), (0..self.queries).map(|_| below(private, lots)).collect()]
-    }
-
-    /// What counts against the budget: what is released, and what may be asked.
-    pub(crate) fn spent(&self, private: usize) -> usize {
-        self.samples(private).saturating_add(self.queries)
     }
 }
 
@@ -259,7 +85,7 @@ impl Labelled {
 }
 
 #[typetag::serde(name = "dauntless")]
-impl Mechanism for Dauntless {
+impl CuratorMechanism for Dauntless {
     fn domain(&self) -> &RecordDomain {
         &self.saved.domain
     }
@@ -402,7 +228,7 @@ impl Parameters {
     pub(crate) fn design(self, queries: usize, brief: &Brief) -> Result<Dauntless> {
         let domain = &brief.domain;
         let public = match &brief.volunteers {
-            Volunteers::Public(_) => Some(brief.volunteers_within(NAME)?),
+            Volunteers::Public(_) => Some(brief.volunteers_within(MIX)?),
             _ => None,
         };
         let parts = self.mixed.unwrap_or(1 + usize::from(public.is_some()));
@@ -455,13 +281,12 @@ fn example() -> Result<Example> {
 register! {
     /// The plugin `dauntless-mix`.
     pub const DAUNTLESS_MIX = {
-        name: NAME,
+        name: MIX,
         summary: "public and private records mixed, labels as random vectors, and all of it through a random network; resists recovery while a budget lasts, if records were independent and normal",
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Algorithm 2",
-        side: Curator,
         pace: Quick,
         parameters: Parameters,
-        design: |parameters: Parameters, brief: &Brief| parameters.design(0, brief),
+        curator: |parameters: Parameters, brief: &Brief| parameters.design(0, brief),
         example: example,
     };
 }

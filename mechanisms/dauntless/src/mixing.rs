@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayView2, Axis};
 use rand_core::RngCore;
 use schemars::JsonSchema;
-use scumble_registry::{Error, Result, Stream};
+use scumble_core::{Error, Result, Stream};
 use scumble_sampling::uniform_below;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -61,7 +61,7 @@ impl Mixing {
         {
             if parts > records {
                 let reason = format!("{parts} {what} records make one mixed record, and there are {records}");
-                return Err(Error::not_applicable(crate::mix::NAME, reason));
+                return Err(Error::not_applicable(crate::MIX, reason));
             }
         }
         let mut private = Urn::new(private, samples, self.private_parts, stream);

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_accounting::multiplicative::Release as Factor;
 use scumble_accounting::{Error as AccountingError, Neighbours};
-use scumble_registry::{
-    ASSUMED, Brief, Budget, CentralDp, Claim, Error, Example, Guarantee, Key, Law, Mechanism, Noise, Notion,
-    Randomness, RecordDomain, Release, Result, Streams, Table, Unit, in_clear, local, register, size,
+use scumble_core::{
+    ASSUMED, Brief, Budget, CentralDp, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Law, Noise,
+    Notion, Randomness, RecordDomain, Release, Result, Streams, Table, Unit, in_clear, local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ const MOST_EPSILON: f64 = 1e3;
 /// Records times a random Gaussian matrix, under central differential privacy (Dauntless, Theorem 5, as corrected).
 ///
 /// What leaves of n records X of d numbers is XW₁ + vW₂, where W₁ (d × d′) and W₂ (n × d′) are independent standard Gaussian numbers. That
-/// is the law of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for which the theorem's proof goes through (erratum D12); no singular value
+/// is the law of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for which the theorem's proof goes through (ERRATA.md, D12); no singular value
 /// decomposition is made, and the theorem's n × n matrix is X beside zeros, where copies would multiply the sensitivity by √(n/d). The
 /// key is W₁: x·W₁ is the view of a clean record.
 ///
@@ -33,7 +33,7 @@ const MOST_EPSILON: f64 = 1e3;
 ///
 /// ```
 /// use scumble_dauntless::{MULTIPLICATIVE_DP, MultiplicativeDp};
-/// use scumble_registry::{Budget, Mechanism, Notion, Randomness};
+/// use scumble_core::{Budget, CuratorMechanism, Notion, Randomness};
 ///
 /// let example = (MULTIPLICATIVE_DP.example)()?;
 /// let mechanism = MultiplicativeDp::new(example.brief.domain, Budget::new(1.0, 1e-6)?, 200, 2)?;
@@ -42,7 +42,7 @@ const MOST_EPSILON: f64 = 1e3;
 ///
 /// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
 /// assert_eq!(release.table.columns(), ["released 1", "released 2"]);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -167,7 +167,7 @@ impl MultiplicativeDp {
 }
 
 #[typetag::serde(name = "multiplicative-dp")]
-impl Mechanism for MultiplicativeDp {
+impl CuratorMechanism for MultiplicativeDp {
     fn domain(&self) -> &RecordDomain {
         &self.saved.domain
     }
@@ -196,7 +196,8 @@ impl Mechanism for MultiplicativeDp {
                 notion: Notion::CentralDp(dp.clone()),
                 protects: Unit::of_features(&self.saved.domain),
                 theorem: "Theorem 5 (Xiao and Devadas, Dauntless) for Gaussian W, with n − 2√(n·ln(16/δ₀)) in its denominator and \
-                          X̂ = U(Σ² + v²I)^½V, for which its proof holds; columns compose by the sum of ε₀, or by advanced composition"
+                          X̂ = U(Σ² + v²I)^½V, for which its proof holds (ERRATA.md, D1 and D12); columns compose by the sum of ε₀, or by \
+                          advanced composition"
                     .into(),
             }],
             discloses,
@@ -272,10 +273,9 @@ register! {
         summary: "records times a secret Gaussian matrix, with as much Gaussian noise beside it as central differential privacy needs",
         paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
                 Theorem 5",
-        side: Curator,
         pace: Quick,
         parameters: Parameters,
-        design: design,
+        curator: design,
         example: example,
     };
 }

@@ -5,9 +5,9 @@ use crate::singular_values::SingularValues;
 use ndarray::Array1;
 use rand_core::RngCore;
 use schemars::JsonSchema;
-use scumble_registry::{
-    Brief, Error, Example, Guarantee, Key, Law, Mechanism, Noise, Randomness, RecordDomain, Release, Result,
-    Stream, Table, Unit, in_clear, register,
+use scumble_core::{
+    Brief, CuratorMechanism, Error, Example, Guarantee, Key, Law, Noise, Randomness, RecordDomain, Release,
+    Result, Stream, Table, Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,20 +19,20 @@ const NAME: &str = "singular-value-obfuscation";
 /// equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) beyond. The key is VW. Features whose columns depend on each other are
 /// released in their rank.
 ///
-/// It claims nothing. The paper's Lemmas 6 and 7 add up an inequality of densities and are false as differential privacy (erratum D13);
+/// It claims nothing. The paper's Lemmas 6 and 7 add up an inequality of densities and are false as differential privacy (ERRATA.md, D13);
 /// [`obfuscation_delta`] gives the true δ(ε) for two tables with the same left singular vectors, and tables with others are told apart
 /// with certainty: the vectors leave as they are.
 ///
 /// ```
 /// use scumble_dauntless::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation};
-/// use scumble_registry::{Mechanism, Randomness};
+/// use scumble_core::{CuratorMechanism, Randomness};
 ///
 /// let example = (SINGULAR_VALUE_OBFUSCATION.example)()?;
 /// let mechanism = SingularValueObfuscation::new(example.brief.domain, 1.0)?;
 /// assert!(mechanism.guarantee().claims.is_empty());
 /// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
 /// assert_eq!(release.table.columns()[0], "released 1");
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -99,7 +99,7 @@ impl SingularValueObfuscation {
 /// // Lemma 6 prints δ = τ/(1 + τ) = 0.0099 at ε = τ·ln 10.
 /// let delta = scumble_dauntless::obfuscation_delta(0.01, 10.0, 0.01 * 10f64.ln())?;
 /// assert!((delta - 0.0223).abs() < 1e-4);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 ///
 /// # Errors
@@ -141,7 +141,7 @@ fn heavy_tailed(tau: f64, stream: &mut Stream) -> f64 {
 }
 
 #[typetag::serde(name = "singular-value-obfuscation")]
-impl Mechanism for SingularValueObfuscation {
+impl CuratorMechanism for SingularValueObfuscation {
     fn domain(&self) -> &RecordDomain {
         &self.saved.domain
     }
@@ -157,7 +157,7 @@ impl Mechanism for SingularValueObfuscation {
                 .to_owned(),
             format!(
                 "something of the singular values: where one is ten times larger, δ is {delta:.2e} at ε = 1 (τ = {tau}); the δ that the paper \
-                 prints (Lemmas 6 and 7) is too small where τ is"
+                 prints (Lemmas 6 and 7) is too small where τ is (ERRATA.md, D13)"
             ),
             "the space that the columns of the features span, and so every linear relation among the records".into(),
             "all records, exactly, to one who knows as many independent ones as there are released columns".into(),
@@ -204,10 +204,9 @@ register! {
         summary: "the left singular vectors of the features, each times its singular value and a heavy-tailed number; no privacy claimed",
         paper: "Xiao and Devadas, Dauntless: data augmentation and uniform transformation for learning with scalability and security, \
                 Algorithm 6",
-        side: Curator,
         pace: Quick,
         parameters: Parameters,
-        design: design,
+        curator: design,
         example: Example::mixed,
     };
 }
@@ -256,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Erratum D13: at the printed ε = τ·ln ρ the printed δ is 0.0099 whatever the ratio.
+    /// ERRATA.md, D13: at the printed ε = τ·ln ρ the printed δ is 0.0099 whatever the ratio.
     #[test]
     fn what_lemma_6_prints_is_less_than_the_truth() {
         let at = |ratio: f64| obfuscation_delta(0.01, ratio, 0.01 * ratio.ln()).unwrap();

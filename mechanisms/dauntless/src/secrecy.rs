@@ -4,8 +4,8 @@ use crate::secret_matrix::gaussian;
 use crate::singular_values::SingularValues;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 use schemars::JsonSchema;
-use scumble_registry::{
-    ASSUMED, Brief, Claim, Error, Example, Guarantee, Key, Law, Mechanism, Noise, Notion,
+use scumble_core::{
+    ASSUMED, Brief, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Law, Noise, Notion,
     PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table, Unit,
     in_clear, register,
 };
@@ -39,8 +39,8 @@ impl Improvement {
 /// The records become the n × n identity matrix, whatever they are (Section 5 of Dauntless): perfect secrecy of the features.
 ///
 /// With X the records (n × d, measured from the middle of the domain, and a column of ones) and W random (d × n), XW = UΣV, and
-/// X̃ = UΣ̃V with improved singular values, T(x) = x·W·X̃⁻¹ takes the records to the identity, or near it, and the constant I_n is what leaves.
-/// A model f of it becomes x ↦ f(T(x)) by the owner's key.
+/// X̃ = UΣ̃V with improved singular values, T(x) = x·W·X̃⁻¹ takes the records to a matrix of their own rank, in whose place the constant I_n
+/// leaves (ERRATA.md, D10). A model f of I_n becomes x ↦ f(T(x)) by the owner's key.
 ///
 /// X̃⁻¹ is never made: on records of the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ of the thin decomposition (d × r), and only L of
 /// W = L·Q is drawn, by its own law (Bartlett): O(n·d²) time, O(n·d) memory. Directions that no record has are left out of x: X̃⁻¹ would turn them
@@ -54,13 +54,13 @@ impl Improvement {
 /// ```
 /// use ndarray::Array2;
 /// use scumble_dauntless::PERFECT_SECRECY;
-/// use scumble_registry::Randomness;
+/// use scumble_core::Randomness;
 ///
 /// let example = (PERFECT_SECRECY.example)()?;
 /// let design = PERFECT_SECRECY.design(&example.parameters, &example.brief)?;
 /// let release = design.mechanism().release(&example.table, &mut Randomness::from_os()?)?;
 /// assert_eq!(*release.table.records(), Array2::<f64>::eye(example.table.len()));
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -107,7 +107,7 @@ impl PerfectSecrecy {
         Ok(Self { saved: Saved { domain, v, improvement } })
     }
 
-    /// The map that takes these records to the identity matrix, or near it, of as many rows: the owner's secret, of any number of records.
+    /// The map T for these records, in whose image's place the identity matrix leaves: the owner's secret, for any number of records.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape, [`Error::NotApplicable`] where its
@@ -212,7 +212,7 @@ impl SecretKey for SecretMap {
 }
 
 #[typetag::serde(name = "perfect-secrecy")]
-impl Mechanism for PerfectSecrecy {
+impl CuratorMechanism for PerfectSecrecy {
     fn domain(&self) -> &RecordDomain {
         &self.saved.domain
     }
@@ -274,10 +274,9 @@ register! {
         name: NAME,
         summary: "what leaves of the records is the identity matrix, whatever they are; labels and their number leave in clear",
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Section 5",
-        side: Curator,
         pace: Slow, // what is learned from it has a column for every record
         parameters: Parameters,
-        design: |parameters: Parameters, brief: &Brief| {
+        curator: |parameters: Parameters, brief: &Brief| {
             let improvement = parameters.improvement.unwrap_or(Improvement::Add);
             PerfectSecrecy::new(brief.domain.clone(), parameters.v.unwrap_or(1.0), improvement)
         },

@@ -1,7 +1,7 @@
 //! What mechanisms share that release records times a secret matrix: the matrix's randomness, the table that leaves, and the key.
 
 use ndarray::{Array2, ArrayView1};
-use scumble_registry::{Error, RecordDomain, Result, SecretKey, Stream, Table};
+use scumble_core::{Error, RecordDomain, Result, SecretKey, Stream, Table};
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -102,7 +102,7 @@ impl SecretKey for SecretMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::Randomness;
+    use scumble_core::Randomness;
 
     #[test]
     fn a_haar_matrix_is_orthogonal_and_its_columns_have_no_favourite_side() {

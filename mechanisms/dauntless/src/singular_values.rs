@@ -5,7 +5,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{self, ComputeSvdVectors::Thin};
 use faer::{Mat, MatRef, Par};
 use ndarray::{Array1, Array2};
-use scumble_registry::{Error, Result};
+use scumble_core::{Error, Result};
 
 /// A singular value below this share of the largest is rounding, and its direction is none of the records'.
 const RANK_TOLERANCE: f64 = 1e-10;

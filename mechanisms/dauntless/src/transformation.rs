@@ -7,8 +7,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand_core::RngCore;
 use rayon::prelude::*;
 use schemars::JsonSchema;
+use scumble_core::{Domain, Error, Result, Stream, local};
 use scumble_neural::Activation;
-use scumble_registry::{Domain, Error, Result, Stream, local};
 use serde::{Deserialize, Serialize};
 
 /// How the weights of a layer are drawn.
@@ -93,7 +93,7 @@ impl Shape {
                     let reason = format!(
                         "a singular draw: of {MOST_DRAWS} matrices none had singular values within a factor of {limit}"
                     );
-                    Error::not_applicable(crate::mix::NAME, reason)
+                    Error::not_applicable(crate::MIX, reason)
                 })
             }
         }

@@ -5,10 +5,9 @@ use crate::promise::{features_of, of_features};
 use crate::weights::{Weighting, Weights};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
-use scumble_registry::{
-    Brief, Budget, CramerRao, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism,
-    Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result, Stream, Table, Unit,
-    local, nearest_name, register,
+use scumble_core::{
+    Brief, Budget, CramerRao, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism, Noise,
+    Notion, Perturbation, RecordDomain, Result, Stream, Unit, nearest_name, register,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,10 +17,10 @@ const NAME: &str = "fisher-bounded";
 
 /// Noise of the least Fisher information for its size among those that leave every released value within stated bounds: of density
 /// w², where w is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and Corollary
-/// 2.7, with errata F3). The label leaves as it is.
+/// 2.7, with ERRATA.md, F3). The label leaves as it is.
 ///
 /// The noise of a column is drawn from a table of integers on a lattice of its own, and what is claimed is δ(ε) of that table, at the
-/// domain's own diameter. There is no ε for δ = 0: noise with bounds moves its support with the record (errata F5). Often there is none
+/// domain's own diameter. There is no ε for δ = 0: noise with bounds moves its support with the record (ERRATA.md, F5). Often there is none
 /// at all: where the noise is not wider than the domain, records at its ends have no output in common, and the guarantee says how
 /// likely it is that they are told apart for certain.
 ///
@@ -29,8 +28,8 @@ const NAME: &str = "fisher-bounded";
 ///
 /// ```
 /// use scumble_fisher_svm::{FisherBounded, Reach};
-/// use scumble_registry::{Domain, LocalMechanism, Mechanism, RecordDomain, TargetDomain};
-/// use scumble_registry::{Randomness, Stream};
+/// use scumble_core::{Designed, Domain, LocalMechanism, RecordDomain, TargetDomain};
+/// use scumble_core::{Randomness, Stream};
 ///
 /// let people = RecordDomain::new(vec!["age".into()], Domain::unit_box(1), TargetDomain::None)?;
 /// let mechanism = FisherBounded::of_lambda(people, None, Reach::default(), 0.0, 1e-6)?;
@@ -40,7 +39,7 @@ const NAME: &str = "fisher-bounded";
 ///     mechanism.perturb(&mut point, &mut stream)?;
 ///     assert!((-1.0..=2.0).contains(&point[0])); // one width beyond the domain on either side
 /// }
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -78,7 +77,7 @@ struct Saved {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weights: Option<Weights>,
     reach: Reach,
-    #[serde(with = "scumble_registry::number")]
+    #[serde(with = "scumble_core::number")]
     lambda: f64,
     /// At which ε is claimed.
     delta: f64,
@@ -266,7 +265,7 @@ impl FisherBounded {
 }
 
 #[typetag::serde(name = "fisher-bounded")]
-impl Mechanism for FisherBounded {
+impl LocalMechanism for FisherBounded {
     fn domain(&self) -> &RecordDomain {
         &self.saved.domain
     }
@@ -309,16 +308,6 @@ impl Mechanism for FisherBounded {
         guarantee
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        local::release(self, table, randomness)
-    }
-
-    fn as_local(&self) -> Option<&dyn LocalMechanism> {
-        Some(self)
-    }
-}
-
-impl LocalMechanism for FisherBounded {
     fn range(&self) -> Domain {
         let flat = self.saved.domain.flat();
         let Some(noise) = &self.noise else {
@@ -438,10 +427,9 @@ register! {
         name: NAME,
         summary: "noise of least Fisher information that leaves every released feature within bounds",
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2019)",
-        side: Local,
         pace: Quick,
         parameters: Parameters,
-        design: design,
+        local: design,
         example: Example::mixed,
     };
 }
@@ -449,7 +437,9 @@ register! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::TargetDomain;
+    use scumble_core::Randomness;
+    use scumble_core::Table;
+    use scumble_core::TargetDomain;
     use serde_json::json;
 
     fn numbers(d: usize) -> RecordDomain {
@@ -479,7 +469,7 @@ mod tests {
         }
     }
 
-    /// Errata F5: no wider than the domain's own width beyond it, records at its ends are told apart for certain half of the time.
+    /// ERRATA.md, F5: no wider than the domain's own width beyond it, records at its ends are told apart for certain half of the time.
     #[test]
     fn noise_without_room_claims_no_differential_privacy_and_says_why() {
         let mechanism = FisherBounded::of_lambda(numbers(1), None, Reach::default(), 0.0, 1e-6).unwrap();
@@ -513,7 +503,7 @@ mod tests {
             if let Ok(design) = outcome {
                 let dp = design.mechanism().guarantee().local_dp(Unit::Record).cloned().unwrap();
                 assert!(dp.epsilon <= epsilon, "{dp:?}");
-                let noise = design.mechanism().as_local().unwrap().noise();
+                let noise = design.local().unwrap().noise();
                 // Gaussian noise of such an ε has a σ of some 1/√(2ε).
                 let sigma = noise.feature_variance().unwrap()[0].sqrt();
                 assert!(sigma > 0.8 / (2.0 * epsilon).sqrt(), "ε = {epsilon}: σ = {sigma}");
@@ -521,7 +511,7 @@ mod tests {
         }
     }
 
-    /// Far from its bounds it is the noise of Theorem 2.4 (errata F4).
+    /// Far from its bounds it is the noise of Theorem 2.4 (ERRATA.md, F4).
     #[test]
     fn with_distant_bounds_it_is_gaussian_noise() {
         let reach = Reach { beyond: 1000.0, ..Reach::default() };
@@ -548,7 +538,7 @@ mod tests {
         let table = Table::new(
             vec!["x1".into()],
             ndarray::Array2::from_elem((ROWS, 1), 0.25),
-            scumble_registry::Target::None,
+            scumble_core::Target::None,
         );
         let release = mechanism.release(&table.unwrap(), &mut Randomness::seeded(4)).unwrap();
         let records = release.table.records();

@@ -1,7 +1,7 @@
 //! Exact noise with bounds, from tables of integers.
 
 use scumble_accounting::{Shifted, Together};
-use scumble_registry::{AdditiveNoise, Distance, Domain, Error, Factor, Result, Stream};
+use scumble_core::{DescribedNoise, Distance, Domain, Error, Factor, Result, Stream};
 use scumble_sampling::Weighted;
 use scumble_schrodinger::GroundState;
 use std::ops::Range;
@@ -141,7 +141,7 @@ impl BoundedNoise {
     }
 
     /// What [`add`](Self::add) does. Its bounds leave it less kurtosis than Gaussian noise.
-    pub(crate) fn described(&self) -> AdditiveNoise {
+    pub(crate) fn described(&self) -> DescribedNoise {
         let variances = self.variances();
         // A number moves in its column; a level in two, of which each may have a scale of its own.
         let of_factor = |at: &Range<usize>| {
@@ -153,7 +153,7 @@ impl BoundedNoise {
             squares.sort_by(|one, other| other.total_cmp(one));
             squares.into_iter().take(2).sum::<f64>()
         };
-        AdditiveNoise {
+        DescribedNoise {
             coordinates: 0..self.tables.len(),
             distance: Distance::Root,
             scales: variances.iter().map(|variance| variance.sqrt()).collect(),
@@ -396,7 +396,7 @@ fn information(weights: &[u64], step: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::Randomness;
+    use scumble_core::Randomness;
 
     fn column(lower: f64, upper: f64) -> Column {
         Column { bounds: (0.0, 1.0), range: (lower, upper), weight: 1.0, is_level: false }

@@ -4,12 +4,12 @@ use crate::CorrelatedNoise;
 use crate::promise::without_bias;
 use ndarray::Array2;
 use schemars::JsonSchema;
-use scumble_kkt::{Machine, Records, SoftMargin};
-use scumble_registry::{
-    ASSUMED, Brief, Claim, CramerRao, Error, Example, Factor, Guarantee, Key, Law, Mechanism, Noise, Notion,
-    Randomness, RecordDomain, Release, Result, SecretKey, Table, Target, TargetDomain, Unit, in_clear,
-    register,
+use scumble_core::{
+    ASSUMED, Brief, Claim, CramerRao, CuratorMechanism, Error, Example, Factor, Guarantee, Key, Law, Noise,
+    Notion, Randomness, RecordDomain, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
+    in_clear, register,
 };
+use scumble_kkt::{Machine, Records, SoftMargin};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "fisher-correlated";
@@ -29,7 +29,7 @@ const WIDEST: f64 = 1e12;
 /// min ½‖α‖² + ½ρ(β² + ‖ξ‖²) + θ Σξᵢ, with yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0,
 ///
 /// and its multipliers, a = α* and b = ω*∘y. What leaves is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa) and G ~ N(0, m)^{q×p}
-/// ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and Wᵀb = 0, whatever is trained on it by equation (2) has the same Karush-Kuhn-Tucker
+/// ([`CorrelatedNoise`]; ERRATA.md, F8). Since Wa = 0 and Wᵀb = 0, whatever is trained on it by equation (2) has the same Karush-Kuhn-Tucker
 /// conditions (15), and so the same α*, β* and ω* (Proposition 2.9). The theorem's noise is the same for every Π; this is Π = I.
 ///
 /// # What is claimed, and why it holds
@@ -41,7 +41,7 @@ const WIDEST: f64 = 1e12;
 /// bᵢ²/bᵀb, a number from the records: it stands in the release's guarantee, and the design's says so in words.
 ///
 /// It holds for one to whom all records are unknown. One who knows the others knows their noise wⱼ, and that of a support vector too:
-/// xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ, exactly (errata F12). So the information about each column of a record, with nothing else unknown, is
+/// xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ, exactly (ERRATA.md, F12). So the information about each column of a record, with nothing else unknown, is
 /// infinite, and that is what the claim says of columns; the bound is a joint one. Beside another release of the same columns nothing is
 /// left of it, rightly: what the other one tells of the rest of the records, this one turns into the support vectors.
 ///
@@ -49,7 +49,7 @@ const WIDEST: f64 = 1e12;
 ///
 /// ```
 /// use scumble_fisher_svm::{FISHER_CORRELATED, FisherCorrelated};
-/// use scumble_registry::{Mechanism, Notion, Randomness};
+/// use scumble_core::{CuratorMechanism, Notion, Randomness};
 ///
 /// let example = (FISHER_CORRELATED.example)()?;
 /// let mechanism = FisherCorrelated::new(example.brief.domain, 1.0, 0.01, 100.0)?;
@@ -58,7 +58,7 @@ const WIDEST: f64 = 1e12;
 /// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
 /// let Notion::CramerRao(bound) = &release.guarantee.claims[0].notion else { unreachable!() };
 /// assert!(bound.error() > 300.0 && bound.error() < 100.0 * 4.0); // m(p − 1)(1 − s) of five columns
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -168,7 +168,7 @@ impl FisherCorrelated {
                 .into(),
             "the classifier itself, with every record's multiplier ω, and so Σ ωyx = α*".into(),
             format!("the largest share of one record in it, max ω²/Σω²{share}, computed from the records"),
-            "every support vector, exactly, to one who knows all other records".into(),
+            "every support vector, exactly, to one who knows all other records (ERRATA.md, F12)".into(),
             "the number of records".into(),
         ]);
         Guarantee {
@@ -228,7 +228,7 @@ impl FisherCorrelated {
 }
 
 #[typetag::serde(name = "fisher-correlated")]
-impl Mechanism for FisherCorrelated {
+impl CuratorMechanism for FisherCorrelated {
     fn domain(&self) -> &RecordDomain {
         &self.saved.domain
     }
@@ -324,10 +324,9 @@ register! {
         name: NAME,
         summary: "Gaussian noise on numbers and levels, such that the linear support vector machine stays exactly as it is",
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification, Theorem 2.10",
-        side: Curator,
         pace: Quick,
         parameters: Parameters,
-        design: design,
+        curator: design,
         example: Example::mixed,
     };
 }

@@ -1,7 +1,7 @@
 //! Gaussian noise that leaves two kinds of sums of the records as they are.
 
 use rayon::prelude::*;
-use scumble_registry::{Error, Result, Streams, local::BLOCK};
+use scumble_core::{Error, Result, Streams, local::BLOCK};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
 /// How many binary digits finer than its standard deviation the lattice is on which noise is drawn.
@@ -9,7 +9,7 @@ const FINENESS: i32 = 40;
 
 /// Gaussian noise W on q records of p values that leaves Σ bᵢxᵢ and every aᵀxᵢ as they are: the law of Theorem 2.10.
 ///
-/// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, of mean zero and variance m (errata F8). Its
+/// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, of mean zero and variance m (ERRATA.md, F8). Its
 /// covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection onto all W with Wᵀb = 0 and Wa = 0, times m. A vector of
 /// zeros keeps nothing.
 ///
@@ -18,7 +18,7 @@ const FINENESS: i32 = 40;
 ///
 /// ```
 /// use scumble_fisher_svm::CorrelatedNoise;
-/// use scumble_registry::Randomness;
+/// use scumble_core::Randomness;
 ///
 /// let noise = CorrelatedNoise::new(vec![1.0, -1.0, 2.0], vec![3.0, 4.0], 100.0)?;
 /// let mut records = [0.0; 6]; // three of two values
@@ -27,7 +27,7 @@ const FINENESS: i32 = 40;
 ///     assert!((3.0 * record[0] + 4.0 * record[1]).abs() < 1e-12);
 /// }
 /// assert!((records[0] - records[2] + 2.0 * records[4]).abs() < 1e-12);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct CorrelatedNoise {
@@ -157,7 +157,7 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_registry::Randomness;
+    use scumble_core::Randomness;
 
     const B: [f64; 4] = [1.0, -2.0, 0.0, 0.5];
     const A: [f64; 3] = [0.5, 0.0, -1.0];

@@ -5,10 +5,9 @@ use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths
 use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
-use scumble_registry::{
+use scumble_core::{
     Brief, Budget, CramerRao, Domain, Error, Example, Factor, GaussianNoise, Guarantee, Law, LocalDp,
-    LocalMechanism, Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result,
-    Stream, Table, Unit, local, register,
+    LocalMechanism, Noise, Notion, Perturbation, RecordDomain, Result, Stream, Unit, register,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -24,11 +23,11 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 /// as two of them are. A full Π takes numbers alone.
 ///
 /// It claims the whole curve δ(ε) on the domain's own bounds, and a Cramér–Rao error. The paper's Theorem 2.5 is weaker where it
-/// holds, and does not hold everywhere (errata F2): [`papers_epsilon`](Self::papers_epsilon).
+/// holds, and does not hold everywhere (ERRATA.md, F2): [`papers_epsilon`](Self::papers_epsilon).
 ///
 /// ```
 /// use scumble_fisher_svm::FisherGaussian;
-/// use scumble_registry::{Domain, Mechanism, RecordDomain, TargetDomain, Unit};
+/// use scumble_core::{Designed, Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
 ///
 /// let columns = vec!["height".into(), "weight".into()];
 /// let people = RecordDomain::new(columns, Domain::unit_box(2), TargetDomain::None)?;
@@ -37,7 +36,7 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 /// assert!((mechanism.weighted_error() - 200.0).abs() < 1e-4); // Tr(Π^{1/2})/√λ
 /// let dp = mechanism.guarantee().local_dp(Unit::Record).cloned().unwrap();
 /// assert!(dp.epsilon < mechanism.papers_epsilon(1e-6).unwrap());
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
@@ -57,7 +56,7 @@ struct Saved {
     domain: RecordDomain,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weights: Option<Weights>,
-    #[serde(with = "scumble_registry::number")]
+    #[serde(with = "scumble_core::number")]
     lambda: f64,
     /// At which ε is claimed.
     delta: f64,
@@ -149,7 +148,7 @@ impl FisherGaussian {
     }
 
     /// Designed from the error that every unbiased reconstruction shall have, E‖Π^{1/2}(x̂ − x)‖² ≥ `error` (Proposition 2.2 with
-    /// errata F11): √λ = Tr(Π^{1/2})/`error`.
+    /// ERRATA.md, F11): √λ = Tr(Π^{1/2})/`error`.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `error` is finite and above zero; else as [`of_lambda`](Self::of_lambda).
@@ -226,7 +225,7 @@ impl FisherGaussian {
     }
 
     /// A bound on E‖Π^{1/2}(x̂ − x)‖² of every unbiased estimate of a record: Tr(Π^{1/2})/√λ, but for what the lattice takes from it
-    /// (Farokhi, Proposition 2.2, with errata F11 and F14). Levels add nothing to it: they have no neighbouring values, and one who knows
+    /// (Farokhi, Proposition 2.2, with ERRATA.md, F11 and F14). Levels add nothing to it: they have no neighbouring values, and one who knows
     /// that they are levels may err by next to nothing. 0 at λ = ∞.
     pub fn weighted_error(&self) -> f64 {
         let Some(noise) = &self.noise else {
@@ -243,7 +242,7 @@ impl FisherGaussian {
     }
 
     /// The ε of the paper's Theorem 2.5 at `delta`, s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times the largest width of a
-    /// feature; none where s > 2, for there the theorem is false (errata F2). It is shown beside the claim and never claimed.
+    /// feature; none where s > 2, for there the theorem does not hold for every δ (ERRATA.md, F2). It is shown beside the claim and never claimed.
     pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
         let s = self.papers_scale().value;
         (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))
@@ -308,13 +307,21 @@ impl FisherGaussian {
             Some(epsilon) => format!(
                 "; Theorem 2.5 of the paper, which follows from it, has ε = {epsilon:.4} at this δ ({s})"
             ),
-            None => format!("; Theorem 2.5 of the paper says nothing here ({s}, and it holds for s ≤ 2)"),
+            None => format!(
+                "; Theorem 2.5 of the paper says nothing here ({s}; its proof needs s ≤ 2: ERRATA.md, F2)"
+            ),
         }
     }
 }
 
+/// Replaces `features` by `map` of them.
+fn replace(features: &mut [f64], map: impl FnOnce(ArrayView1<f64>) -> Array1<f64>) {
+    let mapped = map(ArrayView1::from(&*features));
+    features.iter_mut().zip(mapped).for_each(|(x, y)| *x = y);
+}
+
 #[typetag::serde(name = "fisher-gaussian")]
-impl Mechanism for FisherGaussian {
+impl LocalMechanism for FisherGaussian {
     fn domain(&self) -> &RecordDomain {
         &self.saved.domain
     }
@@ -331,8 +338,10 @@ impl Mechanism for FisherGaussian {
         );
         let mut weighted = String::new();
         if self.saved.weights.is_some() {
-            weighted =
-                format!("; E‖Π^{{1/2}}(x̂ − x)‖² is at least {:.4} (errata F11)", self.weighted_error());
+            weighted = format!(
+                "; E‖Π^{{1/2}}(x̂ − x)‖² is at least {:.4} (the weight is Π^{{1/2}}, not the printed Π: ERRATA.md, F11)",
+                self.weighted_error()
+            );
         }
         let bound = format!(
             "Proposition 2.2 of Farokhi, for lattice noise by Hammersley (1950) and Chapman and Robbins (1951){weighted}"
@@ -344,22 +353,6 @@ impl Mechanism for FisherGaussian {
         of_features(&self.saved.domain, claims)
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        local::release(self, table, randomness)
-    }
-
-    fn as_local(&self) -> Option<&dyn LocalMechanism> {
-        Some(self)
-    }
-}
-
-/// Replaces `features` by `map` of them.
-fn replace(features: &mut [f64], map: impl FnOnce(ArrayView1<f64>) -> Array1<f64>) {
-    let mapped = map(ArrayView1::from(&*features));
-    features.iter_mut().zip(mapped).for_each(|(x, y)| *x = y);
-}
-
-impl LocalMechanism for FisherGaussian {
     fn range(&self) -> Domain {
         let flat = self.saved.domain.flat();
         let Some(Image { ball, .. }) = &self.image else {
@@ -454,10 +447,9 @@ register! {
         name: NAME,
         summary: "Gaussian noise on every feature, of least Fisher information for its size",
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2019)",
-        side: Local,
         pace: Quick,
         parameters: Parameters,
-        design: design,
+        local: design,
         example: Example::mixed,
     };
 }
@@ -467,7 +459,9 @@ mod tests {
     use super::*;
     use ndarray::array;
     use proptest::prelude::*;
-    use scumble_registry::{Target, TargetDomain};
+    use scumble_core::local;
+    use scumble_core::{Randomness, Table};
+    use scumble_core::{Target, TargetDomain};
     use serde_json::json;
     use std::collections::BTreeMap;
 
@@ -539,7 +533,7 @@ mod tests {
         assert!((mechanism.scales()[0] / (2f64.sqrt() * 3.7306316348159463) - 1.0).abs() < 1e-7);
     }
 
-    /// Errata F2: λ such that s = 10; the paper prints ε = 58 at δ = 10⁻⁵, where the true δ is 0.19.
+    /// ERRATA.md, F2: λ such that s = 10; the paper prints ε = 58 at δ = 10⁻⁵, where the true δ is 0.19.
     #[test]
     fn the_papers_theorem_is_shown_where_it_holds_and_nowhere_else() {
         let of_scale = |s: f64| FisherGaussian::of_lambda(numbers(1), None, s.powi(4), 1e-5).unwrap();

@@ -1,6 +1,6 @@
 //! What noise on the features promises.
 
-use scumble_registry::{Domain, Error, Guarantee, Notion, RecordDomain, Result};
+use scumble_core::{Domain, Error, Guarantee, Notion, RecordDomain, Result};
 
 /// The features of a point of the flat domain, d of its values.
 ///
@@ -30,12 +30,12 @@ pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, Strin
 }
 
 /// What a Cramér–Rao bound over `domain` does not say: a guess with a bias may do better, and where the domain's centre is never so far
-/// off, the bound says nothing (errata F13).
+/// off, the bound says nothing (ERRATA.md, F13).
 pub(crate) fn without_bias(domain: &Domain, bound: f64) -> String {
     let farthest = domain.squared_radius();
     let vacuous = if bound > farthest { ", less than is promised: the bound is vacuous" } else { "" };
     format!(
         "the guess has no bias; the centre of the domain, which has one, is never further off than a squared error of \
-         {farthest:.4}{vacuous}"
+         {farthest:.4}{vacuous} (ERRATA.md, F13)"
     )
 }

@@ -3,7 +3,7 @@
 use faer::{Mat, Side};
 use ndarray::{Array1, Array2};
 use schemars::JsonSchema;
-use scumble_registry::{Domain, Error, Factor, Result, nearest_name};
+use scumble_core::{Domain, Error, Factor, Result, nearest_name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;

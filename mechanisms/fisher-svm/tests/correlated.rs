@@ -3,12 +3,13 @@
 use ndarray::{Array1, Array2, Axis};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use scumble_core::{
+    Brief, Budget, CramerRao, CuratorMechanism, Designed, Domain, Error, Guarantee, Notion, Randomness,
+    RecordDomain, Release, Result, Table, Target, TargetDomain, Unit,
+};
 use scumble_fisher_svm::{FISHER_CORRELATED, FisherCorrelated};
 use scumble_kkt::{Machine, Records, SoftMargin};
-use scumble_registry::{
-    Brief, Budget, CramerRao, Domain, Error, Guarantee, Key, Mechanism, Notion, Randomness, RecordDomain,
-    Release, Result, Table, Target, TargetDomain, Unit, conformance,
-};
+use scumble_testing::conformance;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -179,7 +180,7 @@ fn wdbc() -> Option<(RecordDomain, Table)> {
     );
     let file = folder.join("wdbc/wdbc.csv");
     let Ok(text) = std::fs::read_to_string(&file) else {
-        eprintln!("skipped: {} is not there; SCUMBLE_DATA says where the data lie", file.display());
+        scumble_skip::missing(file.display());
         return None;
     };
     let rows: Vec<Vec<f64>> = text
@@ -225,7 +226,7 @@ fn what_is_disclosed_is_and_who_knows_the_others_knows_every_support_vector() {
     assert!((scores - clean).iter().all(|off| off.abs() < 1e-6));
     let sum = Array1::from(b.clone()).dot(table.records());
     assert!((sum - &alpha).iter().all(|off| off.abs() < 1e-6));
-    // x = x̄ + Σ bw/b over the others, whose noise w she knows (errata F12).
+    // x = x̄ + Σ bw/b over the others, whose noise w she knows (ERRATA.md, F12).
     let noise = released.records() - table.records();
     let support: Vec<usize> = (0..b.len()).filter(|at| b[*at].abs() > 1e-3).collect();
     assert!(support.len() >= 3, "{b:?}");
@@ -287,13 +288,13 @@ fn a_design_has_no_number_from_the_data_and_a_seeded_release_no_claim() {
 #[test]
 fn a_bound_beyond_the_domain_is_called_vacuous_and_the_default_is_not() {
     let (domain, table) = two_clouds(1);
-    let says = |mechanism: &dyn Mechanism| {
+    let says = |mechanism: &Designed| {
         let release = mechanism.release(&table, &mut Randomness::from_os().unwrap()).unwrap();
         release.guarantee.to_string().contains("vacuous")
     };
     let radius = domain.features().squared_radius();
-    assert!(says(&mechanism(&domain, 10.0 * radius)));
-    assert!(!says(&mechanism(&domain, 0.9 * radius)));
+    assert!(says(&Designed::curator(mechanism(&domain, 10.0 * radius))));
+    assert!(!says(&Designed::curator(mechanism(&domain, 0.9 * radius))));
     let brief = Brief::new(domain, Budget::pure(1.0).unwrap());
     assert!(!says(FISHER_CORRELATED.design(&Value::Null, &brief).unwrap().mechanism()));
 }
@@ -305,8 +306,12 @@ fn the_key_gives_clean_records_moved_into_the_domain() {
     assert_eq!(release.key.view(&table).unwrap(), table);
     let outside =
         Table::new(table.columns().to_vec(), table.records() * 1e6, table.target().clone()).unwrap();
-    let saved =
-        Key::load(&release.key.save("a passphrase").unwrap().unwrap(), "a passphrase", "key.json").unwrap();
+    let saved = scumble_custody::key::load(
+        &scumble_custody::key::save(&release.key, "a passphrase").unwrap().unwrap(),
+        "a passphrase",
+        "key.json",
+    )
+    .unwrap();
     for row in saved.view(&outside).unwrap().records().outer_iter() {
         assert!(domain.features().contains(&row.to_vec()));
     }
@@ -400,6 +405,6 @@ fn parameters_out_of_range_are_refused_and_a_saved_one_is_checked_when_it_is_rea
     {
         let changed = saved.replace(from, to);
         assert_ne!(changed, saved);
-        assert!(serde_json::from_str::<Box<dyn Mechanism>>(&changed).is_err(), "{changed} was accepted");
+        assert!(serde_json::from_str::<Designed>(&changed).is_err(), "{changed} was accepted");
     }
 }

@@ -1,8 +1,8 @@
 //! Time and memory at the size of Adult, 48,842 records of 100 numbers: alone in its process, whose memory it reads.
 
 use ndarray::{Array1, Array2};
+use scumble_core::{CuratorMechanism, Domain, Randomness, RecordDomain, Table, Target, TargetDomain};
 use scumble_fisher_svm::{CorrelatedNoise, FisherCorrelated};
-use scumble_registry::{Domain, Mechanism, Randomness, RecordDomain, Table, Target, TargetDomain};
 use std::time::Instant;
 
 const RECORDS: usize = 48_842;

@@ -1,7 +1,7 @@
 //! How features are written for networks.
 
 use ndarray::{Array2, ArrayView2};
-use scumble_registry::{Domain, Error, Factor, Result};
+use scumble_core::{Domain, Error, Factor, Result};
 use serde::{Deserialize, Serialize};
 
 /// How one feature is written for an encoder, and read from what a decoder says of it.
@@ -83,14 +83,14 @@ fn logistic(y: f64) -> f64 {
 /// ```
 /// use ndarray::array;
 /// use scumble_latent::{Lens, Scale};
-/// use scumble_registry::Domain;
+/// use scumble_core::Domain;
 ///
 /// let people = Domain::product([Domain::interval(0.0, 100.0)?, Domain::one_hot(2)?])?;
 /// let age = Scale::Share { lower: 0.0, upper: 100.0 };
 /// let lens = Lens::of(vec![age, Scale::Level, Scale::Level], &people)?;
 /// assert_eq!(lens.write(array![[25.0, 1.0, 0.0]].view()), array![[0.25, 1.0, 0.0]]);
 /// assert_eq!(lens.read(array![[0.0, 3.0, 3.0]], &people), array![[50.0, 0.5, 0.5]]);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -2,12 +2,11 @@
 
 use crate::Lens;
 use ndarray::{Array2, ArrayView2};
-use scumble_neural::{Activation, Network};
-use scumble_registry::{
+use scumble_core::{
     AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp,
-    LocalMechanism, Mechanism, Noise, Notion, Perturbation, Randomness, RecordDomain, Release, Result,
-    ShapedBy, Stream, Table, Unit, local,
+    LocalMechanism, Noise, Notion, Perturbation, RecordDomain, Result, ShapedBy, Stream, Unit,
 };
+use scumble_neural::{Activation, Network};
 use serde::{Deserialize, Serialize};
 
 /// What a [`LatentLaplace`] is made of, and all that a saved one holds.
@@ -26,7 +25,7 @@ pub struct Parts {
     /// From noisy latents (Z) to estimates of the features (d).
     pub decoder: Network<f64>,
     /// ε; infinity for no noise.
-    #[serde(with = "scumble_registry::number")]
+    #[serde(with = "scumble_core::number")]
     pub epsilon: f64,
     /// What is released.
     pub level: Level,
@@ -79,13 +78,13 @@ pub struct VolunteersClaim {
 /// released is that, or the decoder's estimate x̂ of the features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1).
 /// The target leaves as it is.
 ///
-/// The claim holds for **every** record of the domain, for it rests on the set of latents alone (errata T2): encoder and decoder may be
+/// The claim holds for **every** record of the domain, for it rests on the set of latents alone (ERRATA.md, T2): encoder and decoder may be
 /// anything, and be shaped by anybody's records.
 ///
 /// ```
 /// use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts};
 /// use scumble_neural::{Activation, Architecture, Network};
-/// use scumble_registry::{Domain, Mechanism, RecordDomain, ShapedBy, TargetDomain, Unit};
+/// use scumble_core::{Domain, LocalMechanism, RecordDomain, ShapedBy, TargetDomain, Unit};
 ///
 /// let people = RecordDomain::new(vec!["age".into(), "wage".into()], Domain::unit_box(2), TargetDomain::None)?;
 /// let network = |inputs: usize, outputs: usize, weights: [f64; 2]| {
@@ -107,7 +106,7 @@ pub struct VolunteersClaim {
 /// .try_into()?;
 /// assert_eq!(mechanism.noise_variance(), 2.0 * 0.5_f64.powi(2));
 /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 2.0);
-/// # Ok::<(), scumble_registry::Error>(())
+/// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
@@ -283,7 +282,7 @@ pub fn predict(network: &Network<f64>, records: ArrayView2<f64>) -> Result<Array
 }
 
 #[typetag::serde(name = "latent-laplace")]
-impl Mechanism for LatentLaplace {
+impl LocalMechanism for LatentLaplace {
     fn domain(&self) -> &RecordDomain {
         &self.parts.domain
     }
@@ -326,16 +325,6 @@ impl Mechanism for LatentLaplace {
         Guarantee { shaped_by: *shaped_by, ..guarantee }
     }
 
-    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        local::release(self, table, randomness)
-    }
-
-    fn as_local(&self) -> Option<&dyn LocalMechanism> {
-        Some(self)
-    }
-}
-
-impl LocalMechanism for LatentLaplace {
     fn range(&self) -> Domain {
         self.range.clone()
     }
@@ -424,8 +413,8 @@ impl LocalMechanism for LatentLaplace {
 mod tests {
     use super::*;
     use ndarray::array;
+    use scumble_core::{Neighbours, TargetDomain};
     use scumble_neural::Architecture;
-    use scumble_registry::{Neighbours, TargetDomain};
 
     #[test]
     fn what_a_design_says_of_its_volunteers_is_marked_as_the_designers_word() {

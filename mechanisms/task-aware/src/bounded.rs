@@ -1,16 +1,16 @@
 //! Latents that are bounded by construction, trained end to end through fresh noise.
 
+use crate::PAPER;
 use crate::chain::{Chain, training_noise, unfit};
 use crate::gradient::{Trainer, latent_dim, lesson, not_negative, trained_example};
-use crate::linear::PAPER;
 use crate::set::between;
 use crate::training::{Hidden, Training, TrainingParameters};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use schemars::JsonSchema;
+use scumble_core::{Brief, DifferentiableTask, Error, Randomness, Result, Stream, Table, register};
 use scumble_latent::LatentLaplace;
 use scumble_neural::{Activation, Batches, Network};
-use scumble_registry::{Brief, DifferentiableTask, Error, Randomness, Result, Stream, Table, register};
 use serde::Deserialize;
 
 const NAME: &str = "task-aware-bounded";
@@ -194,10 +194,9 @@ register! {
         name: NAME,
         summary: "latents bounded by construction, encoder and decoder trained together through fresh noise",
         paper: PAPER,
-        side: Local,
         pace: Slow,
         parameters: Parameters,
-        design: design,
+        local: design,
         example: || trained_example(serde_json::json!({
             "latent_dim": 2, "weight_decay": 1e-3, "training": {"epochs": 100, "task_epochs": 20, "learning_rate": 0.01}
         })),

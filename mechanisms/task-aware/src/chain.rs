@@ -2,8 +2,8 @@
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::Rng;
+use scumble_core::{DifferentiableTask, Error, Result, Stream, Table};
 use scumble_neural::{Network, Pass};
-use scumble_registry::{DifferentiableTask, Error, Result, Stream, Table};
 
 /// What is trained, with the memory of a step.
 pub(crate) struct Chain {

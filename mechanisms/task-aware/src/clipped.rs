@@ -1,6 +1,8 @@
-//! Each latent clipped to a box of its own, chosen for the least loss (errata T5).
+//! Each latent clipped to a box of its own, chosen for the least loss (ERRATA.md, T5).
 
-use crate::linear::{PAPER, Whitened, affine, checked_latent_dim, example};
+use crate::PAPER;
+use crate::affine::affine;
+use crate::linear::{Whitened, checked_latent_dim, example};
 use crate::sample::{Sample, solve_right, squared_norm, volunteers};
 use crate::set::between;
 use crate::task::{linear_task, released_by};
@@ -9,8 +11,8 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 use schemars::JsonSchema;
+use scumble_core::{Brief, Result, register};
 use scumble_latent::LatentLaplace;
-use scumble_registry::{Brief, Result, register};
 use serde::Deserialize;
 use std::cell::{Cell, RefCell};
 
@@ -277,10 +279,9 @@ register! {
         name: NAME,
         summary: "linear latents, each clipped to a box of its own that is chosen for the least loss, with Laplace noise",
         paper: PAPER,
-        side: Local,
         pace: Quick,
         parameters: Parameters,
-        design: design,
+        local: design,
         example: example,
     };
 }

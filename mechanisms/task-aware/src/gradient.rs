@@ -1,19 +1,20 @@
 //! Encoders and decoders that are trained through noise: Algorithm 1, and both benchmark approaches (Section A.7.4).
 
+use crate::PAPER;
+use crate::affine::affine;
 use crate::chain::{Chain, training_noise, unfit};
-use crate::linear::{PAPER, affine};
 use crate::sample::volunteers;
 use crate::set::Latents;
 use crate::task::released_by;
 use crate::training::{Hidden, Training, TrainingParameters, differentiable_task};
 use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
-use scumble_latent::{LatentLaplace, predict};
-use scumble_neural::{Activation, Batches, Network};
-use scumble_registry::{
-    Brief, DifferentiableTask, Domain, Error, Example, LaplaceNoise, Mechanism, Randomness, Result, Table,
+use scumble_core::{
+    Brief, Designed, DifferentiableTask, Domain, Error, Example, LaplaceNoise, Randomness, Result, Table,
     Volunteers, register,
 };
+use scumble_latent::{LatentLaplace, predict};
+use scumble_neural::{Activation, Batches, Network};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -285,7 +286,7 @@ pub(crate) fn task_agnostic(
 /// # Errors
 /// [`Error::Shape`] for records that it, or the task, does not take.
 pub fn expected_loss(
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     task: &dyn DifferentiableTask,
     table: &Table,
     draws: usize,
@@ -317,10 +318,9 @@ register! {
         name: NAME,
         summary: "encoder and decoder trained by turns with fresh noise, for any task with a gradient (Algorithm 1)",
         paper: PAPER,
-        side: Local,
         pace: Slow,
         parameters: Parameters,
-        design: design,
+        local: design,
         example: || trained_example(serde_json::json!({
             "latent_dim": 2, "training": {"epochs": 20, "steps": 5, "task_epochs": 20, "learning_rate": 0.01}
         })),

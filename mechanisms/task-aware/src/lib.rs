@@ -10,6 +10,7 @@
 //! | `task-aware-gradient` | encoder and decoder trained by turns with fresh noise (Algorithm 1) |
 //! | `task-aware-linear` | the near-optimal linear encoder of Theorem 1 |
 
+mod affine;
 mod bounded;
 mod chain;
 mod clipped;
@@ -28,6 +29,9 @@ pub use linear::{PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_LINEAR};
 pub use network_task::NetworkTask;
 pub use sample::Sample;
 pub use set::Sensitivity;
+
+const PAPER: &str =
+    "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
 
 /// The README's example runs.
 #[cfg(doctest)]

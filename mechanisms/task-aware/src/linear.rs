@@ -1,16 +1,16 @@
 //! Linear encoders with the best linear decoder: Theorem 1, and both benchmark approaches (Section A.7).
 
-use crate::gradient;
+use crate::affine::affine;
 use crate::sample::{Eigen, Sample, squared_norm, volunteers};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task, released_by};
 use crate::training::{Training, TrainingParameters};
+use crate::{PAPER, gradient};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
+use scumble_core::{Brief, Domain, Error, Example, LaplaceNoise, Result, Task, Volunteers, register};
 use scumble_kkt::Waterfilling;
 use scumble_latent::LatentLaplace;
-use scumble_neural::{Activation, Architecture, Network};
-use scumble_registry::{Brief, Domain, Error, Example, LaplaceNoise, Result, Task, Volunteers, register};
 use serde::Deserialize;
 
 /// A linear encoder v = A(x − μ) (Z × n), and where its latents lie.
@@ -45,14 +45,6 @@ impl Encoder<'_> {
         let encoder = affine(&self.map, (self.constant() - &origin).view())?;
         released_by(brief, encoder, set, affine(&decoder, constant.view())?)
     }
-}
-
-/// The network of one layer that is x ↦ Mx + c.
-pub(crate) fn affine(matrix: &Array2<f64>, constant: ArrayView1<f64>) -> Result<Network<f64>> {
-    let (outputs, inputs) = matrix.dim();
-    let architecture = Architecture::new(inputs).layer(outputs, Activation::Identity);
-    let parameters = matrix.iter().copied().chain(constant.iter().copied()).collect();
-    Network::from_parameters(architecture, parameters).map_err(|problem| Error::shape(problem.to_string()))
 }
 
 /// The task in whitened coordinates: P = KL (m × r).
@@ -235,9 +227,6 @@ fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief
     encoder.designed(brief, &sample, latents)
 }
 
-pub(crate) const PAPER: &str =
-    "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
-
 /// Three numbers of which two combinations count, of volunteers whose data are public.
 pub(crate) fn example() -> Result<Example> {
     let mut example = Example::numbers()?;
@@ -252,10 +241,9 @@ register! {
         name: LINEAR,
         summary: "linear latents, scaled by what the task needs of each, with Laplace noise (Theorem 1)",
         paper: PAPER,
-        side: Local,
         pace: Quick,
         parameters: Linear,
-        design: task_aware,
+        local: task_aware,
         example: example,
     };
 }
@@ -266,10 +254,9 @@ register! {
         name: PRIVACY,
         summary: "the task's principal components at equal scale, with Laplace noise: an encoder that never heard of it",
         paper: PAPER,
-        side: Local,
         pace: Quick,
         parameters: Parameters,
-        design: privacy_agnostic,
+        local: privacy_agnostic,
         example: example,
     };
 }
@@ -280,10 +267,9 @@ register! {
         name: TASK,
         summary: "Laplace noise on the features themselves, then the best linear decoder of volunteers' records",
         paper: PAPER,
-        side: Local,
         pace: Quick,
         parameters: OfFeatures,
-        design: task_agnostic,
+        local: task_agnostic,
         example: example,
     };
 }

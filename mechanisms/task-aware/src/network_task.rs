@@ -1,8 +1,8 @@
 //! Tasks that a network solves.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
+use scumble_core::{DifferentiableTask, Error, Result, Table, Target};
 use scumble_neural::{Loss, Network, Pass};
-use scumble_registry::{DifferentiableTask, Error, Result, Table, Target};
 
 /// A frozen network f of d inputs: what counts is how far f(x̂) is from the target y. Of a real target that is (f(x̂) − y)²; of a vector the sum over its
 /// entries; of classes the cross-entropy, where one output is the logit of the second of two classes, and K outputs are those of a softmax.

@@ -2,9 +2,9 @@
 
 use faer::{Mat, Side};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-use scumble_registry::{Brief, Error, Result, Table, Volunteers};
+use scumble_core::{Brief, Error, Result, Table, Volunteers};
 
-/// Of the columns' correlations: directions of less than this share of the largest variance are none (errata T4).
+/// Of the columns' correlations: directions of less than this share of the largest variance are none (ERRATA.md, T4).
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// Records (N × n), with their mean and their covariance, divided by N.

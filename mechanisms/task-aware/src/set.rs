@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 use schemars::JsonSchema;
-use scumble_registry::{Domain, Factor, Result};
+use scumble_core::{Domain, Factor, Result};
 use scumble_sensitivity::{sign_bounds, signs};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ const MOST_SIGNED: usize = 12;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sensitivity {
-    /// The volunteers': others, where they lie further out, are moved towards theirs (errata T2).
+    /// The volunteers': others, where they lie further out, are moved towards theirs (ERRATA.md, T2).
     #[default]
     Empirical,
     /// Everybody's of the domain.
@@ -31,7 +31,7 @@ impl Latents {
     /// and else a box or an ℓ₁ ball, whichever has the smaller diameter.
     ///
     /// # Errors
-    /// [`Error::Domain`](scumble_registry::Error::Domain) for points that are too far apart.
+    /// [`Error::Domain`](scumble_core::Error::Domain) for points that are too far apart.
     pub(crate) fn of_points(points: ArrayView2<f64>) -> Result<Self> {
         let latents = points.ncols();
         let center = points.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(latents));

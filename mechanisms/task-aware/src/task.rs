@@ -2,9 +2,9 @@
 
 use crate::sample::{Sample, solve_right};
 use ndarray::{Array2, Axis};
+use scumble_core::{Brief, Domain, Error, Result, Table, Target, Task};
 use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts};
 use scumble_neural::Network;
-use scumble_registry::{Brief, Domain, Error, Result, Table, Target, Task};
 
 /// What was designed for the brief's task: latents in `set`, and estimates of the features by `decoder`.
 pub(crate) fn released_by(

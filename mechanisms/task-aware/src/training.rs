@@ -3,10 +3,10 @@
 use crate::network_task::{LinearTask, NetworkTask, Wanted};
 use crate::task::{check, ignores_everything};
 use schemars::JsonSchema;
+use scumble_core::{Brief, DifferentiableTask, Error, Result, Table, Target, TargetDomain, Task, size};
 use scumble_neural::{
     Activation, Adam, Architecture, Examples, Initialisation, Network, Optimiser, Training as Fitting,
 };
-use scumble_registry::{Brief, DifferentiableTask, Error, Result, Table, Target, TargetDomain, Task, size};
 use serde::Deserialize;
 use std::sync::Arc;
 

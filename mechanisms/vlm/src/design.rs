@@ -5,14 +5,15 @@ use crate::model::Shape;
 use crate::private::{Promise, PromiseParameters};
 use crate::requirements::check_shareable;
 use crate::training::{Lesson, Plain, PosteriorScale, Trained, single};
+use crate::validation::{positive, refuse, some};
 use crate::{NAME, PAPER};
 use ndarray::{ArrayView1, ArrayView2};
 use schemars::JsonSchema;
-use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts, Scale};
-use scumble_neural::Network;
-use scumble_registry::{
+use scumble_core::{
     Brief, Domain, Error, Example, Factor, LaplaceNoise, Result, Table, Volunteers, register, size,
 };
+use scumble_latent::{Aim, LatentLaplace, Lens, Level, Parts, Scale};
+use scumble_neural::Network;
 use serde::Deserialize;
 
 /// Parameters of `vlm`.
@@ -82,23 +83,6 @@ const TRAINED: usize = 2 * (4 * 4 + 8);
 const MARGIN: f64 = 0.01;
 /// Less of the noise's variance than this in the means of all latents, and these say nothing.
 const COLLAPSED: f64 = 1e-3;
-
-fn refuse<T>(problem: impl Into<String>) -> Result<T> {
-    Err(Error::Parameter { plugin: NAME.into(), problem: problem.into() })
-}
-
-/// That a number is finite and above zero.
-pub(crate) fn positive(name: &str, value: f64) -> Result<f64> {
-    if value.is_finite() && value > 0.0 {
-        return Ok(value);
-    }
-    refuse(format!("{name} must be finite and above zero, and {value} is not"))
-}
-
-/// That a count is one or more.
-pub(crate) fn some(name: &str, count: usize) -> Result<usize> {
-    if count > 0 { Ok(count) } else { refuse(format!("{name} must be one or more, and 0 is not")) }
-}
 
 impl Parameters {
     fn shape(&self, d: usize) -> Result<Shape> {
@@ -290,10 +274,9 @@ register! {
         name: NAME,
         summary: "a few latents that a variational autoencoder learned to be noised, or records decoded from them",
         paper: PAPER,
-        side: Local,
         pace: Slow,
         parameters: Parameters,
-        design: |parameters: Parameters, brief: &Brief| design(&parameters, brief),
+        local: |parameters: Parameters, brief: &Brief| design(&parameters, brief),
         example: example,
     };
 }

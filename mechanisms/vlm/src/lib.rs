@@ -14,6 +14,7 @@ mod posterior;
 mod private;
 mod requirements;
 mod training;
+mod validation;
 
 pub use design::{Numbers, Parameters, Released, VLM, design};
 pub use private::{Descent, NeighboursParameter, PromiseParameters};

@@ -2,21 +2,21 @@
 
 use ndarray::{Array2, ArrayView2};
 use num_traits::Float;
+use scumble_core::Domain;
 use scumble_latent::{Lens, Scale};
 use scumble_neural::Real;
-use scumble_registry::Domain;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
 /// p(x|z) of features on the scales of a lens: a product over numbers and categories.
 #[derive(Debug, Clone)]
 pub(crate) struct Likelihood {
-    blocks: Vec<(Range<usize>, Law)>,
+    blocks: Vec<(Range<usize>, Family)>,
     variance: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Law {
+enum Family {
     /// Each feature is normal around what is said, all with one variance.
     Gaussian,
     /// Each feature is a share, of which the logit is said.
@@ -28,16 +28,16 @@ enum Law {
 impl Likelihood {
     /// That of features of `domain`, written through `lens`; where they are normal, with this variance on their scales.
     pub(crate) fn of(lens: &Lens, domain: &Domain, variance: f64) -> Self {
-        let mut blocks: Vec<(Range<usize>, Law)> = vec![];
+        let mut blocks: Vec<(Range<usize>, Family)> = vec![];
         for (at, _) in domain.factors() {
             let law = match lens.scales().get(at.start) {
-                Some(Scale::Level) => Law::Categorical,
-                Some(Scale::Share { .. }) => Law::Bernoulli,
-                _ => Law::Gaussian,
+                Some(Scale::Level) => Family::Categorical,
+                Some(Scale::Share { .. }) => Family::Bernoulli,
+                _ => Family::Gaussian,
             };
             match blocks.last_mut() {
                 // Numbers side by side are one block.
-                Some((before, last)) if *last == law && law != Law::Categorical => before.end = at.end,
+                Some((before, last)) if *last == law && law != Family::Categorical => before.end = at.end,
                 _ => blocks.push((at, law)),
             }
         }
@@ -56,14 +56,14 @@ impl Likelihood {
                 let record = record.slice(ndarray::s![at.clone()]);
                 let mut said = said.slice_mut(ndarray::s![at.clone()]);
                 match law {
-                    Law::Gaussian => {
+                    Family::Gaussian => {
                         for (y, &x) in said.iter_mut().zip(&record) {
                             let error = *y - x;
                             sum += half * precision * error * error + half_log;
                             *y = share * precision * error;
                         }
                     }
-                    Law::Bernoulli => {
+                    Family::Bernoulli => {
                         for (y, &x) in said.iter_mut().zip(&record) {
                             // ln(1 + e^y) and 1/(1 + e^−y), by what does not overflow.
                             let left = Float::exp(-Float::abs(*y));
@@ -72,7 +72,7 @@ impl Likelihood {
                             *y = share * (of_one - x);
                         }
                     }
-                    Law::Categorical => {
+                    Family::Categorical => {
                         let most = said.fold(T::neg_infinity(), |a, &b| Float::max(a, b));
                         let weights: T = said.iter().map(|&y| Float::exp(y - most)).sum();
                         let log = most + Float::ln(weights);

@@ -103,8 +103,8 @@ mod tests {
     use ndarray::array;
     use rand::SeedableRng;
     use rand_chacha::ChaCha20Rng;
+    use scumble_core::Domain;
     use scumble_latent::{Lens, Scale};
-    use scumble_registry::Domain;
 
     /// Every parameter's gradient, and that of ln b, against differences of the loss under the same noise.
     #[test]

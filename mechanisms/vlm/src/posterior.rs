@@ -14,7 +14,7 @@ pub(crate) fn standard_noise<T: Real>((n, latents): (usize, usize), generator: &
     })
 }
 
-/// The clip ν: points beyond the ℓ₁ ball of radius l are rescaled onto it, and so no two means are further than 2l apart (errata V3).
+/// The clip ν: points beyond the ℓ₁ ball of radius l are rescaled onto it, and so no two means are further than 2l apart (ERRATA.md, V3).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clip<T> {
     pub(crate) l1_bound: T,
@@ -62,7 +62,7 @@ fn sign<T: Real>(x: T) -> T {
     }
 }
 
-/// Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, 1/√2)) of one record's means (Z), with Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (errata V2); its gradient by μ,
+/// Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, 1/√2)) of one record's means (Z), with Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (ERRATA.md, V2); its gradient by μ,
 /// times `share`, is added to `slopes` (Z). Returned are it and its derivative by ln b.
 pub(crate) fn divergence<T: Real>(
     means: ArrayView1<T>,
@@ -86,6 +86,7 @@ pub(crate) fn divergence<T: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::relative_eq;
     use ndarray::{Array1, array};
     use proptest::prelude::*;
 
@@ -119,10 +120,6 @@ mod tests {
         assert!(f64::abs(none) < 1e-15 && f64::abs(by_log_scale) < 1e-15, "{none} {by_log_scale}");
     }
 
-    fn near(found: f64, wanted: f64) -> bool {
-        (found - wanted).abs() < 1e-6 * (1.0 + wanted.abs())
-    }
-
     proptest! {
         #[test]
         fn gradients_of_the_divergence_are_its_differences(mean in -4.0..4.0_f64, log_scale in -2.0..2.0_f64) {
@@ -131,8 +128,10 @@ mod tests {
             let mut slope = Array1::zeros(1);
             let (_, by_log_scale) = divergence(array![mean].view(), log_scale.exp(), 0.5, slope.view_mut());
             let step = 1e-5;
-            prop_assert!(near(2.0 * slope[0], (at(mean + step, log_scale) - at(mean - step, log_scale)) / (2.0 * step)));
-            prop_assert!(near(by_log_scale, (at(mean, log_scale + step) - at(mean, log_scale - step)) / (2.0 * step)));
+            let difference = (at(mean + step, log_scale) - at(mean - step, log_scale)) / (2.0 * step);
+            prop_assert!(relative_eq!(2.0 * slope[0], difference, epsilon = 1e-6, max_relative = 1e-6));
+            let difference = (at(mean, log_scale + step) - at(mean, log_scale - step)) / (2.0 * step);
+            prop_assert!(relative_eq!(by_log_scale, difference, epsilon = 1e-6, max_relative = 1e-6));
         }
 
         #[test]
@@ -150,7 +149,8 @@ mod tests {
             clip.chain(row(&head).view(), &mut found);
             for at in 0..3 {
                 let moved = |by: f64| { let mut moved = head.clone(); moved[at] += by; along(&moved) };
-                prop_assert!(near(found[[0, at]], (moved(1e-5) - moved(-1e-5)) / 2e-5));
+                let difference = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                prop_assert!(relative_eq!(found[[0, at]], difference, epsilon = 1e-6, max_relative = 1e-6));
             }
             prop_assert!(clip.apply(row(&head).view()).mapv(f64::abs).sum() <= 1.5 + 1e-12);
         }

@@ -1,15 +1,15 @@
 //! A guarantee for the volunteers: the whole model is trained by DP-Adam or DP-SGD.
 
 use crate::NAME;
-use crate::design::{positive, some};
 use crate::training::{Lesson, PosteriorScale, Trained, wrong};
+use crate::validation::{positive, some};
 use schemars::JsonSchema;
 use scumble_accounting::Neighbours;
 use scumble_accounting::calibrate::{self, Target};
+use scumble_core::{CentralDp, Error, Randomness, Result, check_delta, size};
 use scumble_latent::VolunteersClaim;
 use scumble_neural::{Adam, Optimiser, Sgd};
 use scumble_private::{PrivateTraining, Spent};
-use scumble_registry::{CentralDp, Error, Randomness, Result, check_delta, size};
 use serde::Deserialize;
 
 /// What is guaranteed to volunteers, and how: encoder and decoder are trained together with per-example gradients that are clipped,

@@ -2,8 +2,8 @@
 
 use crate::NAME;
 use schemars::JsonSchema;
+use scumble_core::{Error, Result, ShapedBy};
 use scumble_latent::Level;
-use scumble_registry::{Error, Result, ShapedBy};
 use serde::{Deserialize, Serialize};
 
 /// What a design is used for.

@@ -8,8 +8,8 @@ use ndarray::{Array2, ArrayView2};
 use num_traits::Float;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
+use scumble_core::{Error, Result};
 use scumble_neural::{Adam, Batches, Optimiser, Pass};
-use scumble_registry::{Error, Result};
 
 /// The scale b of the posterior while a model is trained.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,11 +1,12 @@
 //! The plugin keeps house, keeps its promises, and says what is wrong.
 
 use ndarray::Array2;
-use scumble_latent::{LatentLaplace, Level};
-use scumble_registry::{
-    Brief, Budget, Domain, Error, LocalMechanism, Mechanism, Neighbours, Notion, Randomness, RecordDomain,
-    ShapedBy, Table, Target, TargetDomain, Unit, Volunteers, conformance,
+use scumble_core::{
+    Brief, Budget, Domain, Error, LocalMechanism, Neighbours, Notion, Randomness, RecordDomain, ShapedBy,
+    Table, Target, TargetDomain, Unit, Volunteers,
 };
+use scumble_latent::{LatentLaplace, Level};
+use scumble_testing::conformance;
 use scumble_vlm::{VLM, check_shareable, design};
 use serde_json::{Value, json};
 

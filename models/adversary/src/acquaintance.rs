@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 use rand::RngCore;
 use rand::seq::SliceRandom;
 use scumble_classifier::{ClassifierParams, VectorModel};
-use scumble_registry::{Randomness, Table, Target};
+use scumble_core::{Randomness, Table, Target};
 
 /// She learns from no more records than this, and reads no more: her work is that of a matrix so large.
 const MOST_RECORDS: usize = 4_000;
@@ -57,7 +57,7 @@ pub struct Learned {
 /// ```
 /// use scumble_adversary::{Acquaintance, acquaintance};
 /// use ndarray::Array2;
-/// use scumble_registry::{Table, Target};
+/// use scumble_core::{Table, Target};
 ///
 /// let records = Array2::from_shape_fn((100, 2), |(row, column)| ((row * (3 + column)) % 17) as f64);
 /// let table = Table::new(vec!["a".into(), "b".into()], records, Target::None)?;

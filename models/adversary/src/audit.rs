@@ -2,7 +2,7 @@
 
 use crate::finding::{Broken, Finding, Verdict};
 use crate::{Effort, Result, central, direct, effort, local, reconstruction, resistance};
-use scumble_registry::{Brief, Budget, Claim, Design, Mechanism, Notion, Plugin, Randomness, Table, Unit};
+use scumble_core::{Brief, Budget, Claim, Design, Designed, Notion, Plugin, Randomness, Table, Unit};
 
 /// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
 ///
@@ -17,7 +17,7 @@ use scumble_registry::{Brief, Budget, Claim, Design, Mechanism, Notion, Plugin, 
 /// Where the mechanism cannot be released from.
 pub fn audit(
     name: &str,
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: Option<&Table>,
     effort: Effort,
 ) -> Result<Vec<Finding>> {
@@ -43,13 +43,15 @@ pub fn audit(
 
 fn attack(
     name: &str,
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: Option<&Table>,
     claim: &Claim,
     effort: Effort,
 ) -> Result<Finding> {
-    match (&claim.notion, mechanism.as_local(), table) {
-        (Notion::LocalDp(dp), Some(of_records), _) => local::attack(name, of_records, claim, dp, effort),
+    match (&claim.notion, mechanism, table) {
+        (Notion::LocalDp(dp), Designed::Local(of_records), _) => {
+            local::attack(name, &**of_records, claim, dp, effort)
+        }
         (Notion::CentralDp(dp), _, Some(table))
             if matches!(claim.protects, Unit::Record | Unit::Features) =>
         {
@@ -62,7 +64,7 @@ fn attack(
             let why = claim.warning().unwrap_or_default();
             Ok(Finding::about(name, claim, effort).unattacked(Verdict::NothingClaimed, &why))
         }
-        (Notion::PacResistance(pac), None, Some(table)) => {
+        (Notion::PacResistance(pac), Designed::Curator(_), Some(table)) => {
             resistance::attack(name, mechanism, &reconstruction::rows(table)?, (claim, pac), effort)
         }
         (Notion::AmbiguitySet(_) | Notion::PerfectSecrecy(_), _, Some(table)) => {
@@ -112,4 +114,18 @@ pub fn audit_design(design: &Design, effort: Effort) -> Result<Vec<Finding>> {
 /// The claims that are broken, each with how an adversary breaks it; or that the example cannot be released from.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Box<dyn std::error::Error>> {
     Ok(Broken::among(&audit_plugin(plugin, Effort::quick())?)?)
+}
+
+/// The quick audit of a variant that is wrong on purpose, as one line of its author's tests: what it says of the claims that do not hold.
+///
+/// # Errors
+/// Where nothing is found to be wrong, with what was found; or where it cannot be released from.
+pub fn caught(variant: impl Into<Designed>) -> std::result::Result<String, Box<dyn std::error::Error>> {
+    let findings = audit("the faulty variant", &variant.into(), None, Effort::quick())?;
+    let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
+    let sentences: Vec<String> = broken.map(ToString::to_string).collect();
+    match sentences.is_empty() {
+        true => Err(format!("no claim of the faulty variant was broken: {findings:?}").into()),
+        false => Ok(sentences.join("\n")),
+    }
 }

@@ -7,12 +7,12 @@
 //! 2023, of whose bound for dependent guesses nothing is needed here).
 
 use crate::betting::{Aim, Bets};
-use crate::central::ends;
 use crate::event::Samples;
+use crate::pairs::ends;
 use crate::score::{Output, Score};
 use crate::{Effort, Error, Result};
 use rand::RngCore;
-use scumble_registry::{CentralDp, Claim, Mechanism, Neighbours, Randomness, Stream, Table};
+use scumble_core::{CentralDp, Claim, Designed, Neighbours, Randomness, Stream, Table};
 
 /// Releases before anything is bet; then four times as many as before, on what was learned of those.
 const FIRST: usize = 8;
@@ -31,7 +31,7 @@ pub(crate) struct Canaries {
 /// Attacks the claim `dp` by releases in which each record of `table` is a canary; none where rows are not those of records, or neighbours
 /// do not differ by replacement.
 pub(crate) fn attack(
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: &Table,
     (claim, dp): (&Claim, &CentralDp),
     effort: Effort,
@@ -90,7 +90,7 @@ pub(crate) fn attack(
 
 /// Releases of a table all of whose records are canaries.
 struct Game<'a, Ends> {
-    mechanism: &'a dyn Mechanism,
+    mechanism: &'a Designed,
     table: &'a Table,
     /// What a record may be, of which this is one.
     ends: Ends,

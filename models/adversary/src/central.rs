@@ -6,12 +6,13 @@ use crate::claimed::Claimed;
 use crate::direct::flattened;
 use crate::event::Samples;
 use crate::finding::{Finding, Verdict};
+use crate::pairs::ends;
 use crate::score::{Output, Score};
 use crate::{Effort, Error, Result};
 use rand::RngCore;
 use rayon::prelude::*;
 use scumble_accounting::{Neighbours, Run, loss};
-use scumble_registry::{CentralDp, Claim, LocalDp, Mechanism, Notion, Randomness, Table, Unit};
+use scumble_core::{CentralDp, Claim, Designed, LocalDp, Notion, Randomness, Table, Unit};
 use std::sync::{Mutex, PoisonError};
 
 /// What a canary does in a training.
@@ -123,7 +124,7 @@ fn of_step(run: Run, canary: Canary, sum: f64) -> f64 {
 /// of a neighbour of them, all of which is seen.
 pub(crate) fn tables(
     name: &str,
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: &Table,
     (claim, dp): (&Claim, &CentralDp),
     effort: Effort,
@@ -166,7 +167,7 @@ pub(crate) fn tables(
 
 /// A few rows of the table, and what a neighbour has in the place of the first, or of its features: an end of the domain, or nothing.
 fn neighbours(
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: &Table,
     unit: Unit,
     relation: Neighbours,
@@ -200,19 +201,8 @@ fn neighbours(
     })
 }
 
-/// The ends of the domain that a record may lie at in what is protected; the rest is that of `record` (flat).
-pub(crate) fn ends(mechanism: &dyn Mechanism, unit: Unit, record: &[f64]) -> [Vec<f64>; 2] {
-    match unit {
-        Unit::Features if !record.is_empty() => {
-            let features = mechanism.domain().features();
-            features.l2_farthest().map(|end| [&end, &record[features.dim()..]].concat())
-        }
-        _ => mechanism.domain().flat().l2_farthest(),
-    }
-}
-
 /// Four rows, which hide least, or as many as the mechanism releases at least, to the next power of two.
-fn few_rows(mechanism: &dyn Mechanism, table: &Table) -> Result<usize> {
+fn few_rows(mechanism: &Designed, table: &Table) -> Result<usize> {
     let mut rows = table.len().min(4);
     while rows < table.len() {
         let first = table.select(&(0..rows).collect::<Vec<_>>())?;

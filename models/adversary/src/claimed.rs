@@ -1,8 +1,8 @@
 //! Claims of differential privacy as what samples can contradict: an ε at its δ, points of δ(ε), and a μ.
 
 use crate::betting::{Aim, Bets};
-use crate::finding::{Finding, Point, Verdict};
-use scumble_registry::LocalDp;
+use crate::finding::{Finding, ProfilePoint, Verdict};
+use scumble_core::LocalDp;
 
 /// What is claimed of every pair of inputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,10 +168,13 @@ impl Claimed {
     }
 
     /// The points with the largest δ that any pair shows.
-    fn profile(&self, reached: &[(String, Reached)]) -> Vec<Point> {
+    fn profile(&self, reached: &[(String, Reached)]) -> Vec<ProfilePoint> {
         let points = self.points.iter().zip(1..);
-        let point =
-            |(&(epsilon, claimed), aim)| Point { epsilon, claimed, lower_bound: self.most(reached, aim) };
+        let point = |(&(epsilon, claimed), aim)| ProfilePoint {
+            epsilon,
+            claimed,
+            lower_bound: self.most(reached, aim),
+        };
         points.map(point).collect()
     }
 }

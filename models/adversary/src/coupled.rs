@@ -8,7 +8,7 @@ use crate::Effort;
 use crate::finding::{Coupled, CoupledUnit};
 use crate::pairs::{Candidates, Pair};
 use scumble_accounting::gaussian;
-use scumble_registry::{AdditiveNoise, Distance, LocalDp, LocalMechanism, Perturbation, Stream, Streams};
+use scumble_core::{DescribedNoise, Distance, LocalDp, LocalMechanism, Perturbation, Stream, Streams};
 
 /// What was found out: a sentence where it contradicts the claim.
 pub(crate) struct Found {
@@ -94,7 +94,7 @@ impl<'a> Block<'a> {
 fn misdescribed(of: &Perturbation, width: usize) -> Option<String> {
     let is_positive = |values: &Vec<f64>| values.iter().all(|x| *x > 0.0 && x.is_finite());
     let is_fine = match of {
-        Perturbation::Additive(AdditiveNoise { coordinates, scales, variances, steps, .. }) => {
+        Perturbation::Additive(DescribedNoise { coordinates, scales, variances, steps, .. }) => {
             let of_each = [scales, variances, steps];
             coordinates.end <= width
                 && of_each.iter().all(|of| of.len() == coordinates.len())
@@ -327,7 +327,7 @@ struct Drifts {
 
 /// Of one block of noise.
 struct NoiseDrift {
-    noise: AdditiveNoise,
+    noise: DescribedNoise,
     together: Drift,
     alone: Vec<Drift>,
 }

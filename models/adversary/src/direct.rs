@@ -8,8 +8,8 @@ use crate::{Effort, Result};
 use ndarray::{Array1, Array2};
 use rand::RngCore;
 use scumble_accounting::binomial::at_least;
-use scumble_registry::{
-    Claim, Mechanism, Notion, PacResistance, Randomness, RecordDomain, Stream, Table, Target, Unit,
+use scumble_core::{
+    Claim, Designed, Notion, PacResistance, Randomness, RecordDomain, Stream, Table, Target, Unit,
 };
 
 /// Whether two inputs have the same law of outputs, as two members of an ambiguity set have, or any two inputs under perfect
@@ -38,7 +38,7 @@ pub fn same_law(
 /// rows and the same with all that is protected at an end of the domain.
 pub(crate) fn members(
     name: &str,
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: &Table,
     claim: &Claim,
     effort: Effort,

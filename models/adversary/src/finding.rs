@@ -34,7 +34,7 @@ pub struct Finding {
     pub verdict: Verdict,
     /// Points of δ(ε), where the claim makes them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub curve: Vec<Point>,
+    pub curve: Vec<ProfilePoint>,
     /// How the adversary came to it, or why nothing was attacked: a sentence.
     pub because: String,
 }
@@ -88,7 +88,7 @@ impl fmt::Display for CoupledUnit {
 
 /// δ at one ε.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Point {
+pub struct ProfilePoint {
     /// ε, in nats.
     pub epsilon: f64,
     /// The δ that is claimed there.

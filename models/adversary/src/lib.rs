@@ -38,13 +38,13 @@ mod resistance;
 mod score;
 
 pub use acquaintance::{Acquaintance, Learned, acquaintance};
-pub use audit::{audit, audit_design, audit_plugin, check};
+pub use audit::{audit, audit_design, audit_plugin, caught, check};
 pub use central::{Canary, canary};
 pub use direct::{recovery, same_law};
 pub use effort::Effort;
-pub use finding::{Broken, Coupled, CoupledUnit, Finding, Measure, Point, Verdict};
+pub use finding::{Broken, Coupled, CoupledUnit, Finding, Measure, ProfilePoint, Verdict};
 pub use inversion::{Inversion, LinearMap, Pairs};
 pub use score::Output;
 
 /// An audit that cannot be made fails in the registry's words.
-pub use scumble_registry::{Error, Result};
+pub use scumble_core::{Error, Result};

@@ -8,7 +8,7 @@ use crate::score::{Output, Score, along};
 use crate::{Effort, Result, coupled, releases};
 use rand::{Rng, RngCore};
 use rayon::prelude::*;
-use scumble_registry::{Claim, Domain, LocalDp, LocalMechanism, Randomness, Streams};
+use scumble_core::{Claim, Domain, LocalDp, LocalMechanism, Randomness, Streams};
 
 /// Values of all outputs of a side at most: longer records are released less often.
 const MOST_VALUES: usize = 1 << 23;

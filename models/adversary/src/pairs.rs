@@ -1,7 +1,7 @@
 //! Pairs of inputs: corners of a range, one factor alone, what lies outside, and what chance brings.
 
 use rand::Rng;
-use scumble_registry::{Domain, Factor, LocalMechanism, Result, Stream, Unit};
+use scumble_core::{Designed, Domain, Factor, LocalMechanism, Result, Stream, Unit};
 use std::ops::Range;
 
 /// Two inputs of `perturb` that may not be told apart by more than is claimed. None is one that `encode` refused.
@@ -232,4 +232,15 @@ pub(crate) fn shown(point: &[f64]) -> String {
     let values: Vec<String> = point.iter().take(SHOWN).map(f64::to_string).collect();
     let rest = if point.len() > SHOWN { ", …" } else { "" };
     format!("({}{rest})", values.join(", "))
+}
+
+/// The ends of the domain that a record may lie at in what is protected; the rest is that of `record` (flat).
+pub(crate) fn ends(mechanism: &Designed, unit: Unit, record: &[f64]) -> [Vec<f64>; 2] {
+    match unit {
+        Unit::Features if !record.is_empty() => {
+            let features = mechanism.domain().features();
+            features.l2_farthest().map(|end| [&end, &record[features.dim()..]].concat())
+        }
+        _ => mechanism.domain().flat().l2_farthest(),
+    }
 }

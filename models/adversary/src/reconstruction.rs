@@ -7,8 +7,8 @@ use linfa::{Dataset, ParamGuard};
 use ndarray::{Array1, Array2};
 use rand::RngCore;
 use rayon::prelude::*;
+use scumble_core::{Claim, CramerRao, Designed, Domain, Factor, Law, Randomness, Stream, Table};
 use scumble_linear::RidgeParams;
-use scumble_registry::{Claim, CramerRao, Domain, Factor, Law, Mechanism, Randomness, Stream, Table};
 
 /// Rows whose releases are studied, and after how many releases it is looked at what they show.
 const ROWS: usize = 20;
@@ -35,7 +35,7 @@ pub(crate) fn rows(table: &Table) -> Result<Table> {
 /// Attacks the claim `bound` by releases of some rows of `table`.
 pub(crate) fn attack(
     name: &str,
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: &Table,
     (claim, bound): (&Claim, &CramerRao),
     effort: Effort,
@@ -136,7 +136,7 @@ impl Released {
     /// Goes on until there are so many.
     fn extend(
         &mut self,
-        mechanism: &dyn Mechanism,
+        mechanism: &Designed,
         table: &Table,
         columns: &[usize],
         releases: usize,

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 use ndarray::Array2;
 use rand::RngCore;
 use rand::seq::SliceRandom;
-use scumble_registry::{LocalMechanism, Randomness, Stream, Table, local};
+use scumble_core::{LocalMechanism, Randomness, Stream, Table, local};
 
 /// Rows of a large table, of which the last block is not full. Records that share noise are told apart in few.
 const ROWS: usize = 15 * local::BLOCK + local::BLOCK / 2;

@@ -5,7 +5,7 @@ use crate::finding::{Finding, Verdict};
 use crate::{Effort, Error, Inversion, Result};
 use ndarray::Array2;
 use rand::{Rng, RngCore};
-use scumble_registry::{Claim, Mechanism, PacResistance, Randomness, RecordDomain, Stream, Table};
+use scumble_core::{Claim, Designed, PacResistance, Randomness, RecordDomain, Stream, Table};
 
 /// More attempts than this take minutes.
 const MOST_ATTEMPTS: f64 = 2000.0;
@@ -17,7 +17,7 @@ const MOST_ATTEMPTS: f64 = 2000.0;
 /// does not know. Where each release draws its transformation afresh that is no better than a guess.
 pub(crate) fn attack(
     name: &str,
-    mechanism: &dyn Mechanism,
+    mechanism: &Designed,
     table: &Table,
     (claim, pac): (&Claim, &PacResistance),
     effort: Effort,

@@ -1,6 +1,6 @@
 //! Learning from flipped labels.
 
-use crate::logistic::Layer;
+use crate::layer::Layer;
 use crate::{Error, Result};
 use argmin::core::{CostFunction, Executor, Gradient, State};
 use argmin::solver::linesearch::MoreThuenteLineSearch;

@@ -27,6 +27,7 @@
 
 mod error;
 mod flip;
+mod layer;
 mod logistic;
 mod noisy;
 mod ridge;

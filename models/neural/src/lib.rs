@@ -34,9 +34,9 @@ mod loss;
 mod network;
 mod optimiser;
 mod pass;
+mod prediction;
 mod product;
 mod real;
-mod saved;
 mod training;
 
 pub use activation::Activation;

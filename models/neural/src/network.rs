@@ -2,15 +2,11 @@
 
 use crate::error::check_length;
 use crate::product::view;
-use crate::saved::Saved;
-use crate::{Architecture, Error, Initialisation, Pass, Real, Result};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use crate::{Architecture, Error, Initialisation, Real, Result};
+use ndarray::{ArrayView1, ArrayView2};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
-
-/// How many records are predicted at a time.
-pub(crate) const AT_A_TIME: usize = 1024;
 
 /// A sequence of dense layers. Its parameters are one flat slice: layer after layer, the weights (outputs × inputs, row after row) and
 /// then the bias (outputs).
@@ -21,6 +17,29 @@ pub(crate) const AT_A_TIME: usize = 1024;
 pub struct Network<T> {
     architecture: Architecture,
     parameters: Vec<T>,
+}
+
+/// What of a network is saved.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "T: Real")]
+struct Saved<T> {
+    #[serde(flatten)]
+    architecture: Architecture,
+    parameters: Vec<T>,
+}
+
+impl<T: Real> From<Network<T>> for Saved<T> {
+    fn from(network: Network<T>) -> Self {
+        Self { architecture: network.architecture().clone(), parameters: network.into_parameters() }
+    }
+}
+
+impl<T: Real> TryFrom<Saved<T>> for Network<T> {
+    type Error = Error;
+
+    fn try_from(saved: Saved<T>) -> Result<Self> {
+        Self::from_parameters(saved.architecture, saved.parameters)
+    }
 }
 
 impl<T: Real> Network<T> {
@@ -84,31 +103,5 @@ impl<T: Real> Network<T> {
             Some(index) => Err(Error::Parameter { index, value: self.parameters[index].into() }),
             None => Ok(()),
         }
-    }
-
-    /// What comes out (n × outputs) where `records` (n × inputs) go in.
-    ///
-    /// # Errors
-    /// [`Error::Length`] for records of another width.
-    pub fn predict(&self, records: ArrayView2<T>) -> Result<Array2<T>> {
-        let mut outputs = Array2::zeros((records.nrows(), self.architecture.outputs()));
-        let mut pass = Pass::default();
-        let parts = records.axis_chunks_iter(Axis(0), AT_A_TIME);
-        for (records, mut output) in parts.zip(outputs.axis_chunks_iter_mut(Axis(0), AT_A_TIME)) {
-            output.assign(&self.forward(records, &mut pass)?);
-        }
-        Ok(outputs)
-    }
-
-    /// The largest output of each of `records` (n × inputs): the class that it stands for (n), counted from 0, the first of those
-    /// that are as large.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn classify(&self, records: ArrayView2<T>) -> Result<Array1<usize>> {
-        let largest = |row: ArrayView1<T>| {
-            (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
-        };
-        Ok(self.predict(records)?.outer_iter().map(largest).collect())
     }
 }

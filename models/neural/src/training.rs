@@ -1,7 +1,7 @@
 //! A network fitted to examples.
 
 use crate::error::check_length;
-use crate::network::AT_A_TIME;
+use crate::prediction::AT_A_TIME;
 use crate::{Batches, Error, Loss, Network, Optimiser, Pass, Real, Result, Stepper};
 use ndarray::{Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};

@@ -72,6 +72,7 @@ mod clipping;
 mod cost;
 mod error;
 mod noise;
+mod parameters;
 mod rows;
 mod sensitivity;
 #[cfg(test)]
@@ -80,6 +81,7 @@ mod training;
 
 pub use cost::Spent;
 pub use error::{Error, Result};
+pub use parameters::{NoiseKind, PrivateTraining};
 pub use scumble_accounting::Neighbours;
 pub use scumble_accounting::calibrate::Target;
-pub use training::{NoiseKind, PrivateTraining, Step};
+pub use training::Step;

@@ -12,7 +12,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
-use scumble_registry::Cell;
+use scumble_records::Cell;
 use std::sync::Arc;
 
 /// What the values of a column mean.

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use scumble_parquet::{Writer, open};
-//! use scumble_registry::{OutOfBounds, Reader, Schema, csv, stream};
+//! use scumble_records::{OutOfBounds, Reader, Schema, csv, stream};
 //!
 //! let schema = Schema::from_toml("[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n", "a schema")?;
 //! let table = csv::read(&b"size\n0.5\n1\n"[..], "some CSV", &schema, None)?.table;
@@ -17,12 +17,12 @@
 //!
 //! let again = Reader::new(open(&path)?, &schema, None, OutOfBounds::Reject)?.read_all()?.table;
 //! assert_eq!(again, table);
-//! # Ok::<(), scumble_registry::Error>(())
+//! # Ok::<(), scumble_records::Error>(())
 //! ```
 //!
 //! # What is read
 //!
-//! Each value becomes a [`Cell`](scumble_registry::Cell), and what that means in a column of numbers or in a category is the
+//! Each value becomes a [`Cell`](scumble_records::Cell), and what that means in a column of numbers or in a category is the
 //! schema's business, as it is for CSV.
 //!
 //! | in the file | the cell |
@@ -54,7 +54,8 @@ mod writer;
 pub use rows::Rows;
 pub use writer::{Block, Writer};
 
-use scumble_registry::{Error, ReadRows, Result, csv, open_to_read};
+use scumble_records::{Error, Result};
+use scumble_records::{ReadRows, csv, open_to_read};
 use std::io::Read;
 use std::path::Path;
 

@@ -8,7 +8,8 @@ use parquet::basic::Repetition;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
-use scumble_registry::{Encoder, Error, RawRows, ReadRows, Result};
+use scumble_records::{Encoder, RawRows, ReadRows};
+use scumble_records::{Error, Result};
 use std::sync::Arc;
 
 /// Parquet, some rows at a time: of each column that is wanted a page and its dictionary are in memory, and of the others

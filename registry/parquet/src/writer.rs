@@ -7,7 +7,9 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
-use scumble_registry::{Cell, Decoder, Error, Result, WriteRows, local};
+use scumble_core::local;
+use scumble_records::{Cell, Decoder, WriteRows};
+use scumble_records::{Error, Result};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -108,7 +110,11 @@ impl<W: Write + Send> WriteRows for Writer<W> {
                         ends.push(text.len());
                     }
                     (Column::Numbers(_), cell) => {
-                        return Err(Error::shape(format!("{:?} was released as a number", cell.text())));
+                        return Err(scumble_core::Error::shape(format!(
+                            "{:?} was released as a number",
+                            cell.text()
+                        ))
+                        .into());
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::{Failure, print, print_json, spinning};
 use crate::accounting::calibrate::{self, Target};
-use crate::accounting::multiplicative::{Deltas, Law, Private, Release};
+use crate::accounting::multiplicative::{ColumnLaw, Deltas, Private, Release};
 use crate::accounting::pac::{self, Setting};
 use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, renyi};
 use crate::registry::number;
@@ -276,7 +276,7 @@ fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments, as_json: bool)
     }
     print(&format!(
         "A classifier of {classes} classes, each as common, from records at local epsilon = {epsilon} is right at most\n\n\
-         \u{20}{bound:.4}  of the time, where they take Laplace noise in a latent space (equation 28 of Learning to noise)\n\
+         \u{20}{bound:.4}  of the time, where they take Laplace noise in a latent space (equation 28 of Learning to Noise; ERRATA.md, V7)\n\
          \u{20}{ldp_bound:.4}  of the time, whatever the mechanism"
     ))
 }
@@ -319,7 +319,7 @@ fn account_pac(arguments: &PacArguments, as_json: bool) -> Result<(), Failure> {
     print(&format!(
         "While no more than {} samples leave, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
          probability {} or more; success below that is not excluded, and it is no differential privacy.\n\
-         The formula as printed gives {as_printed} samples; it takes the adversary to fail equally often for every transformation.",
+         The formula as printed gives {as_printed} samples; it takes the adversary to fail equally often for every transformation (ERRATA.md, D11).",
         found.budget.floor(),
         1.0 - delta,
     ))
@@ -360,7 +360,7 @@ fn solve_multiplicative(
     Ok(match (v, epsilon, delta, delta_0, delta_r, delta_t) {
         (Some(v), None, None, Some(direction), Some(radius), Some(composition)) => {
             let deltas = Deltas { direction, radius, composition };
-            (v, Private { epsilon: release.epsilon(v, Law::Gaussian, deltas)?, deltas })
+            (v, Private { epsilon: release.epsilon(v, ColumnLaw::Gaussian, deltas)?, deltas })
         }
         (Some(v), None, Some(delta), None, None, None) => (v, release.gaussian(v, delta)?),
         (None, Some(epsilon), Some(delta), None, None, None) => release.least_v(epsilon, delta)?,

@@ -2,7 +2,7 @@
 
 use super::{Failure, print, print_json, progress_bar};
 use crate::adversary::{Broken, Coupled, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
-use crate::registry::{self, Design, Plugin, Registry};
+use crate::registry::{self, Plugin, Registry, ShippedDesign};
 use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, Table, presets};
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ pub(super) fn audit(registry: &Registry, arguments: &AuditArguments, as_json: bo
     let effort = if arguments.quick { Effort::quick() } else { Effort::full() };
     let effort = Effort { seed: arguments.seed, ..effort };
     let findings = match (&arguments.design, &arguments.name) {
-        (Some(file), _) => audit_design(&Design::read(file, registry)?, effort)?,
+        (Some(file), _) => audit_design(ShippedDesign::read(file, registry)?.design(), effort)?,
         (None, Some(name)) => of_plugins(&[registry.get(name)?], effort)?,
         (None, None) => of_plugins(&registry.iter().collect::<Vec<_>>(), effort)?,
     };

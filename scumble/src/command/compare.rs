@@ -1,7 +1,7 @@
 //! `scumble compare`.
 
 use super::protect::ProtectArgument;
-use super::setting::Setting;
+use super::setting::{Settable, set};
 use super::{
     Failure, command_line, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped,
 };
@@ -9,6 +9,7 @@ use crate::compare::{
     self, Choice, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Tuning,
     VOLUNTEERS, in_words,
 };
+use crate::custody;
 use crate::datasets::DataSet;
 use crate::page::Page;
 use crate::registry::{Error, Existing, NewFile, Readable, Registry, number};
@@ -20,7 +21,14 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
+const EXAMPLES: &str = "\
+Examples:
+  scumble compare --mechanism laplace --mechanism direct --epsilon 1,4,inf
+  scumble compare --mechanism laplace --set laplace.protect=features --html page.html
+  scumble compare --mechanism vlm --volunteers 0.3 --set vlm.volunteers.epsilon=3";
+
 #[derive(Args, Clone, Default)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct CompareArguments {
     /// An experiment: the data, split, mechanisms, models, metrics and budgets in a TOML file. Options that are given beside it
     /// take the place of what stands there.
@@ -48,7 +56,7 @@ pub(super) struct CompareArguments {
     /// A mechanism, in place of all quick ones; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
-    /// A parameter of a mechanism; may be given several times.
+    /// A parameter of a mechanism; may be given several times. Dots go down into objects: NAME.KEY.KEY=VALUE.
     #[arg(long, value_name = "NAME.KEY=VALUE")]
     set: Vec<String>,
     /// Budgets, in nats; inf for none [default: 0.5,1,2,4,8,inf].
@@ -129,7 +137,7 @@ const DRAFTED: &str = "the schema is a draft, with bounds taken from the records
                        what is publicly known of them instead";
 
 /// The page's file, still aside.
-fn new_page(arguments: &CompareArguments) -> Result<Option<NewFile>, Error> {
+fn new_page(arguments: &CompareArguments) -> Result<Option<NewFile>, custody::Error> {
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     let create = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
     arguments.html.as_ref().map(create).transpose()
@@ -209,7 +217,7 @@ fn run(comparison: &Comparison, store: Option<&Path>) -> compare::Result<Outcome
 
 /// An error about a mechanism's parameters names the experiment, if they stand there.
 fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
-    let of_parameters = matches!(error, compare::Error::Registry(Error::Parameter { .. }));
+    let of_parameters = matches!(error, compare::Error::Core(Error::Parameter { .. }));
     match &arguments.config {
         Some(file) if of_parameters && arguments.mechanism.is_empty() && arguments.set.is_empty() => {
             format!("{}: {error}", file.display()).into()
@@ -230,18 +238,12 @@ fn entrants(
             names.iter().map(|name| Ok(Entrant::new(*registry.get(name)?))).collect::<Result<_, Failure>>()?
         }
     };
-    for text in &arguments.set {
-        let setting = Setting::parse(text)?;
-        let Some(name) = &setting.mechanism else {
-            return Err(format!("--set {text:?}: NAME.KEY=VALUE is needed").into());
-        };
-        registry.get(name)?;
-        let mut named = entrants.iter_mut().filter(|entrant| entrant.plugin.name == name).peekable();
-        if named.peek().is_none() {
-            return Err(format!("--set {text:?}: the mechanism {name:?} does not take part").into());
-        }
-        named.for_each(|entrant| setting.apply(&mut entrant.parameters));
-    }
+    // Where all are one mechanism, with parameters of several values, its name need not be said.
+    let is_one = entrants.windows(2).all(|pair| pair[0].plugin.name == pair[1].plugin.name);
+    let unnamed = if is_one { entrants.len() } else { 0 };
+    let mechanisms = entrants.iter_mut();
+    let mechanisms = mechanisms.map(|Entrant { plugin, parameters, .. }| Settable { plugin, parameters });
+    set(registry, &arguments.set, &mut mechanisms.collect::<Vec<_>>(), unnamed)?;
     Ok(entrants)
 }
 
@@ -272,7 +274,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         "learned from {} released records, on {} clean test records{split}{designed}{asked};\n{trials}, seed {}",
         outcome.train_records, outcome.test_records, comparison.seed,
     );
-    let less = |table: &Scores| if table.metric.is_error() { " (less is better)" } else { "" };
+    let less = |table: &Scores| if table.metric.less_is_better() { " (less is better)" } else { "" };
     let guess = |table: &Scores| {
         let guess = table.metric.shown(outcome.blind_guesses.get(&table.metric).copied().unwrap_or(f64::NAN));
         match table.metric.is_of_adversary() {
@@ -331,14 +333,14 @@ fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     let metric = scores.metric;
     let loosest = |epsilon: f64| {
         let bounds = scores.series.iter().filter_map(|series| series.at(epsilon)?.bound);
-        bounds.reduce(if metric.is_error() { f64::max } else { f64::min })
+        bounds.reduce(if metric.less_is_better() { f64::max } else { f64::min })
     };
     let finite = comparison.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
     let bounds = finite.filter_map(|epsilon| Some((epsilon, loosest(epsilon)?)));
     let bounds =
         bounds.map(|(epsilon, bound)| format!("{} at ε = {}", metric.shown(bound), number::short(epsilon)));
     let bounds = bounds.collect::<Vec<_>>().join(", ");
-    match (bounds.is_empty(), metric.is_error()) {
+    match (bounds.is_empty(), metric.less_is_better()) {
         (true, _) => String::new(),
         (false, true) => format!(" What is promised of whole records allows at most {bounds}."),
         (false, false) => format!(" What is promised by Cramér and Rao is at least {bounds}."),

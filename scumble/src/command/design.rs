@@ -2,20 +2,28 @@
 
 use super::protect::ProtectArgument;
 use super::schema::public_schema;
-use super::setting::Setting;
+use super::setting::{Settable, set};
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
 use crate::classic::{Arrangement, LABEL_SHARE, Protect, asked, protected};
 use crate::parquet::open;
 use crate::registry::{
-    Brief, Budget, Clipped, Design, Existing, Kind, NewFile, OutOfBounds, Part, Readable, Reader, Registry,
-    Schema, ShapedBy, Task, Volunteers, number, read_matrix,
+    Brief, Budget, Clipped, Existing, Kind, NewFile, OutOfBounds, Part, Readable, Reader, Registry, Schema,
+    ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  scumble design laplace --schema schema.toml --epsilon 2 --output design.json
+  scumble design laplace --schema schema.toml --target price --set protect=label --epsilon 1 --output design.json
+  scumble design vlm --schema schema.toml --epsilon 4 --volunteers volunteers.csv --volunteers-are private \\
+    --set volunteers.epsilon=3 --set volunteers.epochs=3 --output design.json";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct DesignArguments {
     /// The mechanism, as `list` shows it.
     #[arg(required_unless_present = "mechanism", conflicts_with = "mechanism")]
@@ -59,7 +67,7 @@ pub(super) struct DesignArguments {
     /// then ‖K(x̂ − x)‖².
     #[arg(long, value_name = "FILE")]
     task: Option<PathBuf>,
-    /// A parameter, as `describe` shows it; NAME.KEY=VALUE where several mechanisms are named.
+    /// A parameter, as `describe` shows it; NAME.KEY=VALUE where several mechanisms are named. Dots go down into objects: KEY.KEY=VALUE.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Where to save the design.
@@ -87,10 +95,12 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     // Before minutes of learning.
     let schema = schema(arguments)?.settled()?;
     let (brief, clipped) = brief(arguments, &schema)?;
-    let settings: Vec<Setting> =
-        arguments.set.iter().map(|text| Setting::parse(text)).collect::<Result<_, _>>()?;
     let mut parts = parts(registry, arguments, &schema)?;
-    apply(&settings, &mut parts, arguments.mechanism.len() < 2)?;
+    // Where one alone was named, it is the first: a label may have another.
+    let unnamed = usize::from(arguments.mechanism.len() < 2);
+    let mechanisms = parts.iter_mut();
+    let mechanisms = mechanisms.map(|Part { plugin, parameters, .. }| Settable { plugin, parameters });
+    set(registry, &arguments.set, &mut mechanisms.collect::<Vec<_>>(), unnamed)?;
     // Some learn for minutes.
     let design = spinning("designing", || match &parts[..] {
         [only] if arguments.columns.is_empty() => by_one(arguments, only, &brief, &schema),
@@ -136,7 +146,7 @@ fn by_one(
     part: &Part,
     brief: &Brief,
     schema: &Schema,
-) -> Result<Design, Failure> {
+) -> Result<ShippedDesign, Failure> {
     let Part { plugin, parameters, .. } = part;
     let wanted = wanted(arguments, parameters);
     let arrangement = match arguments.label_share {
@@ -150,7 +160,7 @@ fn by_one(
     };
     let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
     let design = arrangement.design(plugin, parameters, brief, label_share)?;
-    Ok(design.for_records(schema.clone(), arguments.target.as_deref())?)
+    Ok(ShippedDesign::for_records(design, schema.clone(), arguments.target.as_deref())?)
 }
 
 /// By several mechanisms, each for its columns.
@@ -159,9 +169,9 @@ fn side_by_side(
     parts: &[Part],
     brief: &Brief,
     schema: &Schema,
-) -> Result<Design, Failure> {
+) -> Result<ShippedDesign, Failure> {
     let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
-    let design = Design::side_by_side(schema, arguments.target.as_deref(), brief, parts, label_share)?;
+    let design = ShippedDesign::side_by_side(schema, arguments.target.as_deref(), brief, parts, label_share)?;
     let wanted = wanted(arguments, &Value::Null);
     match protected(&design.mechanism().guarantee()) {
         Some(own) if own != Protect::Record && own != wanted => Err(format!(
@@ -252,26 +262,6 @@ fn parts<'a>(
         }
     }
     Ok(parts)
-}
-
-/// A setting with a name is one of all parts by that mechanism; one without is of the first, where that alone was named.
-fn apply(settings: &[Setting], parts: &mut [Part], is_named_alone: bool) -> Result<(), Failure> {
-    for setting in settings {
-        match &setting.mechanism {
-            Some(name) => {
-                let mut own = parts.iter_mut().filter(|part| part.plugin.name == name).peekable();
-                if own.peek().is_none() {
-                    return Err(format!("--set: the mechanism {name:?} does not take part").into());
-                }
-                own.for_each(|part| setting.apply(&mut part.parameters));
-            }
-            None if is_named_alone => {
-                parts.iter_mut().take(1).for_each(|part| setting.apply(&mut part.parameters));
-            }
-            None => return Err("--set: with several mechanisms, NAME.KEY=VALUE is needed".into()),
-        }
-    }
-    Ok(())
 }
 
 /// The columns that no part takes.

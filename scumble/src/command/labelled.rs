@@ -1,7 +1,8 @@
 //! A file of numbers, with a column of labels, and no schema: as solvers take them.
 
 use crate::parquet::open;
-use crate::registry::{Error, OutOfBounds, ReadRows, Reader, Schema, nearest_name};
+use crate::records::Error;
+use crate::registry::{OutOfBounds, ReadRows, Reader, Schema, nearest_name};
 use ndarray::Array2;
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,8 +1,7 @@
 //! `scumble list` and `scumble describe`.
 
-use super::view;
-use super::{Failure, print, print_json};
-use crate::registry::{Design, Plugin, Records, Registry, ShapedBy, Side};
+use super::{Failure, print, print_json, view_command};
+use crate::registry::{Design, Plugin, Records, Registry, ShapedBy, ShippedDesign, Side};
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -55,7 +54,7 @@ fn summary(plugin: &Plugin) -> Value {
 }
 
 pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -> Result<(), Failure> {
-    let design = Design::read(file, registry)?;
+    let design = ShippedDesign::read(file, registry)?;
     let guarantee = design.mechanism().guarantee();
     let records = design.records().ok();
     if as_json {
@@ -65,7 +64,7 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
             "schema": records.map(|records| &records.schema),
             "target": records.and_then(|records| records.target.as_ref()),
             "records": design.mechanism().domain(),
-            "needs_view": design.needs_view()?,
+            "needs_view": design.design().needs_view()?,
             "guarantee": guarantee.to_json(),
         }));
     }
@@ -78,14 +77,14 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
     }
     text += &format!("\n{guarantee}\n");
     if records.is_some() {
-        text += &steps(&design, file)?;
+        text += &steps(design.design(), file)?;
     }
     print(text.trim_end())
 }
 
 /// How to release by this design, and to use a model of the release.
 fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
-    let key = design.mechanism().as_local().is_none().then(|| Path::new("keys/key.json"));
+    let key = (design.mechanism().side() == Side::Curator).then(|| Path::new("keys/key.json"));
     let with_key = if key.is_some() { " --key keys/key.json" } else { "" };
     let file_name = file.display().to_string();
     let file_name = shlex::try_quote(&file_name).unwrap_or_default();
@@ -95,7 +94,7 @@ fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
     if design.needs_view()? {
         text += &format!(
             "To use a model of the release: on viewed records, and not on clean ones. No guarantee covers them.\n  {}\n",
-            view::command(file, key)
+            view_command(file, key)
         );
     }
     Ok(text)

@@ -19,6 +19,7 @@ mod list;
 mod passphrase;
 mod protect;
 mod release;
+#[cfg(feature = "reproduce")]
 mod reproduce;
 mod schema;
 mod setting;
@@ -26,7 +27,8 @@ mod solve;
 mod view;
 
 use crate::adversary::Broken;
-use crate::registry::{Clipped, Error, Registry, is_same_file, shown};
+use crate::records;
+use crate::registry::{Clipped, Registry, is_same_file, shown};
 use clap::{Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
@@ -91,7 +93,14 @@ enum Command {
     /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
     Compare(compare::CompareArguments),
     /// Find results of papers again, and set the paper's numbers beside ours. Without a name, list them.
+    #[cfg(feature = "reproduce")]
     Reproduce(reproduce::ReproduceArguments),
+    /// Find results of papers again: in a build with the feature `reproduce`.
+    #[cfg(not(feature = "reproduce"))]
+    Reproduce {
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 /// One line on stderr, and exit code 2.
@@ -144,6 +153,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Solve { command } => solve::solve(&command, arguments.json),
         Command::Audit(arguments_of) => audit::audit(&registry, &arguments_of, arguments.json),
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
+        #[cfg(not(feature = "reproduce"))]
+        Command::Reproduce { .. } => Err("results of papers are in a build of their own: cargo run --release --features reproduce -- reproduce".into()),
+        #[cfg(feature = "reproduce")]
         Command::Reproduce(arguments_of) => reproduce::reproduce(&registry, &arguments_of, arguments.json),
     }
 }
@@ -155,7 +167,7 @@ fn refuse(problem: &str) -> ExitCode {
 
 fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(failure), |cause| cause.source());
-    causes.any(|cause| matches!(cause.downcast_ref(), Some(Error::Interrupted)))
+    causes.any(|cause| matches!(cause.downcast_ref(), Some(records::Error::Interrupted)))
 }
 
 /// # Errors
@@ -214,6 +226,16 @@ fn command_line() -> String {
         *program = name.unwrap_or_default();
     }
     // Only a zero byte cannot be quoted, and no argument has one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+/// The command that views records for models of what this design released, as a shell reads it.
+fn view_command(design: &Path, key: Option<&Path>) -> String {
+    let shown = |path: &Path| path.display().to_string();
+    let mut words = vec!["scumble".into(), "view".into(), "--design".into(), shown(design)];
+    words.extend(key.into_iter().flat_map(|key| ["--key".into(), shown(key)]));
+    words.extend(["--input", "clean.csv", "--output", "view.csv"].map(str::to_owned));
+    // Only a zero byte cannot be quoted, and no path has one.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 

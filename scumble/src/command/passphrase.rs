@@ -1,7 +1,7 @@
 //! The passphrase of a secret key: from a file, or from the environment; never from the command line, which others can read.
 
 use super::Failure;
-use crate::registry::{Key, read_text};
+use crate::registry::{key, read_text};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ impl Passphrase {
                 (std::env::var(VARIABLE).map_err(missing)?, VARIABLE.to_owned())
             }
         };
-        Key::check_passphrase(&passphrase).map_err(|problem| format!("{whose}: {problem}"))?;
+        key::check_passphrase(&passphrase).map_err(|problem| format!("{whose}: {problem}"))?;
         Ok(passphrase)
     }
 }

@@ -1,12 +1,14 @@
 //! `scumble release`: a file of records, by a saved design.
 
 use super::passphrase::Passphrase;
-use super::view;
-use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use super::{
+    Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command,
+};
 use crate::parquet::{self, is_named_as_parquet, open};
+use crate::records;
 use crate::registry::{
-    Clipped, Design, Error, Existing, Guarantee, Key, Law, Ledger, LocalMechanism, Mechanism, NewFile, Noise,
-    OutOfBounds, Randomness, Readable, Reader, Registry, csv, is_beside, stream,
+    Clipped, CuratorMechanism, Designed, Existing, Guarantee, Key, Law, Ledger, LocalMechanism, NewFile,
+    Noise, OutOfBounds, Randomness, Readable, Reader, Registry, ShippedDesign, csv, is_beside, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
@@ -77,7 +79,7 @@ pub(super) fn release(
     arguments: &ReleaseArguments,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let design = Design::read(&arguments.design, registry)?;
+    let design = ShippedDesign::read(&arguments.design, registry)?;
     check_places(arguments, design.mechanism())?;
     let view = view_of(&design, arguments)?;
     stop_when_interrupted()?;
@@ -95,9 +97,9 @@ pub(super) fn release(
         ),
         is_charged: false,
     };
-    let done = match design.mechanism().as_local() {
-        Some(local) => work.release_stream(local, randomness, &mut outputs),
-        None => work.release_table(randomness, &mut outputs),
+    let done = match design.mechanism() {
+        Designed::Local(local) => work.release_stream(&**local, randomness, &mut outputs),
+        Designed::Curator(curator) => work.release_table(&**curator, randomness, &mut outputs),
     };
     work.bar.finish_and_clear();
     let is_charged = work.is_charged;
@@ -130,33 +132,34 @@ pub(super) fn release(
 }
 
 /// The command that views records for models of the release, where these cannot be used on clean ones.
-fn view_of(design: &Design, arguments: &ReleaseArguments) -> Result<Option<String>, Error> {
-    let command = || view::command(&arguments.design, arguments.key.as_deref());
-    Ok(design.needs_view()?.then(command))
+fn view_of(design: &ShippedDesign, arguments: &ReleaseArguments) -> Result<Option<String>, Failure> {
+    let command = || view_command(&arguments.design, arguments.key.as_deref());
+    Ok(design.design().needs_view()?.then(command))
 }
 
 /// # Errors
 /// Where something that is read would be replaced; where a key is asked for that there is not, is not asked for, or would
 /// lie beside what everybody may see.
-fn check_places(arguments: &ReleaseArguments, mechanism: &dyn Mechanism) -> Result<(), Failure> {
+fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<(), Failure> {
     let ledger = arguments.ledger.as_ref().map(|file| Ledger::at(file).files());
     let read =
         [arguments.input.clone(), arguments.design.clone()].into_iter().chain(ledger.into_iter().flatten());
     let written = [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()];
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.into_iter().flatten().collect::<Vec<_>>())?;
-    let Some(key) = &arguments.key else {
-        if mechanism.as_local().is_some() {
-            return Ok(());
+    let key = match (mechanism, &arguments.key) {
+        (Designed::Local(_), None) => return Ok(()),
+        (Designed::Local(_), Some(_)) => {
+            return Err("--key: a local mechanism has no secret; its key is the design".into());
         }
-        return Err(
-            "the design is a curator's: without its secret key (--key FILE) nothing can be learned from the \
-                    release"
-                .into(),
-        );
+        (Designed::Curator(_), None) => {
+            return Err(
+                "the design is a curator's: without its secret key (--key FILE) nothing can be learned from the \
+                 release"
+                    .into(),
+            );
+        }
+        (Designed::Curator(_), Some(key)) => key,
     };
-    if mechanism.as_local().is_some() {
-        return Err("--key: a local mechanism has no secret; its key is the design".into());
-    }
     let beside = [
         ("release", Some(&arguments.output)),
         ("design", Some(&arguments.design)),
@@ -192,9 +195,9 @@ impl Outputs {
     }
 
     /// The release appears last: where it is, its key and card are.
-    fn commit(self, design: &Design, done: &Done, view: Option<&str>) -> Result<(), Failure> {
+    fn commit(self, design: &ShippedDesign, done: &Done, view: Option<&str>) -> Result<(), Failure> {
         if let (Some((file, passphrase)), Some(key)) = (self.key, &done.key) {
-            file.finish(key.save(&passphrase)?.unwrap_or_default().as_bytes())?;
+            file.finish(crate::registry::key::save(key, &passphrase)?.unwrap_or_default().as_bytes())?;
         }
         if let Some(file) = self.card {
             let card = json!({
@@ -212,14 +215,14 @@ impl Outputs {
             file.finish((serde_json::to_string_pretty(&card)? + "\n").as_bytes())?;
         }
         let released = self.released.into_inner();
-        Ok(released.map_err(|error| Error::Write { source: error.into_error() })?.commit()?)
+        Ok(released.map_err(|error| records::Error::Write { source: error.into_error() })?.commit()?)
     }
 }
 
 /// What both ways of releasing need.
 struct Work<'a> {
     arguments: &'a ReleaseArguments,
-    design: &'a Design,
+    design: &'a ShippedDesign,
     bar: ProgressBar,
     is_charged: bool,
 }
@@ -264,14 +267,19 @@ impl Work<'_> {
     }
 
     /// All records at once: what a curator does.
-    fn release_table(&mut self, mut randomness: Randomness, outputs: &mut Outputs) -> Result<Done, Failure> {
+    fn release_table(
+        &mut self,
+        curator: &dyn CuratorMechanism,
+        mut randomness: Randomness,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
         let loaded = self.reader()?.read_all()?;
         self.go_on(0)?;
-        let release = self.design.mechanism().release(&loaded.table, &mut randomness)?;
+        let release = curator.release(&loaded.table, &mut randomness)?;
         self.go_on(0)?;
         let records = self.design.records()?;
         self.charge(&release.guarantee)?;
-        let decoder = stream::decoder(&release.table, self.design.mechanism().domain(), records);
+        let decoder = stream::decoder(&release.table, curator.domain(), records);
         let output = &mut outputs.released;
         if is_named_as_parquet(&self.arguments.output) {
             stream::write(&release.table, &decoder, parquet::Writer::new(output, &decoder)?)?;
@@ -296,16 +304,17 @@ impl Work<'_> {
         })
     }
 
-    fn reader(&self) -> Result<Reader<'static>, Error> {
+    fn reader(&self) -> Result<Reader<'static>, Failure> {
         let records = self.design.records()?;
         let rows = open(&self.arguments.input)?;
         let out_of_bounds = out_of_bounds(self.arguments.strict);
-        Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)
+        Ok(Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)?)
     }
 
     fn check_readable_twice(&self) -> Result<(), Failure> {
         let input = &self.arguments.input;
-        let found = std::fs::metadata(input).map_err(|source| Error::Io { file: input.clone(), source })?;
+        let found =
+            std::fs::metadata(input).map_err(|source| records::Error::Io { file: input.clone(), source })?;
         if found.is_file() {
             return Ok(());
         }
@@ -313,7 +322,7 @@ impl Work<'_> {
     }
 
     /// Before the first released byte is written anywhere.
-    fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Error> {
+    fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Failure> {
         if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
             let what = format!("{} to {}", self.design.origin(), self.arguments.output.display());
             let target = self.design.records()?.target.as_deref();
@@ -323,7 +332,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn go_on(&self, bytes: u64) -> Result<(), Error> {
+    fn go_on(&self, bytes: u64) -> Result<(), records::Error> {
         go_on(&self.bar, bytes)
     }
 }
@@ -336,11 +345,11 @@ pub(super) fn out_of_bounds(strict: bool) -> OutOfBounds {
 /// Shows how far it is.
 ///
 /// # Errors
-/// [`Error::Interrupted`] where it is to stop.
-pub(super) fn go_on(bar: &ProgressBar, bytes: u64) -> Result<(), Error> {
+/// [`Interrupted`](records::Error::Interrupted) where it is to stop.
+pub(super) fn go_on(bar: &ProgressBar, bytes: u64) -> Result<(), records::Error> {
     bar.set_position(bytes);
     if INTERRUPTED.load(Ordering::Relaxed) {
-        return Err(Error::Interrupted);
+        return Err(records::Error::Interrupted);
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! `scumble reproduce`.
 
 use super::{Failure, command_line, print, print_json, progress_bar};
+use crate::custody;
 use crate::datasets::folder;
-use crate::registry::{Error, Existing, NewFile, Readable, Registry};
-use crate::reproduce::{self, Finding, Grid, Report, Reproduction, Setting};
+use crate::registry::{Existing, NewFile, Readable, Registry};
+use crate::reproduce::{self, Finding, Grid, Report, Reproduction, RunOptions};
 use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::ProgressBar;
@@ -78,7 +79,7 @@ pub(super) fn reproduce(
 }
 
 /// The document's file, still aside.
-fn new_document(arguments: &ReproduceArguments) -> Result<Option<NewFile>, Error> {
+fn new_document(arguments: &ReproduceArguments) -> Result<Option<NewFile>, custody::Error> {
     let create = |place: &PathBuf| NewFile::create(place, existing(arguments), Readable::AsUsual);
     arguments.markdown.as_ref().map(create).transpose()
 }
@@ -121,8 +122,16 @@ fn run(
     let ReproduceArguments { quick, seed, trials, .. } = *arguments;
     let (on_start, on_step) = (&on_start, &on_step);
     let store = arguments.output.as_deref();
-    let report =
-        result.run(&Setting { registry, folder: &folder(), quick, seed, trials, store, on_start, on_step });
+    let report = result.run(&RunOptions {
+        registry,
+        folder: &folder(),
+        quick,
+        seed,
+        trials,
+        store,
+        on_start,
+        on_step,
+    });
     if let Some(bar) = bar.get() {
         bar.finish_and_clear();
     }

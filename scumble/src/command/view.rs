@@ -3,9 +3,12 @@
 use super::passphrase::Passphrase;
 use super::release::{go_on, length_of, out_of_bounds, stop_when_interrupted};
 use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use crate::custody::key as key_file;
 use crate::parquet::{self, is_named_as_parquet, open};
+use crate::records;
 use crate::registry::{
-    Clipped, Design, Error, Existing, Key, LocalMechanism, NewFile, Readable, Reader, Registry, csv, stream,
+    Clipped, Designed, Existing, LocalMechanism, NewFile, Readable, Reader, Registry, ShippedDesign, csv,
+    stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
@@ -37,36 +40,28 @@ pub(super) struct ViewArguments {
     force: bool,
 }
 
-/// The command that views records for models of what this design released, as a shell reads it.
-pub(super) fn command(design: &Path, key: Option<&Path>) -> String {
-    let shown = |path: &Path| path.display().to_string();
-    let mut words = vec!["scumble".into(), "view".into(), "--design".into(), shown(design)];
-    words.extend(key.into_iter().flat_map(|key| ["--key".into(), shown(key)]));
-    words.extend(["--input", "clean.csv", "--output", "view.csv"].map(str::to_owned));
-    // Only a zero byte cannot be quoted, and no path has one.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
-}
-
 pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool) -> Result<(), Failure> {
     let ViewArguments { design, input, output, key, force, .. } = arguments;
     let read = [Some(design), Some(input), key.as_ref()].into_iter().flatten().cloned();
     refuse_overlaps(&read.collect::<Vec<_>>(), &[output])?;
-    let design = Design::read(design, registry)?;
+    let design = ShippedDesign::read(design, registry)?;
     stop_when_interrupted()?;
     let existing = if *force { Existing::Replace } else { Existing::Keep };
     let mut written = BufWriter::new(NewFile::create(output, existing, Readable::AsUsual)?);
     let bar = progress_bar(length_of(input), "viewing {bar:40} {bytes}/{total_bytes}, {eta} left");
-    let viewed = match (design.mechanism().as_local(), key) {
-        (Some(local), None) => view_stream(arguments, &design, local, &mut written, &bar),
-        (None, Some(key)) => view_table(arguments, &design, key, &mut written),
-        (Some(_), Some(_)) => Err("--key: a local mechanism has no secret; its key is the design".into()),
-        (None, None) => {
+    let viewed = match (design.mechanism(), key) {
+        (Designed::Local(local), None) => view_stream(arguments, &design, &**local, &mut written, &bar),
+        (Designed::Curator(_), Some(key)) => view_table(arguments, &design, key, &mut written),
+        (Designed::Local(_), Some(_)) => {
+            Err("--key: a local mechanism has no secret; its key is the design".into())
+        }
+        (Designed::Curator(_), None) => {
             Err("the design is a curator's: its release is viewed by its secret key (--key FILE)".into())
         }
     };
     bar.finish_and_clear();
     let (records, clipped) = viewed?;
-    let file = written.into_inner().map_err(|error| Error::Write { source: error.into_error() })?;
+    let file = written.into_inner().map_err(|error| records::Error::Write { source: error.into_error() })?;
     file.commit()?;
     tell_clipped(&input.display().to_string(), &clipped);
     complain(&format!(
@@ -83,7 +78,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
 /// Record by record, in bounded memory.
 fn view_stream(
     arguments: &ViewArguments,
-    design: &Design,
+    design: &ShippedDesign,
     local: &dyn LocalMechanism,
     output: &mut BufWriter<NewFile>,
     bar: &ProgressBar,
@@ -101,18 +96,19 @@ fn view_stream(
 /// All records at once, by a curator's key. One that counts its answers is saved before they are.
 fn view_table(
     arguments: &ViewArguments,
-    design: &Design,
+    design: &ShippedDesign,
     key: &Path,
     output: &mut BufWriter<NewFile>,
 ) -> Result<(u64, Vec<Clipped>), Failure> {
     let loaded = reader(arguments, design)?.read_all()?;
-    let text = std::fs::read_to_string(key).map_err(|source| Error::Io { file: key.into(), source })?;
+    let text =
+        std::fs::read_to_string(key).map_err(|source| records::Error::Io { file: key.into(), source })?;
     let passphrase = arguments.passphrase.read()?;
-    let secret = Key::load(&text, &passphrase, &key.display().to_string())?;
-    let before = secret.digest()?;
+    let secret = key_file::load(&text, &passphrase, &key.display().to_string())?;
+    let before = key_file::digest(&secret)?;
     let viewed = secret.view(&loaded.table)?;
-    if secret.digest()? != before {
-        let saved = secret.save(&passphrase)?.unwrap_or_default();
+    if key_file::digest(&secret)? != before {
+        let saved = key_file::save(&secret, &passphrase)?.unwrap_or_default();
         NewFile::create(key, Existing::Replace, Readable::ByOwner)?.finish(saved.as_bytes())?;
     }
     let decoder = stream::decoder(&viewed, design.mechanism().domain(), design.records()?);
@@ -124,8 +120,8 @@ fn view_table(
     Ok((viewed.len() as u64, loaded.clipped))
 }
 
-fn reader(arguments: &ViewArguments, design: &Design) -> Result<Reader<'static>, Error> {
+fn reader(arguments: &ViewArguments, design: &ShippedDesign) -> Result<Reader<'static>, Failure> {
     let records = design.records()?;
     let rows = open(&arguments.input)?;
-    Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds(arguments.strict))
+    Ok(Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds(arguments.strict))?)
 }

@@ -1,6 +1,7 @@
 //! `scumble account`.
 
-use crate::{json, refusal, scumble};
+use crate::{json, number, refusal, scumble};
+use approx::{assert_abs_diff_eq, assert_relative_eq};
 
 const DP_SGD: [&str; 3] = ["account", "dp-sgd", "--json"];
 const SETTINGS: [(&str, &str); 4] =
@@ -13,12 +14,6 @@ fn without<'a>(left_out: &str, more: &[&'a str]) -> Vec<&'a str> {
     DP_SGD.into_iter().chain(kept).chain(more.iter().copied()).collect()
 }
 
-#[track_caller]
-fn near(value: &serde_json::Value, expected: f64, relative: f64) {
-    let value = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
-    assert!((value / expected - 1.0).abs() <= relative, "{value} is not {expected}");
-}
-
 #[test]
 fn a_gaussian_mechanism_is_solved_for_whichever_of_four_is_missing() {
     let all =
@@ -29,7 +24,7 @@ fn a_gaussian_mechanism_is_solved_for_whichever_of_four_is_missing() {
             given.flat_map(|(name, value)| [name.to_string(), value.to_string()]).collect();
         let arguments = ["account", "gaussian", "--json"].into_iter().chain(given.iter().map(String::as_str));
         let answer = json(&arguments.collect::<Vec<_>>());
-        near(&answer[missing.trim_start_matches("--")], expected, 1e-8);
+        assert_relative_eq!(number(&answer[missing.trim_start_matches("--")]), expected, max_relative = 1e-8);
     }
 }
 
@@ -41,13 +36,16 @@ fn a_training_has_an_epsilon_three_ways_and_names_its_neighbours() {
     ] {
         let answer = json(&without("", &more));
         assert_eq!(answer["neighbours"], neighbours);
-        near(&answer["epsilon_pld"], by_pld, 0.01);
-        near(&answer["epsilon_pld_lower"], by_pld, 0.01);
-        let number = |key: &str| answer[key].as_f64().unwrap();
-        assert!(number("epsilon_pld_lower") <= number("epsilon_pld"), "{answer}");
-        assert!(number("epsilon_pld") <= number("epsilon_rdp"), "{answer}");
+        assert_abs_diff_eq!(number(&answer["epsilon_pld"]) / by_pld, 1.0, epsilon = 0.01);
+        assert_abs_diff_eq!(number(&answer["epsilon_pld_lower"]) / by_pld, 1.0, epsilon = 0.01);
+        assert!(number(&answer["epsilon_pld_lower"]) <= number(&answer["epsilon_pld"]), "{answer}");
+        assert!(number(&answer["epsilon_pld"]) <= number(&answer["epsilon_rdp"]), "{answer}");
     }
-    near(&json(&without("", &[]))["epsilon_rdp"], 2.101366525420273, 1e-3);
+    assert_relative_eq!(
+        number(&json(&without("", &[]))["epsilon_rdp"]),
+        2.101366525420273,
+        max_relative = 1e-3
+    );
 }
 
 #[test]
@@ -55,7 +53,12 @@ fn an_epsilon_in_place_of_a_setting_solves_for_it() {
     for (missing, value) in SETTINGS {
         let epsilon = json(&without("", &[]))["epsilon_pld"].to_string();
         let answer = json(&without(missing, &["--epsilon", &epsilon]));
-        near(&answer[missing.trim_start_matches("--").replace('-', "_")], value.parse().unwrap(), 2e-3);
+        assert_abs_diff_eq!(
+            number(&answer[missing.trim_start_matches("--").replace('-', "_")])
+                / value.parse::<f64>().unwrap(),
+            1.0,
+            epsilon = 2e-3
+        );
         assert!(answer["epsilon_pld"].as_f64().unwrap() <= epsilon.parse().unwrap(), "{answer}");
     }
 }
@@ -76,11 +79,11 @@ fn for_people_an_epsilon_is_never_rounded_down() {
 fn an_accuracy_has_two_ceilings() {
     let arguments = ["account", "laplace-accuracy", "--classes", "10", "--epsilon"];
     let ceilings = |epsilon| json(&[&arguments[..], &[epsilon, "--json"]].concat());
-    near(&ceilings("2")["bound"], 0.26249600355620123, 1e-10);
-    near(&ceilings("2")["ldp_bound"], 0.4508530603792838, 1e-10);
+    assert_relative_eq!(number(&ceilings("2")["bound"]), 0.26249600355620123, max_relative = 1e-10);
+    assert_relative_eq!(number(&ceilings("2")["ldp_bound"]), 0.4508530603792838, max_relative = 1e-10);
     for (epsilon, both) in [("0", 0.1), ("inf", 1.0)] {
-        near(&ceilings(epsilon)["bound"], both, 1e-10);
-        near(&ceilings(epsilon)["ldp_bound"], both, 1e-10);
+        assert_relative_eq!(number(&ceilings(epsilon)["bound"]), both, max_relative = 1e-10);
+        assert_relative_eq!(number(&ceilings(epsilon)["ldp_bound"]), both, max_relative = 1e-10);
     }
     let text = String::from_utf8(scumble(&[&arguments[..], &["2"]].concat()).stdout).unwrap();
     assert!(text.contains("\n 0.2625  of the time") && text.contains("\n 0.4509  of the time"), "{text}");
@@ -108,10 +111,10 @@ const PAC: [&str; 15] = [
 fn samples_that_may_leave_are_counted_twice_and_a_vacuous_count_is_said_in_words() {
     let bits = ["--output-bits", "6272"];
     let answer = json(&[&PAC[..], &["0.001"], &bits, &["--json"]].concat());
-    near(&answer["budget"], 99.35384427347536, 1e-5);
-    near(&answer["budget_as_printed"], 259.188327410674, 1e-5);
-    near(&answer["packing_width"], 7.129382046124052, 1e-5);
-    near(&answer["norm_bound"], 6162.807109744633, 1e-5);
+    assert_relative_eq!(number(&answer["budget"]), 99.35384427347536, max_relative = 1e-5);
+    assert_relative_eq!(number(&answer["budget_as_printed"]), 259.188327410674, max_relative = 1e-5);
+    assert_relative_eq!(number(&answer["packing_width"]), 7.129382046124052, max_relative = 1e-5);
+    assert_relative_eq!(number(&answer["norm_bound"]), 6162.807109744633, max_relative = 1e-5);
     assert_eq!(answer["vacuous"], false);
 
     let vacuous = [&PAC[..], &["0.1"], &bits].concat();
@@ -150,8 +153,8 @@ fn the_transformation_has_a_budget_of_its_own() {
         "--json",
     ];
     let answer = json(&arguments);
-    near(&answer["budget"], 17.09523994717836, 0.01);
-    near(&answer["budget_as_printed"], 40.22032413459087, 0.01);
+    assert_abs_diff_eq!(number(&answer["budget"]) / 17.09523994717836, 1.0, epsilon = 0.01);
+    assert_abs_diff_eq!(number(&answer["budget_as_printed"]) / 40.22032413459087, 1.0, epsilon = 0.01);
     assert!(answer["norm_bound"].is_null(), "{answer}");
 }
 
@@ -163,13 +166,13 @@ fn a_random_factor_has_an_epsilon_for_v_and_a_v_for_an_epsilon() {
     let with = |more: &[&str]| json(&[&MULTIPLICATIVE[..], more, &["--json"]].concat());
     let deltas = ["--delta-0", "1e-9", "--delta-r", "1e-9", "--delta-t", "1e-6"];
     let given = with(&[&["--v", "1e4"], &deltas[..]].concat());
-    near(&given["epsilon"], 0.8507480921108777, 1e-6);
-    near(&given["delta"], 2.568e-6, 1e-9);
+    assert_relative_eq!(number(&given["epsilon"]), 0.8507480921108777, max_relative = 1e-6);
+    assert_relative_eq!(number(&given["delta"]), 2.568e-6, max_relative = 1e-9);
     // To make the same δ up in the best way costs less.
     let best = with(&["--v", "1e4", "--delta", "2.568e-6"]);
     assert!(best["epsilon"].as_f64().unwrap() < 0.8507, "{best}");
     let solved = with(&["--epsilon", &best["epsilon"].to_string(), "--delta", "2.568e-6"]);
-    near(&solved["v"], 1e4, 1e-6);
+    assert_relative_eq!(number(&solved["v"]), 1e4, max_relative = 1e-6);
     let text =
         String::from_utf8(scumble(&[&MULTIPLICATIVE[..], &["--v", "1e4"], &deltas].concat()).stdout).unwrap();
     assert!(

@@ -263,6 +263,18 @@ fn bad_arguments_are_named_with_the_nearest_name() {
             "the mechanism \"laplace\" has no parameter \"protct\"; did you mean \"protect\"?",
         ),
         (
+            &["compare", "--mechanism", "vlm", "--set", "vlm.volunteers.epoch=3"],
+            "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \"volunteers.epochs\"?",
+        ),
+        (
+            &["compare", "--set", "lapace.protect=record"],
+            "there is no mechanism \"lapace\"; did you mean \"laplace\"?",
+        ),
+        (
+            &["compare", "--set", "protect=record"],
+            "--set \"protect=record\": with several mechanisms, NAME.KEY=VALUE is needed",
+        ),
+        (
             &["compare", "--set", "laplace.protect=everything"],
             "the parameters of \"laplace\": unknown variant `everything`, expected one of `record`, `features`, `label`",
         ),

@@ -14,11 +14,12 @@ fn a_design_is_an_envelope_with_all_that_a_client_needs() {
         files.run("design direct --schema schema.toml --target colour --epsilon 3 --output design.json");
     assert!(card.contains("ε = 3 local differential privacy for the whole record"), "{card}");
     let design = saved(&files, "design.json");
-    assert_eq!(design["format"], "scumble-design-1");
+    assert_eq!(design["format"], "scumble-design-2");
     assert_eq!((&design["plugin"], &design["target"]), (&"direct".into(), &"colour".into()));
     assert_eq!(design["schema"]["column"][0]["unit"], "cm");
     assert!(
-        design["mechanism"]["parts"].as_array().unwrap().len() == 3 && design["plugin_version"].is_string()
+        design["mechanism"]["local"]["parts"].as_array().unwrap().len() == 3
+            && design["plugin_version"].is_string()
     );
     let described = files.run("describe --design design.json");
     assert!(
@@ -41,6 +42,11 @@ fn a_design_that_is_there_stays_unless_forced() {
     assert_eq!(saved(&files, "design.json")["plugin"], "laplace");
 }
 
+/// The ε of a saved part; one that adds noise has it with the portion that takes it.
+fn epsilon(part: &Value) -> f64 {
+    part["portion"]["epsilon"].as_f64().or(part["epsilon"].as_f64()).unwrap()
+}
+
 #[test]
 fn features_and_label_share_the_budget() {
     let files = Files::new();
@@ -48,8 +54,8 @@ fn features_and_label_share_the_budget() {
         let line =
             format!("design {line} --schema schema.toml --epsilon 4 --output design.json --force --json");
         let told: Value = serde_json::from_str(&files.run(&line)).unwrap();
-        let parts = saved(&files, "design.json")["mechanism"]["parts"].as_array().unwrap().clone();
-        let epsilons: Vec<f64> = parts.iter().map(|part| part["epsilon"].as_f64().unwrap()).collect();
+        let parts = saved(&files, "design.json")["mechanism"]["local"]["parts"].as_array().unwrap().clone();
+        let epsilons: Vec<f64> = parts.iter().map(epsilon).collect();
         let kinds: Vec<String> = parts.iter().map(|part| part["kind"].as_str().unwrap().into()).collect();
         assert_eq!(told["guarantee"]["claims"][0]["protects"], "record");
         (kinds.join("+"), epsilons, told["guarantee"]["epsilon"].as_f64().unwrap())
@@ -137,7 +143,15 @@ fn what_makes_no_composition_is_refused() {
             "laplace --set protct=record",
             "the mechanism \"laplace\" has no parameter \"protct\"; did you mean \"protect\"?",
         ),
-        ("laplace --set direct.a=1", "--set: the mechanism \"direct\" does not take part"),
+        ("laplace --set direct.a=1", "--set \"direct.a=1\": the mechanism \"direct\" does not take part"),
+        (
+            "vlm --set volunteers.epoch=3",
+            "the mechanism \"vlm\" has no parameter \"volunteers.epoch\"; did you mean \"volunteers.epochs\"?",
+        ),
+        (
+            "--mechanism laplace --columns size --mechanism direct --columns price --set protect=features",
+            "--set \"protect=features\": with several mechanisms, NAME.KEY=VALUE is needed",
+        ),
         ("laplace --set record", "--set \"record\": KEY=VALUE or NAME.KEY=VALUE is needed"),
         (
             "randomized-response",
@@ -269,6 +283,28 @@ fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assu
     let card = files.run(&line(0.005));
     assert_eq!(card.matches("nothing else was learned from these volunteers").count(), 1, "{card}");
     assert!(card.contains("(one record replaced) for each volunteer's record"), "{card}");
+}
+
+/// The same design, whether an object of parameters is given whole or name by name.
+#[test]
+fn parameters_in_an_object_are_set_one_by_one() {
+    let files = Files::new();
+    files.good();
+    let design = |set: &str| {
+        files.run(&format!(
+            "design vlm --schema schema.toml --epsilon 4 --output design.json --force --volunteers data.csv --volunteers-are public \
+             --set hidden=[4] --set latent_dim=1 {set}"
+        ));
+        files.read("design.json")
+    };
+    let whole = design(
+        "--set volunteers={\"epsilon\":2,\"delta\":0.01,\"epochs\":2,\"expected_batch\":20,\"seed\":1}",
+    );
+    let one_by_one = design(
+        "--set volunteers.epsilon=2 --set volunteers.delta=0.01 --set vlm.volunteers.epochs=2 --set volunteers.expected_batch=20 \
+         --set vlm.volunteers.seed=1",
+    );
+    assert_eq!(whole, one_by_one);
 }
 
 #[test]
@@ -447,7 +483,7 @@ fn a_label_of_its_own_takes_nothing_of_delta() {
     let told: Value = serde_json::from_str(&files.run(line)).unwrap();
     let claim = &told["guarantee"]["claims"][0];
     assert_eq!((&claim["protects"], &claim["delta"]), (&"record".into(), &1e-6.into()));
-    assert_eq!(saved(&files, "design.json")["mechanism"]["parts"][0]["delta"], 1e-6);
+    assert_eq!(saved(&files, "design.json")["mechanism"]["local"]["parts"][0]["delta"], 1e-6);
 }
 
 #[test]

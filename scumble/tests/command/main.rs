@@ -5,14 +5,17 @@ mod audit;
 mod commands;
 mod compare;
 mod design;
+mod examples;
 mod experiment;
 mod ledger;
 mod list;
 mod page;
 mod readme;
 mod release;
+#[cfg(feature = "reproduce")]
 mod reproduce;
 mod schema;
+mod scikit_learn;
 mod solve;
 mod tuning;
 mod view;
@@ -28,6 +31,11 @@ fn json(arguments: &[&str]) -> serde_json::Value {
     let output = scumble(arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[track_caller]
+fn number(value: &serde_json::Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// Exit code 2, nothing on stdout, and one line on stderr, which is returned.

@@ -2,7 +2,6 @@
 
 use crate::Files;
 use serde_json::Value;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,9 +15,7 @@ fn data() -> PathBuf {
 fn is_there(folder: &str) -> bool {
     let there = data().join(folder).exists();
     if !there {
-        // The test harness keeps what `eprintln!` says of a test that passes.
-        let line = format!("skipped: {} is not there\n", data().join(folder).display());
-        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        scumble_skip::missing(data().join(folder).display());
     }
     there
 }

@@ -1,14 +1,9 @@
 //! `scumble solve`.
 
-use crate::{Files, json, refusal, scumble};
+use crate::{Files, json, number, refusal, scumble};
+use approx::assert_abs_diff_eq;
 use serde_json::Value;
 use std::path::PathBuf;
-
-#[track_caller]
-fn near(value: &Value, expected: f64, error: f64) {
-    let value = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
-    assert!((value - expected).abs() <= error, "{value} is not {expected}");
-}
 
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -62,14 +57,14 @@ fn the_ground_states_of_the_reference_are_found() {
     ] {
         let at = density.map(|(n, _)| f64::to_string(&n)).join(",");
         let answer = schrodinger(problem, &["--at", &at]);
-        near(&answer["mu"], mu, 1e-10);
-        near(&answer["objective"], 4.0 * answer["mu"].as_f64().unwrap(), 1e-11);
-        near(&answer["fisher_information"], fisher, 1e-8);
-        near(&answer["second_moment"], second_moment, 1e-9);
-        near(&answer["mean"], mean, 1e-9);
+        assert_abs_diff_eq!(number(&answer["mu"]), mu, epsilon = 1e-10);
+        assert_abs_diff_eq!(number(&answer["objective"]), 4.0 * number(&answer["mu"]), epsilon = 1e-11);
+        assert_abs_diff_eq!(number(&answer["fisher_information"]), fisher, epsilon = 1e-8);
+        assert_abs_diff_eq!(number(&answer["second_moment"]), second_moment, epsilon = 1e-9);
+        assert_abs_diff_eq!(number(&answer["mean"]), mean, epsilon = 1e-9);
         for (pair, (n, expected)) in answer["density"].as_array().unwrap().iter().zip(density) {
-            near(&pair[0], n, 0.0);
-            near(&pair[1], expected, 1e-9);
+            assert_eq!(number(&pair[0]), n);
+            assert_abs_diff_eq!(number(&pair[1]), expected, epsilon = 1e-9);
         }
         let expected = ["density", "fisher_information", "mean", "mu", "objective", "second_moment"];
         assert_eq!(keys(&answer), expected);
@@ -152,11 +147,11 @@ fn shares_are_those_of_the_third_figure() {
         let answer = filled(eigenvalues, "1", epsilon, &["--latent-dim", "2"]);
         assert_eq!(answer["rank"], rank);
         for (share, expected) in answer["sigma_squared"].as_array().unwrap().iter().zip(shares) {
-            near(share, expected, 1e-12);
+            assert_abs_diff_eq!(number(share), expected, epsilon = 1e-12);
         }
-        near(&answer["loss"], aware, 1e-12);
-        near(&answer["task_agnostic_loss"], agnostic, 1e-12);
-        near(&answer["privacy_agnostic_loss"], of_two, 1e-12);
+        assert_abs_diff_eq!(number(&answer["loss"]), aware, epsilon = 1e-12);
+        assert_abs_diff_eq!(number(&answer["task_agnostic_loss"]), agnostic, epsilon = 1e-12);
+        assert_abs_diff_eq!(number(&answer["privacy_agnostic_loss"]), of_two, epsilon = 1e-12);
         let expected = ["loss", "privacy_agnostic_loss", "rank", "sigma_squared", "task_agnostic_loss"];
         assert_eq!(keys(&answer), expected);
         // Without Z the privacy-agnostic encoder keeps all directions, as the task-agnostic one does.
@@ -169,7 +164,7 @@ fn shares_are_those_of_the_third_figure() {
 fn without_noise_or_without_a_task_nothing_is_lost() {
     for (radius, epsilon) in [("1", "inf"), ("0", "1")] {
         let answer = filled("4,1,0", radius, epsilon, &[]);
-        near(&answer["sigma_squared"][0], 2.0 / 3.0, 1e-15);
+        assert_abs_diff_eq!(number(&answer["sigma_squared"][0]), 2.0 / 3.0, epsilon = 1e-15);
         assert_eq!((&answer["rank"], &answer["loss"]), (&2.into(), &0.0.into()));
     }
     let answer = filled("0,0", "1", "1", &[]);
@@ -231,7 +226,7 @@ fn wdbc() -> Option<PathBuf> {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
     let file = folder.join("wdbc/wdbc.csv");
     if !file.exists() {
-        eprintln!("skipped: {} is not there; SCUMBLE_DATA says where the data lie", file.display());
+        scumble_skip::missing(file.display());
         return None;
     }
     Some(file)
@@ -266,15 +261,15 @@ fn equation_2_on_unscaled_wdbc_has_the_reference_solution() {
             ["solve", "svm", "--input", file, "--target", "Cancer", "--positive", "0", "--drop", "ID"];
         let arguments = arguments.into_iter().chain(["--theta", theta, "--rho", "0.01", "--json"]);
         let answer = json(&arguments.collect::<Vec<_>>());
-        near(&answer["objective"], objective, 1e-8);
-        near(&answer["training_accuracy"], accuracy, 1e-12);
-        near(&answer["max_share"], max_share, 1e-9);
-        near(&answer["bound_over_m"], bound_over_m, 1e-7);
-        near(&answer["beta"], beta, 1e-8);
+        assert_abs_diff_eq!(number(&answer["objective"]), objective, epsilon = 1e-8);
+        assert_abs_diff_eq!(number(&answer["training_accuracy"]), accuracy, epsilon = 1e-12);
+        assert_abs_diff_eq!(number(&answer["max_share"]), max_share, epsilon = 1e-9);
+        assert_abs_diff_eq!(number(&answer["bound_over_m"]), bound_over_m, epsilon = 1e-7);
+        assert_abs_diff_eq!(number(&answer["beta"]), beta, epsilon = 1e-8);
         if let Some(count) = support_vectors {
             assert_eq!(answer["support_vectors"], count);
         }
-        near(&answer["kkt_residual"], 0.0, 1e-9);
+        assert_abs_diff_eq!(number(&answer["kkt_residual"]), 0.0, epsilon = 1e-9);
         assert_eq!(answer["alpha"].as_array().unwrap().len(), 30);
         let expected = [
             "alpha",
@@ -304,15 +299,15 @@ fn machine(text: &str, more: &str) -> Value {
 fn a_machine_of_two_points_is_that_of_the_formula() {
     // By symmetry β = 0 and α = 1 less what the slack takes: ½α² + 2·(1·ξ + ½·0.01ξ²) with ξ = 1 − α is least at α = 1.
     let answer = machine("x,side\n1,right\n-1,left\n", "");
-    near(&answer["alpha"][0], 1.0, 1e-10);
-    near(&answer["beta"], 0.0, 1e-10);
-    near(&answer["objective"], 0.5, 1e-10);
-    near(&answer["max_share"], 0.5, 1e-10);
-    near(&answer["bound_over_m"], 0.0, 1e-10);
-    near(&answer["training_accuracy"], 1.0, 0.0);
+    assert_abs_diff_eq!(number(&answer["alpha"][0]), 1.0, epsilon = 1e-10);
+    assert_abs_diff_eq!(number(&answer["beta"]), 0.0, epsilon = 1e-10);
+    assert_abs_diff_eq!(number(&answer["objective"]), 0.5, epsilon = 1e-10);
+    assert_abs_diff_eq!(number(&answer["max_share"]), 0.5, epsilon = 1e-10);
+    assert_abs_diff_eq!(number(&answer["bound_over_m"]), 0.0, epsilon = 1e-10);
+    assert_eq!(number(&answer["training_accuracy"]), 1.0);
     // Far apart in x: α is small, the margin exact, and the data separable.
     let answer = machine("x,side\n100,right\n300,right\n-100,left\n-200,left\n", "");
-    near(&answer["alpha"][0], 0.01, 1e-10);
+    assert_abs_diff_eq!(number(&answer["alpha"][0]), 0.01, epsilon = 1e-10);
     assert_eq!(answer["support_vectors"], 2);
 }
 
@@ -320,19 +315,19 @@ fn a_machine_of_two_points_is_that_of_the_formula() {
 fn constant_columns_and_more_columns_than_records_have_an_answer() {
     for scale in ["none", "standard", "minmax"] {
         let answer = machine("x,c,side\n1,7,right\n2,7,right\n-1,7,left\n", &format!("--scale {scale}"));
-        near(&answer["kkt_residual"], 0.0, 1e-9);
+        assert_abs_diff_eq!(number(&answer["kkt_residual"]), 0.0, epsilon = 1e-9);
         if scale != "none" {
-            near(&answer["alpha"][1], 0.0, 1e-12);
+            assert_abs_diff_eq!(number(&answer["alpha"][1]), 0.0, epsilon = 1e-12);
         }
         let answer =
             machine("a,b,c,d,e,side\n1,0,0,2,1,right\n0,1,0,1,5,left\n", &format!("--scale {scale}"));
-        near(&answer["kkt_residual"], 0.0, 1e-9);
-        near(&answer["training_accuracy"], 1.0, 0.0);
+        assert_abs_diff_eq!(number(&answer["kkt_residual"]), 0.0, epsilon = 1e-9);
+        assert_eq!(number(&answer["training_accuracy"]), 1.0);
     }
     // Nothing to tell them apart by: the bias alone, at which both sides lose the same.
     let answer = machine("c,side\n0,right\n0,left\n0,right\n", "--scale standard");
-    near(&answer["alpha"][0], 0.0, 0.0);
-    near(&answer["training_accuracy"], 2.0 / 3.0, 1e-12);
+    assert_eq!(number(&answer["alpha"][0]), 0.0);
+    assert_abs_diff_eq!(number(&answer["training_accuracy"]), 2.0 / 3.0, epsilon = 1e-12);
     // One label written in three ways.
     let files = Files::new();
     files.write("data.csv", "x,side\n1,1\n2,1.0\n-1,-1\n-2,-1e0\n");
@@ -346,14 +341,14 @@ fn a_scaled_machine_is_that_of_scaled_columns() {
         "x,y,side\n0,0,right\n0.3333333333333333,1,right\n0.6666666666666666,0.5,left\n1,0.16666666666666666,left\n",
         "",
     );
-    near(&raw["objective"], scaled["objective"].as_f64().unwrap(), 1e-12);
+    assert_abs_diff_eq!(number(&raw["objective"]), number(&scaled["objective"]), epsilon = 1e-12);
     let standard = machine("x,side\n10,right\n20,right\n30,left\n40,left\n", "--scale standard");
     let sizes = [-3.0f64, -1.0, 1.0, 3.0].map(|x| x / 5f64.sqrt());
     let scaled = machine(
         &format!("x,side\n{},right\n{},right\n{},left\n{},left\n", sizes[0], sizes[1], sizes[2], sizes[3]),
         "",
     );
-    near(&standard["objective"], scaled["objective"].as_f64().unwrap(), 1e-12);
+    assert_abs_diff_eq!(number(&standard["objective"]), number(&scaled["objective"]), epsilon = 1e-12);
 }
 
 #[test]

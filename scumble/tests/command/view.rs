@@ -2,7 +2,7 @@
 
 use crate::Files;
 use scumble::parquet;
-use scumble::registry::{Design, OutOfBounds, Reader, Registry, csv, local, stream};
+use scumble::registry::{OutOfBounds, Reader, Registry, ShippedDesign, csv, local, stream};
 use serde_json::Value;
 
 const VIEW: &str = "view --design design.json --input clean.csv --output view.csv";
@@ -41,7 +41,7 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
         said,
         "view.csv is NOT private: no guarantee covers viewed records, which are for those who may see clean.csv\n"
     );
-    let design = Design::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
+    let design = ShippedDesign::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
     let records = design.records().unwrap();
     let rows = parquet::open(&files.path("clean.csv")).unwrap();
     let reader = Reader::new(rows, &records.schema, Some("colour"), OutOfBounds::Clip).unwrap();

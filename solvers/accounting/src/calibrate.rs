@@ -97,6 +97,7 @@ pub fn steps(sampling_rate: f64, noise_multiplier: f64, target: Target) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
 
     const TARGET: Target = Target { epsilon: 2.0, delta: 1e-5, neighbours: Neighbours::AddOrRemoveOne };
 
@@ -104,7 +105,7 @@ mod tests {
     fn each_solves_for_what_the_others_were_given() {
         let sigma = noise_multiplier(0.01, 1000, TARGET).unwrap();
         let rate = sampling_rate(sigma, 1000, TARGET).unwrap();
-        assert!((rate / 0.01 - 1.0).abs() < 1e-5, "{rate}");
+        assert_relative_eq!(rate, 0.01, max_relative = 1e-5);
         let steps = steps(0.01, sigma, TARGET).unwrap();
         assert!((999..=1001).contains(&steps), "{steps}");
         let epsilon =

@@ -9,8 +9,8 @@ use std::f64::consts::LN_2;
 /// A = ∫₀^∞ (1/2b)·exp(−|c − 1|/b)·(1 − exp(−c/b))^(d−1) dc.
 ///
 /// It rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞, and is right to 10⁻¹⁰ of itself. Equation 10, the same as an
-/// alternating sum, loses its digits as K grows (erratum V1). That no other place of the classes is better, the paper argues from a
-/// picture; [`of_any`] holds without.
+/// alternating sum, loses its digits as K grows (ERRATA.md, V1). That no other place of the classes is better, the paper argues from a
+/// picture (ERRATA.md, V7); [`of_any`] holds without.
 ///
 /// ```
 /// use scumble_accounting::ceiling;

@@ -108,15 +108,16 @@ fn fall(middle: f64, half: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
     use proptest::prelude::*;
 
     #[test]
     fn erfcx_meets_itself_where_its_two_forms_meet_and_its_asymptote_far_out() {
         let (below, above) = (erfcx(3.0 - 1e-15), erfcx(3.0));
-        assert!((below / above - 1.0).abs() < 1e-14, "{below} {above}");
-        assert!((above - 0.17900115118138995).abs() < 1e-16); // Abramowitz and Stegun, table 7.2, and mpmath
+        assert_relative_eq!(below, above, max_relative = 1e-14);
+        assert_abs_diff_eq!(above, 0.17900115118138995, epsilon = 1e-16); // Abramowitz and Stegun, table 7.2, and mpmath
         let far = erfcx(1e8) * 1e8 * PI.sqrt();
-        assert!((far - 1.0).abs() < 1e-15, "{far}");
+        assert_abs_diff_eq!(far, 1.0, epsilon = 1e-15);
     }
 
     #[test]

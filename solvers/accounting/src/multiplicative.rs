@@ -1,4 +1,4 @@
-//! Differential privacy by a random factor: Theorem 5 of *Dauntless* (Xiao and Devadas), as corrected by errata D1 and D12.
+//! Differential privacy by a random factor: Theorem 5 of *Dauntless* (Xiao and Devadas), as corrected in ERRATA.md, D1 and D12.
 //!
 //! n records X are released as X̂W, where the columns of W (n × d′) are independent, each with a density ∝ exp(ψ(‖α‖²)) of Lipschitz
 //! constant L in ‖α‖², and X̂ = U(Σ² + v²I)^½V has X's singular values raised by v. For neighbours that differ in one record, by B at most
@@ -20,7 +20,7 @@ use statrs::function::gamma::gamma_ur;
 
 /// The law of a column α of W, by what the theorem needs of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Law {
+pub enum ColumnLaw {
     /// Independent Gaussian entries, of whatever variance.
     Gaussian,
     /// A density ∝ exp(ψ(‖α‖²)).
@@ -100,7 +100,7 @@ impl Release {
     /// # Errors
     /// [`Error::OutOfRange`] unless v > 0 is finite, each δ lies between 10⁻³⁰⁰ and one, L and r are finite and above zero; for n ≤
     /// 4·ln(16/δ₀), for which the theorem says nothing.
-    pub fn column_epsilon(&self, v: f64, law: Law, deltas: Deltas) -> Result<f64> {
+    pub fn column_epsilon(&self, v: f64, law: ColumnLaw, deltas: Deltas) -> Result<f64> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         Ok(of_column(self.sensitivity / v, self.spread(law, deltas)?))
     }
@@ -108,17 +108,17 @@ impl Release {
     /// ε of all columns together, at [`Deltas::total`].
     ///
     /// ```
-    /// use scumble_accounting::multiplicative::{Deltas, Law, Release};
+    /// use scumble_accounting::multiplicative::{Deltas, ColumnLaw, Release};
     ///
     /// let deltas = Deltas { direction: 1e-9, radius: 1e-9, composition: 1e-6 };
-    /// let epsilon = Release::new(1.0, 20_000, 784)?.epsilon(1e4, Law::Gaussian, deltas)?;
+    /// let epsilon = Release::new(1.0, 20_000, 784)?.epsilon(1e4, ColumnLaw::Gaussian, deltas)?;
     /// assert!((epsilon / 0.8507480921108777 - 1.0).abs() < 1e-6);
     /// # Ok::<(), scumble_accounting::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`column_epsilon`](Self::column_epsilon).
-    pub fn epsilon(&self, v: f64, law: Law, deltas: Deltas) -> Result<f64> {
+    pub fn epsilon(&self, v: f64, law: ColumnLaw, deltas: Deltas) -> Result<f64> {
         check_delta(deltas.composition)?;
         Ok(self.of_all(self.column_epsilon(v, law, deltas)?, deltas.composition))
     }
@@ -131,14 +131,14 @@ impl Release {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         let best = |deltas: Deltas| -self.epsilon(v, self.bounded(deltas), deltas).unwrap_or(f64::INFINITY);
         let deltas = self.best_deltas(delta, best)?;
-        Ok(Private { epsilon: self.epsilon(v, Law::Gaussian, deltas)?, deltas })
+        Ok(Private { epsilon: self.epsilon(v, ColumnLaw::Gaussian, deltas)?, deltas })
     }
 
     /// The least v with which Gaussian W is (ε, δ)-private, over all ways to make δ up, and how δ is made up then. (ε, δ) holds for more
     /// records too: what a column costs falls as they become more.
     ///
     /// ```
-    /// use scumble_accounting::multiplicative::{Law, Release};
+    /// use scumble_accounting::multiplicative::{ColumnLaw, Release};
     ///
     /// let release = Release::new(1.0, 20_000, 784)?;
     /// let (v, private) = release.least_v(0.85, 2.568e-6)?;
@@ -157,9 +157,9 @@ impl Release {
             Ok(spread) => self.largest_ratio(epsilon, deltas.composition, spread).ln(),
             Err(_) => f64::NEG_INFINITY,
         })?;
-        let of = |v: f64| self.epsilon(v, Law::Gaussian, deltas);
+        let of = |v: f64| self.epsilon(v, ColumnLaw::Gaussian, deltas);
         let meets = |v: f64| of(v).is_ok_and(|found| found <= epsilon);
-        let spread = self.spread(Law::Gaussian, deltas)?;
+        let spread = self.spread(ColumnLaw::Gaussian, deltas)?;
         let about = self.sensitivity / self.largest_ratio(epsilon, deltas.composition, spread);
         let v = least(about * (1.0 - 1e-6), about * (1.0 + 1e-6), meets)
             .ok_or(Error::Unreachable { name: "v", range: "the floats" })?;
@@ -167,8 +167,8 @@ impl Release {
     }
 
     /// A law like the Gaussian one, and at once: its squared radius is a bound on the quantile, enough to make δ up by.
-    fn bounded(&self, deltas: Deltas) -> Law {
-        Law::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
+    fn bounded(&self, deltas: Deltas) -> ColumnLaw {
+        ColumnLaw::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
     }
 
     /// The way to make `delta` up for which `value` is highest.
@@ -195,15 +195,15 @@ impl Release {
     }
 
     /// 4·L·r²·ln(32/δ₀)/(n − 2√(n·ln(16/δ₀))), rounded up.
-    fn spread(&self, law: Law, deltas: Deltas) -> Result<f64> {
+    fn spread(&self, law: ColumnLaw, deltas: Deltas) -> Result<f64> {
         for (name, delta) in [("delta0", deltas.direction), ("the delta of the radius", deltas.radius)] {
             check(name, delta, "at least 1e-300 and below one", (LEAST_DELTA..1.0).contains(&delta))?;
         }
         let (records, unlikely) = (self.records as f64, (16.0 / deltas.direction).ln());
         check("the number of records", records, ENOUGH, records > 4.0 * unlikely * UP)?;
         let bound = match law {
-            Law::Gaussian => self.squared_norm(deltas.radius) / 2.0,
-            Law::Radial { lipschitz, radius } => {
+            ColumnLaw::Gaussian => self.squared_norm(deltas.radius) / 2.0,
+            ColumnLaw::Radial { lipschitz, radius } => {
                 for (name, value) in [("the Lipschitz constant", lipschitz), ("the radius", radius)] {
                     check(name, value, "above zero, and finite", value > 0.0 && value.is_finite())?;
                 }

@@ -7,11 +7,11 @@
 //!
 //! The budget counts samples each of which mixes a private record and a public one that no other sample uses, with weights one and one
 //! and independent Gaussian coordinates, and that one layer transforms. Corollary 1 also compares two candidate inverses under one law of
-//! the input, which is an assumption (erratum D11). Logarithms are those of base two (D2).
+//! the input, which is an assumption (ERRATA.md, D11). Logarithms are those of base two (ERRATA.md, D2).
 //!
 //! [`budget`](Budget::budget) counts how often the adversary fails as the average over transformations that it is: by Markov's inequality
 //! she fails more often than kδ for one transformation in k at most, so the weights are packed for (2ε, 2kδ), and Fano's error probability
-//! is 1/k and what the norm's bound may fail by, maximised over k, Δ and c. The papers' form sets it to zero (D11) and is larger.
+//! is 1/k and what the norm's bound may fail by, maximised over k, Δ and c. The papers' form sets it to zero (ERRATA.md, D11) and is larger.
 
 use crate::Result;
 use crate::error::check;
@@ -46,7 +46,7 @@ pub struct Setting {
 pub struct Budget {
     /// How many samples leave every such adversary without success: the number that claims are made of, zero where there is none.
     pub budget: f64,
-    /// The paper's formula, which takes the adversary to fail equally often for every transformation (erratum D11): zero where it has no
+    /// The paper's formula, which takes the adversary to fail equally often for every transformation (ERRATA.md, D11): zero where it has no
     /// solution. No claim is made of it.
     pub budget_as_printed: f64,
     /// Δ of the paper's formula: how far apart packed weights lie, in the units of β.

@@ -251,6 +251,7 @@ impl Together {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use proptest::prelude::*;
 
     /// Σ max(P − e^ε·Q, 0) by its definition.
@@ -290,7 +291,7 @@ mod tests {
                     assert!(both <= claimed + 1e-12, "shift {shift}, ε = {epsilon}: {both} and {claimed}");
                     largest = largest.max(both);
                 }
-                assert!((largest - claimed).abs() < 1e-12, "{largest} and {claimed}");
+                assert_abs_diff_eq!(largest, claimed, epsilon = 1e-12);
             }
         }
         assert_eq!(Shifted::new(vec![1, 2, 1], 3).unwrap().delta(9.0).unwrap(), 1.0);
@@ -305,7 +306,8 @@ mod tests {
             assert!((uniform.delta(epsilon).unwrap() - 0.1).abs() < 1e-15, "{epsilon}");
             assert_eq!(apart.delta(epsilon).unwrap(), 1.0);
         }
-        assert!((uniform.certain() - 0.1).abs() < 1e-15 && apart.certain() == 1.0);
+        assert_abs_diff_eq!(uniform.certain(), 0.1, epsilon = 1e-15);
+        assert_eq!(apart.certain(), 1.0);
         for widest in [1.0, 700.0, 720.0, 5e3, 1e5] {
             let one = Together::of([(&uniform, 1)], widest).unwrap();
             let (here, there) = (one.delta(0.0).unwrap(), one.delta(one.widest()).unwrap());
@@ -357,7 +359,7 @@ mod tests {
         let apart = Together::of([(&law, 2), (&law, 3)], 5.0).unwrap();
         for epsilon in [0.0, 0.4, 1.5] {
             let (one, other) = (five.delta(epsilon).unwrap(), apart.delta(epsilon).unwrap());
-            assert!((one - other).abs() < 1e-9, "{one} and {other}");
+            assert_abs_diff_eq!(one, other, epsilon = 1e-9);
         }
         let epsilon = five.epsilon(1e-4).unwrap();
         assert!(five.delta(epsilon).unwrap() <= 1e-4 && five.delta(epsilon - 1e-3).unwrap() > 1e-4);

@@ -1,25 +1,16 @@
 //! Mehrotra's predictor and corrector for soft margins.
 
-use crate::SoftMargin;
-use argmin::core::{Error, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
+use crate::iterate::Iterate;
+use crate::soft_margin::{Machine, SoftMargin};
+use crate::{Error, Result};
+use argmin::core::{
+    Error as LoopError, Executor, IterState, KV, Problem, Solver, State, TerminationReason, TerminationStatus,
+};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{self, factor};
 use faer::{Conj, Mat, MatMut, Par};
 
-/// A point strictly inside all inequalities.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Point {
-    /// α and β (d + 1 values).
-    pub primal: Vec<f64>,
-    /// ω (n values), each between 0 and θᵢ + κξᵢ.
-    pub multipliers: Vec<f64>,
-    /// ξ (n values), by how much each margin is missed, and more.
-    pub slacks: Vec<f64>,
-    /// z (n values), by how much each margin, slack included, is surpassed.
-    pub surpluses: Vec<f64>,
-}
-
-impl Point {
+impl Iterate {
     /// Where the method starts: no weights, and multipliers half way.
     pub fn start(machine: &SoftMargin) -> Self {
         let n = machine.records.len();
@@ -68,7 +59,7 @@ struct Residuals {
 }
 
 impl Residuals {
-    fn at(machine: &SoftMargin, point: &Point, slopes: &Slopes) -> Self {
+    fn at(machine: &SoftMargin, point: &Iterate, slopes: &Slopes) -> Self {
         let bend = point.primal.iter().enumerate().map(|(at, x)| machine.curvature(at) * x);
         let inside = slopes.margins.iter().zip(&point.slacks).zip(&point.surpluses);
         Self {
@@ -93,7 +84,7 @@ impl InteriorPoint {
     }
 
     /// Takes `point` into the loop. What the loop calls its cost is the duality gap: the best point is the one best proven.
-    fn arrive(&mut self, machine: &SoftMargin, point: Point, state: Iteration) -> Iteration {
+    fn arrive(&mut self, machine: &SoftMargin, point: Iterate, state: Iteration) -> Iteration {
         let slopes =
             Slopes { margins: machine.margins(&point.primal), pull: machine.pull(&point.multipliers) };
         let gap = machine.gap_of(&point.primal, &point.multipliers, &slopes.margins, &slopes.pull);
@@ -101,7 +92,7 @@ impl InteriorPoint {
         state.param(point).cost(gap)
     }
 
-    fn step(machine: &SoftMargin, point: &Point, residuals: &Residuals) -> Option<Step> {
+    fn step(machine: &SoftMargin, point: &Iterate, residuals: &Residuals) -> Option<Step> {
         let n = point.multipliers.len();
         let rooms = machine.rooms(point);
         let kappa = machine.squared_slack_penalty;
@@ -204,14 +195,14 @@ pub(crate) fn solve_in_place(triangle: &Mat<f64>, right: MatMut<f64>) {
 }
 
 /// The mean of ωz and uξ: zero at the optimum.
-fn mean_product(machine: &SoftMargin, point: &Point) -> f64 {
+fn mean_product(machine: &SoftMargin, point: &Iterate) -> f64 {
     let products = point.multipliers.iter().zip(&point.surpluses).map(|(omega, surplus)| omega * surplus);
     let of_slacks = machine.rooms(point).into_iter().zip(&point.slacks).map(|(room, slack)| room * slack);
     (products.sum::<f64>() + of_slacks.sum::<f64>()) / (2 * point.multipliers.len()) as f64
 }
 
 /// How far a step may go until an inequality is met.
-fn longest(machine: &SoftMargin, point: &Point, step: &Step) -> f64 {
+fn longest(machine: &SoftMargin, point: &Iterate, step: &Step) -> f64 {
     let until = |x: f64, change: f64| if change < 0.0 { -x / change } else { f64::INFINITY };
     let rooms = machine.rooms(point);
     (0..rooms.len())
@@ -224,10 +215,10 @@ fn longest(machine: &SoftMargin, point: &Point, step: &Step) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-fn moved(point: &Point, step: &Step, length: f64) -> Point {
+fn moved(point: &Iterate, step: &Step, length: f64) -> Iterate {
     let along =
         |x: &[f64], change: &[f64]| x.iter().zip(change).map(|(x, change)| x + length * change).collect();
-    Point {
+    Iterate {
         primal: along(&point.primal, &step.primal),
         multipliers: along(&point.multipliers, &step.multipliers),
         slacks: along(&point.slacks, &step.slacks),
@@ -235,7 +226,38 @@ fn moved(point: &Point, step: &Step, length: f64) -> Point {
     }
 }
 
-type Iteration = IterState<Point, (), (), (), (), f64>;
+impl SoftMargin<'_> {
+    /// Solves it until the duality gap is at most this share of the objective.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::NotConverged`] where so many iterations are not enough.
+    pub fn solve(&self, tolerance: f64, max_iterations: u64) -> Result<Machine> {
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
+        }
+        // A free bias meets all margins of one side by itself, and any that is large enough is an optimum: there is no inside.
+        if self.bias_penalty == 0.0 && self.signs.iter().all(|sign| Some(sign) == self.signs.first()) {
+            return Ok(self.constant(self.signs.first().copied().unwrap_or(0.0)));
+        }
+        let start = Iterate::start(self);
+        let run = Executor::new(self.clone(), InteriorPoint::new(tolerance))
+            .configure(|state| state.param(start).max_iters(max_iterations))
+            .timer(false)
+            .run()
+            .map_err(|error| Error::Loop(error.to_string()))?;
+        let iterations = run.state.get_iter();
+        let Some(point) = run.state.get_best_param() else {
+            return Err(Error::NotConverged { iterations, gap: f64::INFINITY, tolerance });
+        };
+        let machine = self.finished(&point.primal, &point.multipliers, iterations);
+        if machine.duality_gap <= tolerance {
+            return Ok(machine);
+        }
+        Err(Error::NotConverged { iterations, gap: machine.duality_gap, tolerance })
+    }
+}
+
+type Iteration = IterState<Iterate, (), (), (), (), f64>;
 
 impl<'a> Solver<SoftMargin<'a>, Iteration> for InteriorPoint {
     fn name(&self) -> &str {
@@ -246,9 +268,9 @@ impl<'a> Solver<SoftMargin<'a>, Iteration> for InteriorPoint {
         &mut self,
         problem: &mut Problem<SoftMargin<'a>>,
         mut state: Iteration,
-    ) -> Result<(Iteration, Option<KV>), Error> {
+    ) -> std::result::Result<(Iteration, Option<KV>), LoopError> {
         let (Some(machine), Some(point)) = (&problem.problem, state.take_param()) else {
-            return Err(Error::msg("the loop has no problem or no point to start from"));
+            return Err(LoopError::msg("the loop has no problem or no point to start from"));
         };
         Ok((self.arrive(machine, point, state), None))
     }
@@ -257,11 +279,11 @@ impl<'a> Solver<SoftMargin<'a>, Iteration> for InteriorPoint {
         &mut self,
         problem: &mut Problem<SoftMargin<'a>>,
         mut state: Iteration,
-    ) -> Result<(Iteration, Option<KV>), Error> {
+    ) -> std::result::Result<(Iteration, Option<KV>), LoopError> {
         let (Some(machine), Some(point), Some(slopes)) =
             (&problem.problem, state.take_param(), self.slopes.take())
         else {
-            return Err(Error::msg("the loop lost its problem or its point"));
+            return Err(LoopError::msg("the loop lost its problem or its point"));
         };
         let Some(step) = Self::step(machine, &point, &Residuals::at(machine, &point, &slopes)) else {
             self.is_stuck = true;

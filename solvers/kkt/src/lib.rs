@@ -17,13 +17,15 @@
 
 mod error;
 mod interior_point;
+mod iterate;
 mod optimality;
 mod records;
 mod soft_margin;
 mod waterfilling;
 
 pub use error::{Error, Result};
-pub use interior_point::{InteriorPoint, Point};
+pub use interior_point::InteriorPoint;
+pub use iterate::Iterate;
 pub use records::Records;
 pub use soft_margin::{Machine, SoftMargin};
 pub use waterfilling::{Waterfilling, decoding_loss, equal_power_loss};

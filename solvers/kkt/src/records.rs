@@ -233,6 +233,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use ndarray::{Array1, Array2, Axis, concatenate};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
@@ -259,11 +260,11 @@ mod tests {
             let point: Vec<f64> = (0..=d).map(|at| at as f64 - 2.5).collect();
             let scores = whole.dot(&Array1::from(point.clone()));
             for (ours, right) in records.scores(&point).iter().zip(&scores) {
-                assert!((ours - right).abs() < 1e-11);
+                assert_abs_diff_eq!(ours, right, epsilon = 1e-11);
             }
             let combined = whole.t().dot(&Array1::from(v.clone()));
             for (ours, right) in records.combined(&v).iter().zip(&combined) {
-                assert!((ours - right).abs() < 1e-11);
+                assert_abs_diff_eq!(ours, right, epsilon = 1e-11);
             }
             let weighed = &whole * &Array1::from(v.clone()).insert_axis(Axis(1));
             let right = whole.t().dot(&weighed);

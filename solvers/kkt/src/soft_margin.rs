@@ -1,9 +1,9 @@
 //! The linear soft-margin machine.
 
 use crate::error::not_negative;
+use crate::iterate::Iterate;
 use crate::records::{Records, dot};
-use crate::{Error, InteriorPoint, Point, Result};
-use argmin::core::{Executor, State};
+use crate::{Error, Result};
 
 /// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over α (d), β and ξ (n), with yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0.
 ///
@@ -75,42 +75,9 @@ impl<'a> SoftMargin<'a> {
         Ok(Self { squared_slack_penalty, ..self })
     }
 
-    /// Solves it until the duality gap is at most this share of the objective.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] unless 0 < `tolerance` < 1, [`Error::NotConverged`] where so many iterations are not enough.
-    pub fn solve(&self, tolerance: f64, max_iterations: u64) -> Result<Machine> {
-        if !(tolerance > 0.0 && tolerance < 1.0) {
-            return Err(Error::Parameter { name: "tolerance", range: "between 0 and 1", value: tolerance });
-        }
-        // A free bias meets all margins of one side by itself, and any that is large enough is an optimum: there is no inside.
-        if self.bias_penalty == 0.0 && self.signs.iter().all(|sign| Some(sign) == self.signs.first()) {
-            return Ok(self.constant(self.signs.first().copied().unwrap_or(0.0)));
-        }
-        let start = Point::start(self);
-        let run = Executor::new(self.clone(), InteriorPoint::new(tolerance))
-            .configure(|state| state.param(start).max_iters(max_iterations))
-            .timer(false)
-            .run()
-            .map_err(|error| Error::Loop(error.to_string()))?;
-        let iterations = run.state.get_iter();
-        let Some(point) = run.state.get_best_param() else {
-            return Err(Error::NotConverged { iterations, gap: f64::INFINITY, tolerance });
-        };
-        let machine = self.machine(point, iterations);
-        if machine.duality_gap <= tolerance {
-            return Ok(machine);
-        }
-        Err(Error::NotConverged { iterations, gap: machine.duality_gap, tolerance })
-    }
-
-    fn constant(&self, bias: f64) -> Machine {
+    pub(crate) fn constant(&self, bias: f64) -> Machine {
         let (weights, multipliers) = (vec![0.0; self.records.width()], vec![0.0; self.records.len()]);
         Machine { weights, bias, multipliers, objective: 0.0, duality_gap: 0.0, iterations: 0 }
-    }
-
-    fn machine(&self, point: &Point, iterations: u64) -> Machine {
-        self.finished(&point.primal, &point.multipliers, iterations)
     }
 
     pub(crate) fn finished(&self, primal: &[f64], multipliers: &[f64], iterations: u64) -> Machine {
@@ -143,7 +110,7 @@ impl<'a> SoftMargin<'a> {
     }
 
     /// u = θ + κξ − ω (n values): the multipliers of ξ ≥ 0.
-    pub(crate) fn rooms(&self, point: &Point) -> Vec<f64> {
+    pub(crate) fn rooms(&self, point: &Iterate) -> Vec<f64> {
         let bent = point.slacks.iter().map(|slack| self.squared_slack_penalty * slack);
         bent.zip(self.penalties)
             .zip(&point.multipliers)

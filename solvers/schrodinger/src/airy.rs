@@ -274,6 +274,7 @@ impl Airy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
 
     /// scipy.special.airy and airye.
     #[test]
@@ -340,7 +341,7 @@ mod tests {
             (near.growing.0, far.growing.0),
             (near.growing.1, far.growing.1),
         ] {
-            assert!((one / other - 1.0).abs() < 1e-13, "{one} and {other}");
+            assert_relative_eq!(one, other, epsilon = 0.0, max_relative = 1e-13);
         }
     }
 }

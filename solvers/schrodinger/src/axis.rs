@@ -108,6 +108,7 @@ fn basis(count: usize, x: f64) -> (Vec<f64>, Vec<f64>) {
 mod tests {
     use super::*;
     use crate::GroundState;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn the_lowest_state_is_the_ground_state() {
@@ -117,11 +118,15 @@ mod tests {
             let axis = Axis::new(lambda, stiffness, lower, upper, 32).unwrap();
             let exact = GroundState::new(lambda, 1.0 / stiffness, lower, upper).unwrap();
             let centre = 0f64.clamp(lower, upper);
-            assert!((axis.energies[0] + lambda / 4.0 * centre * centre - exact.mu()).abs() < 1e-11);
+            assert_abs_diff_eq!(
+                axis.energies[0] + lambda / 4.0 * centre * centre,
+                exact.mu(),
+                epsilon = 1e-11
+            );
             let n = lower + 0.3 * (upper - lower);
-            assert!((axis.at(n).unwrap()[0].abs() - exact.amplitude(n)).abs() < 1e-10);
-            assert!((axis.squares[[0, 0]] - exact.second_moment()).abs() < 1e-10);
-            assert!((4.0 * axis.bending[[0, 0]] - exact.fisher_information()).abs() < 1e-9);
+            assert_abs_diff_eq!(axis.at(n).unwrap()[0].abs(), exact.amplitude(n), epsilon = 1e-10);
+            assert_abs_diff_eq!(axis.squares[[0, 0]], exact.second_moment(), epsilon = 1e-10);
+            assert_abs_diff_eq!(4.0 * axis.bending[[0, 0]], exact.fisher_information(), epsilon = 1e-9);
             // ∫ψₖψₗ′ = −∫ψₖ′ψₗ, for both vanish at the ends.
             assert!(axis.slopes.iter().zip(&axis.slopes.t()).all(|(one, other)| (one + other).abs() < 1e-9));
             assert_eq!(axis.at(lower), None);

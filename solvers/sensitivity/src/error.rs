@@ -1,5 +1,7 @@
 //! What can go wrong when a sensitivity is asked for.
 
+use ndarray::ArrayView2;
+
 /// The result of asking for a sensitivity.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -43,4 +45,13 @@ pub enum Error {
     /// Numbers that are right each by itself, and whose sum is none.
     #[error("the distances leave the floats: measure in larger units")]
     Overflow,
+}
+
+/// # Errors
+/// [`Error::NonFinite`] for the first value that is no finite number.
+pub(crate) fn check_finite(of: &'static str, values: ArrayView2<f64>) -> Result<()> {
+    match values.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        Some(((row, column), value)) => Err(Error::NonFinite { of, row, column, value: *value }),
+        None => Ok(()),
+    }
 }

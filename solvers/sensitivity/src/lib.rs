@@ -21,6 +21,7 @@
 
 mod error;
 mod linear;
+mod norm;
 mod points;
 mod polytope;
 mod rounding;
@@ -30,8 +31,7 @@ mod set;
 mod spectral;
 
 pub use error::{Error, Result};
-pub use linear::{linear, linear_over_box};
-pub use points::over_points;
+pub use linear::{linear, linear_over_box, over_points};
 pub use polytope::{MOST_LATENTS, sign_bounds, signs};
 pub use set::{Set, diameter};
 

@@ -1,30 +1,10 @@
 //! The two points of a set that are farthest apart.
 
-use crate::linear::{check_finite, linear};
-use crate::scaled::range;
+use crate::norm::range;
 use crate::search::widest;
-use crate::set::Set;
-use crate::{Error, Result, Sensitivity};
-use ndarray::ArrayView2;
 
 /// So many additions may an exact answer take: ten seconds or so.
 const MOST_WORK: f64 = 8e9;
-
-/// max ‖vᵢ − vⱼ‖₁ over `points` (N × Z).
-///
-/// Points whose distance from the middle is too small to be among the two are set aside. The others are compared in pairs or, where that is
-/// less work, by max (max sᵀvᵢ − min sᵀvᵢ) over the 2^{Z−1} signs, branches of which are cut. Where neither takes less than ten seconds or so, it is a bound.
-///
-/// # Errors
-/// [`Error::Shape`] for no points, [`Error::NonFinite`], [`Error::Overflow`].
-pub fn over_points(points: ArrayView2<f64>) -> Result<Sensitivity> {
-    if points.nrows() == 0 {
-        return Err(Error::Shape("there are no points, and one is needed at least".to_owned()));
-    }
-    check_finite("the points", points)?;
-    // A point is where a map takes one of the one-hot vectors.
-    linear(points.t(), &[Set::OneHot { levels: points.nrows() }])
-}
 
 /// The largest distance of the columns of `rows` (Z × N), whose middle is zero; none where it takes too long.
 pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {

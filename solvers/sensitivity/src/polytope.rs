@@ -1,6 +1,6 @@
 //! Bounds on a set of points in the direction of all signs.
 
-use crate::linear::check_finite;
+use crate::error::check_finite;
 use crate::rounding::{check, up};
 use crate::{Error, Result};
 use ndarray::{ArrayView2, Axis};

@@ -6,7 +6,8 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use scumble_parquet::Rows;
-use scumble_registry::{OutOfBounds, Reader, Result, Schema};
+use scumble_records::Result;
+use scumble_records::{OutOfBounds, Reader, Schema};
 
 const SCHEMA: &str = r#"
 column = [

@@ -5,7 +5,8 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use scumble_parquet::{Rows, open};
-use scumble_registry::{Loaded, OutOfBounds, Reader, Result, Schema};
+use scumble_records::Result;
+use scumble_records::{Loaded, OutOfBounds, Reader, Schema};
 use std::path::PathBuf;
 
 const SCHEMA: &str = r#"
@@ -296,7 +297,7 @@ fn a_file_is_opened_by_what_it_holds() {
     let numbers = Schema::of_numbers(&["x".into()]).unwrap();
     let first = |path: PathBuf| {
         let all = Reader::new(open(&path)?, &numbers, None, OutOfBounds::Keep)?.read_all()?;
-        Ok::<f64, scumble_registry::Error>(all.table.records()[[0, 0]])
+        Ok::<f64, scumble_records::Error>(all.table.records()[[0, 0]])
     };
     let data = file("required double x;", &[Data::Double(vec![Some(1.5)])], 1, WriterProperties::default());
     assert_eq!(first(write("data.csv", &data)).unwrap(), 1.5);

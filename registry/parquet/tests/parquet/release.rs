@@ -6,11 +6,9 @@ use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use scumble_classic::Laplace;
+use scumble_core::{LocalMechanism, Randomness, local};
 use scumble_parquet::{Rows, Writer};
-use scumble_registry::{
-    Clips, Decoder, Mechanism, OutOfBounds, Randomness, ReadRows, Reader, Schema, WriteRows, csv, local,
-    stream,
-};
+use scumble_records::{Clips, Decoder, OutOfBounds, ReadRows, Reader, Schema, WriteRows, csv, stream};
 
 /// A column of the schema, with its cells as CSV has them and as Parquet has them.
 #[derive(Debug, Clone)]

@@ -1,0 +1,163 @@
+//! What an adversary learns of the records of a release, measured, and how much of it their promise allows.
+
+use super::{Error, Metric, Result, split::check_share};
+use ndarray::{ArrayView2, Axis};
+use scumble_adversary::{Acquaintance, Effort, acquaintance, audit};
+use scumble_core::{Designed, Guarantee, Key, Law, Neighbours, Notion, Release, Table, Unit};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// An adversary who knows some of the records with the rows that they became in the release, and reads the others
+/// ([`acquaintance`](scumble_adversary::acquaintance)).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Adversary {
+    /// The share of the records that she knows, in (0, 1).
+    pub known_share: f64,
+    /// Whether she trains a network too, and reads by it what it reads better.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
+}
+
+impl Default for Adversary {
+    fn default() -> Self {
+        Self { known_share: 0.5, network: false }
+    }
+}
+
+/// For people.
+impl fmt::Display for Adversary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = if self.network { ", with a network" } else { "" };
+        write!(formatter, "an adversary who knows {} % of the records{by}", 100.0 * self.known_share)
+    }
+}
+
+impl Adversary {
+    /// # Errors
+    /// [`Error::Data`] for a share that is not within (0, 1).
+    pub(super) fn check(&self) -> Result<()> {
+        check_share("known_share", self.known_share)
+    }
+
+    /// What she learns of the records (n × d) that were released; no numbers where no released row is made of one record alone, so that there is
+    /// nothing that she could know of it.
+    ///
+    /// # Errors
+    /// As [`acquaintance`], and where the release has no key to view the records by.
+    pub(super) fn scores(
+        &self,
+        records: &Table,
+        release: &Release,
+        keeps_rows: bool,
+        seed: u64,
+    ) -> Result<BTreeMap<Metric, f64>> {
+        if !keeps_rows {
+            let hers = Metric::ALL.into_iter().filter(|metric| metric.is_of_acquaintance());
+            return Ok(hers.map(|metric| (metric, f64::NAN)).collect());
+        }
+        let she = Acquaintance { known_share: self.known_share, network: self.network, seed };
+        let learned = acquaintance(records, &release.table, she).map_err(Error::from)?;
+        let learned = learned.map_or([f64::NAN; 2], |learned| [learned.recovered, learned.advantage]);
+        let [recovered, advantage] = learned;
+        Ok(BTreeMap::from([
+            (Metric::Recovered, recovered),
+            (Metric::Advantage, advantage),
+            (Metric::UnbiasedError, unbiased_error(records, release)),
+        ]))
+    }
+}
+
+/// What the quick audit shows of a mechanism that claims local differential privacy of whole records: how well the two are told apart that are
+/// easiest to, at least, but for one audit in a million. No number where there is no such claim.
+///
+/// # Errors
+/// As [`audit`].
+pub(super) fn audited(name: &str, mechanism: &Designed, seed: u64) -> Result<f64> {
+    if mechanism.guarantee().local_dp(Unit::Record).is_none() {
+        return Ok(f64::NAN);
+    }
+    let findings = audit(name, mechanism, None, Effort { seed, ..Effort::quick() }).map_err(Error::from)?;
+    Ok(findings.iter().filter_map(|finding| finding.advantage()).fold(f64::NAN, f64::max))
+}
+
+/// The mean squared error of what was released of features (n × d), as a share of their variance; NaN where that is no unbiased guess of
+/// them.
+fn unbiased_error(records: &Table, release: &Release) -> f64 {
+    let (clean, released) = (records.records(), release.table.records());
+    let is_of_them = release.table.columns() == records.columns() && released.dim() == clean.dim();
+    let is_unbiased =
+        release.noise.features.iter().all(|law| !matches!(law, Law::Unknown { .. } | Law::Flip { .. }));
+    // What a local mechanism decodes, without noise, need not be the record.
+    let is_record = || match &release.key {
+        Key::Design(_) => release.key.view(records).is_ok_and(|view| {
+            let off = (view.records() - clean).mapv(f64::abs).fold(0.0, |most: f64, &off| most.max(off));
+            off <= ROUNDING * clean.fold(0.0, |most: f64, value| most.max(value.abs()))
+        }),
+        Key::Secret(_) => true,
+    };
+    if !(is_of_them && is_unbiased && is_record()) {
+        return f64::NAN;
+    }
+    let squares = (released - clean).mapv(|error| error * error).sum();
+    squares / records.len() as f64 / variance(clean.view())
+}
+
+/// How far apart two of the same numbers may be, as a share of the largest, after a lattice and a map.
+const ROUNDING: f64 = 1e-6;
+
+/// The variance of all columns of records (n × d) together.
+fn variance(records: ArrayView2<f64>) -> f64 {
+    records.var_axis(Axis(0), 0.0).sum()
+}
+
+impl Metric {
+    /// What a guarantee says of it for whole records like these, if anything: at most so much of what an adversary recovers or tells apart,
+    /// and at least so large an unbiased error.
+    ///
+    /// - Differential privacy, local, or central where records are replaced: from (ε, δ) an advantage of at most (e^ε − 1 + 2δ)/(e^ε + 1)
+    ///   (Kairouz, Oh and Viswanath 2015), and of δ(0) where the curve is known. From ε alone, what is known of a record after the release
+    ///   is a mixture of what was known before, with a weight of e^−ε or more, and something else; and so its variance is no less than
+    ///   e^−ε of what it was: at most 1 − e^−ε are recovered.
+    /// - Perfect secrecy: nothing.
+    /// - Cramér and Rao: the unbiased error.
+    pub fn bound(self, guarantee: &Guarantee, records: &Table) -> Option<f64> {
+        let claims = guarantee.claims.iter();
+        let bounds = claims.filter_map(|claim| match (&claim.notion, claim.protects.covers(Unit::Record)) {
+            (Notion::LocalDp(dp), true) => {
+                let total_variation = dp.curve.map_or(1.0, |curve| curve.delta(0.0));
+                self.bound_of_dp(dp.epsilon, dp.delta).map(|bound| match self {
+                    Self::Advantage | Self::Audited => bound.min(total_variation),
+                    _ => bound,
+                })
+            }
+            (Notion::CentralDp(dp), true) if dp.neighbours == Neighbours::ReplaceOne => {
+                self.bound_of_dp(dp.epsilon, dp.delta)
+            }
+            (Notion::PerfectSecrecy(_), true) if self != Self::UnbiasedError => Some(0.0),
+            (Notion::CramerRao(bound), _)
+                if self == Self::UnbiasedError && claim.protects.covers(Unit::Features) =>
+            {
+                Some(bound.error() / variance(records.records().view()))
+            }
+            _ => None,
+        });
+        match self {
+            Self::UnbiasedError => bounds.reduce(f64::max),
+            _ => bounds.filter(|bound| *bound < 1.0).reduce(f64::min),
+        }
+    }
+
+    fn bound_of_dp(self, epsilon: f64, delta: f64) -> Option<f64> {
+        match self {
+            // With t = tanh(ε/2), (e^ε − 1 + 2δ)/(e^ε + 1) = t + δ(1 − t).
+            Self::Advantage | Self::Audited => {
+                let pure = (epsilon / 2.0).tanh();
+                Some(pure + delta * (1.0 - pure))
+            }
+            Self::Recovered if delta == 0.0 => Some(-(-epsilon).exp_m1()),
+            _ => None,
+        }
+    }
+}

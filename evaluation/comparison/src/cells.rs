@@ -1,0 +1,233 @@
+//! Cells: every mechanism that applies, designed at every budget.
+
+use super::outcome::LABEL_SHARE;
+use super::tuning::Rehearsal;
+use super::{Chosen, Comparison, Entrant, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
+use scumble_classic::{Arrangement, asked};
+use scumble_core::{Brief, Budget, Designed, Guarantee, Notion, Unit, Volunteers, number};
+use serde_json::Value;
+use std::fmt;
+use std::mem::{Discriminant, discriminant};
+
+/// A designed mechanism at its budget.
+pub(super) struct Cell {
+    /// With the parameters that were chosen.
+    pub(super) entrant: Entrant,
+    /// As they are shown.
+    pub(super) parameters: Value,
+    /// The command that makes it, where there is one.
+    pub(super) design: Option<String>,
+    pub(super) epsilon: Option<f64>,
+    pub(super) mechanism: Designed,
+    /// What was chosen on volunteers, if anything was.
+    pub(super) tuned: Option<Tuned>,
+    /// Who is scored, models with the hyper-parameters that were chosen on volunteers.
+    pub(super) scorers: Vec<Scorer>,
+}
+
+/// For people: the mechanism and its budget.
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.entrant.plugin.name)?;
+        self.epsilon.map_or(Ok(()), |epsilon| write!(formatter, " at ε = {}", number::short(epsilon)))
+    }
+}
+
+/// An entrant that applies, and what its cells are designed by.
+struct Entered<'a> {
+    comparison: &'a Comparison,
+    entrant: &'a Entrant,
+    candidates: Vec<Entrant>,
+    brief: &'a Brief,
+    rehearsal: Option<&'a Rehearsal<'a>>,
+    arrangement: Arrangement,
+    /// Of the mechanism alone.
+    guarantee: Guarantee,
+}
+
+impl Entered<'_> {
+    /// The cell of the candidate that does best at this budget; one that was designed is one of `probes`.
+    fn cell_at(&self, epsilon: f64, probes: &mut Vec<Designed>) -> Result<Cell> {
+        let place = self.comparison.best_of(&self.candidates, self.rehearsal, epsilon)?;
+        let mechanism = match self.arrangement {
+            // Whatever it is given, it claims the same: alone, the probe is it.
+            Arrangement::Alone if !self.guarantee.has_dp() => probes.swap_remove(place),
+            _ => self.design(&self.candidates[place], epsilon)?,
+        };
+        self.cell(&self.candidates[place], epsilon, mechanism)
+    }
+
+    fn design(&self, candidate: &Entrant, epsilon: f64) -> Result<Designed> {
+        let Entrant { plugin, parameters, .. } = candidate;
+        let brief = self.comparison.brief_at(self.brief, epsilon)?;
+        let design = self.arrangement.design(plugin, parameters, &brief, self.comparison.label_share);
+        Ok(design.map_err(|error| named(candidate, epsilon, error))?.into_mechanism())
+    }
+
+    fn cell(&self, chosen: &Entrant, epsilon: f64, mechanism: Designed) -> Result<Cell> {
+        let Self { comparison, entrant, arrangement, guarantee, .. } = self;
+        let is_completed = *arrangement == Arrangement::WithLabel;
+        let mut parameters = entrant.given();
+        if is_completed {
+            parameters[LABEL_SHARE] = comparison.label_share.into();
+        }
+        let protects = arrangement.protects(guarantee);
+        Ok(Cell {
+            design: comparison.design_command(chosen, protects, is_completed, epsilon, &mechanism),
+            parameters,
+            epsilon: guarantee.has_dp().then_some(epsilon),
+            mechanism,
+            tuned: (!entrant.tune.is_empty()).then(|| Tuned {
+                what: Tunable::Mechanism,
+                on: TunedOn::Volunteers,
+                people: comparison.splitting.volunteers(&comparison.data),
+                chosen: vec![Chosen { parameters: chosen.chosen_of(entrant), trials: comparison.trials }],
+            }),
+            scorers: comparison.chosen_scorers(chosen, self.rehearsal, epsilon)?,
+            entrant: chosen.clone(),
+        })
+    }
+}
+
+impl Comparison {
+    /// Every entrant that applies, at every budget.
+    pub(super) fn cells(&self) -> Result<(Vec<Cell>, Vec<Skipped>)> {
+        let volunteers = self.splitting.volunteered(&self.data, self.seed)?;
+        let rehearsal = Rehearsal::new(self, &volunteers);
+        let mut cells = vec![];
+        let mut skipped = vec![];
+        for entrant in &self.entrants {
+            match self.cells_of(entrant, &volunteers, rehearsal.as_ref()) {
+                Ok(own) => cells.extend(own),
+                Err(Error::Core(scumble_core::Error::NotApplicable { reason, .. })) => {
+                    let (mechanism, parameters) = (entrant.plugin.name.into(), entrant.given());
+                    skipped.push(Skipped { mechanism, parameters, reason });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((cells, skipped))
+    }
+
+    fn cells_of(
+        &self,
+        entrant: &Entrant,
+        volunteers: &Volunteers,
+        rehearsal: Option<&Rehearsal>,
+    ) -> Result<Vec<Cell>> {
+        let brief = Brief {
+            volunteers: volunteers.clone(),
+            ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)
+        };
+        let candidates = entrant.candidates();
+        let mut probes = self.probes(&candidates, &brief)?;
+        check_alike(entrant, &probes)?;
+        self.check_learned(entrant, &probes[0])?;
+        let (name, guarantee) = (entrant.plugin.name, probes[0].guarantee());
+        let wanted = asked(self.protect, &entrant.parameters);
+        let arrangement = Arrangement::of(name, &guarantee, self.data.domain.target(), wanted)?;
+        let entered = Entered {
+            comparison: self,
+            entrant,
+            candidates,
+            brief: &brief,
+            rehearsal,
+            arrangement,
+            guarantee,
+        };
+        match entered.guarantee.has_dp() {
+            true => self.epsilons.iter().map(|&epsilon| entered.cell_at(epsilon, &mut probes)).collect(),
+            false => Ok(vec![entered.cell_at(1.0, &mut probes)?]),
+        }
+    }
+
+    fn brief_at(&self, brief: &Brief, epsilon: f64) -> scumble_core::Result<Brief> {
+        Budget::new(epsilon, self.delta).map(|budget| brief.with_budget(budget))
+    }
+
+    /// Every candidate at a finite budget: an infinite one claims nothing, and what a mechanism is would not show.
+    fn probes(&self, candidates: &[Entrant], brief: &Brief) -> Result<Vec<Designed>> {
+        let probe = |candidate: &Entrant| {
+            let brief = self.brief_at(brief, 1.0)?;
+            let Entrant { plugin, parameters, .. } = candidate;
+            let design = plugin.design(parameters, &brief).map_err(|error| named(candidate, 1.0, error))?;
+            Ok(design.into_mechanism())
+        };
+        candidates.iter().map(probe).collect()
+    }
+
+    /// That every model learns from what this mechanism releases.
+    fn check_learned(&self, entrant: &Entrant, probe: &Designed) -> Result<()> {
+        let Some(model) = self.models.iter().find(|model| !model.learns(probe.released_target())) else {
+            return Ok(());
+        };
+        let reason =
+            format!("its labels leave as vectors, and the model {:?} does not learn them", model.name());
+        Err(scumble_core::Error::not_applicable(entrant.plugin.name, reason).into())
+    }
+
+    /// The place of the candidate that does best on volunteers, by what the first model makes of it.
+    fn best_of(&self, candidates: &[Entrant], rehearsal: Option<&Rehearsal>, epsilon: f64) -> Result<usize> {
+        let Some(rehearsal) = rehearsal.filter(|_| candidates.len() > 1) else {
+            return Ok(0);
+        };
+        let model = self.models[0].candidates().remove(0);
+        let pairs: Vec<(Entrant, Model)> =
+            candidates.iter().map(|candidate| (candidate.clone(), model.clone())).collect();
+        rehearsal.best(&pairs, epsilon)
+    }
+
+    /// Who is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.
+    fn chosen_scorers(
+        &self,
+        entrant: &Entrant,
+        rehearsal: Option<&Rehearsal>,
+        epsilon: f64,
+    ) -> Result<Vec<Scorer>> {
+        let chosen = |scorer: Scorer| match (scorer, rehearsal) {
+            (Scorer::Model(model), Some(rehearsal))
+                if model.is_tuned() && self.splitting.validation == 0.0 =>
+            {
+                let mut candidates = model.candidates();
+                let pairs: Vec<(Entrant, Model)> =
+                    candidates.iter().map(|candidate| (entrant.clone(), candidate.clone())).collect();
+                Ok(Scorer::Model(candidates.remove(rehearsal.best(&pairs, epsilon)?)))
+            }
+            (scorer, _) => Ok(scorer),
+        };
+        self.scorers().into_iter().map(chosen).collect()
+    }
+}
+
+/// The error of a design at this budget.
+fn named(entrant: &Entrant, epsilon: f64, error: scumble_core::Error) -> Error {
+    match error {
+        // Its numbers are shares of the budget: the budget itself makes the sentence whole.
+        scumble_core::Error::Budget { .. } => {
+            let (name, epsilon) = (entrant.plugin.name, number::short(epsilon));
+            Error::Data(format!("{name} at ε = {epsilon}: {error}"))
+        }
+        error => error.into(),
+    }
+}
+
+/// That all candidates claim the same, so that they can be chosen among by their scores.
+fn check_alike(entrant: &Entrant, probes: &[Designed]) -> Result<()> {
+    let guarantee = probes[0].guarantee();
+    for other in &probes[1..] {
+        if promised(&other.guarantee()) != promised(&guarantee) {
+            return Err(Error::Data(format!(
+                "{}: candidates that promise different things cannot be chosen among by their scores: {}, and {}",
+                entrant.plugin.name,
+                guarantee.summary(),
+                other.guarantee().summary()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What is promised of what, whatever the numbers.
+fn promised(guarantee: &Guarantee) -> Vec<(Unit, Discriminant<Notion>)> {
+    guarantee.claims.iter().map(|claim| (claim.protects, discriminant(&claim.notion))).collect()
+}

@@ -1,0 +1,116 @@
+//! Checks of the settings of a comparison.
+
+use super::data::misfit;
+use super::split::check_share;
+use super::{Comparison, Entrant, Error, Result};
+use scumble_core::{Budget, TargetDomain};
+use serde_json::Value;
+
+/// More trials than this nobody waits for.
+const MOST_TRIALS: usize = 100_000;
+
+impl Comparison {
+    /// # Errors
+    /// [`Error`] for settings out of range, that do not fit the data, or that stand twice.
+    pub(super) fn check_settings(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Data(problem));
+        check_trials(self.trials)?;
+        check_epsilons(&self.epsilons, self.delta)?;
+        for (at, entrant) in self.entrants.iter().enumerate() {
+            let is_the_same = |before: &Entrant| {
+                before.plugin.name == entrant.plugin.name && before.given() == entrant.given()
+            };
+            if self.entrants[..at].iter().any(is_the_same) {
+                return refuse(format!("the mechanism {:?} stands there twice", entrant.plugin.name));
+            }
+        }
+        for (at, model) in self.models.iter().enumerate() {
+            if !model.fits(self.data.domain.target()) {
+                return Err(misfit(&self.data, &format!("the model {:?}", model.name())));
+            }
+            if self.models[..at].contains(model) {
+                return refuse(format!("the model {model} stands there twice"));
+            }
+        }
+        for (at, metric) in self.metrics.iter().enumerate() {
+            if !metric.fits(self.data.domain.target()) {
+                return Err(misfit(&self.data, &format!("the metric {:?}", metric.name())));
+            }
+            if self.metrics[..at].contains(metric) {
+                return refuse(format!("the metric {metric} stands there twice"));
+            }
+        }
+        if self.models.is_empty() || self.metrics.iter().all(|metric| metric.is_of_adversary()) {
+            return refuse("a comparison needs one model and one metric of its predictions, or more".into());
+        }
+        self.adversary.check()?;
+        self.splitting.check(&self.data)?;
+        self.check_tuning()?;
+        check_share("label_share", self.label_share)
+    }
+
+    /// Whether somebody's records pay for what is to be chosen.
+    fn check_tuning(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Data(problem));
+        let is_tuned = |entrant: &&Entrant| !entrant.tune.is_empty();
+        let lists =
+            self.entrants.iter().flat_map(|entrant| entrant.tune.iter().map(move |list| (entrant, list)));
+        for (entrant, (parameter, values)) in lists {
+            let name = entrant.plugin.name;
+            if values.is_empty() {
+                return refuse(format!(
+                    "the mechanism {name:?}: there is no value to choose {parameter} among"
+                ));
+            }
+            if !matches!(entrant.parameters, Value::Null | Value::Object(_)) {
+                return refuse(format!("the mechanism {name:?}: its parameters are no object"));
+            }
+        }
+        if let (0.0, Some(entrant)) = (self.splitting.volunteers, self.entrants.iter().find(is_tuned)) {
+            let name = entrant.plugin.name;
+            return refuse(format!(
+                "the mechanism {name:?} is tuned on volunteers, and there are none: [split] takes volunteers = 0.3, say"
+            ));
+        }
+        let Some(model) = self.models.iter().find(|model| model.is_tuned()) else {
+            return Ok(());
+        };
+        let name = model.name();
+        match (self.splitting.validation, self.data.domain.target()) {
+            (0.0, _) if self.splitting.volunteers == 0.0 => refuse(format!(
+                "the model {name:?} is tuned on volunteers or by private validation, and there is neither: [split] takes \
+                 volunteers = 0.3 or validation = 0.2, say"
+            )),
+            (0.0, _) | (_, TargetDomain::Class { .. }) => Ok(()),
+            _ => refuse(format!(
+                "the model {name:?} cannot be tuned by private validation, which asks whether a class is right, and {:?} is a \
+                 number: volunteers can",
+                self.data.target
+            )),
+        }
+    }
+}
+
+/// # Errors
+/// [`Error::Data`] for none, or for more than anybody waits for.
+pub(super) fn check_trials(trials: usize) -> Result<()> {
+    if (1..=MOST_TRIALS).contains(&trials) {
+        return Ok(());
+    }
+    Err(Error::Data(format!("a comparison needs between 1 and {MOST_TRIALS} trials, and not {trials}")))
+}
+
+/// # Errors
+/// [`Error`] for no budget, one that is none, and one that stands twice.
+pub(super) fn check_epsilons(epsilons: &[f64], delta: f64) -> Result<()> {
+    if epsilons.is_empty() {
+        return Err(Error::Data("a comparison needs one epsilon or more".into()));
+    }
+    for (at, &epsilon) in epsilons.iter().enumerate() {
+        Budget::new(epsilon, delta)?;
+        if epsilons[..at].contains(&epsilon) {
+            return Err(Error::Data(format!("epsilon {epsilon} stands there twice")));
+        }
+    }
+    Ok(())
+}

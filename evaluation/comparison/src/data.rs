@@ -1,0 +1,99 @@
+//! What a comparison makes of a data set.
+
+use super::{Error, Metric, Result};
+use ndarray::{Array1, Axis};
+use scumble_core::text::hexadecimal;
+use scumble_core::{Target, TargetDomain};
+use scumble_datasets::DataSet;
+use sha2::{Digest, Sha256};
+
+/// The fewest records on which a comparison says anything.
+const FEWEST_RECORDS: usize = 10;
+
+/// # Errors
+/// [`Error::Data`] for too few records, no feature, or one class only.
+pub(super) fn check_learnable(data: &DataSet) -> Result<()> {
+    let refuse = |problem: String| Err(Error::Data(format!("{}: {problem}", data.name)));
+    if data.table.len() < FEWEST_RECORDS {
+        return refuse(format!(
+            "it holds {} records, and a comparison needs {FEWEST_RECORDS} or more",
+            data.table.len()
+        ));
+    }
+    if data.table.columns().is_empty() {
+        return refuse(format!("there is no column to learn {:?} from", data.target));
+    }
+    if let (Target::Class(classes), TargetDomain::Class { levels }) =
+        (data.table.target(), data.domain.target())
+        && classes.iter().all(|class| *class == classes[0])
+    {
+        return refuse(format!(
+            "every row's column {:?} is {:?}, and a classifier needs two classes",
+            data.target, levels[classes[0]]
+        ));
+    }
+    Ok(())
+}
+
+/// The error that says that `what` is for targets of the other kind.
+pub(super) fn misfit(data: &DataSet, what: &str) -> Error {
+    let (needed, found) = match data.domain.target() {
+        TargetDomain::Class { .. } => ("numbers", "a class"),
+        _ => ("classes", "a number"),
+    };
+    Error::Data(format!("{}: {what} is for {needed}, and {:?} is {found}", data.name, data.target))
+}
+
+/// The score on clean test records, by every metric that fits.
+pub(super) fn score(
+    data: &DataSet,
+    predicted: &Target,
+    truth: &Target,
+) -> impl Iterator<Item = (Metric, f64)> {
+    let scores = Metric::ALL.map(|metric| (metric, metric.score(predicted, truth, data.target_width)));
+    scores.into_iter().filter_map(|(metric, score)| Some((metric, score?)))
+}
+
+/// SHA-256, in hexadecimal, of all that scores depend on: the records, their target, and where they lie.
+///
+/// # Errors
+/// None that a user could cause.
+pub(super) fn digest(data: &DataSet) -> Result<String> {
+    let mut digest = Sha256::new();
+    let domain = serde_json::to_vec(&(&data.domain, data.target_width));
+    digest.update(domain.map_err(|error| Error::Data(format!("{}: {error}", data.name)))?);
+    data.table.records().iter().for_each(|value| digest.update(value.to_le_bytes()));
+    match data.table.target() {
+        Target::None => {}
+        Target::Class(classes) => classes.iter().for_each(|&at| digest.update((at as u64).to_le_bytes())),
+        Target::Real(values) => values.iter().for_each(|value| digest.update(value.to_le_bytes())),
+        Target::Vector(values) => values.iter().for_each(|value| digest.update(value.to_le_bytes())),
+    }
+    Ok(hexadecimal(&digest.finalize()))
+}
+
+/// All targets (n) but the first `count`.
+pub(super) fn without_first(targets: &Target, count: usize) -> Target {
+    match targets {
+        Target::None => Target::None,
+        Target::Class(classes) => Target::Class(classes.iter().skip(count).copied().collect()),
+        Target::Real(values) => Target::Real(values.iter().skip(count).copied().collect()),
+        Target::Vector(values) => {
+            Target::Vector(values.select(Axis(0), &(count..values.nrows()).collect::<Vec<_>>()))
+        }
+    }
+}
+
+/// As many guesses of the commonest class, or of the mean, of what is trained on.
+pub(super) fn blind_guesses(train: &Target, count: usize) -> Target {
+    match train {
+        Target::Class(train) => {
+            let mut counts = vec![0; train.iter().max().map_or(0, |class| class + 1)];
+            train.iter().for_each(|&class| counts[class] += 1);
+            let commonest = train.iter().copied().max_by_key(|&class| counts[class]).unwrap_or(0);
+            Target::Class(Array1::from_elem(count, commonest))
+        }
+        Target::Real(train) => Target::Real(Array1::from_elem(count, train.mean().unwrap_or(0.0))),
+        _ => Target::None,
+    }
+}

@@ -1,0 +1,530 @@
+//! Experiments: a comparison written down in a file.
+
+use super::check::{check_epsilons, check_trials};
+use super::combinations::combinations;
+use super::data::misfit;
+use super::{Adversary, Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
+use super::{split::check_part, split::check_share};
+use scumble_classic::Protect;
+use scumble_core::{Registry, number};
+use scumble_datasets as datasets;
+use scumble_datasets::DataSet;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The share of the youngest records that is kept for tests, if nobody says otherwise.
+const DEFAULT_TEST_SHARE: f64 = 0.2;
+
+/// A grid of more combinations than this is a slip of the hand.
+const MOST_COMBINATIONS: usize = 10_000;
+
+/// A comparison as it stands in a TOML file. What is not there is the default.
+///
+/// ```
+/// use scumble_comparison::Experiment;
+///
+/// let text = r#"
+///     epsilon = [0.5, 1, inf]
+///     trials = 10
+///     [[mechanism]]
+///     name = "laplace"
+///     grid = { protect = ["label", "record"] }
+/// "#;
+/// let registry = scumble_core::Registry::installed()?;
+/// let experiment = Experiment::from_toml(text, "wines.toml".as_ref())?;
+/// assert_eq!(experiment.entrants(&registry)?.len(), 2);
+/// # Ok::<(), scumble_comparison::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Experiment {
+    /// The file, for errors and for paths in it.
+    #[serde(skip)]
+    file: PathBuf,
+    /// As it stands there.
+    #[serde(skip)]
+    text: String,
+    epsilon: Option<Vec<f64>>,
+    delta: Option<f64>,
+    trials: Option<usize>,
+    seed: Option<u64>,
+    protect: Option<Protect>,
+    label_share: Option<f64>,
+    metrics: Option<Vec<Metric>>,
+    data: Data,
+    split: Option<Split>,
+    adversary: Option<Adversary>,
+    mechanism: Vec<Section>,
+    model: Vec<Section>,
+}
+
+/// A data set by name, or a file with its schema.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Data {
+    name: Option<String>,
+    input: Option<PathBuf>,
+    schema: Option<PathBuf>,
+    target: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Split {
+    kind: Kind,
+    test_share: Option<f64>,
+    most_train: Option<usize>,
+    most_test: Option<usize>,
+    #[serde(default)]
+    volunteers: f64,
+    #[serde(default)]
+    validation: f64,
+    /// The column of dates, for a split by time.
+    by: Option<String>,
+    #[serde(default)]
+    balance: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Random,
+    Own,
+    Time,
+}
+
+/// A mechanism or a model: its name, the parameters that are fixed, those that are varied, and those that are chosen.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    name: String,
+    #[serde(default)]
+    set: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    grid: BTreeMap<String, Vec<toml::Value>>,
+    #[serde(default)]
+    tune: BTreeMap<String, Vec<toml::Value>>,
+}
+
+impl Experiment {
+    /// More bytes than any experiment has.
+    const LONGEST: u64 = 64 << 20;
+
+    /// The experiment in this TOML text of `file`.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the line or the key.
+    pub fn from_toml(text: &str, file: &Path) -> Result<Self> {
+        let read: Self = toml::from_str(text).map_err(|error| {
+            let place = error.span().map_or(String::new(), |span| {
+                format!("line {}: ", text[..span.start].matches('\n').count() + 1)
+            });
+            let problem = format!("{place}{}", error.message().replace('\n', " "));
+            Error::File { file: file.display().to_string(), problem }
+        })?;
+        let experiment = Self { file: file.into(), text: text.into(), ..read };
+        experiment.check()?;
+        Ok(experiment)
+    }
+
+    /// The experiment in this file.
+    ///
+    /// # Errors
+    /// [`Error::Io`](scumble_records::Error::Io) where it cannot be read, [`Error::Unreadable`](scumble_records::Error::Unreadable) where it is longer than 64 MiB, else as [`from_toml`](Self::from_toml).
+    pub fn read(file: &Path) -> Result<Self> {
+        Self::from_toml(&scumble_records::read_text(file, Self::LONGEST)?, file)
+    }
+
+    /// What stands in the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where its finished trials lie, if nobody says otherwise: beside it.
+    pub fn store(&self) -> PathBuf {
+        self.file.with_extension("cells.jsonl")
+    }
+
+    /// The files that it reads, itself first.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let of_data = [&self.data.input, &self.data.schema].into_iter().flatten();
+        [self.file.clone()].into_iter().chain(of_data.map(|path| self.beside(path))).collect()
+    }
+
+    /// The data.
+    ///
+    /// # Errors
+    /// [`Error::File`] for a name that no data set has, a set that is not where `SCUMBLE_DATA` says, or half a file; whatever is wrong
+    /// with the file itself.
+    pub fn data(&self) -> Result<DataSet> {
+        match &self.data {
+            Data { name: None, input: None, schema: None, target: None } => Ok(DataSet::wine()?),
+            Data { name: Some(name), input: None, schema: None, target: None } => {
+                let loaded = datasets::source(name).and_then(|source| source.load(&datasets::folder()));
+                self.named("[data]", loaded.map_err(Error::from))
+            }
+            Data { name: None, input: Some(input), schema: Some(schema), target: Some(target) } => {
+                let (input, schema) = (self.beside(input), self.beside(schema));
+                match &self.split {
+                    Some(Split { kind: Kind::Time, by: Some(by), test_share, .. }) => {
+                        let test_share = test_share.unwrap_or(DEFAULT_TEST_SHARE);
+                        Ok(DataSet::read_by_time(&input, &schema, target, by, test_share)?)
+                    }
+                    _ => Ok(DataSet::read(&input, &schema, target)?),
+                }
+            }
+            _ => self.refuse("[data]", "either name is needed, or input with schema and target"),
+        }
+    }
+
+    /// The mechanisms, every combination of a grid by itself; or every quick one, where none is named.
+    ///
+    /// # Errors
+    /// [`Error::File`] for a name that no plugin has, or a parameter that a mechanism has not.
+    pub fn entrants(&self, registry: &Registry) -> Result<Vec<Entrant>> {
+        if self.mechanism.is_empty() {
+            return Ok(Entrant::quick(registry));
+        }
+        let mut entrants = vec![];
+        for (at, section) in self.mechanism.iter().enumerate() {
+            let place = format!("[[mechanism]] number {}", at + 1);
+            let plugin = *self.named(&place, registry.get(&section.name).map_err(Error::from))?;
+            for parameters in self.named(&place, section.combinations())? {
+                let (tune, mut all) = (section.tune(), parameters.clone());
+                all.extend(tune.keys().map(|name| (name.clone(), Value::Null)));
+                self.named(&place, plugin.check_names(&all).map_err(Error::from))?;
+                let parameters = if parameters.is_empty() { Value::Null } else { Value::Object(parameters) };
+                entrants.push(Entrant { plugin, parameters, tune });
+            }
+        }
+        Ok(entrants)
+    }
+
+    /// What is compared: these data and entrants, by the file's settings.
+    ///
+    /// # Errors
+    /// [`Error::File`] for models and metrics that are none, or do not fit the target.
+    pub fn comparison(&self, data: DataSet, entrants: Vec<Entrant>) -> Result<Comparison> {
+        let default = Comparison::new(data, entrants);
+        let models = match &self.model[..] {
+            [] => default.models,
+            sections => self.models(sections, &default.data)?,
+        };
+        let metrics = self.metrics.clone().unwrap_or(default.metrics);
+        if let Some(metric) = metrics.iter().find(|metric| !metric.fits(default.data.domain.target())) {
+            return self
+                .named("metrics", Err(misfit(&default.data, &format!("the metric {:?}", metric.name()))));
+        }
+        let splitting = match &self.split {
+            None => default.splitting,
+            Some(split) => {
+                let kind = match split.kind {
+                    // Data that were read by time have a split of their own.
+                    Kind::Own | Kind::Time => SplitKind::Own,
+                    Kind::Random => match split.test_share {
+                        Some(test_share) => SplitKind::Random { test_share },
+                        None => default.splitting.kind,
+                    },
+                };
+                let Split { most_train, most_test, volunteers, validation, balance, .. } = *split;
+                let splitting = Splitting { kind, most_train, most_test, volunteers, validation, balance };
+                self.named("[split]", splitting.check(&default.data))?;
+                splitting
+            }
+        };
+        Ok(Comparison {
+            models,
+            metrics,
+            splitting,
+            adversary: self.adversary.unwrap_or(default.adversary),
+            epsilons: self.epsilon.clone().unwrap_or(default.epsilons),
+            delta: self.delta.unwrap_or(default.delta),
+            trials: self.trials.unwrap_or(default.trials),
+            protect: self.protect,
+            label_share: self.label_share.unwrap_or(default.label_share),
+            seed: self.seed.unwrap_or(default.seed),
+            ..default
+        })
+    }
+
+    fn models(&self, sections: &[Section], data: &DataSet) -> Result<Vec<Model>> {
+        let mut models = vec![];
+        for (at, section) in sections.iter().enumerate() {
+            let place = format!("[[model]] number {}", at + 1);
+            for settings in self.named(&place, section.combinations())? {
+                let model = Model::new(&section.name, &settings);
+                let model = self.named(&place, model.and_then(|model| model.tuned(&section.tune())))?;
+                if !model.fits(data.domain.target()) {
+                    let what = format!("the model {:?}", model.name());
+                    return self.named(&place, Err(misfit(data, &what)));
+                }
+                models.push(model);
+            }
+        }
+        Ok(models)
+    }
+
+    /// What can be seen of the file alone.
+    fn check(&self) -> Result<()> {
+        let delta = self.delta.unwrap_or(0.0);
+        self.named("delta", check_epsilons(&[1.0], delta))?;
+        if let Some(epsilons) = &self.epsilon {
+            self.named("epsilon", check_epsilons(epsilons, delta))?;
+        }
+        if let Some(trials) = self.trials {
+            self.named("trials", check_trials(trials))?;
+        }
+        if let Some(share) = self.label_share {
+            self.named("label_share", check_share("label_share", share))?;
+        }
+        if let Some(adversary) = &self.adversary {
+            self.named("[adversary]", adversary.check())?;
+        }
+        if let Some(split) = &self.split {
+            self.named("[split]", check_part("volunteers", split.volunteers))?;
+            self.named("[split]", check_part("validation", split.validation))?;
+        }
+        match &self.split {
+            Some(Split { kind: Kind::Own, test_share: Some(_), .. }) => {
+                self.refuse("[split]", "test_share is for kind = \"random\" and kind = \"time\"")
+            }
+            Some(Split { kind: Kind::Random | Kind::Own, by: Some(_), .. }) => {
+                self.refuse("[split]", "by is for kind = \"time\"")
+            }
+            Some(Split { kind: Kind::Time, by: None, .. }) => {
+                self.refuse("[split]", "kind = \"time\" needs by, the column of dates")
+            }
+            Some(Split { kind: Kind::Time, .. }) if self.data.input.is_none() => {
+                let problem = "kind = \"time\" is for an input of one's own; data sets by name that are split by time have kind = \"own\"";
+                self.refuse("[split]", problem)
+            }
+            Some(Split { test_share: Some(share), .. }) => {
+                self.named("[split]", check_share("test_share", *share))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn beside(&self, path: &Path) -> PathBuf {
+        self.file.parent().map_or(path.into(), |folder| folder.join(path))
+    }
+
+    fn refuse<T>(&self, place: &str, problem: &str) -> Result<T> {
+        self.named(place, Err(Error::Data(problem.into())))
+    }
+
+    /// The same, where an error names the file and the place in it.
+    fn named<T>(&self, place: &str, result: Result<T>) -> Result<T> {
+        result.map_err(|error| Error::File {
+            file: self.file.display().to_string(),
+            problem: format!("{place}: {error}"),
+        })
+    }
+}
+
+impl Section {
+    /// Every combination of the varied parameters, each with the fixed ones.
+    fn combinations(&self) -> Result<Vec<Map<String, Value>>> {
+        let lists = [("grid", &self.grid), ("tune", &self.tune)];
+        for (list, (name, values)) in
+            lists.iter().flat_map(|(list, named)| named.iter().map(move |one| (list, one)))
+        {
+            let refuse = |problem: &str| Err(Error::Data(format!("{:?}: {name} {problem}", self.name)));
+            if self.set.contains_key(name) {
+                return refuse(&format!("stands in set and in {list}"));
+            }
+            if *list == "tune" && self.grid.contains_key(name) {
+                return refuse("stands in grid and in tune");
+            }
+            if values.is_empty() {
+                return refuse(&format!("has no values in {list}"));
+            }
+        }
+        for (list, named) in lists {
+            let counts = named.values().map(Vec::len);
+            if counts.fold(1, usize::saturating_mul) > MOST_COMBINATIONS {
+                let name = &self.name;
+                return Err(Error::Data(format!(
+                    "{name:?}: {list} makes more than {MOST_COMBINATIONS} combinations"
+                )));
+            }
+        }
+        let set = self.set.iter().map(|(name, value)| (name.clone(), to_json(value)));
+        let all = combinations(set.collect(), &lists_to_json(&self.grid));
+        Ok(all.into_iter().map(Map::from_iter).collect())
+    }
+
+    /// The values among which parameters are chosen.
+    fn tune(&self) -> BTreeMap<String, Vec<Value>> {
+        lists_to_json(&self.tune)
+    }
+}
+
+fn lists_to_json(lists: &BTreeMap<String, Vec<toml::Value>>) -> BTreeMap<String, Vec<Value>> {
+    lists.iter().map(|(name, values)| (name.clone(), values.iter().map(to_json).collect())).collect()
+}
+
+/// In JSON, as `--set` reads it; infinite numbers and dates as text.
+fn to_json(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => text.as_str().into(),
+        toml::Value::Integer(number) => (*number).into(),
+        toml::Value::Float(number) => number::to_json(*number),
+        toml::Value::Boolean(flag) => (*flag).into(),
+        toml::Value::Datetime(date) => date.to_string().into(),
+        toml::Value::Array(values) => values.iter().map(to_json).collect(),
+        toml::Value::Table(table) => {
+            table.iter().map(|(name, value)| (name.clone(), to_json(value))).collect::<Map<_, _>>().into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Experiment> {
+        Experiment::from_toml(text, Path::new("exp.toml"))
+    }
+
+    /// What is wrong with it, wherever that shows.
+    #[track_caller]
+    fn refused(text: &str) -> String {
+        let registry = Registry::installed().unwrap();
+        let whole = read(text).and_then(|experiment| {
+            let entrants = experiment.entrants(&registry)?;
+            experiment.comparison(experiment.data()?, entrants)
+        });
+        let message = whole.unwrap_err().to_string();
+        assert!(!message.contains('\n'), "{message}");
+        message
+    }
+
+    #[test]
+    fn what_is_no_experiment_is_refused_in_one_line_that_names_the_place() {
+        for (text, expected) in [
+            ("epsilonn = [1]", "exp.toml: line 1: unknown field `epsilonn`, expected one of"),
+            ("trials = 5\nseed = -1", "exp.toml: line 2: "),
+            ("trials = 0", "exp.toml: trials: a comparison needs between 1 and 100000 trials, and not 0"),
+            ("epsilon = [1, 0]", "exp.toml: epsilon: epsilon must be above zero"),
+            ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 stands there twice"),
+            ("epsilon = [1, 1e400]", "exp.toml: line 1: floating-point number overflowed"),
+            ("epsilon = []", "exp.toml: epsilon: a comparison needs one epsilon or more"),
+            ("delta = 1", "exp.toml: delta: delta must be zero or more and below one"),
+            (
+                "protect = \"all\"",
+                "exp.toml: line 1: unknown variant `all`, expected one of `record`, `features`, `label`",
+            ),
+            ("label_share = 1", "exp.toml: label_share: label_share must lie strictly between"),
+            ("metrics = [\n\"acuracy\"]", "there is no metric \"acuracy\"; did you mean \"accuracy\"?"),
+            ("metrics = [\"rmse\"]", "exp.toml: metrics: wine quality: the metric \"rmse\" is for numbers"),
+            (
+                "[data]\nname = \"whine\"",
+                "exp.toml: [data]: there is no data set \"whine\" (did you mean \"wine\"?); there are adult,",
+            ),
+            ("[data]\nname = \"wine\"\ntarget = \"x\"", "exp.toml: [data]: either name is needed, or"),
+            ("[data]\ninput = \"a.csv\"", "exp.toml: [data]: either name is needed, or"),
+            ("[split]\nkind = \"own\"", "exp.toml: [split]: wine quality: it has no split of its own"),
+            ("[split]\nkind = \"own\"\ntest_share = 0.5", "exp.toml: [split]: test_share is for"),
+            ("[split]\nkind = \"random\"\ntest_share = 2", "exp.toml: [split]: test_share must lie"),
+            (
+                "[split]\nkind = \"random\"\nmost_train = 0",
+                "exp.toml: [split]: most_train must be one or more",
+            ),
+            (
+                "[split]\nkind = \"random\"\nvolunteers = 1",
+                "exp.toml: [split]: volunteers must be zero or more and below one, and 1 is not",
+            ),
+            ("[split]\nkind = \"random\"\nvolunteers = -0.5", "exp.toml: [split]: volunteers must be"),
+            ("[split]\nkind = \"random\"\nvolunteers = nan", "exp.toml: [split]: volunteers must be"),
+            ("[split]\nkind = \"random\"\nby = \"day\"", "exp.toml: [split]: by is for kind = \"time\""),
+            ("[split]\nkind = \"time\"", "exp.toml: [split]: kind = \"time\" needs by"),
+            ("[split]\nkind = \"time\"\nby = \"day\"", "exp.toml: [split]: kind = \"time\" is for an input"),
+            ("[split]\nkind = \"random\"\nbalance = 1", "exp.toml: line 3: "),
+            ("[split]\ntest_share = 0.5", "exp.toml: line 1: missing field `kind`"),
+            (
+                "[[mechanism]]\nname = \"identity\"\n[[mechanism]]\nname = \"lapace\"",
+                "exp.toml: [[mechanism]] number 2: there is no mechanism \"lapace\"; did you mean \"laplace\"?",
+            ),
+            (
+                "[[mechanism]]\nname = \"laplace\"\ngrid = { protct = [\"label\"] }",
+                "exp.toml: [[mechanism]] number 1: the mechanism \"laplace\" has no parameter \"protct\"; did you mean \"protect\"?",
+            ),
+            (
+                "[[mechanism]]\nname = \"laplace\"\nset = { protect = \"label\" }\ngrid = { protect = [\"label\"] }",
+                "\"laplace\": protect stands in set and in grid",
+            ),
+            ("[[mechanism]]\nname = \"laplace\"\ngrid = { protect = [] }", "protect has no values in grid"),
+            ("[[mechanism]]\nset = { protect = \"label\" }", "exp.toml: line 1: missing field `name`"),
+            (
+                "[[model]]\nname = \"ridge\"",
+                "exp.toml: [[model]] number 1: wine quality: the model \"ridge\" is for numbers",
+            ),
+            (
+                "[[model]]\nname = \"tree\"",
+                "exp.toml: [[model]] number 1: there is no model \"tree\"; there are",
+            ),
+            (
+                "[[model]]\nname = \"logistic\"\ngrid = { l2_penalty = [1, inf] }",
+                "exp.toml: [[model]] number 1: the model \"logistic\": l2_penalty must be a finite number",
+            ),
+            ("= 1", "exp.toml: line 1: "),
+        ] {
+            let message = refused(text);
+            assert!(
+                message.contains(expected) && message.starts_with("exp.toml: "),
+                "{text}\ngives {message}"
+            );
+        }
+        let (a, b) = (vec!["1"; 200].join(","), vec!["2"; 200].join(","));
+        let wide = format!(
+            "[[model]]\nname = \"logistic\"\ngrid = {{ l2_penalty = [{a}], max_iterations = [{b}] }}"
+        );
+        assert!(refused(&wide).contains("grid makes more than 10000 combinations"));
+    }
+
+    #[test]
+    fn what_is_not_there_is_the_default() {
+        let registry = Registry::installed().unwrap();
+        let entrants = Entrant::quick(&registry);
+        let experiment = read("").unwrap();
+        let comparison = experiment.comparison(experiment.data().unwrap(), entrants.clone()).unwrap();
+        let default = Comparison::new(DataSet::wine().unwrap(), entrants);
+        assert_eq!(format!("{comparison:?}"), format!("{default:?}"));
+        assert_eq!(experiment.entrants(&registry).unwrap().len(), default.entrants.len());
+    }
+
+    #[test]
+    fn what_is_to_be_protected_is_said_in_the_file() {
+        let registry = Registry::installed().unwrap();
+        let experiment = read("protect = \"features\"").unwrap();
+        let comparison = experiment.comparison(DataSet::wine().unwrap(), Entrant::quick(&registry)).unwrap();
+        assert_eq!(comparison.protect, Some(Protect::Features));
+    }
+
+    #[test]
+    fn a_grid_is_every_combination_beside_what_is_fixed() {
+        let text = "[[model]]\nname = \"logistic\"\nset = { gradient_tolerance = 0.01 }\n\
+                    grid = { max_iterations = [10, 20], l2_penalty = [0.1, 1.0, 10.0] }";
+        let experiment = read(text).unwrap();
+        let models = experiment.comparison(DataSet::wine().unwrap(), vec![]).unwrap().models;
+        let shown: Vec<String> = models.iter().map(Model::to_string).collect();
+        assert_eq!(shown.len(), 6);
+        assert_eq!(
+            shown[1],
+            "logistic regression, gradient_tolerance = 0.01, l2_penalty = 0.1, max_iterations = 20"
+        );
+    }
+
+    #[test]
+    fn paths_are_those_beside_the_file() {
+        let text = "[data]\ninput = \"a.csv\"\nschema = \"/b.toml\"\ntarget = \"c\"";
+        let experiment = Experiment::from_toml(text, Path::new("far/exp.toml")).unwrap();
+        let files = ["far/exp.toml", "far/a.csv", "/b.toml"].map(PathBuf::from);
+        assert_eq!(experiment.files(), files);
+        assert_eq!(experiment.store(), Path::new("far/exp.cells.jsonl"));
+        assert_eq!(read("").unwrap().beside(Path::new("a.csv")), Path::new("a.csv"));
+    }
+}

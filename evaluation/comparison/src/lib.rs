@@ -1,0 +1,119 @@
+//! Mechanisms beside each other: each is designed, releases training records, a model learns from them, and is scored on
+//! clean test records; and an adversary learns from them, and is scored on the records that she does not know.
+
+mod adversary;
+mod cells;
+mod check;
+mod choice;
+mod combinations;
+mod data;
+mod designed;
+mod entrant;
+mod error;
+mod experiment;
+mod metric;
+mod model;
+mod outcome;
+mod rows;
+mod run;
+mod scored;
+mod scorer;
+mod split;
+mod stored;
+mod trial;
+mod tuned;
+mod tuning;
+
+pub use adversary::Adversary;
+pub use choice::Choice;
+pub use designed::VOLUNTEERS;
+pub use entrant::Entrant;
+pub use error::{Error, Result};
+pub use experiment::Experiment;
+pub use metric::Metric;
+pub use model::{Model, Settings};
+pub use outcome::{Outcome, Row, Scores, Series, Skipped, in_words};
+pub use rows::mean_and_sd;
+pub use scorer::Scorer;
+pub use split::{SplitKind, Splitting, balance};
+pub use tuned::{Chosen, Tunable, Tuned, TunedOn};
+pub use tuning::Tuning;
+
+use scumble_classic::{LABEL_SHARE, Protect};
+use scumble_datasets::DataSet;
+use serde_json::{Value, json};
+
+/// What is compared, and how.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// The data.
+    pub data: DataSet,
+    /// The mechanisms, each with its parameters.
+    pub entrants: Vec<Entrant>,
+    /// The budgets, in the order in which they are shown; infinity for none.
+    pub epsilons: Vec<f64>,
+    /// The δ of every budget, in [0, 1): mechanisms without a use for it spend none.
+    pub delta: f64,
+    /// How often each cell is repeated, with another split and other noise.
+    pub trials: usize,
+    /// How records are split into those to learn from and those for tests.
+    pub splitting: Splitting,
+    /// The models; each learns from the same releases.
+    pub models: Vec<Model>,
+    /// The metrics; each scores the same predictions, or what the adversary learns.
+    pub metrics: Vec<Metric>,
+    /// The adversary, who takes part where a metric is of her.
+    pub adversary: Adversary,
+    /// What of a record is protected: mechanisms that cannot protect it are left out, but for those that claim nothing. If nothing is said,
+    /// each protects the most that it can, and its row says what.
+    pub protect: Option<Protect>,
+    /// The share of ε that a label gets where a mechanism of its own releases it, in (0, 1).
+    pub label_share: f64,
+    /// The seed of splits and noise.
+    pub seed: u64,
+}
+
+/// A budget that a plain `compare` shows.
+const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
+
+impl Comparison {
+    /// These entrants on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
+    /// trials on splits at random with a fifth of the records for tests, half of ε for labels of their own, seed 1, the first model and metric that
+    /// fit the target, and what an adversary who knows half of the records learns of the others.
+    pub fn new(data: DataSet, entrants: Vec<Entrant>) -> Self {
+        let target = data.domain.target();
+        Self {
+            models: vec![Model::default_for(target)],
+            metrics: Metric::fitting(target).take(1).chain([Metric::Recovered, Metric::Advantage]).collect(),
+            adversary: Adversary::default(),
+            data,
+            entrants,
+            epsilons: EPSILONS.to_vec(),
+            delta: 1e-6,
+            trials: 50,
+            splitting: Splitting::random(0.2),
+            protect: None,
+            label_share: LABEL_SHARE,
+            seed: 1,
+        }
+    }
+
+    /// The budget at which promises are spelled out: 1 if it is there, else the first finite one.
+    pub fn promised_at(&self) -> Option<f64> {
+        let finite = || self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
+        finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
+    }
+
+    /// For machines: what came out, of which data, and by which seed.
+    pub fn to_json(&self, outcome: &Outcome) -> Value {
+        // Whatever is no number is null in it, and so nothing keeps it from being written.
+        let mut value = json!(outcome);
+        value["data"] = json!({
+            "name": self.data.name,
+            "target": self.data.target,
+            "drafted": self.data.is_drafted,
+        });
+        value["seed"] = self.seed.into();
+        value
+    }
+}

@@ -1,0 +1,474 @@
+//! The models that a comparison knows by name.
+//!
+//! A new one is one more [`Learner`] in [`LEARNERS`].
+
+use super::combinations::combinations;
+use super::{Error, Result};
+use linfa::ParamGuard;
+use linfa::traits::{Fit, Predict, PredictInplace};
+use ndarray::{Array1, Array2};
+use scumble_classifier::ClassifierParams;
+use scumble_core::{Release, Table, Target, TargetDomain, TargetLayout, nearest_name, number};
+use scumble_linear::{LogisticParams, RidgeParams};
+use scumble_svm::{KernelSvmParams, SvmParams};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Hyper-parameters by name; what is not there is the model's default.
+pub type Settings = BTreeMap<String, f64>;
+
+/// What a model learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Learns {
+    Classes,
+    Numbers,
+}
+
+/// A kind of model: what it is called, what can be set, and how it learns.
+struct Learner {
+    name: &'static str,
+    title: &'static str,
+    learns: Learns,
+    settings: &'static [&'static str],
+    /// Whether the settings are in their ranges.
+    check: fn(&Settings) -> Result<()>,
+    /// Fits the release, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d).
+    predict: Predictor,
+    /// The same of labels that leave as vectors, where it learns them.
+    vectors: Option<Predictor>,
+}
+
+type Predictor = fn(&Settings, &Release, &Table) -> Result<Target>;
+
+/// All of them; the first that learns a target is its default.
+///
+/// A noise-aware one is told of what [`Release::noise`] knows; where that is nothing that it could use, it is the plain one.
+const LEARNERS: &[Learner] = &[
+    Learner {
+        name: "logistic",
+        title: "logistic regression",
+        learns: Learns::Classes,
+        settings: LOGISTIC,
+        check: |settings| Ok(logistic(settings)?.check().map(drop)?),
+        predict: |settings, release, test| classes(release, test, |seen| Ok(logistic(settings)?.fit(seen)?)),
+        vectors: None,
+    },
+    Learner {
+        name: "noise-aware-logistic",
+        title: "noise-aware logistic regression",
+        learns: Learns::Classes,
+        settings: LOGISTIC,
+        check: |settings| Ok(logistic(settings)?.check().map(drop)?),
+        predict: |settings, release, test| {
+            let params = told(logistic(settings)?, release.noise.label_flip(), LogisticParams::label_flip);
+            classes(release, test, |seen| Ok(params.fit(seen)?))
+        },
+        vectors: None,
+    },
+    Learner {
+        name: "svm",
+        title: "linear support vector machine",
+        learns: Learns::Classes,
+        settings: MACHINE,
+        check: |settings| Ok(machine(settings)?.check().map(drop)?),
+        predict: |settings, release, test| classes(release, test, |seen| Ok(machine(settings)?.fit(seen)?)),
+        vectors: None,
+    },
+    Learner {
+        name: "noise-aware-svm",
+        title: "noise-aware linear support vector machine",
+        learns: Learns::Classes,
+        settings: MACHINE,
+        check: |settings| Ok(machine(settings)?.check().map(drop)?),
+        predict: |settings, release, test| {
+            let params = told(machine(settings)?, release.noise.label_flip(), SvmParams::label_flip);
+            classes(release, test, |seen| Ok(params.fit(seen)?))
+        },
+        vectors: None,
+    },
+    Learner {
+        name: "kernel-svm",
+        title: "support vector machine with a Gaussian kernel",
+        learns: Learns::Classes,
+        settings: KERNEL,
+        check: |settings| Ok(kernel(settings)?.check().map(drop)?),
+        predict: |settings, release, test| classes(release, test, |seen| Ok(kernel(settings)?.fit(seen)?)),
+        vectors: None,
+    },
+    Learner {
+        name: "network",
+        title: "neural network",
+        learns: Learns::Classes,
+        settings: NETWORK,
+        check: |settings| Ok(network(settings)?.check().map(drop)?),
+        predict: |settings, release, test| classes(release, test, |seen| Ok(network(settings)?.fit(seen)?)),
+        vectors: Some(vectors),
+    },
+    Learner {
+        name: "noise-aware-network",
+        title: "noise-aware neural network",
+        learns: Learns::Classes,
+        settings: NETWORK,
+        check: |settings| Ok(network(settings)?.check().map(drop)?),
+        predict: |settings, release, test| {
+            let params = told(network(settings)?, release.noise.label_flip(), ClassifierParams::label_flip);
+            classes(release, test, |seen| Ok(params.fit(seen)?))
+        },
+        vectors: Some(vectors),
+    },
+    Learner {
+        name: "ridge",
+        title: "ridge regression",
+        learns: Learns::Numbers,
+        settings: RIDGE,
+        check: |settings| Ok(ridge(settings).check().map(drop)?),
+        predict: |settings, release, test| numbers(ridge(settings), release, test),
+        vectors: None,
+    },
+    Learner {
+        name: "noise-aware-ridge",
+        title: "noise-aware ridge regression",
+        learns: Learns::Numbers,
+        settings: RIDGE,
+        check: |settings| Ok(ridge(settings).check().map(drop)?),
+        predict: |settings, release, test| {
+            let noise = release.noise.covariance(&release.table);
+            numbers(told(ridge(settings), noise, RidgeParams::noise_covariance), release, test)
+        },
+        vectors: None,
+    },
+];
+
+/// The parameters, told of what is known.
+fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
+    match known {
+        Some(known) => tell(params, known),
+        None => params,
+    }
+}
+
+type Classes = linfa::Dataset<f64, usize, ndarray::Ix1>;
+
+/// The classes of test records by what `fit` makes of those that were seen.
+fn classes<M: PredictInplace<Array2<f64>, Array1<usize>>>(
+    release: &Release,
+    test: &Table,
+    fit: impl FnOnce(&Classes) -> Result<M>,
+) -> Result<Target> {
+    let seen: Classes = release.table.clone().try_into()?;
+    Ok(Target::Class(match seen.targets.first() {
+        // Who sees one class predicts it.
+        Some(&only) if seen.targets.iter().all(|class| *class == only) => Array1::from_elem(test.len(), only),
+        _ => fit(&seen)?.predict(test.records()),
+    }))
+}
+
+/// The vectors of test records by a network of those that were seen.
+fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Target> {
+    let seen: linfa::Dataset<f64, f64, ndarray::Ix2> = release.table.clone().try_into()?;
+    Ok(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records())))
+}
+
+fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Target> {
+    let seen: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.clone().try_into()?;
+    Ok(Target::Real(params.fit(&seen)?.predict(test.records())))
+}
+
+const LOGISTIC: &[&str] = &["l2_penalty", "max_iterations", "gradient_tolerance"];
+
+fn logistic(settings: &Settings) -> Result<LogisticParams> {
+    settings.iter().try_fold(LogisticParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            "l2_penalty" => params.l2_penalty(value),
+            "max_iterations" => params.max_iterations(whole(name, value)?.into()),
+            _ => params.gradient_tolerance(value),
+        })
+    })
+}
+
+const MACHINE: &[&str] = &["penalty", "bias_penalty", "tolerance", "max_iterations"];
+
+fn machine(settings: &Settings) -> Result<SvmParams> {
+    settings.iter().try_fold(SvmParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            "penalty" => params.penalty(value),
+            "bias_penalty" => params.bias_penalty(value),
+            "max_iterations" => params.max_iterations(whole(name, value)?.into()),
+            _ => params.tolerance(value),
+        })
+    })
+}
+
+const KERNEL: &[&str] = &["penalty", "width", "tolerance", "max_iterations"];
+
+fn kernel(settings: &Settings) -> Result<KernelSvmParams> {
+    settings.iter().try_fold(KernelSvmParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            "penalty" => params.penalty(value),
+            "width" => params.width(value),
+            "max_iterations" => params.max_iterations(whole(name, value)? as usize),
+            _ => params.tolerance(value),
+        })
+    })
+}
+
+const NETWORK: &[&str] =
+    &["hidden", "epochs", "batch_size", "learning_rate", "validation_share", "patience", "seed"];
+
+fn network(settings: &Settings) -> Result<ClassifierParams> {
+    settings.iter().try_fold(ClassifierParams::default(), |params, (name, &value)| {
+        Ok(match name.as_str() {
+            // One hidden layer: a list of widths is no number.
+            "hidden" => params.hidden(vec![whole(name, value)? as usize]),
+            "epochs" => params.epochs(whole(name, value)? as usize),
+            "batch_size" => params.batch_size(whole(name, value)? as usize),
+            "learning_rate" => params.learning_rate(value),
+            "validation_share" => params.validation_share(value),
+            "patience" => params.patience(whole(name, value)? as usize),
+            _ => params.seed(whole(name, value)?.into()),
+        })
+    })
+}
+
+const RIDGE: &[&str] = &["l2_penalty"];
+
+fn ridge(settings: &Settings) -> RidgeParams {
+    settings.values().fold(RidgeParams::default(), |params, &value| params.l2_penalty(value))
+}
+
+/// # Errors
+/// [`Error::Data`] unless `value` is a whole number, at least one, that fits.
+fn whole(name: &str, value: f64) -> Result<u32> {
+    let range = 1.0..=f64::from(u32::MAX);
+    if range.contains(&value) && value.fract() == 0.0 {
+        return Ok(value as u32);
+    }
+    Err(Error::Data(format!("{name} must be a whole number, one or more, and {value} is not")))
+}
+
+/// A model with its hyper-parameters, some of which may be chosen among several values.
+#[derive(Clone)]
+pub struct Model {
+    learner: &'static Learner,
+    settings: Settings,
+    tune: BTreeMap<String, Vec<f64>>,
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{self}")
+    }
+}
+
+/// For people: what it is, with the hyper-parameters that were given.
+impl fmt::Display for Model {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.learner.title)?;
+        self.settings
+            .iter()
+            .try_for_each(|(name, &value)| write!(formatter, ", {name} = {}", number::short(value)))?;
+        self.tune.iter().try_for_each(|(name, values)| {
+            let values = values.iter().map(|&value| number::short(value)).collect::<Vec<_>>();
+            write!(formatter, ", {name} among {}", values.join(", "))
+        })
+    }
+}
+
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.settings == other.settings && self.tune == other.tune
+    }
+}
+
+impl Model {
+    /// The model of this name, with these hyper-parameters: numbers by name.
+    ///
+    /// # Errors
+    /// [`Error::Data`], which lists what there is, for an unknown name or hyper-parameter, or one that is no number;
+    /// [`Error::Linear`], [`Error::Machine`] or [`Error::Network`] for a number out of its range.
+    pub fn new(name: &str, settings: &Map<String, Value>) -> Result<Self> {
+        let learner = LEARNERS.iter().find(|learner| learner.name == name).ok_or_else(|| {
+            let names = LEARNERS.iter().map(|learner| learner.name);
+            Error::Data(format!("there is no model {name:?}; {}", nearest_or_all(name, names)))
+        })?;
+        let mut checked = Settings::new();
+        for (key, value) in settings {
+            if !learner.settings.contains(&key.as_str()) {
+                let there = nearest_or_all(key, learner.settings.iter().copied());
+                return Err(Error::Data(format!("the model {name:?} has no parameter {key:?}; {there}")));
+            }
+            let value = value.as_f64().ok_or_else(|| {
+                Error::Data(format!("the model {name:?}: {key} must be a finite number, and {value} is not"))
+            })?;
+            checked.insert(key.clone(), value);
+        }
+        (learner.check)(&checked)?;
+        Ok(Self { learner, settings: checked, tune: BTreeMap::new() })
+    }
+
+    /// The same, where the hyper-parameters of these names are to be chosen among these values: on volunteers, or by private validation.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), for each of them, and where there is none of a name.
+    pub fn tuned(self, tune: &BTreeMap<String, Vec<Value>>) -> Result<Self> {
+        if let Some((name, _)) = tune.iter().find(|(_, values)| values.is_empty()) {
+            return Err(Error::Data(format!("the model {self}: there is no value to choose {name} among")));
+        }
+        let fixed = self.settings.iter().map(|(name, &value)| (name.clone(), value.into()));
+        for settings in combinations(fixed.collect(), tune) {
+            Self::new(self.name(), &Map::from_iter(settings))?;
+        }
+        let numbers = |values: &Vec<Value>| values.iter().filter_map(Value::as_f64).collect();
+        let tune = tune.iter().map(|(name, values)| (name.clone(), numbers(values))).collect();
+        Ok(Self { tune, ..self })
+    }
+
+    /// The models among which one is chosen; of one that is not tuned, itself.
+    pub fn candidates(&self) -> Vec<Self> {
+        let all = combinations(self.settings.clone(), &self.tune).into_iter();
+        all.map(|settings| Self { settings, learner: self.learner, tune: BTreeMap::new() }).collect()
+    }
+
+    /// Whether one of its hyper-parameters is to be chosen.
+    pub fn is_tuned(&self) -> bool {
+        !self.tune.is_empty()
+    }
+
+    /// What was chosen, where this is one of the candidates of `tuned`.
+    pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
+        let own = self.settings.iter().filter(|(name, _)| tuned.tune.contains_key(*name));
+        own.map(|(name, &value)| (name.clone(), number::to_json(value))).collect()
+    }
+
+    /// The first that learns such targets, with its defaults.
+    pub fn default_for(target: &TargetDomain) -> Self {
+        let fits = LEARNERS.iter().find(|learner| learner.learns == what_is_learned(target));
+        Self { learner: fits.unwrap_or(&LEARNERS[0]), settings: Settings::new(), tune: BTreeMap::new() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.learner.name
+    }
+
+    /// The hyper-parameters that were given, a list where they are to be chosen; the others are the defaults.
+    pub fn settings(&self) -> BTreeMap<String, Value> {
+        let given = self.settings.iter().map(|(name, &value)| (name.clone(), number::to_json(value)));
+        let lists = self.tune.iter().map(|(name, values)| {
+            (name.clone(), values.iter().map(|&value| number::to_json(value)).collect::<Value>())
+        });
+        given.chain(lists).collect()
+    }
+
+    /// Whether it learns such targets.
+    pub fn fits(&self, target: &TargetDomain) -> bool {
+        self.learner.learns == what_is_learned(target)
+    }
+
+    /// Whether it learns from releases with such targets, those that it fits and others.
+    pub(super) fn learns(&self, released: TargetLayout) -> bool {
+        !matches!(released, TargetLayout::Vector { .. }) || self.learner.vectors.is_some()
+    }
+
+    /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key views them.
+    ///
+    /// # Errors
+    /// Whatever stops the fit; a released target of another kind.
+    pub(super) fn predict(&self, release: &Release, test: &Table) -> Result<Target> {
+        let predict = match (release.table.target(), self.learner.vectors) {
+            (Target::Vector(_), Some(vectors)) => vectors,
+            _ => self.learner.predict,
+        };
+        predict(&self.settings, release, test)
+    }
+}
+
+fn what_is_learned(target: &TargetDomain) -> Learns {
+    match target {
+        TargetDomain::Class { .. } => Learns::Classes,
+        _ => Learns::Numbers,
+    }
+}
+
+fn nearest_or_all<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    let all = names.clone().collect::<Vec<_>>().join(", ");
+    match nearest_name(wanted, names) {
+        Some(nearest) => format!("did you mean {nearest:?}? There are {all}"),
+        None => format!("there are {all}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refused(name: &str, settings: Value) -> String {
+        let Value::Object(settings) = settings else { unreachable!() };
+        Model::new(name, &settings).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_there_is_not_is_refused_with_a_list_of_what_there_is() {
+        assert_eq!(
+            refused("logisitc", json!({})),
+            "there is no model \"logisitc\"; did you mean \"logistic\"? There are logistic, noise-aware-logistic, \
+             svm, noise-aware-svm, kernel-svm, network, noise-aware-network, ridge, noise-aware-ridge"
+        );
+        assert_eq!(
+            refused("forest", json!({})),
+            "there is no model \"forest\"; there are logistic, noise-aware-logistic, svm, noise-aware-svm, kernel-svm, network, \
+             noise-aware-network, ridge, noise-aware-ridge"
+        );
+        assert_eq!(
+            refused("ridge", json!({"depth": 3})),
+            "the model \"ridge\" has no parameter \"depth\"; there are l2_penalty"
+        );
+        assert!(refused("ridge", json!({"l2_penalty": "much"})).contains("must be a finite number"));
+        assert!(refused("ridge", json!({"l2_penalty": -1})).contains("l2_penalty must be"));
+        for iterations in [json!(0), json!(1.5), json!(1e300)] {
+            assert!(refused("logistic", json!({ "max_iterations": iterations })).contains("a whole number"));
+        }
+    }
+
+    #[test]
+    fn each_model_takes_the_settings_that_it_lists() {
+        for learner in LEARNERS {
+            for &name in learner.settings {
+                let is_share = ["tolerance", "validation_share"].contains(&name);
+                let settings = Map::from_iter([(name.to_owned(), json!(if is_share { 0.5 } else { 2.0 }))]);
+                let model = Model::new(learner.name, &settings).unwrap();
+                assert_eq!(
+                    model.settings(),
+                    BTreeMap::from([(name.to_owned(), settings[name].as_f64().unwrap().into())])
+                );
+                assert!(
+                    Model::new(learner.name, &Map::from_iter([(name.to_owned(), json!(-1))])).is_err(),
+                    "{name}"
+                );
+            }
+        }
+        // A setting reaches the model.
+        for name in LOGISTIC {
+            let with = |value: f64| logistic(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+        for name in MACHINE {
+            let with = |value: f64| machine(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+        for name in KERNEL {
+            let with = |value: f64| kernel(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+        for name in NETWORK {
+            let with = |value: f64| network(&Settings::from([(name.to_string(), value)])).unwrap();
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+        for name in RIDGE {
+            let with = |value: f64| ridge(&Settings::from([(name.to_string(), value)]));
+            assert_ne!(with(1.0), with(2.0), "{name}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What a comparison finds, for people and machines.
+
+use super::scorer::Named;
+use super::tuned::Tuned;
+use super::{Metric, Scorer};
+use scumble_core::{Guarantee, number};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The parameter under which a row says what share of ε the label got, where a mechanism of its own releases it.
+pub(super) const LABEL_SHARE: &str = "label_share";
+
+/// What came out.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// One row a model or adversary, metric, mechanism with its parameters, and budget, in this order.
+    pub rows: Vec<Row>,
+    /// Mechanisms that have nothing to do on such data, and why.
+    pub skipped: Vec<Skipped>,
+    /// The score of always guessing the commonest class or the mean of the training records: what learning must beat, and what an adversary
+    /// learns without a release. By the first metric.
+    #[serde(serialize_with = "score")]
+    pub blind_guess: f64,
+    /// The same by every metric.
+    #[serde(serialize_with = "scores")]
+    pub blind_guesses: BTreeMap<Metric, f64>,
+    /// Training records a trial.
+    pub train_records: usize,
+    /// Test records a trial.
+    pub test_records: usize,
+    /// Volunteers, whose records designs could learn from: on neither side in any trial.
+    pub volunteers: usize,
+    /// Those of each trial who are asked which model is right about them, and whose records are not released.
+    pub asked: usize,
+}
+
+/// A cell: a mechanism at a budget, with a model's score on clean test records, or an adversary's on those that were released.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The plugin's name.
+    pub mechanism: String,
+    /// Its parameters, with the label's share of ε where a mechanism of its own releases the label, and a list where they were chosen.
+    pub parameters: Value,
+    /// The command that saves this design, as a shell reads it; none where the data have no schema. Where volunteers shaped it,
+    /// `volunteers.csv` takes the place of a file with their records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
+    /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
+    #[serde(serialize_with = "epsilon_or_null")]
+    pub epsilon: Option<f64>,
+    /// The model: its name, and its hyper-parameters as far as they were given; or the adversary.
+    #[serde(flatten)]
+    pub scorer: Scorer,
+    /// Its score: `accuracy`, say, or `rmse` in the target's own unit, against targets clipped to their public bounds.
+    pub metric: Metric,
+    /// The mean over trials.
+    #[serde(serialize_with = "score")]
+    pub mean: f64,
+    /// The sample standard deviation over trials; NaN for one trial.
+    #[serde(serialize_with = "score")]
+    pub sd: f64,
+    /// What the guarantee says of this score, where it is an adversary's: no more than so much, or of an unbiased error no less.
+    #[serde(serialize_with = "bound", skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
+    /// How many trials.
+    pub trials: usize,
+    /// What was chosen of the mechanism and the model, and on whose records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tuned: Vec<Tuned>,
+    /// What a release of as many training records with fresh randomness promises, with a warning where a claim promises nothing after all.
+    #[serde(serialize_with = "guarantee_for_machines")]
+    pub guarantee: Guarantee,
+    /// The time of all trials, release and model, summed, in seconds. They run side by side, so it is more than the wall
+    /// shows; models that learn from one release each count its time.
+    pub seconds: f64,
+}
+
+impl Row {
+    /// For people: the mean, and the spread where it is known.
+    pub fn shown(&self) -> String {
+        let (mean, sd) = (self.metric.shown(self.mean), self.metric.shown(self.sd));
+        if self.trials > 1 { format!("{mean} ± {sd}") } else { mean }
+    }
+}
+
+/// The rows of one model or adversary, and metric: a table, or a chart.
+#[derive(Debug, Clone)]
+pub struct Scores<'a> {
+    /// The model or adversary.
+    pub scorer: &'a Scorer,
+    /// The metric.
+    pub metric: Metric,
+    /// One a mechanism with its parameters.
+    pub series: Vec<Series<'a>>,
+}
+
+/// A mechanism with its parameters, over the budgets.
+#[derive(Debug, Clone)]
+pub struct Series<'a> {
+    /// The mechanism's name, with those of its parameters that tell it from others of that name.
+    pub title: String,
+    /// A row a budget; one only for a mechanism that claims no differential privacy whatever it is given.
+    pub rows: &'a [Row],
+}
+
+impl Series<'_> {
+    /// Its row at this budget.
+    pub fn at(&self, epsilon: f64) -> Option<&Row> {
+        self.rows.iter().find(|row| row.epsilon.is_none_or(|of_row| of_row == epsilon))
+    }
+}
+
+impl Outcome {
+    /// The rows as CSV: the numbers of the JSON, with the guarantee in one line.
+    pub fn to_csv(&self) -> String {
+        const HEADER: [&str; 14] = [
+            "mechanism",
+            "parameters",
+            "epsilon",
+            "model",
+            "model_parameters",
+            "metric",
+            "mean",
+            "sd",
+            "bound",
+            "trials",
+            "seconds",
+            "tuned",
+            "promises",
+            "design",
+        ];
+        let text = |value: Value| match value {
+            Value::String(text) => text,
+            Value::Null => String::new(),
+            value => value.to_string(),
+        };
+        let number = |value: f64| text(number::to_json(value));
+        let mut writer = csv::Writer::from_writer(vec![]);
+        // Only a full disk keeps rows of one length from being written, and this is memory.
+        let _ = writer.write_record(HEADER);
+        for row in &self.rows {
+            let by = Named::from(row.scorer.clone());
+            let _ = writer.write_record([
+                row.mechanism.clone(),
+                row.parameters.to_string(),
+                row.epsilon.map_or(String::new(), number),
+                by.model.into(),
+                serde_json::json!(by.model_parameters).to_string(),
+                row.metric.to_string(),
+                number(row.mean),
+                number(row.sd),
+                row.bound.map_or(String::new(), number),
+                row.trials.to_string(),
+                row.seconds.to_string(),
+                row.tuned.iter().map(Tuned::to_string).collect::<Vec<_>>().join("; "),
+                row.guarantee.summary(),
+                row.design.clone().unwrap_or_default(),
+            ]);
+        }
+        String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// The rows by model or adversary, and metric.
+    pub fn scores(&self) -> Vec<Scores<'_>> {
+        let of_one = self.rows.chunk_by(|a, b| a.scorer == b.scorer && a.metric == b.metric);
+        of_one
+            .map(|rows| {
+                let series = rows.chunk_by(|a, b| a.mechanism == b.mechanism && a.parameters == b.parameters);
+                let series: Vec<&[Row]> = series.collect();
+                let titled = series.iter().map(|own| Series { title: title(own, &series), rows: own });
+                Scores { scorer: &rows[0].scorer, metric: rows[0].metric, series: titled.collect() }
+            })
+            .collect()
+    }
+}
+
+/// The name of a series, with those of its parameters that are not the same wherever its mechanism takes part.
+fn title(own: &[Row], all: &[&[Row]]) -> String {
+    let row = &own[0];
+    let namesakes = || all.iter().map(|rows| &rows[0]).filter(|other| other.mechanism == row.mechanism);
+    let varies = |name: &str| namesakes().any(|other| other.parameters.get(name) != row.parameters.get(name));
+    let given = row.parameters.as_object().into_iter().flatten();
+    // Whether the label has a mechanism of its own follows from the others.
+    let told = given.filter(|(name, _)| *name != LABEL_SHARE && varies(name));
+    let told: Vec<String> = told
+        .map(|(name, value)| match value {
+            Value::String(text) => format!("{name} = {text}"),
+            value => format!("{name} = {value}"),
+        })
+        .collect();
+    if told.is_empty() {
+        return row.mechanism.clone();
+    }
+    format!("{}, {}", row.mechanism, told.join(", "))
+}
+
+/// A mechanism that does not apply.
+#[derive(Debug, Clone, Serialize)]
+pub struct Skipped {
+    /// The plugin's name.
+    pub mechanism: String,
+    /// Its parameters, as far as they were given.
+    pub parameters: Value,
+    /// Why.
+    pub reason: String,
+}
+
+fn epsilon_or_null<S: Serializer>(epsilon: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    epsilon.map(number::to_json).serialize(serializer)
+}
+
+fn bound<S: Serializer>(bound: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    bound.map(number::to_json).serialize(serializer)
+}
+
+/// A score is null where it is no number, as after an overflow.
+fn score<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    number::to_json(*value).serialize(serializer)
+}
+
+fn scores<S: Serializer>(values: &BTreeMap<Metric, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(values.iter().map(|(metric, value)| (metric, number::to_json(*value))))
+}
+
+fn guarantee_for_machines<S: Serializer>(guarantee: &Guarantee, serializer: S) -> Result<S::Ok, S::Error> {
+    guarantee.to_json().serialize(serializer)
+}
+
+/// A budget for people: ∞ for none.
+pub fn in_words(epsilon: f64) -> String {
+    if epsilon.is_infinite() { "∞".into() } else { number::short(epsilon) }
+}

@@ -1,0 +1,118 @@
+//! The rows of an outcome, from the trials of each cell.
+
+use super::cells::Cell;
+use super::scored::Scored;
+use super::tuning::{chosen_by_volunteers, with_asked};
+use super::{Chosen, Comparison, Metric, Result, Row, Scorer, Tunable, Tuned, TunedOn};
+use scumble_core::Guarantee;
+
+impl Comparison {
+    /// The rows, from the trials of each cell, one after the other, of which each released so many records, and asked so many people.
+    pub(super) fn rows(
+        &self,
+        cells: &[Cell],
+        scored: &[Vec<Scored>],
+        released: usize,
+        asked: usize,
+    ) -> Result<Vec<Row>> {
+        let mut rows = vec![];
+        for (at, scorer) in self.scorers().iter().enumerate() {
+            for &metric in self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric)) {
+                for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
+                    let trials = trials.iter().enumerate().filter(|(trial, _)| scorer.takes_part_in(*trial));
+                    let of_scorer: Vec<&Scored> = trials.map(|(_, scorers)| &scorers[at]).collect();
+                    let tuned = self.tuned_model(cell, at, scorer, &of_scorer, asked);
+                    rows.push(self.row(cell, scorer, metric, &of_scorer, tuned, released)?);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The row of a scorer by one metric, from its trials.
+    fn row(
+        &self,
+        cell: &Cell,
+        scorer: &Scorer,
+        metric: Metric,
+        trials: &[&Scored],
+        of_model: Option<Tuned>,
+        released: usize,
+    ) -> Result<Row> {
+        let scores: Vec<f64> = trials.iter().map(|scored| scored.score(metric)).collect();
+        let (mean, sd) = mean_and_sd(&scores);
+        let guarantee = cell.guarantee(released, of_model.as_ref())?;
+        Ok(Row {
+            mechanism: cell.entrant.plugin.name.into(),
+            parameters: cell.parameters.clone(),
+            design: cell.design.clone(),
+            epsilon: cell.epsilon,
+            scorer: scorer.clone(),
+            metric,
+            mean,
+            sd,
+            bound: metric.bound(&guarantee, &self.data.table),
+            trials: scores.len(),
+            tuned: cell.tuned.iter().cloned().chain(of_model).collect(),
+            guarantee,
+            seconds: trials.iter().map(|scored| scored.seconds).sum(),
+        })
+    }
+
+    /// What was chosen of a model: on volunteers once for this cell, or in each trial by those who were asked.
+    fn tuned_model(
+        &self,
+        cell: &Cell,
+        at: usize,
+        scorer: &Scorer,
+        trials: &[&Scored],
+        asked: usize,
+    ) -> Option<Tuned> {
+        let (Scorer::Model(tuned), Scorer::Model(own)) = (scorer, &cell.scorers[at]) else {
+            return None;
+        };
+        if !tuned.is_tuned() {
+            return None;
+        }
+        let what = Tunable::Model;
+        if !own.is_tuned() {
+            let chosen = vec![Chosen { parameters: own.chosen_of(tuned), trials: trials.len() }];
+            let people = self.splitting.volunteers(&self.data);
+            return Some(Tuned { what, on: TunedOn::Volunteers, people, chosen });
+        }
+        let counted = tuned.candidates().into_iter().enumerate().map(|(place, candidate)| Chosen {
+            parameters: candidate.chosen_of(tuned),
+            trials: trials.iter().filter(|scored| scored.chosen == Some(place)).count(),
+        });
+        let chosen = counted.filter(|chosen| chosen.trials > 0).collect();
+        Some(Tuned { what, on: TunedOn::PrivateValidation, people: asked, chosen })
+    }
+}
+
+impl Cell {
+    /// What is guaranteed of a release of so many records, by which a model was chosen so, or as it is.
+    fn guarantee(&self, released: usize, of_model: Option<&Tuned>) -> Result<Guarantee> {
+        let release = self.mechanism.guarantee_of(released);
+        let release = if self.tuned.is_some() { chosen_by_volunteers(release) } else { release };
+        let is_asked = |tuned: &Tuned| tuned.on == TunedOn::PrivateValidation;
+        match of_model.is_some_and(is_asked) {
+            true => with_asked(&release, self.epsilon.unwrap_or(f64::INFINITY)),
+            false => Ok(release),
+        }
+    }
+}
+
+/// The mean, and the sample standard deviation, which one value does not have.
+pub fn mean_and_sd(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    match values {
+        [only] => (*only, f64::NAN),
+        // Their sum would be rounded.
+        [first, rest @ ..] if rest.iter().all(|value| value == first) => (*first, 0.0),
+        _ => {
+            let mean = values.iter().sum::<f64>() / n;
+            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            (mean, (squares / (n - 1.0)).sqrt())
+        }
+    }
+}

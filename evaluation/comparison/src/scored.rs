@@ -1,0 +1,63 @@
+//! What models scored, as it is kept in a store.
+
+use super::Metric;
+use scumble_core::number;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// What a model scored on one trial's release.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Scored {
+    pub(super) scores: BTreeMap<Metric, Score>,
+    /// The time of release and model.
+    pub(super) seconds: f64,
+    /// The place of the candidate that people who were asked made out as the best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) chosen: Option<usize>,
+}
+
+impl Scored {
+    /// NaN where it has no such score.
+    pub(super) fn score(&self, metric: Metric) -> f64 {
+        self.scores.get(&metric).map_or(f64::NAN, |score| score.0)
+    }
+}
+
+/// A score: null where it is no number, as after an overflow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Score(pub(super) f64);
+
+impl Serialize for Score {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        number::to_json(self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Score {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Number(#[serde(with = "number")] f64);
+        let value = Option::<Number>::deserialize(deserializer)?;
+        Ok(Self(value.map_or(f64::NAN, |Number(value)| value)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_is_kept_even_where_it_is_no_number() {
+        for score in [0.1 + 0.2, f64::INFINITY, f64::NAN] {
+            let scored = Scored {
+                scores: BTreeMap::from([(Metric::Accuracy, Score(score))]),
+                seconds: 0.25,
+                chosen: None,
+            };
+            let kept: Scored = serde_json::from_str(&serde_json::to_string(&scored).unwrap()).unwrap();
+            assert_eq!(kept.score(Metric::Accuracy).to_bits(), score.to_bits());
+            assert!(kept.score(Metric::MacroF1).is_nan());
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! How records are split into those that are released to learn from and those that are kept for tests.
+
+use super::data::misfit;
+use super::{Comparison, Error, Result};
+use ndarray::Array1;
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use scumble_core::{Table, Target, Volunteers};
+use scumble_datasets::DataSet;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// No trial has this number.
+const OF_VOLUNTEERS: u64 = u64::MAX;
+
+/// How records are split in each trial.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Splitting {
+    /// Where the test records come from.
+    pub kind: SplitKind,
+    /// So many training records at most, drawn anew in each trial.
+    pub most_train: Option<usize>,
+    /// So many test records at most, drawn anew in each trial.
+    pub most_test: Option<usize>,
+    /// The share of the training records that designs may learn from, in [0, 1). These records are the same in all trials, and are neither
+    /// released nor tested on: the first ones of a data set's own split, else some that are drawn from the seed.
+    pub volunteers: f64,
+    /// The share of the other training records, in [0, 1), that is not released: these people are asked which model is right about them, drawn anew in
+    /// each trial.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub validation: f64,
+    /// Whether classes are balanced among the training records: of each so many, drawn anew in each trial, as there are of the rarest. The
+    /// test records stay as they are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub balance: bool,
+}
+
+/// Where the test records come from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum SplitKind {
+    /// A share of the records, drawn anew in each trial, in (0, 1).
+    Random {
+        /// The share that is kept for tests.
+        test_share: f64,
+    },
+    /// The data set's own split: without a limit, only the noise differs between trials.
+    Own,
+}
+
+impl Splitting {
+    /// A share of all records for tests.
+    pub fn random(test_share: f64) -> Self {
+        Self {
+            kind: SplitKind::Random { test_share },
+            most_train: None,
+            most_test: None,
+            volunteers: 0.0,
+            validation: 0.0,
+            balance: false,
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Data`] for a share or a limit out of range, or where the data have no split of their own.
+    pub(super) fn check(&self, data: &DataSet) -> Result<()> {
+        for (name, most) in [("most_train", self.most_train), ("most_test", self.most_test)] {
+            if most == Some(0) {
+                return Err(Error::Data(format!("{name} must be one or more, and 0 is not")));
+            }
+        }
+        check_part("volunteers", self.volunteers)?;
+        check_part("validation", self.validation)?;
+        if self.balance && !matches!(data.table.target(), Target::Class(_)) {
+            return Err(misfit(data, "balance"));
+        }
+        match (&self.kind, data.train_records) {
+            (SplitKind::Random { test_share }, _) => check_share("test_share", *test_share),
+            (SplitKind::Own, Some(train)) if (1..data.table.len()).contains(&train) => Ok(()),
+            (SplitKind::Own, Some(train)) => Err(Error::Data(format!(
+                "{}: its own split has {train} training records of {}, and one on either side is needed",
+                data.name,
+                data.table.len()
+            ))),
+            (SplitKind::Own, None) => Err(Error::Data(format!(
+                "{}: it has no split of its own; kind = \"random\" draws one",
+                data.name
+            ))),
+        }
+    }
+
+    /// Training and test records of each trial, before classes are balanced.
+    fn sizes(&self, data: &DataSet) -> (usize, usize) {
+        let at_most = |most: Option<usize>, count: usize| most.map_or(count, |most| most.min(count));
+        let (train, test) = self.kind.sizes(data);
+        (at_most(self.most_train, train - self.volunteers(data)), at_most(self.most_test, test))
+    }
+
+    /// How many volunteers there are: one or more where a share is wanted, and one training record or more is left.
+    pub(super) fn volunteers(&self, data: &DataSet) -> usize {
+        let (train, _) = self.kind.sizes(data);
+        match self.volunteers {
+            0.0 => 0,
+            share => ((train as f64 * share).round() as usize).max(1).min(train - 1),
+        }
+    }
+
+    /// The rows of the volunteers, and of all others.
+    fn parted(&self, data: &DataSet, seed: u64) -> (Vec<usize>, Vec<usize>) {
+        let mut volunteers: Vec<usize> = (0..data.table.len()).collect();
+        let count = self.volunteers(data);
+        if count > 0 && matches!(self.kind, SplitKind::Random { .. }) {
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            rng.set_stream(OF_VOLUNTEERS);
+            volunteers.shuffle(&mut rng);
+        }
+        let others = volunteers.split_off(count);
+        (volunteers, others)
+    }
+
+    /// The volunteers' records. The data must have passed [`check`](Self::check).
+    pub(super) fn volunteered(&self, data: &DataSet, seed: u64) -> Result<Volunteers> {
+        match self.parted(data, seed).0 {
+            none if none.is_empty() => Ok(Volunteers::None),
+            rows => Ok(Volunteers::Consented(data.table.select(&rows)?)),
+        }
+    }
+}
+
+impl SplitKind {
+    /// Training and test records without a limit.
+    fn sizes(&self, data: &DataSet) -> (usize, usize) {
+        let records = data.table.len();
+        let train = match self {
+            // One on either side at least.
+            Self::Random { test_share } => {
+                records - ((records as f64 * test_share).round() as usize).clamp(1, records - 1)
+            }
+            Self::Own => data.train_records.unwrap_or(records),
+        };
+        (train, records - train)
+    }
+}
+
+/// # Errors
+/// [`Error::Data`] for a share that is none.
+pub(super) fn check_share(name: &str, share: f64) -> Result<()> {
+    if share > 0.0 && share < 1.0 {
+        return Ok(());
+    }
+    Err(Error::Data(format!("{name} must lie strictly between zero and one, and {share} does not")))
+}
+
+/// # Errors
+/// [`Error::Data`] for a share that is none, or all.
+pub(super) fn check_part(name: &str, share: f64) -> Result<()> {
+    if (0.0..1.0).contains(&share) {
+        return Ok(());
+    }
+    Err(Error::Data(format!("{name} must be zero or more and below one, and {share} is not")))
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
+}
+
+/// One trial's records, by their rows, and its seed of noise: the same for every mechanism and budget.
+pub(super) struct Split {
+    train: Vec<usize>,
+    asked: Vec<usize>,
+    test: Vec<usize>,
+    pub(super) noise_seed: u64,
+    /// Of the answers of those who are asked.
+    pub(super) answer_seed: u64,
+}
+
+impl Split {
+    /// The split of this trial. The data must have passed [`Splitting::check`].
+    pub(super) fn draw(splitting: &Splitting, data: &DataSet, seed: u64, trial: usize) -> Self {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        rng.set_stream(trial as u64);
+        let (volunteers, mut train) = splitting.parted(data, seed);
+        let (all_train, all_test) = splitting.kind.sizes(data);
+        let all_train = all_train - volunteers.len();
+        let (most_train, most_test) = splitting.sizes(data);
+        let mut test = match splitting.kind {
+            SplitKind::Random { .. } => {
+                train.shuffle(&mut rng);
+                let rest = train.split_off(all_test);
+                std::mem::replace(&mut train, rest)
+            }
+            SplitKind::Own => {
+                let mut test = train.split_off(all_train);
+                if most_train < all_train {
+                    train.shuffle(&mut rng);
+                }
+                if most_test < all_test {
+                    test.shuffle(&mut rng);
+                }
+                test
+            }
+        };
+        train.truncate(most_train);
+        test.truncate(most_test);
+        let noise_seed = rng.next_u64();
+        if let (true, Target::Class(classes)) = (splitting.balance, data.table.target()) {
+            balance(&mut train, classes, &mut rng);
+        }
+        let (asked, answer_seed) = match splitting.validation {
+            0.0 => (vec![], 0),
+            share => (some_of(&mut train, share, &mut rng), rng.next_u64()),
+        };
+        Self { train, asked, test, noise_seed, answer_seed }
+    }
+
+    /// How many records there are to learn from, and how many for tests.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.train.len(), self.test.len())
+    }
+
+    /// How many are asked.
+    pub(super) fn asked(&self) -> usize {
+        self.asked.len()
+    }
+
+    /// The training records of a table with the data's rows.
+    pub(super) fn train(&self, table: &Table) -> Result<Table> {
+        Ok(table.select(&self.train)?)
+    }
+
+    /// The test records of a table with the data's rows.
+    pub(super) fn test(&self, table: &Table) -> Result<Table> {
+        Ok(table.select(&self.test)?)
+    }
+
+    /// Those who are asked, and then the test records, of a table with the data's rows.
+    pub(super) fn asked_and_test(&self, table: &Table) -> Result<Table> {
+        Ok(table.select(&[&self.asked[..], &self.test].concat())?)
+    }
+}
+
+/// Takes this share of the rows out, drawn by lot and in their order, and leaves one at least.
+fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> {
+    let most = rows.len().saturating_sub(1);
+    let count = ((rows.len() as f64 * share).round() as usize).max(1).min(most);
+    let places: BTreeSet<usize> = rand::seq::index::sample(rng, rows.len(), count).into_iter().collect();
+    let taken = places.iter().map(|&place| rows[place]).collect();
+    let mut place = 0..;
+    rows.retain(|_| !place.next().is_some_and(|place| places.contains(&place)));
+    taken
+}
+
+/// Leaves as many `rows` of each class as there are of the rarest, drawn by lot and in their order; `classes` (n) has the class of each
+/// row, and a row beyond it has none and goes.
+pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rng) {
+    let mut of_class: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &row in rows.iter() {
+        if let Some(&class) = classes.get(row) {
+            of_class.entry(class).or_default().push(row);
+        }
+    }
+    let rarest = of_class.values().map(Vec::len).min().unwrap_or(0);
+    let mut kept: BTreeSet<usize> = BTreeSet::new();
+    for rows in of_class.values() {
+        kept.extend(rows.choose_multiple(rng, rarest).copied());
+    }
+    rows.retain(|row| kept.contains(row));
+}
+
+impl Comparison {
+    /// The split of a trial.
+    pub(super) fn split(&self, trial: usize) -> Split {
+        Split::draw(&self.splitting, &self.data, self.seed, trial)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(most_train: Option<usize>, most_test: Option<usize>) -> Splitting {
+        Splitting {
+            kind: SplitKind::Own,
+            most_train,
+            most_test,
+            volunteers: 0.0,
+            validation: 0.0,
+            balance: false,
+        }
+    }
+
+    fn wine(train_records: Option<usize>) -> DataSet {
+        DataSet { train_records, ..DataSet::wine().unwrap() }
+    }
+
+    #[test]
+    fn a_random_split_has_every_record_on_one_side() {
+        let data = wine(None);
+        let split = Split::draw(&Splitting::random(0.2), &data, 1, 0);
+        assert_eq!((split.train.len(), split.test.len()), (1279, 320));
+        let mut rows = [split.train, split.test].concat();
+        rows.sort_unstable();
+        assert!(rows.into_iter().eq(0..1599));
+    }
+
+    #[test]
+    fn limits_take_of_a_random_split_and_leave_its_noise() {
+        let data = wine(None);
+        let whole = Split::draw(&Splitting::random(0.2), &data, 1, 3);
+        let limited = Splitting { most_train: Some(100), most_test: Some(9_999), ..Splitting::random(0.2) };
+        let split = Split::draw(&limited, &data, 1, 3);
+        assert_eq!((&split.train[..], &split.test), (&whole.train[..100], &whole.test));
+        assert_eq!(split.noise_seed, whole.noise_seed);
+    }
+
+    #[test]
+    fn only_the_noise_differs_between_trials_on_a_split_of_ones_own() {
+        let data = wine(Some(1000));
+        let [one, two] = [0, 1].map(|trial| Split::draw(&own(None, None), &data, 1, trial));
+        assert!(one.train.iter().copied().eq(0..1000) && one.test.iter().copied().eq(1000..1599));
+        assert_eq!((&one.train, &one.test), (&two.train, &two.test));
+        assert_ne!(one.noise_seed, two.noise_seed);
+    }
+
+    #[test]
+    fn a_limit_draws_anew_in_each_trial_from_its_own_side() {
+        let data = wine(Some(1000));
+        let [one, two] = [0, 1].map(|trial| Split::draw(&own(Some(50), Some(20)), &data, 1, trial));
+        assert_eq!((one.train.len(), one.test.len()), (50, 20));
+        assert!(one.train.iter().all(|&row| row < 1000) && one.test.iter().all(|&row| row >= 1000));
+        assert!(one.train != two.train && one.test != two.test);
+    }
+
+    #[test]
+    fn balanced_classes_are_as_many_as_the_rarest_and_leave_tests_and_noise() {
+        let data = wine(Some(1000));
+        let Target::Class(classes) = data.table.target() else { panic!("a class") };
+        let counts =
+            |rows: &[usize]| [0, 1].map(|class| rows.iter().filter(|&&row| classes[row] == class).count());
+        let [whole, balanced, again] = [(false, 0), (true, 0), (true, 1)]
+            .map(|(balance, trial)| Split::draw(&Splitting { balance, ..own(None, None) }, &data, 1, trial));
+        let [bad, good] = counts(&whole.train);
+        assert_ne!(bad, good);
+        assert_eq!(counts(&balanced.train), [bad.min(good); 2]);
+        assert!(balanced.train.is_sorted() && balanced.train != again.train);
+        assert_eq!((&balanced.test, balanced.noise_seed), (&whole.test, whole.noise_seed));
+        let limited = Splitting { balance: true, ..own(Some(100), None) };
+        let [bad, good] = counts(&Split::draw(&limited, &data, 1, 0).train);
+        assert!(bad == good && bad + good <= 100, "{bad} and {good}");
+    }
+
+    #[test]
+    fn volunteers_are_the_same_in_all_trials_and_on_neither_side() {
+        let drawn = |seed| (Splitting { volunteers: 0.25, ..Splitting::random(0.2) }, wine(None), seed);
+        let own = (Splitting { volunteers: 0.25, ..own(None, None) }, wine(Some(1000)), 1);
+        for ((splitting, data, seed), count) in [(drawn(1), 320), (own, 250)] {
+            let (volunteers, _) = splitting.parted(&data, seed);
+            assert_eq!(volunteers.len(), count);
+            for trial in [0, 1] {
+                let split = Split::draw(&splitting, &data, seed, trial);
+                assert_eq!(split.sizes(), splitting.sizes(&data));
+                let mut rows = [volunteers.clone(), split.train, split.test].concat();
+                rows.sort_unstable();
+                assert!(rows.into_iter().eq(0..1599));
+            }
+        }
+        let of_seed = |seed| {
+            let (splitting, data, seed) = drawn(seed);
+            splitting.parted(&data, seed).0
+        };
+        assert!(of_seed(1) == of_seed(1) && of_seed(1) != of_seed(2));
+    }
+
+    #[test]
+    fn the_volunteers_of_an_own_split_are_its_first_records() {
+        let splitting = Splitting { volunteers: 0.1, ..own(None, Some(20)) };
+        assert!(splitting.parted(&wine(Some(1000)), 5).0.into_iter().eq(0..100));
+        let Volunteers::Consented(table) = splitting.volunteered(&wine(Some(1000)), 5).unwrap() else {
+            panic!("they consented")
+        };
+        assert_eq!(table, wine(None).table.select(&(0..100).collect::<Vec<_>>()).unwrap());
+        let none = own(None, None).volunteered(&wine(Some(1000)), 5).unwrap();
+        assert!(matches!(none, Volunteers::None));
+    }
+
+    #[test]
+    fn a_share_of_volunteers_is_one_record_or_more_and_leaves_one() {
+        let count =
+            |volunteers, train| Splitting { volunteers, ..own(None, None) }.volunteers(&wine(Some(train)));
+        assert_eq!((count(1e-9, 1000), count(0.999_999, 1000), count(0.5, 1)), (1, 999, 0));
+    }
+
+    #[test]
+    fn a_split_that_there_is_not_is_refused() {
+        let refused = own(None, None).check(&wine(None)).unwrap_err().to_string();
+        assert_eq!(refused, "wine quality: it has no split of its own; kind = \"random\" draws one");
+        assert!(own(None, None).check(&wine(Some(1599))).is_err());
+        assert!(own(Some(0), None).check(&wine(Some(1000))).is_err());
+    }
+}

@@ -1,0 +1,81 @@
+//! Finished trials, as they are kept and found again.
+
+use super::cells::Cell;
+use super::scored::Scored;
+use super::{Comparison, Metric, Result, Scorer, Splitting, data};
+use scumble_core::{Designed, number};
+use scumble_store::{Key, Store};
+use serde::Serialize;
+use serde_json::json;
+
+/// A store, with the keys of a comparison's trials in it.
+pub(super) struct Stored<'a> {
+    store: Store<Scored>,
+    metrics: Vec<Metric>,
+    cells: &'a [Cell],
+    /// The key of each cell; those of its trials follow from it.
+    keys: Vec<Key>,
+}
+
+/// All that the scores of a cell depend on, but for the trial and who is scored.
+#[derive(Serialize)]
+struct Everything<'a> {
+    scumble: &'a str,
+    data: &'a str,
+    train_records: Option<usize>,
+    splitting: &'a Splitting,
+    seed: u64,
+    plugin: &'a str,
+    version: &'a str,
+    mechanism: &'a Designed,
+}
+
+impl<'a> Stored<'a> {
+    pub(super) fn new(store: Store<Scored>, comparison: &Comparison, cells: &'a [Cell]) -> Result<Self> {
+        let data = data::digest(&comparison.data)?;
+        let key = |cell: &Cell| {
+            Ok(Key::of(&Everything {
+                scumble: env!("CARGO_PKG_VERSION"),
+                data: &data,
+                train_records: comparison.data.train_records,
+                splitting: &comparison.splitting,
+                seed: comparison.seed,
+                plugin: cell.entrant.plugin.name,
+                version: cell.entrant.plugin.version,
+                mechanism: &cell.mechanism,
+            })?)
+        };
+        let metrics = Metric::fitting(comparison.data.domain.target()).collect();
+        Ok(Self { store, metrics, cells, keys: cells.iter().map(key).collect::<Result<_>>()? })
+    }
+
+    fn key(&self, cell: usize, trial: usize, scorer: &Scorer) -> Result<Key> {
+        Ok(Key::of(&(&self.keys[cell], trial, scorer))?)
+    }
+
+    /// What each scored before, where that has all of its metrics.
+    pub(super) fn find(&self, cell: usize, trial: usize) -> Result<Vec<Option<Scored>>> {
+        let found = |scorer: &Scorer| {
+            if !scorer.takes_part_in(trial) {
+                return Ok(Some(Scored::default()));
+            }
+            let mut needed = self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric));
+            let mut has_all = |scored: &&Scored| needed.all(|metric| scored.scores.contains_key(metric));
+            Ok(self.store.find(&self.key(cell, trial, scorer)?).filter(|scored| has_all(scored)).cloned())
+        };
+        self.cells[cell].scorers.iter().map(found).collect()
+    }
+
+    pub(super) fn add(&self, cell: usize, trial: usize, scorer: usize, scored: &Scored) -> Result<()> {
+        let of = &self.cells[cell];
+        let scorer = &of.scorers[scorer];
+        let words = json!({
+            "mechanism": of.entrant.plugin.name,
+            "parameters": of.parameters,
+            "epsilon": of.epsilon.map(number::to_json),
+            "model": scorer,
+            "trial": trial,
+        });
+        Ok(self.store.add(self.key(cell, trial, scorer)?, &words, scored)?)
+    }
+}

@@ -1,0 +1,137 @@
+//! One trial of a cell: a release, and what everybody scores on it.
+
+use super::adversary::audited;
+use super::cells::Cell;
+use super::data::{score, without_first};
+use super::scored::{Score, Scored};
+use super::split::Split;
+use super::tuning::ask;
+use super::{Comparison, Error, Metric, Model, Result, Scorer};
+use scumble_core::{Randomness, Release, Table, Target};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A release of a cell.
+struct Trial<'a> {
+    comparison: &'a Comparison,
+    cell: &'a Cell,
+    /// Counted from 0.
+    number: usize,
+    split: Split,
+    train: Table,
+    test: Table,
+    release: Release,
+    /// The test records in the space of what was released.
+    viewed: Table,
+    /// How long it took to release and to view.
+    releasing: Duration,
+}
+
+/// The scores by each metric, and the place of the candidate that was chosen, if one was.
+type Scores = (BTreeMap<Metric, f64>, Option<usize>);
+
+impl<'a> Trial<'a> {
+    fn new(comparison: &'a Comparison, cell: &'a Cell, number: usize) -> Result<Self> {
+        let start = Instant::now();
+        let split = comparison.split(number);
+        let (train, test) = (split.train(&comparison.data.table)?, split.test(&comparison.data.table)?);
+        let release = cell.mechanism.release(&train, &mut Randomness::seeded(split.noise_seed))?;
+        let viewed = release.key.view(&test)?;
+        let releasing = start.elapsed();
+        Ok(Self { comparison, cell, number, split, train, test, release, viewed, releasing })
+    }
+
+    fn scored(&self, scorer: &Scorer) -> Result<Scored> {
+        let start = Instant::now();
+        let (scores, chosen) = self.scores(scorer)?;
+        let scores = scores.into_iter().map(|(metric, score)| (metric, Score(score))).collect();
+        Ok(Scored { scores, seconds: (self.releasing + start.elapsed()).as_secs_f64(), chosen })
+    }
+
+    fn scores(&self, scorer: &Scorer) -> Result<Scores> {
+        Ok(match scorer {
+            Scorer::Model(model) if model.is_tuned() => {
+                let (predicted, chosen) = self.predicted_by_chosen(model)?;
+                (self.scores_of(&predicted), Some(chosen))
+            }
+            Scorer::Model(model) => (self.scores_of(&self.predicted(model, &self.test, &self.viewed)?), None),
+            Scorer::Adversary(adversary) => {
+                let keeps_rows = self.cell.mechanism.keeps_rows();
+                (adversary.scores(&self.train, &self.release, keeps_rows, self.split.noise_seed)?, None)
+            }
+            Scorer::Audit => {
+                let name = self.cell.entrant.plugin.name;
+                let shown = audited(name, &self.cell.mechanism, self.comparison.seed)?;
+                (BTreeMap::from([(Metric::Audited, shown)]), None)
+            }
+        })
+    }
+
+    /// Of predictions for the test records.
+    fn scores_of(&self, predicted: &Target) -> BTreeMap<Metric, f64> {
+        score(&self.comparison.data, predicted, self.test.target()).collect()
+    }
+
+    /// What a model that learns from the release predicts of `records`, of which `viewed` is the view.
+    fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Target> {
+        let predicted = model.predict(&self.release, viewed).map_err(|error| Error::Trial {
+            model: model.to_string(),
+            mechanism: self.cell.to_string(),
+            trial: self.number + 1,
+            source: error.into(),
+        })?;
+        Ok(self.release.key.read(records, predicted)?)
+    }
+
+    /// What the candidate that people who are asked make out as the best predicts of the test records, and its place.
+    fn predicted_by_chosen(&self, model: &Model) -> Result<(Target, usize)> {
+        let asked = self.split.asked();
+        // Those who are asked first, so that each candidate learns once.
+        let both = self.split.asked_and_test(&self.comparison.data.table)?;
+        let viewed = self.release.key.view(&both)?;
+        let candidates = model.candidates();
+        let all = candidates.iter().map(|candidate| self.predicted(candidate, &both, &viewed));
+        let all: Vec<Target> = all.collect::<Result<_>>()?;
+        let right: Vec<Vec<bool>> =
+            all.iter().map(|predicted| right(predicted, both.target(), asked)).collect();
+        let epsilon = self.cell.epsilon.unwrap_or(f64::INFINITY);
+        let chosen = ask(&right, epsilon, self.split.answer_seed)?;
+        Ok((without_first(&all[chosen], asked), chosen))
+    }
+}
+
+impl Comparison {
+    /// Releases once for all that have not been scored `before`; `on_scored` hears of each that is now.
+    pub(super) fn trial(
+        &self,
+        cell: &Cell,
+        number: usize,
+        before: Vec<Option<Scored>>,
+        on_scored: impl Fn(usize, &Scored) -> Result<()>,
+    ) -> Result<Vec<Scored>> {
+        if before.iter().all(Option::is_some) {
+            return Ok(before.into_iter().flatten().collect());
+        }
+        let trial = Trial::new(self, cell, number)?;
+        let score = |at: usize| {
+            let scorer = &cell.scorers[at];
+            if !scorer.takes_part_in(number) {
+                return Ok(Scored::default());
+            }
+            let scored = trial.scored(scorer)?;
+            on_scored(at, &scored)?;
+            Ok(scored)
+        };
+        before.into_iter().enumerate().map(|(at, found)| found.map_or_else(|| score(at), Ok)).collect()
+    }
+}
+
+/// Whether each of the first so many is predicted right.
+fn right(predicted: &Target, truth: &Target, count: usize) -> Vec<bool> {
+    match (predicted, truth) {
+        (Target::Class(predicted), Target::Class(truth)) => {
+            predicted.iter().zip(truth).take(count).map(|(predicted, truth)| predicted == truth).collect()
+        }
+        _ => vec![],
+    }
+}

@@ -1,0 +1,169 @@
+//! Parameters that are chosen among several, and whose records pay for it: volunteers', or those of people who are asked, privately, about
+//! models that are learned from the others. Never the test records.
+
+use super::tuned::Tunable;
+use super::{Comparison, Entrant, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
+use rayon::prelude::*;
+use scumble_classic::PrivateAnswer;
+use scumble_core::compose::{Partition, in_parallel};
+use scumble_core::{Guarantee, Randomness, ShapedBy, Unit, Volunteers};
+use scumble_datasets::DataSet;
+use scumble_validation::{Asking, Candidate, GridSearch};
+
+/// How often a candidate is tried on volunteers.
+const REHEARSALS: usize = 5;
+
+/// The share of the volunteers on whom candidates are scored.
+const TEST_SHARE: f64 = 1.0 / 3.0;
+
+/// The share of the others that shapes designs; the rest is released.
+const SHAPING_SHARE: f64 = 0.5;
+
+/// With what probability the intervals of a private validation cover the truth: the choice does not depend on it.
+const LEVEL: f64 = 0.95;
+
+/// Whose parameters were chosen, at which budgets, and what was chosen on whose records: for people.
+#[derive(Debug, PartialEq)]
+pub struct Tuning {
+    /// Whose parameters were chosen: the mechanism, or the model on it.
+    pub whose: String,
+    /// At which budget.
+    pub at: String,
+    /// What was chosen, on whom.
+    pub what: String,
+}
+
+impl Outcome {
+    /// Every choice, once for all budgets at which it is the same.
+    pub fn tunings(&self) -> Vec<Tuning> {
+        let mut found: Vec<Tuning> = vec![];
+        for scores in self.scores() {
+            let rows =
+                scores.series.iter().flat_map(|series| series.rows.iter().map(move |row| (series, row)));
+            let all = rows.flat_map(|(series, row)| row.tuned.iter().map(move |tuned| (series, row, tuned)));
+            for (series, row, tuned) in all {
+                let whose = match (tuned.what, scores.scorer) {
+                    (Tunable::Model, Scorer::Model(model)) => format!("{} on {}", model.name(), series.title),
+                    _ => series.title.clone(),
+                };
+                let (what, at) = (tuned.to_string(), row.epsilon.map_or("any".into(), in_words));
+                match found.iter_mut().find(|other| other.whose == whose && other.what == what) {
+                    Some(other) if other.at.split(", ").any(|before| before == at) => {}
+                    Some(other) => other.at += &format!(", {at}"),
+                    None => found.push(Tuning { whose, at, what }),
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Volunteers as a data set of their own, on which candidates are compared as they will be in earnest.
+pub(super) struct Rehearsal<'a> {
+    comparison: &'a Comparison,
+    data: DataSet,
+}
+
+impl<'a> Rehearsal<'a> {
+    /// None without volunteers.
+    pub(super) fn new(comparison: &'a Comparison, volunteers: &Volunteers) -> Option<Self> {
+        let (Volunteers::Public(table) | Volunteers::Consented(table) | Volunteers::Private(table)) =
+            volunteers
+        else {
+            return None;
+        };
+        let name = format!("{} volunteers of {}", table.len(), comparison.data.name);
+        Some(Self { comparison, data: comparison.data.of(name, table.clone()) })
+    }
+
+    /// The place of the candidate with the best mean by the first metric of predictions, the first of those that have it; each is a mechanism
+    /// with a model that learns from it, at the same budget.
+    ///
+    /// # Errors
+    /// Whatever stops one of them, and names it.
+    pub(super) fn best(&self, candidates: &[(Entrant, Model)], epsilon: f64) -> Result<usize> {
+        let metric = self.comparison.metrics.iter().copied().find(|metric| !metric.is_of_adversary());
+        let means: Vec<f64> = candidates
+            .par_iter()
+            .map(|(entrant, model)| {
+                let rehearsal = Comparison {
+                    data: self.data.clone(),
+                    entrants: vec![entrant.clone()],
+                    epsilons: vec![epsilon],
+                    delta: self.comparison.delta,
+                    trials: REHEARSALS,
+                    splitting: Splitting {
+                        volunteers: SHAPING_SHARE,
+                        balance: self.comparison.splitting.balance,
+                        ..Splitting::random(TEST_SHARE)
+                    },
+                    models: vec![model.clone()],
+                    metrics: metric.into_iter().collect(),
+                    adversary: self.comparison.adversary,
+                    protect: self.comparison.protect,
+                    label_share: self.comparison.label_share,
+                    seed: self.comparison.seed,
+                };
+                let outcome = rehearsal.run(|_| (), || ());
+                let outcome = outcome.map_err(|error| {
+                    Error::Data(format!("{}, tuned on volunteers: {error}", entrant.plugin.name))
+                })?;
+                Ok(outcome.rows.first().map_or(f64::NAN, |row| row.mean))
+            })
+            .collect::<Result<_>>()?;
+        let better = |best: usize, at: usize| match metric {
+            Some(metric) if metric.best_first(means[at], means[best]).is_lt() => at,
+            _ => best,
+        };
+        Ok((1..means.len()).fold(0, better))
+    }
+}
+
+/// Asks people, each about one of the candidates, whether it is right about her, at this ε (infinite for answers as they are): the place of the
+/// candidate that seems best. `right` says of each candidate what all people would answer.
+///
+/// # Errors
+/// [`Error::Registry`] where there are fewer people than candidates.
+pub(super) fn ask(right: &[Vec<bool>], epsilon: f64, seed: u64) -> Result<usize> {
+    let people = right.first().map_or(0, Vec::len);
+    let candidates = right.iter().map(|right| {
+        Candidate::new("", |people: &[usize]| Ok::<_, Error>(people.iter().map(|&at| right[at]).collect()))
+    });
+    let search = GridSearch { people, asking: Asking::EachAboutOne, epsilon, level: LEVEL };
+    Ok(search.rehearse(candidates.collect(), &mut Randomness::seeded(seed))?.chosen)
+}
+
+/// What is left of a promise where volunteers' records chose its mechanism's parameters: nothing to them.
+pub(super) fn chosen_by_volunteers(mut release: Guarantee) -> Guarantee {
+    release.claims.retain(|claim| claim.protects != Unit::Volunteer);
+    release.shaped_by = ShapedBy::ConsentingVolunteers;
+    release
+}
+
+/// What is promised to everybody, where some were released and the others asked.
+///
+/// # Errors
+/// None for an ε that a release could have.
+pub(super) fn with_asked(release: &Guarantee, epsilon: f64) -> Result<Guarantee> {
+    let answer = PrivateAnswer::new(epsilon)?.guarantee();
+    Ok(in_parallel(&[release.clone(), answer], Partition::FixedInAdvance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_right_more_often_is_chosen_as_far_as_the_answers_tell() {
+        // Right about 50, 90 and 70 of a hundred.
+        let right = [50, 90, 70].map(|share| (0..3000).map(|at| at / 3 % 100 < share).collect());
+        for epsilon in [1.0, f64::INFINITY] {
+            assert_eq!(ask(&right, epsilon, 7).unwrap(), 1);
+        }
+        // Where the answers are all but coins, so is the choice.
+        let chosen: Vec<usize> = (0..30).map(|seed| ask(&right, 1e-3, seed).unwrap()).collect();
+        assert!((0..3).all(|place| chosen.contains(&place)), "{chosen:?}");
+        let of_two = right.map(|right: Vec<bool>| right[..2].to_vec());
+        assert!(ask(&of_two, 1.0, 1).unwrap_err().to_string().contains("3 validation people"));
+    }
+}

@@ -1,0 +1,66 @@
+//! What can go wrong, in sentences of one line.
+
+use std::path::PathBuf;
+
+/// The result of this crate's functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong with a data set.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A name that no data set has.
+    #[error("there is no data set {name:?}{}; there are {known}", did_you_mean(nearest))]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The nearest name that is there.
+        nearest: Option<String>,
+        /// All names, separated by commas.
+        known: String,
+    },
+    /// A file that is not there.
+    #[error(
+        "{} is not there, nor packed as .gz or .xz; the environment variable SCUMBLE_DATA says where the data lie",
+        file.display()
+    )]
+    Missing {
+        /// The file, as it is called when it is not packed.
+        file: PathBuf,
+    },
+    /// A file of images or labels that is not what it claims to be.
+    #[error("{file}: {problem}")]
+    Format {
+        /// The file.
+        file: String,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+    /// Whatever else is wrong with a file, its rows or its cells.
+    #[error(transparent)]
+    Records(#[from] scumble_records::Error),
+}
+
+impl From<scumble_core::Error> for Error {
+    fn from(error: scumble_core::Error) -> Self {
+        Self::Records(error.into())
+    }
+}
+
+impl Error {
+    pub(crate) fn format(file: &str, problem: impl Into<String>) -> Self {
+        Self::Format { file: file.into(), problem: problem.into() }
+    }
+
+    /// The error of a cell that is no `wanted`.
+    pub(crate) fn cell(file: &str, row: usize, column: &str, cell: &str, wanted: &str) -> Self {
+        let value: String = cell.chars().filter(|c| !c.is_control()).take(60).collect();
+        let problem = format!("is no {wanted}");
+        let (file, column) = (file.into(), column.into());
+        Self::Records(scumble_records::Error::Cell { file, row, column, value, problem })
+    }
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default()
+}

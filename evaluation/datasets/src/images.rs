@@ -1,0 +1,73 @@
+//! Images of bytes, each with a class.
+
+use crate::{DataSet, Error, Result};
+use ndarray::{Array1, Array2};
+use scumble_core::{Domain, RecordDomain, Table, Target, TargetDomain};
+
+/// Images of d bytes each, and their classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Images {
+    /// The bytes (n × d).
+    pub pixels: Array2<u8>,
+    /// The classes (n), counted from 0.
+    pub labels: Array1<u8>,
+}
+
+impl Images {
+    /// Images whose `pixels` (n times d bytes, one image after the other) go with these labels (n).
+    ///
+    /// # Errors
+    /// [`Error::Format`] for a label that is not below `classes`, or for pixels that are no n images; `file` names it.
+    pub(crate) fn new(pixels: Vec<u8>, labels: Vec<u8>, classes: usize, file: &str) -> Result<Self> {
+        if let Some((at, label)) =
+            labels.iter().enumerate().find(|(_, label)| usize::from(**label) >= classes)
+        {
+            let problem =
+                format!("image {} has the class {label}, and the last one is {}", at + 1, classes - 1);
+            return Err(Error::format(file, problem));
+        }
+        let width = pixels.len().checked_div(labels.len()).unwrap_or(0);
+        let pixels = Array2::from_shape_vec((labels.len(), width), pixels);
+        let pixels = pixels.map_err(|error| Error::format(file, error.to_string()))?;
+        Ok(Self { pixels, labels: labels.into() })
+    }
+
+    /// The data set of `train`'s images and `test`'s, bytes scaled to [0, 1].
+    ///
+    /// # Errors
+    /// [`Error::Shape`](scumble_core::Error::Shape) where one of them has not as many bytes as there are columns.
+    pub(crate) fn data_set(
+        name: &str,
+        target: &str,
+        columns: Vec<String>,
+        levels: &[&str],
+        [train, test]: [&[Self]; 2],
+    ) -> Result<DataSet> {
+        let parts = || train.iter().chain(test);
+        let records = count(train) + count(test);
+        let mut pixels = Vec::with_capacity(parts().map(|part| part.pixels.len()).sum());
+        let mut labels = Vec::with_capacity(records);
+        for part in parts() {
+            pixels.extend(part.pixels.iter().map(|&byte| f64::from(byte) / 255.0));
+            labels.extend(part.labels.iter().map(|&label| usize::from(label)));
+        }
+        let pixels = Array2::from_shape_vec((records, columns.len()), pixels);
+        let pixels = pixels.map_err(|error| scumble_core::Error::shape(format!("{name}: {error}")))?;
+        let classes = TargetDomain::Class { levels: levels.iter().map(|&level| level.into()).collect() };
+        Ok(DataSet {
+            name: name.into(),
+            target: target.into(),
+            domain: RecordDomain::new(columns.clone(), Domain::unit_box(columns.len()), classes)?,
+            schema: None,
+            table: Table::new(columns, pixels, Target::Class(labels.into()))?,
+            target_width: 1.0,
+            is_drafted: false,
+            clipped: vec![],
+            train_records: Some(count(train)),
+        })
+    }
+}
+
+fn count(parts: &[Images]) -> usize {
+    parts.iter().map(|part| part.labels.len()).sum()
+}

@@ -1,0 +1,110 @@
+//! The data sets by name, and where they lie.
+
+use crate::{
+    DataSet, Error, Result, SchemaAt, adult, cifar, data_set, household, lending_club, mnist, valuation, wdbc,
+};
+use scumble_core::nearest_name;
+use std::path::{Path, PathBuf};
+
+/// A public data set.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds and what is learned of it, in one line.
+    pub about: &'static str,
+    /// What is publicly known of its columns, as TOML; none of images.
+    pub schema: Option<&'static str>,
+    load: fn(&Path) -> Result<DataSet>,
+}
+
+impl Source {
+    /// Reads it from `folder`, which holds a folder for each data set.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] for a file that is not there, else whatever is wrong with one.
+    pub fn load(&self, folder: &Path) -> Result<DataSet> {
+        let data = (self.load)(folder)?;
+        Ok(DataSet { schema: self.schema.map(|_| SchemaAt::Source(self.name)), ..data })
+    }
+}
+
+const SOURCES: [Source; 9] = [
+    Source {
+        name: "adult",
+        about: "48,842 people of a census: does one earn more than 50,000 dollars a year?",
+        schema: Some(adult::SCHEMA),
+        load: adult::load,
+    },
+    Source {
+        name: "cifar10",
+        about: "colour images, 32 × 32, of ten kinds of things: as many of the 50,000 + 10,000 as there are",
+        schema: None,
+        load: cifar::load,
+    },
+    Source {
+        name: "household",
+        about: "a house's power, hour by hour, on 1,408 days: its mean on the day after",
+        schema: Some(household::SCHEMA),
+        load: household::load,
+    },
+    Source {
+        name: "lending-club",
+        about: "42,535 loans of 2007 to 2011: the interest rate, from what is known before it is set",
+        schema: Some(lending_club::LOAN),
+        load: lending_club::load_rate,
+    },
+    Source {
+        name: "lending-club-default",
+        about: "42,535 loans of 2007 to 2011: paid back or charged off?",
+        schema: Some(lending_club::ISSUED_LOAN),
+        load: lending_club::load_default,
+    },
+    Source {
+        name: "mnist",
+        about: "60,000 + 10,000 handwritten digits, 28 × 28: which one?",
+        schema: None,
+        load: mnist::load,
+    },
+    Source {
+        name: "valuation",
+        about: "414 houses sold in New Taipei City in 2012 and 2013: the price of a unit of area",
+        schema: Some(valuation::SCHEMA),
+        load: valuation::load,
+    },
+    Source {
+        name: "wdbc",
+        about: "569 breast tumours, by the nuclei of their cells: malignant or benign?",
+        schema: Some(wdbc::SCHEMA),
+        load: wdbc::load,
+    },
+    Source {
+        name: "wine",
+        about: "1,599 red wines, built in: good (six points or more) or bad?",
+        schema: Some(data_set::WINE),
+        load: |_| Ok(DataSet::wine()?),
+    },
+];
+
+/// All of them, sorted by name.
+pub fn sources() -> &'static [Source] {
+    &SOURCES
+}
+
+/// The one of this name.
+///
+/// # Errors
+/// [`Error::Unknown`] with the nearest name, and all of them.
+pub fn source(name: &str) -> Result<&'static Source> {
+    let names = || sources().iter().map(|source| source.name);
+    sources().iter().find(|source| source.name == name).ok_or_else(|| Error::Unknown {
+        name: name.into(),
+        nearest: nearest_name(name, names()),
+        known: names().collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// Where the data lie: the environment variable `SCUMBLE_DATA` says so; without it, `../shared/data`.
+pub fn folder() -> PathBuf {
+    std::env::var_os("SCUMBLE_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from)
+}

@@ -1,0 +1,118 @@
+//! Files as they are stored: plain, or packed as .gz or .xz.
+
+use crate::{Error, Result};
+use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// No file of these data sets has more bytes. A packed one may claim terabytes.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// What unpacking .xz may take, in KiB: the strongest setting of its packer asks for 65 MiB.
+const MOST_MEMORY: u32 = 128 << 10;
+
+/// A file's bytes, unpacked.
+pub(crate) struct Stored {
+    /// The file that was read, for errors.
+    pub file: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Stored {
+    /// The bytes as text.
+    ///
+    /// # Errors
+    /// [`scumble_records::Error::Unreadable`] where they are none.
+    pub fn text(&self) -> Result<&str> {
+        Ok(std::str::from_utf8(&self.bytes).map_err(|error| scumble_records::Error::Unreadable {
+            file: self.file.clone(),
+            problem: format!("it is no text in UTF-8: {error}"),
+        })?)
+    }
+}
+
+/// Reads `file`, or where it is not there, `file.gz` or `file.xz`.
+///
+/// # Errors
+/// [`Error::Missing`]; [`scumble_records::Error::Io`] for what cannot be read or unpacked.
+pub(crate) fn read(file: &Path) -> Result<Stored> {
+    for packing in [Packing::None, Packing::Gzip, Packing::Xz] {
+        let path = file.with_added_extension(packing.extension());
+        let failed = |source| scumble_records::Error::Io { file: path.clone(), source };
+        match File::open(&path) {
+            Ok(opened) => {
+                let bytes = unpack(opened, packing, MOST_BYTES).map_err(failed)?;
+                return Ok(Stored { file: path.display().to_string(), bytes });
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error).into()),
+        }
+    }
+    Err(Error::Missing { file: file.into() })
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Packing {
+    None,
+    Gzip,
+    Xz,
+}
+
+impl Packing {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Gzip => "gz",
+            Self::Xz => "xz",
+        }
+    }
+}
+
+/// All bytes, if there are at most `most`.
+fn unpack(input: impl Read, packing: Packing, most: u64) -> io::Result<Vec<u8>> {
+    let unpacked: &mut dyn Read = match packing {
+        Packing::None => &mut { input },
+        Packing::Gzip => &mut MultiGzDecoder::new(input),
+        Packing::Xz => &mut XzReader::new_mem_limit(input, true, MOST_MEMORY),
+    };
+    let mut bytes = vec![];
+    unpacked.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::other(format!(
+            "it holds more than {most} bytes, and no file of a data set does"
+        )));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    #[test]
+    fn a_packed_file_that_holds_more_than_any_is_refused() {
+        let mut packed = GzEncoder::new(vec![], Compression::best());
+        packed.write_all(&[0; 1000]).unwrap();
+        let packed = packed.finish().unwrap();
+        assert_eq!(unpack(&packed[..], Packing::Gzip, 1000).unwrap(), [0; 1000]);
+        let error = unpack(&packed[..], Packing::Gzip, 999).unwrap_err().to_string();
+        assert_eq!(error, "it holds more than 999 bytes, and no file of a data set does");
+    }
+
+    #[test]
+    fn an_archive_that_asks_for_a_gibibyte_of_memory_is_refused() {
+        // An empty stream's header, and one of a block whose dictionary has 1 GiB (a property of 36), each with its checksum.
+        let header = [0xfd, b'7', b'z', b'X', b'Z', 0, 0, 1, 0x69, 0x22, 0xde, 0x36];
+        let block = [2, 0, 0x21, 1, 36, 0, 0, 0];
+        let mut checksum = flate2::Crc::new();
+        checksum.update(&block);
+        let packed = [&header[..], &block, &checksum.sum().to_le_bytes(), &[0; 64]].concat();
+        let error = unpack(&packed[..], Packing::Xz, 1000).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::OutOfMemory, "{error}");
+    }
+}

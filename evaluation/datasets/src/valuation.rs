@@ -1,0 +1,38 @@
+//! Houses sold in New Taipei City (Yeh 2018): the price of a unit of area.
+
+use crate::encoded::measured;
+use crate::{DataSet, Result, stored};
+use scumble_core::Table;
+use scumble_records::{OutOfBounds, Reader, Schema, csv};
+use std::path::Path;
+
+/// What is publicly known of the columns.
+pub(crate) const SCHEMA: &str = include_str!("../schemas/valuation.toml");
+
+const TARGET: &str = "Y house price of unit area";
+
+pub(crate) fn load(folder: &Path) -> Result<DataSet> {
+    let stored = stored::read(&folder.join("valuation/valuation.csv"))?;
+    let schema = schema()?;
+    let loaded = csv::read(&stored.bytes[..], &stored.file, &schema, Some(TARGET))?;
+    // As in task-aware privacy: the first 289 of the 414, in the file's order.
+    let train_records = Some(loaded.table.len() * 7 / 10);
+    Ok(DataSet { train_records, ..DataSet::new("valuation", TARGET, &schema, loaded)? })
+}
+
+/// The houses that `folder` has (414 × 6), in the file's order and in the units of the schema, whatever lies outside its bounds as it is. The
+/// target is the price of a ping, in 10,000 New Taiwan dollars.
+///
+/// # Errors
+/// [`Error::Missing`](crate::Error::Missing), else whatever is wrong with the file, with the row, the column and the value.
+pub fn measurements(folder: &Path) -> Result<Table> {
+    let stored = stored::read(&folder.join("valuation/valuation.csv"))?;
+    let schema = schema()?;
+    let rows = csv::Rows::new(&stored.bytes[..], &stored.file)?;
+    let reader = Reader::new(rows, &schema, Some(TARGET), OutOfBounds::Keep)?;
+    measured(&schema, TARGET, &reader.read_all()?.table)
+}
+
+fn schema() -> Result<Schema> {
+    Ok(Schema::from_toml(SCHEMA, "valuation.toml")?)
+}

@@ -1,0 +1,55 @@
+//! Breast tumours (Wolberg, Mangasarian and Street 1995): malignant or benign, by the nuclei of their cells.
+
+use crate::csv_file::CsvFile;
+use crate::encoded::{Encoded, measured};
+use crate::{DataSet, Result, stored};
+use scumble_core::Table;
+use scumble_records::{OutOfBounds, Schema};
+use std::path::Path;
+
+/// What is publicly known of the columns.
+pub(crate) const SCHEMA: &str = include_str!("../schemas/wdbc.toml");
+
+const TARGET: &str = "Cancer";
+
+pub(crate) fn load(folder: &Path) -> Result<DataSet> {
+    read(folder, &schema()?, OutOfBounds::Clip)
+}
+
+/// The tumours that `folder` has (569 × 30), as they were measured: in the units of the schema (pixels, pixels², shares), and whatever
+/// lies outside its bounds as it is. The target is 0 for malignant and 1 for benign.
+///
+/// # Errors
+/// [`Error::Missing`](crate::Error::Missing), else whatever is wrong with the file, with the row, the column and the value.
+pub fn measurements(folder: &Path) -> Result<Table> {
+    let schema = schema()?;
+    let encoded = read(folder, &schema, OutOfBounds::Keep)?.table;
+    measured(&schema, TARGET, &encoded)
+}
+
+fn schema() -> Result<Schema> {
+    Ok(Schema::from_toml(SCHEMA, "wdbc.toml")?)
+}
+
+fn read(folder: &Path, schema: &Schema, out_of_bounds: OutOfBounds) -> Result<DataSet> {
+    let csv = CsvFile::read(&stored::read(&folder.join("wdbc/wdbc.csv"))?)?;
+    let mut places = vec![csv.place(TARGET)?];
+    for feature in 1..schema.columns().len() {
+        places.push(csv.place(&format!("Feature {feature}"))?);
+    }
+    let mut encoded = Encoded::with(schema, TARGET, &csv.name, out_of_bounds)?;
+    for (number, row) in csv.rows() {
+        let cells = places.iter().map(|&place| &row[place]).enumerate();
+        encoded.push(number, cells.map(|(at, cell)| if at == 0 { diagnosis(cell) } else { cell }))?;
+    }
+    encoded.data_set("wdbc")
+}
+
+/// The file's coding, which is that of scikit-learn.
+fn diagnosis(cell: &str) -> &str {
+    match cell {
+        "0.0" => "malignant",
+        "1.0" => "benign",
+        other => other,
+    }
+}

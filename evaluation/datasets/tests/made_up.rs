@@ -1,0 +1,502 @@
+//! Files of every format with a few made-up rows: `tests/made-up/` is laid out as the data are.
+
+use approx::assert_abs_diff_eq;
+use jiff::civil::date;
+use ndarray::{Array2, array};
+use scumble_core::{Domain, Target, TargetDomain};
+use scumble_datasets::{DataSet, Error, Source, household, lending_club, source, sources, wdbc};
+use scumble_records::Clipped;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/made-up")
+}
+
+fn load(name: &str) -> DataSet {
+    let data = source(name).and_then(|source| source.load(&folder())).unwrap();
+    assert_eq!(data.name, name);
+    // Whatever was read lies where the domain says.
+    let layout = data.domain.layout();
+    assert_eq!(data.table.columns(), data.domain.columns());
+    for row in 0..data.table.len() {
+        assert!(data.domain.flat().contains(&layout.flatten(&data.table, row)), "row {row} of {name}");
+    }
+    data
+}
+
+impl Cell<'_> {
+    /// What the encoded column of this name holds.
+    fn of(&self, column: &str) -> f64 {
+        let place = self.data.table.columns().iter().position(|name| name == column);
+        self.data.table.records()[[self.row, place.unwrap_or_else(|| panic!("no column {column}"))]]
+    }
+
+    /// The level of a category: exactly one is 1, the rest are 0.
+    fn level(&self, column: &str) -> &str {
+        let prefix = format!("{column}=");
+        let columns = self.data.table.columns().iter().filter(|name| name.starts_with(&prefix));
+        let ones: Vec<&String> = columns.filter(|name| self.of(name) == 1.0).collect();
+        assert_eq!(ones.len(), 1, "{column}: {ones:?}");
+        &ones[0][prefix.len()..]
+    }
+}
+
+struct Cell<'d> {
+    data: &'d DataSet,
+    row: usize,
+}
+
+fn row(data: &DataSet, row: usize) -> Cell<'_> {
+    Cell { data, row }
+}
+
+fn clipped(column: &str, cells: usize, lower: f64, upper: f64) -> Clipped {
+    Clipped { column: column.into(), cells, lower, upper }
+}
+
+fn classes(data: &DataSet) -> (Vec<usize>, Vec<String>) {
+    match (data.table.target(), data.domain.target()) {
+        (Target::Class(classes), TargetDomain::Class { levels }) => (classes.to_vec(), levels.clone()),
+        other => panic!("no class: {other:?}"),
+    }
+}
+
+fn numbers(data: &DataSet) -> Vec<f64> {
+    match data.table.target() {
+        Target::Real(values) => values.to_vec(),
+        other => panic!("no number: {other:?}"),
+    }
+}
+
+#[test]
+fn tumours_are_scaled_by_definition_and_have_a_diagnosis() {
+    let data = load("wdbc");
+    assert_eq!(classes(&data), (vec![0, 1, 1], vec!["malignant".into(), "benign".into()]));
+    assert_eq!((data.table.columns().len(), data.train_records), (30, None));
+    assert!(data.table.records().row(0).iter().all(|&x| (x - 0.5).abs() < 1e-12));
+    assert!(data.table.records().row(1).iter().all(|&x| (x - 1.0).abs() < 1e-12));
+    assert_eq!(row(&data, 2).of("mean radius"), 1.0);
+    assert_abs_diff_eq!(row(&data, 2).of("worst area"), 0.25, epsilon = 1e-12);
+    assert_eq!(data.clipped, [clipped("mean radius", 1, 0.0, 40.0)]);
+}
+
+#[test]
+fn tumours_as_measured_are_neither_scaled_nor_clipped() {
+    let table = wdbc::measurements(&folder()).unwrap();
+    assert_eq!(table.records().column(0).to_vec(), [20.0, 40.0, 41.5]);
+    assert_eq!(table.records().column(23).to_vec(), [2500.0, 5000.0, 1250.0]);
+    assert_eq!(table.target(), load("wdbc").table.target());
+}
+
+#[test]
+fn people_come_with_their_categories_and_a_missing_one_is_a_level() {
+    let data = load("adult");
+    assert_eq!((data.table.len(), data.train_records), (5, Some(3)));
+    assert_eq!(classes(&data), (vec![0, 1, 0, 0, 1], vec!["<=50K".into(), ">50K".into()]));
+    // 5 numbers, and 9 + 7 + 15 + 6 + 5 + 2 + 42 levels.
+    assert_eq!(data.table.columns().len(), 91);
+    let first = row(&data, 0);
+    assert_eq!([first.of("age"), first.of("hours-per-week"), first.of("capital-gain")], [0.25, 0.5, 0.0]);
+    assert_abs_diff_eq!(first.of("education-num"), 8.0 / 15.0, epsilon = 1e-12);
+    assert_eq!([first.level("workclass"), first.level("native-country")], ["Private", "United-States"]);
+    let second = row(&data, 1);
+    assert_eq!(second.level("workclass"), "?");
+    assert_eq!(second.level("occupation"), "?");
+    assert_eq!(second.level("native-country"), "?");
+    assert_eq!([second.of("age"), second.of("capital-gain"), second.of("capital-loss")], [1.0; 3]);
+    assert_eq!(row(&data, 2).of("age"), 0.0);
+    assert_eq!(row(&data, 3).level("native-country"), "Holand-Netherlands");
+    assert_eq!(data.clipped, [clipped("age", 1, 17.0, 90.0), clipped("capital-loss", 1, 0.0, 5000.0)]);
+}
+
+#[test]
+fn houses_keep_their_order_and_the_first_seven_in_ten_are_for_training() {
+    let data = load("valuation");
+    assert_eq!((data.table.len(), data.train_records), (4, Some(2)));
+    let records = data.table.records();
+    for (column, expected) in [0.25, 0.5, 0.25, 0.25, 0.25, 0.5].into_iter().enumerate() {
+        assert_abs_diff_eq!(records[[0, column]], expected, epsilon = 1e-12);
+    }
+    assert_eq!(numbers(&data), [0.4, 1.0, 0.075, 0.25]);
+    assert_eq!(data.target_width, 100.0);
+    assert_eq!(
+        data.clipped,
+        [
+            clipped("X3 distance to the nearest MRT station", 1, 0.0, 5000.0),
+            clipped("Y house price of unit area", 1, 0.0, 100.0)
+        ]
+    );
+}
+
+#[test]
+fn a_day_without_a_next_calendar_day_is_left_out() {
+    let data = load("household");
+    // Of the 1st, 2nd, 3rd, 5th and 6th: the 1st, the 2nd and the 5th.
+    assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
+    assert_eq!(data.table.columns()[23], "hour 23");
+    assert_abs_diff_eq!(row(&data, 0).of("hour 0"), 0.1, epsilon = 1e-12);
+    assert_abs_diff_eq!(row(&data, 1).of("hour 4"), 0.2, epsilon = 1e-12);
+    assert_eq!(row(&data, 1).of("hour 5"), 1.0);
+    assert_eq!(row(&data, 2).of("hour 5"), 0.0);
+    // (23 × 1.8 + 10.8) / 24 = 2.175 kW, 2 kW, and 4.8 kW of 4.
+    for (found, expected) in numbers(&data).into_iter().zip([0.54375, 0.5, 1.0]) {
+        assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
+    }
+    assert_eq!(data.clipped, [clipped("hour 5", 1, 0.0, 9.0), clipped("next day", 1, 0.0, 4.0)]);
+}
+
+#[test]
+fn the_power_itself_comes_in_kilowatts_for_every_day() {
+    let power = household::power(&folder()).unwrap();
+    assert_eq!(power.dim(), (5, 24));
+    assert_eq!([power[[0, 0]], power[[1, 4]], power[[1, 5]], power[[4, 23]]], [0.9, 1.8, 10.8, 4.8]);
+}
+
+#[test]
+fn loans_are_sorted_by_time_and_what_is_missing_has_its_constant() {
+    let data = load("lending-club");
+    // In the file the loan of December 2011 stands first; those before July 2011 are for training.
+    assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
+    assert_eq!(numbers(&data), [0.25, 0.0, 1.0]);
+    // 15 numbers, and 2 + 12 + 5 + 14 + 51 levels.
+    assert_eq!((data.table.columns().len(), data.target_width), (99, 20.0));
+    let [oldest, middle, last] = [0, 1, 2].map(|at| row(&data, at));
+    assert_eq!(oldest.of("loan_amnt"), 0.5);
+    assert_eq!(oldest.of("credit history"), 0.5);
+    assert_eq!(oldest.of("annual_inc"), 0.25);
+    assert_eq!([oldest.of("mths_since_last_delinq"), oldest.of("mths_since_last_record")], [1.0, 1.0]);
+    assert_eq!([oldest.of("revol_util"), oldest.of("pub_rec_bankruptcies")], [1.0, 0.0]);
+    assert_eq!(
+        [oldest.level("term"), oldest.level("emp_length"), oldest.level("addr_state")],
+        ["36", "< 1 year", "AL"]
+    );
+    assert_eq!(middle.level("emp_length"), "n/a");
+    assert_eq!([middle.of("mths_since_last_delinq"), middle.of("mths_since_last_record")], [1.0, 1.0]);
+    for column in
+        ["credit history", "delinq_2yrs", "inq_last_6mths", "open_acc", "pub_rec", "revol_util", "total_acc"]
+    {
+        assert_eq!(middle.of(column), 0.0, "{column}");
+    }
+    assert_eq!([last.of("mths_since_last_delinq"), last.of("mths_since_last_record")], [0.25, 0.5]);
+    assert_eq!(last.of("credit history"), 0.25);
+    assert_eq!([last.of("dti"), last.of("fico_range_low"), last.of("annual_inc")], [0.5; 3]);
+    assert_eq!(
+        data.clipped,
+        [clipped("annual_inc", 1, 0.0, 200_000.0), clipped("revol_util", 1, 0.0, 100.0)]
+    );
+    // Nothing that is settled with the rate, or after it.
+    let columns = data.table.columns();
+    for late in ["grade", "installment", "funded_amnt", "loan_status", "verification_status", "int_rate"] {
+        assert!(columns.iter().all(|column| !column.starts_with(late)), "{late}");
+    }
+}
+
+#[test]
+fn whether_a_loan_is_paid_back_is_learned_from_rate_and_grade_too() {
+    let data = load("lending-club-default");
+    assert_eq!(data.train_records, Some(2));
+    assert_eq!(classes(&data), (vec![0, 1, 1], vec!["paid".into(), "charged off".into()]));
+    // The rate, 7 grades and 3 levels of verification besides.
+    assert_eq!(data.table.columns().len(), 110);
+    assert_eq!([row(&data, 0).of("int_rate"), row(&data, 2).of("int_rate")], [0.25, 1.0]);
+    assert_eq!([row(&data, 0).level("grade"), row(&data, 2).level("grade")], ["B", "G"]);
+    assert_eq!(row(&data, 1).level("verification_status"), "Source Verified");
+}
+
+#[test]
+fn loans_come_with_their_months_and_the_columns_of_a_data_join() {
+    let loans = lending_club::loans(&folder()).unwrap();
+    assert_eq!(loans.issued, [date(2007, 12, 1), date(2011, 6, 1), date(2011, 12, 1)]);
+    assert_eq!(classes(&loans.data), (vec![0, 1, 1], vec!["paid".into(), "charged off".into()]));
+    let [joined, others] = loans.joined();
+    // Three numbers, 51 states, 5 homes and 12 levels of employment.
+    assert_eq!((joined.len(), others.len()), (3 + 51 + 5 + 12, 110 - 71));
+    let columns = loans.data.table.columns();
+    let names: Vec<&str> = joined.iter().map(|&place| &columns[place][..]).collect();
+    for name in ["credit history", "open_acc", "pub_rec_bankruptcies", "addr_state=CA", "emp_length=n/a"] {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert!(others.iter().all(|place| !joined.contains(place)) && !names.contains(&"pub_rec"));
+}
+
+#[test]
+fn a_file_is_ordered_by_its_dates_and_the_youngest_records_are_for_tests() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        fs::write(&file, text).unwrap();
+        file
+    };
+    let schema = write(
+        "schema.toml",
+        "column = [{ name = \"x\", kind = \"real\", lower = 0, upper = 10 }, { name = \"y\", kind = \"real\", lower = 0, upper = 1 }]",
+    );
+    let input =
+        write("data.csv", "when,x,y\nDec-2011,4,0\nApr-2010,1,0\nJan-2011,2,0\nApr-2010,3,0\nFeb-2009,0,0\n");
+    let read = |share| DataSet::read_by_time(&input, &schema, "y", "when", share);
+    let data = read(0.4).unwrap();
+    assert_eq!(data.table.records().column(0), array![0.0, 0.1, 0.3, 0.2, 0.4]);
+    assert_eq!(data.train_records, Some(3));
+    for (share, train) in [(1e-6, 4), (0.999_999, 1)] {
+        assert_eq!(read(share).unwrap().train_records, Some(train));
+    }
+    write("data.csv", "when,x,y\n2011-12-01,4,0\nlast year,1,0\n");
+    let refused = read(0.4).unwrap_err().to_string();
+    assert!(
+        refused.ends_with("row 2, column \"when\": \"last year\" is no date such as 2007-12-01 or Dec-2007"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn digits_come_row_by_row_as_shares_of_white() {
+    let data = load("mnist");
+    assert_eq!((data.table.len(), data.train_records), (5, Some(3)));
+    assert_eq!(classes(&data).0, [5, 0, 9, 7, 2]);
+    assert_eq!(classes(&data).1.len(), 10);
+    assert_eq!(data.table.records().row(0), array![0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+    assert_eq!(row(&data, 2).of("row 1, column 2"), 1.0 / 255.0);
+    assert_eq!(row(&data, 4).of("row 0, column 1"), 170.0 / 255.0);
+    assert_eq!(*data.domain.features(), Domain::unit_box(6));
+    assert_eq!(data.clipped, []);
+}
+
+#[test]
+fn colour_images_come_colour_by_colour() {
+    let data = load("cifar10");
+    assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
+    let (classes, levels) = classes(&data);
+    assert_eq!(classes.iter().map(|&class| &levels[class][..]).collect::<Vec<_>>(), ["frog", "truck", "cat"]);
+    let means = data.table.records().to_shape((9, 1024)).unwrap().mean_axis(ndarray::Axis(1)).unwrap();
+    for (found, expected) in means.iter().zip([1.0, 0.2, 0.0, 0.0, 0.0, 0.4, 0.0, 1.0, 0.0]) {
+        assert_abs_diff_eq!(*found, expected, epsilon = 1e-12);
+    }
+    assert_eq!(*data.domain.features(), Domain::unit_box(3072));
+}
+
+/// A folder in which one file of the made-up data is another.
+struct Changed(TempDir);
+
+impl Changed {
+    fn new(file: &str, bytes: impl AsRef<[u8]>) -> Self {
+        let (folder, file) = (TempDir::new().unwrap(), Path::new(file));
+        let unpacked = |path: &Path| path.to_str().unwrap().replace(".gz", "").replace(".xz", "");
+        let name = file.parent().unwrap();
+        fs::create_dir(folder.path().join(name)).unwrap();
+        for entry in fs::read_dir(self::folder().join(name)).unwrap() {
+            let other = name.join(entry.unwrap().file_name());
+            if unpacked(&other) != unpacked(file) {
+                fs::copy(self::folder().join(&other), folder.path().join(&other)).unwrap();
+            }
+        }
+        fs::write(folder.path().join(file), bytes).unwrap();
+        Self(folder)
+    }
+
+    /// What the source says, without the folder's name.
+    fn message(&self, name: &str) -> String {
+        let error = source(name).unwrap().load(self.0.path()).unwrap_err().to_string();
+        assert!(!error.contains('\n'), "{error}");
+        error.replace(&format!("{}/", self.0.path().display()), "")
+    }
+}
+
+const ADULT: &str = "40, Private, 1, HS-grad, 9, Never-married, Sales, Unmarried, White, Female, 0, 0, 50, United-States, <=50K\n";
+
+#[test]
+fn a_broken_cell_is_named_with_its_file_row_column_and_value() {
+    let adult = |from: &str, to: &str| {
+        let text = ADULT.to_string() + &ADULT.replace(from, to);
+        Changed::new("adult/adult.data", text).message("adult")
+    };
+    assert_eq!(
+        adult("40, P", "forty, P"),
+        "adult/adult.data, row 2, column \"age\": \"forty\" is no number; a number between 17 and 90 years is needed"
+    );
+    assert_eq!(
+        adult("White", "Whit"),
+        "adult/adult.data, row 2, column \"race\": \"Whit\" is no level of it; the schema has White, Asian-Pac-Islander, \
+         Amer-Indian-Eskimo, Other, Black"
+    );
+    assert_eq!(Changed::new("adult/adult.data", "\n").message("adult"), "adult/adult.data holds no records");
+    assert_eq!(adult(", <=50K", ""), "adult/adult.data, row 2: it has 14 cells where the header has 15");
+    let made_up = fs::read_to_string(folder().join("wdbc/wdbc.csv")).unwrap();
+    let wdbc =
+        |from: &str, to: &str| Changed::new("wdbc/wdbc.csv", made_up.replace(from, to)).message("wdbc");
+    assert_eq!(
+        wdbc("\n2.0,1.0,", "\n2.0,0.5,"),
+        "wdbc/wdbc.csv, row 2, column \"Cancer\": \"0.5\" is no level of it; the schema has malignant, benign"
+    );
+    assert!(
+        wdbc("Feature 30", "Feature 31")
+            .contains("there is no column \"Feature 30\"; did you mean \"Feature 3")
+    );
+    let made_up = fs::read_to_string(folder().join("valuation/valuation.csv")).unwrap();
+    let valuation = Changed::new("valuation/valuation.csv", made_up.replace("25.05", "north"));
+    assert!(
+        valuation
+            .message("valuation")
+            .starts_with("valuation/valuation.csv, row 3, column \"X5 latitude\": \"north\" is no number")
+    );
+}
+
+#[test]
+fn a_broken_loan_is_named_by_its_row_in_the_file() {
+    let header = "loan_amnt,term,int_rate,emp_length,home_ownership,annual_inc,issue_d,purpose,addr_state,dti,delinq_2yrs,\
+                  earliest_cr_line,fico_range_low,inq_last_6mths,mths_since_last_delinq,mths_since_last_record,open_acc,pub_rec,\
+                  revol_bal,revol_util,total_acc,pub_rec_bankruptcies\n";
+    let good = "500,36,5,1 year,OWN,1,2011-06-01,car,CA,1,1,2001-06-01,600,1,1,1,1,1,1,1,1,1\n";
+    let early = good.replace("2011-06-01", "2010-06-01");
+    let loans = |from: &str, to: &str| {
+        let text = [header, good, &early.replace(from, to)].concat();
+        Changed::new("lending_club/loans_2007_2011.csv", text).message("lending-club")
+    };
+    let file = "lending_club/loans_2007_2011.csv";
+    assert_eq!(
+        loans("2001-06-01", "June"),
+        format!(
+            "{file}, row 2, column \"earliest_cr_line\": \"June\" is no date such as 2007-12-01 or Dec-2007"
+        )
+    );
+    assert_eq!(
+        loans("2010-06-01", ""),
+        format!("{file}, row 2, column \"issue_d\": \"\" is no date such as 2007-12-01 or Dec-2007")
+    );
+    assert_eq!(
+        loans("500,", ","),
+        format!(
+            "{file}, row 2, column \"loan_amnt\": \"\" is no number; a number between 500 and 35000 USD is needed"
+        )
+    );
+    assert_eq!(loans(",CA", ""), format!("{file}, row 2: it has 21 cells where the header has 22"));
+}
+
+#[test]
+fn hours_that_do_not_make_whole_days_are_refused() {
+    const FILE: &str = "household/household_power_consumption_aggre_clean.csv";
+    let day = |date: &str| (0..24).map(|hour| format!("{date} {hour:02}:00:00,1\n")).collect::<String>();
+    let refused = |text: String| Changed::new(FILE, format!("datetime,Power\n{text}")).message("household");
+    let [first, second] = [day("2007-01-01"), day("2007-01-02")];
+    let next =
+        "is no hour that comes next: days are whole, with hours 0 to 23, and follow each other in time";
+    assert_eq!(
+        refused(first.replace("2007-01-01 07:00:00,1\n", "")),
+        format!("{FILE}, row 8, column \"datetime\": \"2007-01-01 08:00:00\" {next}")
+    );
+    assert_eq!(
+        refused(second.clone() + &first),
+        format!("{FILE}, row 25, column \"datetime\": \"2007-01-01 00:00:00\" {next}")
+    );
+    assert_eq!(
+        refused(first.replace("05:00:00,1", "05:00:00,NaN")),
+        format!("{FILE}, row 6, column \"Power\": \"NaN\" is no finite number of kW")
+    );
+    assert_eq!(
+        refused(first.replace("2007-01-01 05", "2007-13-01 05")),
+        format!(
+            "{FILE}, row 6, column \"datetime\": \"2007-13-01 05:00:00\" is no time such as 2006-12-17 00:00:00"
+        )
+    );
+    let cut: String = second.lines().take(3).map(|line| format!("{line}\n")).collect();
+    assert_eq!(
+        refused(first.clone() + &cut),
+        format!("{FILE}: it ends after 2 days and 3 hours, and whole days are needed")
+    );
+    assert_eq!(refused(first), format!("{FILE} holds no records"));
+}
+
+#[test]
+fn images_and_labels_that_do_not_fit_are_refused() {
+    let labels = |bytes: &[u8]| Changed::new("mnist/train-labels-idx1-ubyte", bytes).message("mnist");
+    assert_eq!(
+        labels(&[0, 0, 8, 1, 0, 0, 0, 2, 1, 1]),
+        "mnist/train-labels-idx1-ubyte: it has [2] labels, and there are 3 images"
+    );
+    assert_eq!(
+        labels(&[0, 0, 8, 1, 0, 0, 0, 3, 1, 10, 1]),
+        "mnist/train-labels-idx1-ubyte: image 2 has the class 10, and the last one is 9"
+    );
+    let images = |bytes: &[u8]| Changed::new("mnist/t10k-images-idx3-ubyte", bytes).message("mnist");
+    assert_eq!(
+        images(&[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 9, 9]),
+        "t10k-images-idx3-ubyte: its images are 1 × 1, and those for training 2 × 3"
+    );
+    assert_eq!(
+        images(&[0, 0, 8, 1, 0, 0, 0, 2, 9, 9]),
+        "mnist/t10k-images-idx3-ubyte: it has 1 dimensions, and images have 3"
+    );
+    let batch = Changed::new("cifar10/data_batch_1.bin", [0; 100]).message("cifar10");
+    assert!(batch.starts_with("cifar10/data_batch_1.bin: it has 100 bytes, and each image takes 3073"));
+}
+
+#[test]
+fn a_file_that_is_cut_or_no_archive_is_named() {
+    let packed = fs::read(folder().join("adult/adult.data.gz")).unwrap();
+    let message = Changed::new("adult/adult.data.gz", &packed[..packed.len() / 2]).message("adult");
+    assert!(message.starts_with("adult/adult.data.gz: "), "{message}");
+    let packed = fs::read(folder().join("cifar10/data_batch_1.bin.xz")).unwrap();
+    for wrong in [&packed[..packed.len() / 2], b"no archive"] {
+        let message = Changed::new("cifar10/data_batch_1.bin.xz", wrong).message("cifar10");
+        assert!(message.starts_with("cifar10/data_batch_1.bin.xz: "), "{message}");
+    }
+    let message = Changed::new("adult/adult.data", b"\xff\xfe").message("adult");
+    assert!(message.starts_with("adult/adult.data: it is no text in UTF-8"), "{message}");
+}
+
+#[test]
+fn a_missing_file_is_named_with_where_to_say_where_it_is() {
+    let empty = TempDir::new().unwrap();
+    let built_in = |source: &&Source| source.name == "wine";
+    for source in sources().iter().filter(|source| !built_in(source)) {
+        let error = source.load(empty.path()).unwrap_err();
+        assert!(matches!(error, Error::Missing { .. }), "{error}");
+    }
+    assert_eq!(
+        source("valuation").unwrap().load(empty.path()).unwrap_err().to_string(),
+        format!(
+            "{}/valuation/valuation.csv is not there, nor packed as .gz or .xz; the environment variable SCUMBLE_DATA says where \
+             the data lie",
+            empty.path().display()
+        )
+    );
+    assert_eq!(source("wine").unwrap().load(empty.path()).unwrap().table.len(), 1599);
+}
+
+#[test]
+fn a_name_that_no_data_set_has_gets_the_nearest_and_all() {
+    assert_eq!(
+        source("adlt").unwrap_err().to_string(),
+        "there is no data set \"adlt\" (did you mean \"adult\"?); there are adult, cifar10, household, lending-club, \
+         lending-club-default, mnist, valuation, wdbc, wine"
+    );
+    let names: Vec<&str> = sources().iter().map(|source| source.name).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    assert!(sources().iter().all(|source| !source.about.contains('\n')));
+}
+
+#[test]
+fn the_wines_are_as_they_were() {
+    let wine = DataSet::wine().unwrap();
+    assert_eq!((wine.name.as_str(), wine.target.as_str()), ("wine quality", "quality"));
+    assert_eq!(wine.table.records().dim(), (1599, 11));
+    let (classes, levels) = classes(&wine);
+    // Cortez et al. 2009: 638 + 199 + 18 of 1,599 have six points or more.
+    assert_eq!((classes.iter().sum::<usize>(), levels), (855, vec!["bad".to_string(), "good".to_string()]));
+    assert_eq!((wine.target_width, wine.train_records), (1.0, None));
+}
+
+#[test]
+fn a_users_file_is_read_by_its_schema() {
+    let folder = TempDir::new().unwrap();
+    let [schema, input] = ["schema.toml", "data.csv"].map(|name| folder.path().join(name));
+    let toml = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0\nupper = 2\n\n[[column]]\nname = \"price\"\nkind = \"real\"\n\
+                lower = 0\nupper = 10\n";
+    fs::write(&schema, toml).unwrap();
+    fs::write(&input, "size,price\n1,5\n3,7\n").unwrap();
+    let data = DataSet::read(&input, &schema, "price").unwrap();
+    assert_eq!(*data.table.records(), Array2::from_shape_vec((2, 1), vec![0.5, 1.0]).unwrap());
+    assert_eq!((data.target_width, data.train_records, data.name), (10.0, None, input.display().to_string()));
+    assert_eq!(data.clipped, [clipped("size", 1, 0.0, 2.0)]);
+}

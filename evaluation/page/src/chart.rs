@@ -1,0 +1,333 @@
+//! Charts of scores against ε, and of scores against what an adversary learns, as inline SVG.
+//!
+//! It is drawn here and not by plotters, whose SVG has fixed fonts and colours and neither classes nor groups: it could not
+//! follow the page into the dark, onto paper or onto a phone, nor could a series be told from another by a reader or a test.
+
+use super::ink;
+use maud::{Markup, html};
+use scumble_comparison::{Metric, Row, Scores, Series, in_words};
+use scumble_draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, TOP, WIDTH, at, ends};
+
+/// Between the plot's sides and the outermost budgets.
+const PAD: f64 = 30.0;
+/// The width of a character of a label, at its largest.
+const CHARACTER: f64 = 12.0;
+
+/// A row's place on the chart.
+struct Marker<'a> {
+    x: f64,
+    row: &'a Row,
+    epsilon: f64,
+}
+
+/// The chart of these scores at these budgets, with the score of guessing blindly.
+pub(super) fn chart(scores: &Scores, epsilons: &[f64], blind_guess: f64) -> Markup {
+    let metric = scores.metric;
+    let across = Across::of(epsilons);
+    let up = Gauge::of(scores, blind_guess);
+    let what = format!("{} by {}, against ε", metric.title(), scores.scorer);
+    html! {
+        svg.chart role="img" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } aria-label=(what) {
+            title { (what) }
+            (frame(&up, blind_guess, &across.ticks(), "privacy budget ε (less is more private)"))
+            @for (place, series) in scores.series.iter().enumerate() {
+                (drawn(series, place, scores, &across, &up))
+            }
+        }
+    }
+}
+
+/// The axes, with labels at places from left to right, what stands there, and a line for the score of guessing blindly.
+fn frame(up: &Gauge, blind_guess: f64, across: &[(f64, String)], what: &str) -> Markup {
+    html! {
+        @for (value, label) in up.ticks() {
+            @let y = at(up.y(value));
+            line.grid x1=(at(LEFT)) x2=(at(RIGHT)) y1=(y) y2=(y) {}
+            text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
+        }
+        line.axis x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
+        @for (x, label) in across {
+            line.axis x1=(at(*x)) x2=(at(*x)) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
+            text x=(at(*x)) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
+        }
+        text x=(at((LEFT + RIGHT) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" { (what) }
+        @if blind_guess.is_finite() {
+            @let y = up.y(blind_guess);
+            line.blind x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(y)) y2=(at(y)) {}
+            text x=(at(RIGHT + 7.0)) y=(at(y)) dy="-0.25em" { "blind" }
+            text x=(at(RIGHT + 7.0)) y=(at(y)) dy="0.8em" { "guess" }
+        }
+    }
+}
+
+/// The chart of these scores against what an adversary learns of the same releases, each with the score of guessing blindly. From a point a
+/// thin line leads to what its promise allows.
+pub(super) fn tradeoff(scores: [&Scores; 2], blind_guesses: [f64; 2]) -> Markup {
+    let [utility, attack] = scores;
+    let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], blind_guesses[at]));
+    let what = format!("{} by {}, against {}", utility.metric.title(), utility.scorer, attack.metric.title());
+    let ticks: Vec<(f64, String)> = across.ticks().map(|(value, label)| (across.x(value), label)).collect();
+    html! {
+        svg.chart role="img" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } aria-label=(what) {
+            title { (what) }
+            (frame(&up, blind_guesses[0], &ticks, attack.metric.title()))
+            @for (place, (series, attacked)) in utility.series.iter().zip(&attack.series).enumerate() {
+                @let Look { marker, dashes } = Look::of(place);
+                @let pairs = series.rows.iter().zip(attacked.rows);
+                @let pairs = pairs.filter(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite()).collect::<Vec<_>>();
+                @let places = pairs.iter().map(|(row, attack)| format!("{} {}", at(across.x(attack.mean)), at(up.y(row.mean))));
+                @let places = places.collect::<Vec<_>>();
+                @let finite = pairs.iter().take_while(|(row, _)| row.epsilon.is_some_and(f64::is_finite)).count();
+                g class={ "series " (ink(series, place)) } data-series=(place) {
+                    (joined(&places, finite, dashes))
+                    @for ((row, attack), place) in pairs.iter().zip(&places) {
+                        @if let Some(bound) = attack.bound {
+                            path.bound d={ "M" (place) "H" (at(across.x(bound))) "m0 -4v8" } {}
+                        }
+                        path.marker.point d=(marker) transform={ "translate(" (place) ")" } {
+                            title {
+                                (series.title)
+                                @if let Some(epsilon) = row.epsilon { ", ε = " (in_words(epsilon)) }
+                                ": " (row.shown()) "; " (attack.metric.title()) " " (attack.shown())
+                                @if let Some(bound) = attack.bound {
+                                    ", and its promise allows " (if attack.metric.less_is_better() { "at most " } else { "at least " })
+                                    (attack.metric.shown(bound))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One series: its line, its error bars and its points.
+fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &Gauge) -> Markup {
+    let shift = across.shift(place, scores.series.len());
+    let points = across.budgets.iter().filter_map(|&(epsilon, x)| {
+        let row = series.at(epsilon).filter(|row| row.mean.is_finite())?;
+        Some(Marker { x: x + shift, row, epsilon })
+    });
+    let points: Vec<Marker> = points.collect();
+    let places = points.iter().map(|point| format!("{} {}", at(point.x), at(up.y(point.row.mean))));
+    let places: Vec<String> = places.collect();
+    let finite = points.iter().take_while(|point| point.epsilon.is_finite()).count();
+    let Look { marker, dashes } = Look::of(place);
+    html! {
+        g class={ "series " (ink(series, place)) } data-series=(place) {
+            (joined(&places, finite, dashes))
+            @for Marker { x, row, .. } in points.iter().filter(|point| has_bar(point.row, up)) {
+                path.spread-bar d=(bar(*x, [row.mean - row.sd, row.mean + row.sd], up)) {}
+            }
+            @for Marker { x, row, epsilon } in &points {
+                path.marker.point d=(marker) transform={ "translate(" (at(*x)) " " (at(up.y(row.mean))) ")" } {
+                    title {
+                        (series.title) ", ε = " (in_words(*epsilon)) ": " (row.shown())
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A line through places, of which so many are at finite budgets; the way to the others is a leap.
+fn joined(places: &[String], finite: usize, dashes: &str) -> Markup {
+    html! {
+        @if finite > 1 { path.line d={ "M" (places[..finite].join("L")) } stroke-dasharray=(dashes) {} }
+        @if finite > 0 && finite < places.len() { path.leap d={ "M" (places[finite - 1..].join("L")) } {} }
+    }
+}
+
+/// Whether its spread is shown: where it has one, and its mean lies on the chart.
+fn has_bar(row: &Row, up: &Gauge) -> bool {
+    row.sd > 0.0 && row.sd.is_finite() && up.holds(row.mean)
+}
+
+/// A bar between two scores, with a cap at each end that lies on the chart.
+fn bar(x: f64, ends: [f64; 2], up: &Gauge) -> String {
+    let [low, high] = ends.map(|end| at(up.y(end)));
+    let caps = ends.into_iter().filter(|end| up.holds(*end));
+    let caps = caps.map(|end| format!("M{} {}h6", at(x - 3.0), at(up.y(end)))).collect::<String>();
+    format!("M{} {low}V{high}{caps}", at(x))
+}
+
+/// What a series looks like, for the legend.
+pub(super) fn sample(series: &Series, place: usize) -> Markup {
+    let Look { marker, dashes } = Look::of(place);
+    html! {
+        svg class=(ink(series, place)) viewBox="0 0 44 14" aria-hidden="true" {
+            path.line d="M0 7H44" stroke-dasharray=(dashes) {}
+            path.marker d=(marker) transform="translate(22 7)" {}
+        }
+    }
+}
+
+/// Whether scores stand on a logarithmic scale.
+pub(super) fn is_logarithmic(scores: &Scores, blind_guess: f64) -> bool {
+    Gauge::of(scores, blind_guess).axis.is_logarithmic()
+}
+
+/// Whether some mean lies outside the chart, and is drawn at its edge.
+pub(super) fn is_cut(scores: &Scores) -> bool {
+    let rows = scores.series.iter().flat_map(|series| series.rows);
+    rows.into_iter().any(|row| row.mean < lowest_shown(scores.metric))
+}
+
+/// Budgets from left to right: on a logarithmic scale, and ∞ at a place of its own behind them.
+struct Across {
+    budgets: Vec<(f64, f64)>,
+}
+
+impl Across {
+    fn of(epsilons: &[f64]) -> Self {
+        let mut sorted = epsilons.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let finite: Vec<f64> = sorted.iter().copied().filter(|epsilon| epsilon.is_finite()).collect();
+        let (from, to) = (LEFT + PAD, RIGHT - PAD);
+        let has_infinite = finite.len() < sorted.len();
+        let slot =
+            if has_infinite && !finite.is_empty() { (to - from) / sorted.len().max(3) as f64 } else { 0.0 };
+        let logs: Vec<f64> = finite.iter().map(|epsilon| epsilon.ln()).collect();
+        let x = |log: f64| match (logs.first(), logs.last()) {
+            (Some(first), Some(last)) if last > first => {
+                from + (to - slot - from) * (log - first) / (last - first)
+            }
+            _ => (from + to - slot) / 2.0,
+        };
+        let mut budgets: Vec<(f64, f64)> =
+            finite.iter().zip(&logs).map(|(&epsilon, &log)| (epsilon, x(log))).collect();
+        if has_infinite {
+            budgets.push((f64::INFINITY, if finite.is_empty() { (from + to) / 2.0 } else { to }));
+        }
+        Self { budgets }
+    }
+
+    /// How far a series stands beside its budgets, so that error bars do not hide each other.
+    fn shift(&self, place: usize, count: usize) -> f64 {
+        let gaps = self.budgets.windows(2).map(|pair| pair[1].1 - pair[0].1);
+        let room = gaps.fold(2.0 * PAD, f64::min);
+        let step = (0.55 * room / count as f64).min(6.0);
+        (place as f64 - (count - 1) as f64 / 2.0) * step
+    }
+
+    /// Labels, as many as have room.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let mut ticks: Vec<(f64, String)> = vec![];
+        // From the right, for ∞ has a label always.
+        for &(epsilon, x) in self.budgets.iter().rev() {
+            let label = in_words(epsilon);
+            let width = |label: &str| label.chars().count() as f64 * CHARACTER;
+            if ticks.last().is_none_or(|(right, other)| {
+                right - x > (width(other) + width(&label)) / 2.0 + CHARACTER / 2.0
+            }) {
+                ticks.push((x, label));
+            }
+        }
+        ticks
+    }
+}
+
+/// Scores along an axis: linear, or logarithmic where errors are of many magnitudes.
+struct Gauge {
+    axis: Axis,
+    metric: Metric,
+}
+
+/// Errors whose means differ by more than this factor stand on a logarithmic scale: the good ones should not be one line.
+const MANY_MAGNITUDES: f64 = 8.0;
+
+impl Gauge {
+    fn of(scores: &Scores, blind_guess: f64) -> Self {
+        let metric = scores.metric;
+        let rows = || scores.series.iter().flat_map(|series| series.rows).filter(|row| row.mean.is_finite());
+        let means: Vec<f64> =
+            rows().map(|row| row.mean).chain([blind_guess]).filter(|mean| mean.is_finite()).collect();
+        // Without noise there is no error at all, and no place for it on a logarithmic scale.
+        let means: Vec<f64> = match metric {
+            Metric::UnbiasedError => means.into_iter().filter(|mean| *mean > 0.0).collect(),
+            _ => means,
+        };
+        let (low, high) = ends(&means);
+        if (metric.less_is_better() || metric == Metric::UnbiasedError)
+            && low > 0.0
+            && high > MANY_MAGNITUDES * low
+        {
+            return Self { axis: Axis::logarithmic(low, high), metric };
+        }
+        let spread = |row: &Row| if row.sd.is_finite() { row.sd } else { 0.0 };
+        let bars = rows().flat_map(|row| [row.mean - spread(row), row.mean + spread(row)]);
+        let (low, high) = ends(&bars.chain(means).collect::<Vec<_>>());
+        // A share is between nothing and all; an error is no less than nothing; R² is no more than one.
+        let (least, most) = match metric {
+            _ if metric.is_share() => (0.0, 1.0),
+            Metric::R2 => (lowest_shown(metric), 1.0),
+            _ => (0.0, f64::INFINITY),
+        };
+        let scale = scale(metric);
+        Self { axis: Axis::linear(low.max(least) * scale, high.clamp(least, most) * scale), metric }
+    }
+
+    /// Where a score stands from left to right; at the edge if it lies beyond.
+    fn x(&self, score: f64) -> f64 {
+        LEFT + self.share(score).clamp(0.0, 1.0) * (RIGHT - LEFT)
+    }
+
+    /// Where a score stands from the bottom up; at the edge if it lies beyond.
+    fn y(&self, score: f64) -> f64 {
+        BOTTOM - self.share(score).clamp(0.0, 1.0) * (BOTTOM - TOP)
+    }
+
+    /// Whether a score lies on the chart.
+    fn holds(&self, score: f64) -> bool {
+        (0.0..=1.0).contains(&self.share(score))
+    }
+
+    /// How far along it stands: 0 at the lower end, 1 at the upper one.
+    fn share(&self, score: f64) -> f64 {
+        self.axis.share(score * scale(self.metric))
+    }
+
+    /// Scores with their labels.
+    fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
+        self.axis.ticks().into_iter().map(|(value, label)| (value / scale(self.metric), label))
+    }
+}
+
+/// R² has no lower end, and far below zero says no more than a little below.
+fn lowest_shown(metric: Metric) -> f64 {
+    if metric == Metric::R2 { -1.0 } else { f64::NEG_INFINITY }
+}
+
+/// How many units of the axis one of a score is: shares are in per cent.
+fn scale(metric: Metric) -> f64 {
+    if metric.is_share() { 100.0 } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn infinity_is_the_last_place_of_an_axis_that_is_logarithmic_before_it() {
+        let across = Across::of(&[f64::INFINITY, 4.0, 1.0, 2.0]);
+        let (epsilons, x): (Vec<f64>, Vec<f64>) = across.budgets.into_iter().unzip();
+        assert_eq!(epsilons, [1.0, 2.0, 4.0, f64::INFINITY]);
+        assert_eq!((x[0], x[3]), (LEFT + PAD, RIGHT - PAD));
+        assert!((x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9, "{x:?}");
+        for one in [1.0, f64::INFINITY] {
+            assert_eq!(Across::of(&[one]).budgets, [(one, (LEFT + RIGHT) / 2.0)]);
+        }
+    }
+
+    #[test]
+    fn labels_of_budgets_do_not_overlap() {
+        let crowded: Vec<f64> = (1..60).map(|at| 0.1 * f64::from(at)).chain([f64::INFINITY]).collect();
+        let ticks = Across::of(&crowded).ticks();
+        assert_eq!(ticks[0].1, "∞");
+        for pair in ticks.windows(2) {
+            let width = |tick: &(f64, String)| tick.1.chars().count() as f64 * CHARACTER;
+            assert!(pair[0].0 - pair[1].0 > (width(&pair[0]) + width(&pair[1])) / 2.0, "{pair:?}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Finished trials in a file, so that a comparison or a reproduction that was interrupted goes on, and one that was changed does only
+//! what is new.
+//!
+//! The file has one line of JSON a trial. A line is found by its key: SHA-256 of all that the trial depends on. Lines are only ever added.
+
+use scumble_core::text::hexadecimal;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// What can be wrong with a store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file that cannot be used.
+    #[error("{file}: {problem}")]
+    File {
+        /// The file.
+        file: String,
+        /// What is wrong with it, with the line.
+        problem: String,
+    },
+    /// A NaN among what a trial depends on.
+    #[error("a trial cannot be stored: {0}")]
+    Key(String),
+    /// A file that cannot be read or written.
+    #[error("{}: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// The SHA-256 of all that a trial depends on, in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Key(String);
+
+impl Key {
+    /// # Errors
+    /// [`Error::Key`] for a NaN, which cannot be written.
+    pub fn of(everything: &impl Serialize) -> Result<Self> {
+        let text = serde_json::to_vec(everything);
+        let text = text.map_err(|problem| Error::Key(problem.to_string()))?;
+        Ok(Self(hexadecimal(&Sha256::digest(text))))
+    }
+}
+
+/// A line as it stands in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<T> {
+    key: Key,
+    /// For people: which trial it is.
+    of: Value,
+    #[serde(flatten)]
+    found: T,
+}
+
+/// How a line begins.
+const BEGINNING: &[u8] = b"{\"key\":\"";
+
+/// A file of finished trials. While it is open nobody else opens it.
+#[derive(Debug)]
+pub struct Store<T> {
+    path: PathBuf,
+    finished: HashMap<Key, T>,
+    file: Mutex<Appended>,
+}
+
+/// The file, and how long it is up to the end of its last whole line.
+#[derive(Debug)]
+struct Appended {
+    file: File,
+    length: u64,
+}
+
+impl<T: Clone + Serialize + DeserializeOwned> Store<T> {
+    /// Opens the file, which is made where there is none. A last line that was torn off is cut away.
+    ///
+    /// # Errors
+    /// [`Error::File`] for a file that another run has open, or with the line that is none of ours;
+    /// [`Error::Io`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = |source| Error::Io { file: path.into(), source };
+        let refuse = |problem: String| Error::File { file: path.display().to_string(), problem };
+        let found = std::fs::metadata(path);
+        if found.is_ok_and(|found| !found.is_file()) {
+            return Err(refuse("it is no plain file, and no trial is stored there".into()));
+        }
+        let mut file = File::options().read(true).append(true).create(true).open(path).map_err(failed)?;
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => refuse("another run is at work on it".into()),
+            TryLockError::Error(source) => failed(source),
+        })?;
+        let mut bytes = vec![];
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        // Whoever was killed while writing leaves a line without an end. What else has none is somebody's, and stays.
+        let torn = bytes.split_off(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        if bytes.is_empty() && !torn.iter().zip(BEGINNING).all(|(found, ours)| found == ours) {
+            return Err(refuse("it is no file of finished trials".into()));
+        }
+        let mut finished = HashMap::new();
+        for (at, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let line: Line<T> = serde_json::from_slice(line).map_err(|problem| {
+                refuse(format!("line {}: it is no finished trial: {}", at + 1, without_place(&problem)))
+            })?;
+            finished.insert(line.key, line.found);
+        }
+        let length = bytes.len() as u64;
+        file.set_len(length).map_err(failed)?;
+        Ok(Self { path: path.into(), finished, file: Mutex::new(Appended { file, length }) })
+    }
+
+    /// What was found under this key before.
+    pub fn find(&self, key: &Key) -> Option<&T> {
+        self.finished.get(key)
+    }
+
+    /// Adds a line, and hands it to the operating system before it returns.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where it cannot be written; the file is then what it was.
+    pub fn add(&self, key: Key, of: &Value, found: &T) -> Result<()> {
+        let line = Line { key, of: of.clone(), found: found.clone() };
+        let failed = |source| Error::Io { file: self.path.clone(), source };
+        let mut text = serde_json::to_vec(&line).map_err(|error| failed(io::Error::from(error)))?;
+        text.push(b'\n');
+        let mut appended = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(source) = appended.file.write_all(&text) {
+            // Half a line must not get another behind it.
+            let _ = appended.file.set_len(appended.length);
+            return Err(failed(source));
+        }
+        appended.length += text.len() as u64;
+        Ok(())
+    }
+}
+
+/// What is wrong, without serde's own line, which is always the first.
+fn without_place(problem: &serde_json::Error) -> String {
+    let text = problem.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
+    text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::fs;
+
+    #[derive(Debug, Clone, Serialize, Deserialize)]
+    struct Scored {
+        accuracy: f64,
+    }
+
+    fn open(path: &Path) -> Result<Store<Scored>> {
+        Store::open(path)
+    }
+
+    fn key(trial: usize) -> Key {
+        Key::of(&trial).unwrap()
+    }
+
+    /// A folder with a store of three trials.
+    fn three() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cells.jsonl");
+        let store = open(&path).unwrap();
+        for (trial, accuracy) in [0.1 + 0.2, 0.5, 1e-300].into_iter().enumerate() {
+            store.add(key(trial), &json!({ "trial": trial }), &Scored { accuracy }).unwrap();
+        }
+        (folder, path)
+    }
+
+    fn found(path: &Path, trial: usize) -> Option<f64> {
+        open(path).unwrap().find(&key(trial)).map(|scored| scored.accuracy)
+    }
+
+    #[test]
+    fn what_was_added_is_found_to_the_last_bit() {
+        let (_folder, path) = three();
+        assert_eq!((found(&path, 0), found(&path, 2)), (Some(0.1 + 0.2), Some(1e-300)));
+        assert_eq!(found(&path, 3), None);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_cut_away_and_written_over() {
+        let (_folder, path) = three();
+        let whole = fs::read_to_string(&path).unwrap();
+        for torn in ["{\"key", "\u{0}\u{0}", "{}"] {
+            fs::write(&path, format!("{whole}{torn}")).unwrap();
+            drop(open(&path).unwrap());
+            assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+        }
+        open(&path).unwrap().add(key(3), &json!({}), &Scored { accuracy: 0.5 }).unwrap();
+        assert_eq!(found(&path, 3), Some(0.5));
+    }
+
+    #[test]
+    fn a_line_that_is_none_of_ours_is_named() {
+        let (_folder, path) = three();
+        let whole = fs::read_to_string(&path).unwrap();
+        for bad in ["{\"key\n", "\n", "{}\n", "[1]\n", "\u{0}\n", "{\"key\": 1, \"of\": 1}\n"] {
+            fs::write(&path, format!("{whole}{bad}")).unwrap();
+            let refused = open(&path).map(|_| ()).unwrap_err().to_string();
+            assert!(refused.contains("cells.jsonl: line 4: it is no finished trial"), "{refused}");
+            assert!(!refused.contains('\n') && !refused.contains(" line 1"), "{refused}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), format!("{whole}{bad}"), "nothing is lost");
+        }
+    }
+
+    #[test]
+    fn two_runs_do_not_share_a_store_and_what_is_none_stays() {
+        let (folder, path) = three();
+        let _one = open(&path).unwrap();
+        let refused = open(&path).map(|_| ()).unwrap_err().to_string();
+        assert!(refused.ends_with("cells.jsonl: another run is at work on it"), "{refused}");
+        let empty = folder.path().join("empty");
+        // What is somebody else's stays, whether it has lines or not.
+        for other in ["", "{}", "size\n1", "{\"key\""] {
+            std::fs::write(&empty, other).unwrap();
+            let opened = open(&empty);
+            assert_eq!(opened.is_ok(), other.is_empty() || other.starts_with("{\"k"), "{other:?}");
+            drop(opened);
+            let left = if other.starts_with("{\"k") { "" } else { other };
+            assert_eq!(std::fs::read_to_string(&empty).unwrap(), left);
+        }
+        assert!(open(folder.path()).is_err() && open(&folder.path().join("no/a")).is_err());
+    }
+}

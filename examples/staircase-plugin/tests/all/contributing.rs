@@ -1,0 +1,81 @@
+//! What CONTRIBUTING says of this plugin is so.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const CONTRIBUTING: &str = include_str!("../../../../CONTRIBUTING.md");
+const SOURCES: [&str; 2] = [include_str!("../../src/lib.rs"), include_str!("../../src/main.rs")];
+
+/// The lines of all blocks of this language, without indentation.
+fn lines(language: &str) -> Vec<&'static str> {
+    let mut blocks = vec![];
+    let mut inside = false;
+    for line in CONTRIBUTING.lines().map(str::trim) {
+        match line.strip_prefix("```") {
+            Some(fence) => inside = fence.starts_with(language) && !inside,
+            None if inside => blocks.push(line),
+            None => {}
+        }
+    }
+    blocks
+}
+
+#[test]
+fn its_pieces_are_those_of_the_source() {
+    let sources = SOURCES.join("\n");
+    let flat: String = sources.split_whitespace().collect();
+    let code = lines("rust").into_iter().map(|line| line.split("//").next().unwrap().trim());
+    let mut seen = 0;
+    for line in code.filter(|line| line.len() > 1) {
+        // `{ /* … */ }` stands for a body.
+        let wanted: String = line.split("/*").next().unwrap().split_whitespace().collect();
+        assert!(
+            flat.contains(wanted.trim_end_matches('}')),
+            "CONTRIBUTING shows a line that is not in the source: {line}"
+        );
+        seen += 1;
+    }
+    assert!(seen > 15, "{seen} lines of Rust");
+}
+
+/// The arguments of the lines that run the plugin's binary.
+fn commands() -> Vec<Vec<&'static str>> {
+    let prefix = "$ cargo run --release -p staircase-plugin -- ";
+    let lines = lines("console").into_iter().filter_map(|line| line.strip_prefix(prefix));
+    lines.map(|line| line.split_whitespace().collect()).collect()
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_staircase-plugin"));
+    let output = command.current_dir(folder).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+#[test]
+fn its_commands_design_release_compare_and_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = lines("toml").join("\n");
+    let schema = schema.split_once("[[column]]").unwrap().1; // after the Cargo.toml
+    std::fs::write(folder.path().join("people.toml"), format!("[[column]]{schema}")).unwrap();
+    std::fs::write(folder.path().join("people.csv"), lines("csv").join("\n")).unwrap();
+    let commands = commands();
+    assert_eq!(
+        commands.iter().map(|command| command[0]).collect::<Vec<_>>(),
+        ["design", "release", "compare", "audit"]
+    );
+    run(folder.path(), &commands[0]);
+    let released = run(folder.path(), &commands[1]);
+    let told = String::from_utf8(released.stdout).unwrap();
+    assert!(
+        told.contains("2 released records: ε = 2 local differential privacy for the whole record"),
+        "{told}"
+    );
+    let csv = std::fs::read_to_string(folder.path().join("released.csv")).unwrap();
+    assert!(csv.starts_with("height\n") && csv.lines().count() == 3, "{csv}");
+    let compared = run(folder.path(), &[&commands[2][..], &["--trials", "2"]].concat());
+    let table = String::from_utf8(compared.stdout).unwrap();
+    assert!(table.lines().any(|line| line.trim_start().starts_with("staircase ")), "{table}");
+    let attacked = String::from_utf8(run(folder.path(), &commands[3]).stdout).unwrap();
+    assert!(attacked.contains("staircase") && attacked.contains("holds"), "{attacked}");
+}

@@ -1,0 +1,5 @@
+//! All tests of the crate that use it from outside, in one executable.
+
+mod conformance;
+mod contributing;
+mod privacy;

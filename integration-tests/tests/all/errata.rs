@@ -1,0 +1,119 @@
+//! Citations of `ERRATA.md`, the list of what the implemented papers print wrongly: every id that is cited anywhere must be an entry of it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Fewer citations than this mean that the search is at fault.
+const FEWEST: usize = 30;
+
+fn root() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    folder.parent().expect("the crate is a folder of the repository").to_owned()
+}
+
+/// The id at the beginning of `text`, as T1 or D17, and what follows it.
+fn leading_id(text: &str) -> Option<(&str, &str)> {
+    let digits = text.strip_prefix(|c: char| c.is_ascii_uppercase())?;
+    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    (rest.len() < digits.len() && ends).then(|| text.split_at(text.len() - rest.len()))
+}
+
+/// The ids that a line cites: all of those behind the word errata, erratum or `ERRATA.md`, with commas or "and" between them.
+fn cited(line: &str) -> Vec<&str> {
+    let lower = line.to_ascii_lowercase(); // as long as the line, byte by byte
+    let mut found = vec![];
+    for (at, _) in lower.match_indices("errat") {
+        let Some(length) = ["errata.md", "errata", "erratum"]
+            .iter()
+            .find_map(|w| lower[at..].starts_with(w).then_some(w.len()))
+        else {
+            continue;
+        };
+        let mut rest = &line[at + length..];
+        while let Some((id, behind)) = leading_id(after_separator(rest)) {
+            found.push(id);
+            rest = behind;
+        }
+    }
+    found
+}
+
+/// `text` without the commas, spaces, quotes and the "and" that it begins with.
+fn after_separator(text: &str) -> &str {
+    let trimmed = text.trim_start_matches([' ', ',', ':', '`']);
+    trimmed.strip_prefix("and ").unwrap_or(trimmed)
+}
+
+/// The ids of the headings `### T1 …`, in their order.
+fn entries(errata: &str) -> Vec<&str> {
+    let headings = errata.lines().filter_map(|line| line.strip_prefix("### "));
+    let id_of = |heading| leading_id(heading).map(|(id, _)| id);
+    headings.map(|heading| id_of(heading).unwrap_or_else(|| panic!("`### {heading}` has no id"))).collect()
+}
+
+/// All texts below `folder`, but for what was built and the list itself.
+fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        let name = entry.file_name();
+        if kind.is_dir() && name != "target" && name != ".git" {
+            texts(&path, found);
+        }
+        let is_text = path.extension().is_some_and(|it| it == "rs" || it == "md" || it == "toml");
+        if kind.is_file() && is_text && name != "ERRATA.md" {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_entry_has_an_id_of_its_own() {
+    let errata = fs::read_to_string(root().join("ERRATA.md")).unwrap();
+    let ids = entries(&errata);
+    let mut seen = BTreeSet::new();
+    let repeated: Vec<&str> = ids.into_iter().filter(|id| !seen.insert(*id)).collect();
+    assert!(!seen.is_empty() && repeated.is_empty(), "in ERRATA.md more than once: {repeated:?}");
+}
+
+#[test]
+fn every_cited_entry_exists() {
+    let root = root();
+    let errata = fs::read_to_string(root.join("ERRATA.md")).unwrap();
+    let known: BTreeSet<&str> = entries(&errata).into_iter().collect();
+    let mut paths = vec![];
+    texts(&root, &mut paths);
+    let (mut citations, mut wrong) = (0, vec![]);
+    for path in paths {
+        let bytes = fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&bytes); // some texts are wrong on purpose
+        let shown = path.strip_prefix(&root).unwrap_or(&path).display();
+        for (at, line) in text.lines().enumerate() {
+            let ids = cited(line);
+            citations += ids.len();
+            let unknown = ids.into_iter().filter(|id| !known.contains(id));
+            wrong.extend(unknown.map(|id| format!("{shown}:{}: ERRATA.md has no entry {id}", at + 1)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(citations >= FEWEST, "only {citations} citations were found, where there are {FEWEST} or more");
+}
+
+#[test]
+fn citations_are_found_in_each_of_their_forms() {
+    // This file is searched too, and Z99 is no entry: so the words that cite are put in here.
+    let of = |form: &str| -> Vec<String> {
+        let line = form.replace("list", "errata").replace("one", "Erratum");
+        cited(&line).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(of("/// (list Z99)."), ["Z99"]);
+    assert_eq!(of("as in one Z99: a slip"), ["Z99"]);
+    assert_eq!(of("(`list.md`, Z99) and list.md, T2"), ["Z99", "T2"]);
+    assert_eq!(of("list T1 and Z99, by lists of D12"), ["T1", "Z99"]);
+    assert_eq!(of("list T2, Z99, or more"), ["T2", "Z99"]);
+    for none in ["a list of Z99", "list Z99a", "list Z", "(Z99)", "T1 is in the list"] {
+        assert_eq!(of(none), [""; 0], "{none}");
+    }
+}

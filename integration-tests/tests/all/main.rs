@@ -1,0 +1,10 @@
+//! All tests of the crate that use it from outside, in one executable.
+
+mod comparison;
+mod composition;
+mod curator;
+mod encode;
+mod errata;
+mod layout;
+mod noise_aware;
+mod stream;

@@ -1,0 +1,42 @@
+//! Links all mechanisms that scumble has: a crate that nothing names is dropped by the linker, with the plugins in it.
+//!
+//! ```
+//! use scumble_built_in as _;
+//! use scumble_core::Registry;
+//!
+//! assert!(Registry::installed()?.get("laplace").is_ok());
+//! # Ok::<(), scumble_core::Error>(())
+//! ```
+
+use scumble_classic as _;
+use scumble_dauntless as _;
+use scumble_fisher_svm as _;
+use scumble_task_aware as _;
+use scumble_vlm as _;
+
+/// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
+pub const NAMES: [&str; 23] = [
+    "column-space",
+    "dauntless-inference",
+    "dauntless-mix",
+    "direct",
+    "duchi",
+    "fisher-bounded",
+    "fisher-correlated",
+    "fisher-gaussian",
+    "gaussian",
+    "identity",
+    "laplace",
+    "multiplicative-dp",
+    "perfect-secrecy",
+    "piecewise",
+    "privacy-agnostic",
+    "randomized-response",
+    "singular-value-obfuscation",
+    "task-agnostic",
+    "task-aware-bounded",
+    "task-aware-clipped",
+    "task-aware-gradient",
+    "task-aware-linear",
+    "vlm",
+];

@@ -1,0 +1,108 @@
+//! The key that answers queries of a model, each mixed with a private record before it is transformed.
+
+use crate::disguise::{Disguise, labels, vectors};
+use ndarray::{Array1, Array2, ArrayView1};
+use scumble_core::{Error, Result, SecretKey, Table, Target};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The key of a release whose model is asked by mixtures: each new query takes the next private record of a pool, and no other query has
+/// it. One that was asked before is answered as before: it tells nothing new, and is not counted again.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answers {
+    disguise: Disguise,
+    /// One a query (q × d), with its class where there are any.
+    pool: Array2<f64>,
+    classes: Option<Array1<usize>>,
+    asked: Asked,
+}
+
+/// The digests of the queries that were asked, in their order; clones of a key count together.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<String>", into = "Vec<String>")]
+struct Asked(Arc<Mutex<Vec<String>>>);
+
+impl From<Vec<String>> for Asked {
+    fn from(queries: Vec<String>) -> Self {
+        Self(Arc::new(Mutex::new(queries)))
+    }
+}
+
+impl From<Asked> for Vec<String> {
+    fn from(asked: Asked) -> Self {
+        asked.queries().clone()
+    }
+}
+
+impl Asked {
+    fn queries(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Answers {
+    pub(crate) fn new(disguise: Disguise, pool: Array2<f64>, classes: Option<Array1<usize>>) -> Self {
+        Self { disguise, pool, classes, asked: Asked::default() }
+    }
+
+    /// The places in the pool of the partners of these queries (n × d); new ones are counted, all of them or none.
+    ///
+    /// # Errors
+    /// [`Error::Spent`] where there are more new ones than the pool has left.
+    fn partners(&self, queries: &Array2<f64>) -> Result<Vec<usize>> {
+        let mut asked = self.asked.queries();
+        let before = asked.len();
+        let mut places = Vec::with_capacity(queries.nrows());
+        for query in queries.outer_iter() {
+            let digest = digest(query);
+            places.push(asked.iter().position(|other| *other == digest).unwrap_or(asked.len()));
+            if places.last() == Some(&asked.len()) {
+                asked.push(digest);
+            }
+        }
+        if asked.len() > self.pool.nrows() {
+            let new = asked.len() - before;
+            asked.truncate(before);
+            return Err(Error::Spent {
+                most: self.pool.nrows() as u64,
+                answered: before as u64,
+                asked: new as u64,
+            });
+        }
+        Ok(places)
+    }
+}
+
+fn digest(query: ArrayView1<f64>) -> String {
+    let mut digest = Sha256::new();
+    query.iter().for_each(|value| digest.update(value.to_le_bytes()));
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[typetag::serde(name = "dauntless-inference")]
+impl SecretKey for Answers {
+    /// Each record as a query: mixed half and half with its partner, and transformed. Its target is that of the query alone.
+    fn view(&self, clean: &Table) -> Result<Table> {
+        let queries = self.disguise.projected(clean)?;
+        let drawn = self.disguise.drawn()?;
+        let partners = self.pool.select(ndarray::Axis(0), &self.partners(&queries)?);
+        let mixed = (queries + partners) / 2.0;
+        self.disguise.released(&drawn, &mixed, labels(clean).map(|classes| drawn.bases.of(classes)))
+    }
+
+    /// The class whose vector is nearest to 2·(f − y′/2), where f was predicted of the mixture and y′ is the partner's own.
+    fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
+        let Some(classes) = &self.classes else {
+            return Ok(predicted);
+        };
+        let vectors = vectors(&predicted, clean.len(), self.disguise.label_dim())?;
+        let partners = self.partners(&self.disguise.projected(clean)?)?;
+        let bases = self.disguise.bases()?;
+        let own = bases.of(&classes.select(ndarray::Axis(0), &partners));
+        let read = vectors.outer_iter().zip(own.outer_iter());
+        let read = read.map(|(predicted, own)| bases.nearest((&predicted * 2.0 - own).view()));
+        Ok(Target::Class(read.collect()))
+    }
+}

@@ -1,0 +1,9 @@
+//! All tests of the crate that use it from outside, in one executable.
+
+mod ambiguity;
+mod common;
+mod curators;
+mod house;
+mod mix;
+mod recovery;
+mod secrecy;

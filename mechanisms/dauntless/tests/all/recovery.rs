@@ -1,0 +1,129 @@
+//! What an adversary recovers who knows plaintexts.
+
+use crate::common::{brief, crowd, designed, fresh, people, seeded};
+use ndarray::{Array2, s};
+use scumble_adversary::{Effort, Inversion, Verdict, recovery};
+use scumble_classifier::ClassifierParams;
+use scumble_core::{Notion, PacResistance, Table};
+use scumble_dauntless::DAUNTLESS_MIX;
+use serde_json::json;
+
+const DIM: usize = 8;
+
+/// How many of 100 further records are within 0.01, where `pairs` are known.
+fn recovered_of(weights: &str, pairs: usize) -> f64 {
+    let parameters = json!({"weights": weights, "mixed": 1, "bits": 40});
+    let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), None));
+    let table = crowd(DIM, pairs + 100, 5);
+    let release = seeded(&mechanism, &table, 7);
+    // Who holds the release finds out which record became which, by the view or by what she knows: here by the key.
+    let view = release.key.view(&table).unwrap();
+    let (known, private) = (table.records().slice(s![..pairs, ..]), table.records().slice(s![pairs.., ..]));
+    let learned = Inversion::linear(view.records().slice(s![..pairs, ..]), known).unwrap();
+    let recovered = learned.recover(view.records().slice(s![pairs.., ..]));
+    Inversion::fraction_within(recovered.view(), private, 0.01)
+}
+
+#[test]
+fn an_unmixed_linear_release_falls_with_as_many_pairs_as_there_are_columns_and_one() {
+    for weights in ["uniform", "gaussian", "inverse-uniform"] {
+        assert_eq!(recovered_of(weights, DIM + 1), 1.0, "{weights}");
+        assert_eq!(recovered_of(weights, DIM / 2), 0.0, "{weights}");
+    }
+}
+
+/// Public parts and their transformed mixtures, as Corollary 1 has it: the adversary knows which public record is in which sample.
+fn attempt(mechanism: &scumble_core::Designed, samples: usize, seed: u64) -> f64 {
+    let (public, private) = (crowd(DIM, samples, 2 * seed), crowd(DIM, samples + 1, 2 * seed + 1));
+    let mixed = (public.records() + &private.records().slice(s![..samples, ..])) / 2.0;
+    let release = seeded(mechanism, &private.select(&(0..samples).collect::<Vec<_>>()).unwrap(), seed);
+    let as_table = |records: Array2<f64>| {
+        let target = private.select(&(0..records.nrows()).collect::<Vec<_>>()).unwrap().target().clone();
+        Table::new(private.columns().to_vec(), records, target).unwrap()
+    };
+    let released = release.key.view(&as_table(mixed)).unwrap();
+    let learned = Inversion::linear(released.records().view(), (public.records() / 2.0).view()).unwrap();
+    // One more sample, of which she knows nothing but what was released.
+    let unknown = private.records().slice(s![samples.., ..]).to_owned();
+    let seen = release.key.view(&as_table(unknown.clone())).unwrap();
+    // Private halves are noise to her, of as much variance: what she learns is the half of a mixture that is public.
+    let recovered = learned.recover(seen.records().view()) * 2.0;
+    Inversion::distances(recovered.view(), unknown.view())[0]
+}
+
+#[test]
+fn within_its_budget_no_sample_is_recovered_and_far_beyond_nearly_all_are_nearly() {
+    let parameters = json!({"bits": 4, "error": 1e-4, "confidence_gap": 0.2, "most_condition": 1e6});
+    let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), Some(crowd(DIM, 40, 3))));
+    let release = fresh(&mechanism, &crowd(DIM, 2, 4));
+    let claims = &release.guarantee.claims;
+    let pac = claims.iter().find_map(|claim| match claim.notion {
+        Notion::PacResistance(pac) => Some(pac),
+        _ => None,
+    });
+    let pac = pac.unwrap();
+    assert!(pac.spent == 2.0 && pac.budget >= 2.0, "{pac:?}");
+    let mut seeds = 0;
+    let mut attempted = |_: &mut scumble_core::Stream| {
+        seeds += 1;
+        Ok(attempt(&mechanism, 2, seeds))
+    };
+    let found = recovery("dauntless-mix", &pac, 200, &mut attempted, Effort::quick()).unwrap();
+    assert_eq!(found.verdict, Verdict::Holds, "{found}");
+    assert!(found.lower_bound.unwrap() < 0.05);
+
+    // With bits enough and samples by the thousand the public halves alone give the transformation away.
+    let parameters = json!({"bits": 40, "weights": "uniform"});
+    let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), Some(crowd(DIM, 40, 3))));
+    let near = (1..=20).filter(|seed| attempt(&mechanism, 20_000, *seed) < 0.1).count();
+    assert!(near >= 18, "{near} of 20");
+}
+
+/// A claim of a budget that was spent ten thousand times over is none, and the audit says so.
+#[test]
+fn a_spent_budget_is_no_promise_to_break() {
+    let pac = PacResistance { error: 10.0, confidence_gap: 0.1, budget: 2.0, spent: 20_000.0 };
+    let found = recovery("dauntless-mix", &pac, 20, |_| Ok(0.0), Effort::quick()).unwrap();
+    assert_eq!(found.verdict, Verdict::NothingClaimed);
+}
+
+/// Of 300 further records, the share that an adversary with 2,000 pairs finds within 0.3, by least squares and by a network, where what is
+/// below zero leaves as zero; and how far she is from a record on average. Of a mixture she knows the half that is public.
+fn bent(is_mixed: bool) -> [(f64, f64); 2] {
+    let dim = 4;
+    let parameters =
+        json!({"weights": "gaussian", "layers": [8], "activation": "relu", "mixed": 1, "bits": 40});
+    let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(dim, 2), None));
+    let release = seeded(&mechanism, &crowd(dim, 1, 1), 7);
+    let (known, hidden) = (crowd(dim, 2_000, 2), crowd(dim, 2_000, 3));
+    let (made_of, own) = match is_mixed {
+        true => ((known.records() + hidden.records()) / 2.0, known.records() / 2.0),
+        false => (known.records().clone(), known.records().clone()),
+    };
+    let mixtures = Table::new(known.columns().to_vec(), made_of, known.target().clone()).unwrap();
+    let released = release.key.view(&mixtures).unwrap();
+    let unknown = crowd(dim, 300, 4);
+    let seen = release.key.view(&unknown).unwrap();
+    let network = ClassifierParams::default().hidden(vec![64, 64]).epochs(60).seed(1);
+    let scale = if is_mixed { 2.0 } else { 1.0 };
+    let learned = [
+        Inversion::linear(released.records().view(), own.view()),
+        Inversion::network(released.records().view(), own.view(), network),
+    ];
+    learned.map(|learned| {
+        let recovered = learned.unwrap().recover(seen.records().view()) * scale;
+        let truth = unknown.records().view();
+        let distances = Inversion::distances(recovered.view(), truth);
+        (Inversion::fraction_within(recovered.view(), truth, 0.3), distances.mean().unwrap())
+    })
+}
+
+/// The attack of Section A.4. All draws are seeded.
+#[test]
+fn a_network_undoes_what_a_linear_map_does_not_and_mixing_impedes_both() {
+    let [[linear, network], [mixed_linear, mixed_network]] = [bent(false), bent(true)];
+    assert!(network.0 > 2.0 * linear.0, "{network:?} by a network, {linear:?} by least squares");
+    assert!(network.1 < 0.65 * linear.1, "{network:?} by a network, {linear:?} by least squares");
+    assert!(mixed_network.0 < 0.5 * network.0, "{mixed_network:?} mixed, {network:?} not");
+    assert!(mixed_linear.1 > linear.1, "{mixed_linear:?} mixed, {linear:?} not");
+}

@@ -1,0 +1,123 @@
+//! Linear designs where the answer is known.
+
+use ndarray::{Array1, Array2, array};
+use scumble_core::{
+    Brief, Budget, Domain, Error, LocalMechanism, Plugin, RecordDomain, Table, Target, TargetDomain, Task,
+    Volunteers,
+};
+use scumble_kkt::Waterfilling;
+use scumble_latent::LatentLaplace;
+use scumble_task_aware::{TASK_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
+use serde_json::json;
+
+/// Records on the axes of four dimensions, two from the middle of a wide box, with mean zero and covariance one.
+fn on_the_axes() -> Array2<f64> {
+    Array2::from_shape_fn((8, 4), |(row, column)| match row {
+        _ if row % 4 != column => 0.0,
+        _ => {
+            if row < 4 {
+                2.0
+            } else {
+                -2.0
+            }
+        }
+    })
+}
+
+fn brief(records: &Array2<f64>, k: Array2<f64>, epsilon: f64) -> Brief {
+    let d = records.ncols();
+    let columns: Vec<String> = (1..=d).map(|at| format!("x{at}")).collect();
+    let features = Domain::product(vec![Domain::interval(-2.0, 2.0).unwrap(); d]).unwrap();
+    let domain = RecordDomain::new(columns.clone(), features, TargetDomain::None).unwrap();
+    let mut brief = Brief::new(domain, Budget::new(epsilon, 0.0).unwrap());
+    brief.volunteers = Volunteers::Consented(Table::new(columns, records.clone(), Target::None).unwrap());
+    brief.task = Task::Linear(k);
+    brief
+}
+
+fn designed(plugin: &Plugin, parameters: serde_json::Value, brief: &Brief) -> LatentLaplace {
+    let design = plugin.design(&parameters, brief).unwrap();
+    design.mechanism().downcast_ref::<LatentLaplace>().unwrap().clone()
+}
+
+fn loss(mechanism: &LatentLaplace, records: &Array2<f64>, k: &Array2<f64>) -> f64 {
+    mechanism.linear_loss(k.view(), records.view()).unwrap().unwrap()
+}
+
+/// Theorem 1: between the losses of the largest centred ball within the records' hull, and of the smallest around it.
+#[test]
+fn the_loss_lies_between_the_bounds_of_theorem_1() {
+    let records = on_the_axes();
+    let eigenvalues = [4.0, 2.0, 1.0, 0.5];
+    let k = Array2::from_diag(&Array1::from(eigenvalues.map(f64::sqrt).to_vec()));
+    for epsilon in [1.0, 4.0, 16.0, 64.0] {
+        let mechanism = designed(&TASK_AWARE_LINEAR, json!({}), &brief(&records, k.clone(), epsilon));
+        let at =
+            |radius: f64| Waterfilling::new(&eigenvalues, 8.0 * (radius / epsilon).powi(2)).unwrap().loss();
+        let found = loss(&mechanism, &records, &k);
+        // On a lattice the noise is larger by some 10⁻⁹.
+        assert!(
+            at(1.0) <= found && found <= at(2.0) * (1.0 + 1e-8),
+            "ε = {epsilon}: {} <= {found} <= {}",
+            at(1.0),
+            at(2.0)
+        );
+    }
+}
+
+/// ERRATA.md, T4: what does not vary is told without a release, and what varies together is told once.
+#[test]
+fn constant_and_collinear_columns_cost_nothing() {
+    let plain = Array2::from_shape_fn((20, 1), |(row, _)| (row as f64 / 9.5 - 1.0) * 2.0);
+    let with_others = Array2::from_shape_fn((20, 3), |(row, column)| match column {
+        0 => plain[[row, 0]],
+        1 => 0.5 * plain[[row, 0]],
+        _ => 0.25,
+    });
+    for plugin in [TASK_AWARE_LINEAR, TASK_AWARE_CLIPPED] {
+        let alone = designed(&plugin, json!({}), &brief(&plain, array![[1.0]], 2.0));
+        let beside = designed(&plugin, json!({}), &brief(&with_others, array![[1.0, 0.0, 0.0]], 2.0));
+        assert_eq!(beside.latent_dim(), 1);
+        let losses =
+            [loss(&alone, &plain, &array![[1.0]]), loss(&beside, &with_others, &array![[1.0, 0.0, 0.0]])];
+        assert!((losses[0] / losses[1] - 1.0).abs() < 1e-6, "{}: {losses:?}", plugin.name);
+        let estimate = beside.decode(beside.encode(&[1.0, 0.5, 0.25]).unwrap()).unwrap();
+        assert!((estimate[2] - 0.25).abs() < 1e-9, "{estimate:?}");
+    }
+}
+
+#[test]
+fn fewer_records_than_columns_have_a_design() {
+    let records = array![[0.5, -1.0, 0.0, 1.0], [1.0, 0.25, -0.5, 0.0], [-1.0, 0.5, 0.75, -0.25]];
+    let k = Array2::eye(4);
+    for plugin in [TASK_AWARE_LINEAR, TASK_AWARE_CLIPPED, TASK_AGNOSTIC] {
+        let mechanism = designed(&plugin, json!({}), &brief(&records, k.clone(), 1e6));
+        assert!(mechanism.latent_dim() <= 4);
+        assert!(loss(&mechanism, &records, &k) < 1e-6, "{}", plugin.name);
+    }
+}
+
+#[test]
+fn a_task_that_ignores_what_varies_needs_no_release() {
+    let mut records = on_the_axes();
+    records.column_mut(0).fill(1.0);
+    for k in [Array2::zeros((2, 4)), array![[1.0, 0.0, 0.0, 0.0]]] {
+        for plugin in [TASK_AWARE_LINEAR, TASK_AWARE_CLIPPED] {
+            let refused = plugin.design(&json!({}), &brief(&records, k.clone(), 1.0));
+            let Err(Error::NotApplicable { reason, .. }) = refused else { panic!("{refused:?}") };
+            assert!(reason.contains("ignores every column"), "{reason}");
+        }
+    }
+}
+
+/// Beyond twelve latents there is a box or a ball, and volunteers still need not be moved.
+#[test]
+fn many_latents_have_a_box_or_a_ball() {
+    let records =
+        Array2::from_shape_fn((60, 16), |(row, column)| ((row * 7 + column * 13) % 29) as f64 / 14.5 - 1.0);
+    let mechanism =
+        designed(&TASK_AGNOSTIC, json!({"sensitivity": "empirical"}), &brief(&records, Array2::eye(16), 1e5));
+    assert_eq!(mechanism.latent_dim(), 16);
+    assert!(mechanism.l1_sensitivity() < 32.0, "{}", mechanism.l1_sensitivity());
+    assert!(loss(&mechanism, &records, &Array2::eye(16)) < 1e-4);
+}

@@ -1,0 +1,181 @@
+//! Mechanisms of a curator, attacked by releases of tables: a noisy mean, and noise that records share.
+
+use ndarray::{Array2, array};
+use scumble_adversary::{Effort, Finding, Measure, Verdict, audit};
+use scumble_core::{
+    CentralDp, Claim, CramerRao, CuratorMechanism, Designed, Domain, Guarantee, Key, Law, Neighbours, Noise,
+    Notion, Randomness, RecordDomain, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
+};
+use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
+use serde::{Deserialize, Serialize};
+
+const STEPS: f64 = (1u64 << 20) as f64;
+
+/// One number a record, in [0, 1].
+fn people() -> RecordDomain {
+    RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap()
+}
+
+fn table() -> Table {
+    let records = array![[0.1], [0.5], [0.9], [0.3], [0.6], [0.2]];
+    Table::new(vec!["x".into()], records, Target::None).unwrap()
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct NoKey {}
+
+#[typetag::serde(name = "curators-test-key")]
+impl SecretKey for NoKey {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        Ok(clean.clone())
+    }
+}
+
+/// As it is released, with noise that the records share.
+fn release(mechanism: &Designed, records: Array2<f64>) -> Result<Release> {
+    let table = Table::new(vec!["x".into()], records, Target::None)?;
+    Ok(Release {
+        key: Key::secret(NoKey {}, &table),
+        table,
+        guarantee: mechanism.guarantee(),
+        noise: Noise { features: vec![Law::Shared { width: 1 }], target: Law::Exact { width: 0 } },
+    })
+}
+
+/// The sum of all records with Laplace noise, as a table of one row.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct NoisySum {
+    domain: RecordDomain,
+    /// The scale of the noise.
+    scale: f64,
+    neighbours: Neighbours,
+    /// One row for each record, as if their number were public.
+    row_each: bool,
+}
+
+#[typetag::serde(name = "curators-test-sum")]
+impl CuratorMechanism for NoisySum {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::CentralDp(CentralDp::new(1.0, 0.0, self.neighbours)),
+                protects: Unit::Record,
+                theorem: "the Laplace mechanism".into(),
+            }],
+            ..Guarantee::default()
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let law = DiscreteLaplace::new(Rational::floor_of(self.scale * STEPS)?)?;
+        let sum: f64 = table.records().iter().map(|x| (x.clamp(0.0, 1.0) * STEPS).round()).sum();
+        let noisy = (sum + law.sample(&mut randomness.streams().stream(0)) as f64) / STEPS;
+        let rows = if self.row_each { table.len() } else { 1 };
+        release(&Designed::curator(self.clone()), Array2::from_elem((rows, 1), noisy))
+    }
+}
+
+fn attack(mechanism: &Designed) -> Finding {
+    let effort = Effort { samples: 400_000, ..Effort::quick() };
+    audit("curator", mechanism, Some(&table()), effort).unwrap().remove(0)
+}
+
+#[test]
+fn a_noisy_sum_keeps_its_claim_and_its_broken_twins_are_caught() {
+    for neighbours in [Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne] {
+        let of = |scale, row_each| {
+            attack(&Designed::curator(NoisySum { domain: people(), scale, neighbours, row_each }.clone()))
+        };
+        let honest = of(1.0, false);
+        assert_eq!(honest.verdict, Verdict::Holds, "{honest}");
+        assert!(honest.lower_bound.unwrap() > 0.75, "{honest}");
+        for scale in [0.5f64.sqrt(), 0.8] {
+            let finding = of(scale, false);
+            assert_eq!(finding.verdict, Verdict::Broken, "noise of scale {scale} passed: {finding}");
+        }
+        // How many rows there are tells who came or went, and nothing of who was replaced.
+        let tells = neighbours == Neighbours::AddOrRemoveOne;
+        assert_eq!(of(1.0, true).verdict == Verdict::Broken, tells);
+    }
+}
+
+/// Gaussian noise of variance `variance` whose sum over the records, weighted by `weights`, is zero: as noise that leaves a support
+/// vector machine alone (ERRATA.md, F8).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct SharedNoise {
+    domain: RecordDomain,
+    weights: Vec<f64>,
+    variance: f64,
+    /// What is claimed of it.
+    claimed: f64,
+}
+
+#[typetag::serde(name = "curators-test-shared")]
+impl CuratorMechanism for SharedNoise {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let information = [("x".to_owned(), 1.0 / self.claimed)].into();
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::CramerRao(CramerRao { information, joint: None }),
+                protects: Unit::Record,
+                theorem: "Cramér and Rao".into(),
+            }],
+            ..Guarantee::default()
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let law = DiscreteGaussian::new(Rational::floor_of(self.variance.sqrt() * STEPS)?)?;
+        let mut stream = randomness.streams().stream(0);
+        let drawn: Vec<f64> = (0..table.len()).map(|_| law.sample(&mut stream) as f64 / STEPS).collect();
+        let dot = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
+        let along = dot(&drawn, &self.weights) / dot(&self.weights, &self.weights);
+        let noisy =
+            (0..table.len()).map(|row| table.records()[[row, 0]] + drawn[row] - along * self.weights[row]);
+        release(
+            &Designed::curator(self.clone()),
+            Array2::from_shape_vec((table.len(), 1), noisy.collect()).unwrap(),
+        )
+    }
+}
+
+fn shared(variance: f64, claimed: f64) -> Finding {
+    let weights = vec![1.0, -2.0, 0.5, 1.0, 0.7, -0.2];
+    attack(&Designed::curator(SharedNoise { domain: people(), weights, variance, claimed }.clone()))
+}
+
+/// The least that is left of a variance of 0.04 along the weights: that of the second record.
+const LEFT: f64 = 0.04 * (1.0 - 4.0 / (1.0 + 4.0 + 0.25 + 1.0 + 0.49 + 0.04));
+
+#[test]
+fn a_cramer_rao_claim_holds_for_who_knows_nothing_and_the_finding_says_what_others_reach() {
+    let finding = shared(0.04, LEFT);
+    assert_eq!((finding.verdict, finding.measure), (Verdict::Holds, Measure::Precision), "{finding}");
+    // The adversary's bound is near: the claim is not far too small.
+    assert!(finding.lower_bound.unwrap() > 0.75 * finding.claimed.unwrap(), "{finding}");
+    // Somebody who knows the other records knows their noise, and so this one's.
+    assert!(finding.because.contains("who knows the other records to about 0.0000"), "{finding}");
+}
+
+#[test]
+fn a_cramer_rao_claim_beyond_the_noise_is_caught() {
+    for (variance, claimed) in [(0.02, LEFT), (0.04, 1.3 * LEFT)] {
+        let finding = shared(variance, claimed);
+        assert_eq!(finding.verdict, Verdict::Broken, "{finding}");
+    }
+}
+
+#[test]
+fn a_bound_beyond_the_domain_is_called_vacuous() {
+    let finding = shared(9.0, 0.3);
+    assert!(finding.because.contains("it is vacuous"), "{finding}");
+    assert!(!shared(0.04, LEFT).because.contains("vacuous"));
+}

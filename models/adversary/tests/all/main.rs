@@ -1,0 +1,5 @@
+//! All tests of the crate that use it from outside, in one executable.
+
+mod alike;
+mod canary;
+mod curators;

@@ -1,0 +1,46 @@
+//! Scores of classes, and the probabilities that they give.
+
+use ndarray::{Array1, Array2};
+
+/// A layer of scores, one a class.
+#[derive(Debug, Clone)]
+pub(crate) struct Layer {
+    /// d × K.
+    pub(crate) weights: Array2<f64>,
+    /// K values.
+    pub(crate) intercepts: Array1<f64>,
+    /// K values, ascending.
+    pub(crate) classes: Vec<usize>,
+}
+
+impl Layer {
+    pub(crate) fn zeros(width: usize, classes: usize) -> Self {
+        Self {
+            weights: Array2::zeros((width, classes)),
+            intercepts: Array1::zeros(classes),
+            classes: (0..classes).collect(),
+        }
+    }
+
+    /// The same scores among classes 0 to K − 1, of which some were not seen.
+    pub(crate) fn among(&self, classes: usize) -> Self {
+        let mut all = Self::zeros(self.weights.nrows(), classes);
+        for (at, &class) in self.classes.iter().enumerate() {
+            all.weights.column_mut(class).assign(&self.weights.column(at));
+            all.intercepts[class] = self.intercepts[at];
+        }
+        all
+    }
+
+    /// P(class | record) (n × K) of standardised records (n × d).
+    pub(crate) fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
+        let mut scores = records.dot(&self.weights) + &self.intercepts;
+        for mut row in scores.outer_iter_mut() {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.mapv_inplace(|score| (score - largest).exp());
+            let sum = row.sum();
+            row.mapv_inplace(|part| part / sum);
+        }
+        scores
+    }
+}

@@ -1,0 +1,35 @@
+//! What comes out of a network.
+
+use crate::{Network, Pass, Real, Result};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+
+/// How many records are predicted at a time.
+pub(crate) const AT_A_TIME: usize = 1024;
+
+impl<T: Real> Network<T> {
+    /// What comes out (n × outputs) where `records` (n × inputs) go in.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) for records of another width.
+    pub fn predict(&self, records: ArrayView2<T>) -> Result<Array2<T>> {
+        let mut outputs = Array2::zeros((records.nrows(), self.architecture().outputs()));
+        let mut pass = Pass::default();
+        let parts = records.axis_chunks_iter(Axis(0), AT_A_TIME);
+        for (records, mut output) in parts.zip(outputs.axis_chunks_iter_mut(Axis(0), AT_A_TIME)) {
+            output.assign(&self.forward(records, &mut pass)?);
+        }
+        Ok(outputs)
+    }
+
+    /// The largest output of each of `records` (n × inputs): the class that it stands for (n), counted from 0, the first of those
+    /// that are as large.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn classify(&self, records: ArrayView2<T>) -> Result<Array1<usize>> {
+        let largest = |row: ArrayView1<T>| {
+            (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
+        };
+        Ok(self.predict(records)?.outer_iter().map(largest).collect())
+    }
+}

@@ -1,0 +1,130 @@
+//! Records for training and for tests, and the same of some classes.
+
+use crate::{Result, RunOptions};
+use scumble_core::{RecordDomain, Stream, Table, Target, TargetDomain};
+use scumble_datasets::source;
+
+use rand::seq::SliceRandom;
+
+/// Records that were split.
+pub(super) struct Data {
+    pub domain: RecordDomain,
+    pub train: Table,
+    pub test: Table,
+}
+
+impl Data {
+    /// A data set as it was split by those who made it.
+    pub fn load(options: &RunOptions, name: &str) -> Result<Self> {
+        let data = source(name)?.load(options.folder)?;
+        let train = data.train_records.unwrap_or(data.table.len() * 4 / 5);
+        let [train, test] = [(0..train).collect::<Vec<_>>(), (train..data.table.len()).collect()]
+            .map(|rows| data.table.select(&rows));
+        Ok(Self { domain: data.domain, train: train?, test: test? })
+    }
+
+    /// The first records of a lot: so many for training, and so many for tests.
+    pub fn some(&self, [train, test]: [usize; 2], stream: &mut Stream) -> Result<Self> {
+        let first = |table: &Table, most: usize, stream: &mut Stream| {
+            let mut rows: Vec<usize> = (0..table.len()).collect();
+            rows.shuffle(stream);
+            rows.truncate(most);
+            table.select(&rows)
+        };
+        Ok(Self {
+            domain: self.domain.clone(),
+            train: first(&self.train, train, stream)?,
+            test: first(&self.test, test, stream)?,
+        })
+    }
+
+    /// The first `classes` alone: `each` records of every one for training, by lot, and all there are for tests.
+    pub fn of_classes(&self, classes: usize, each: usize, stream: &mut Stream) -> Result<Self> {
+        let of = |table: &Table, class: usize| -> Vec<usize> {
+            classes_of(table)
+                .iter()
+                .enumerate()
+                .filter(|(_, found)| **found == class)
+                .map(|(row, _)| row)
+                .collect()
+        };
+        let mut train = vec![];
+        for class in 0..classes {
+            let mut rows = of(&self.train, class);
+            rows.shuffle(stream);
+            train.extend(rows.into_iter().take(each));
+        }
+        train.shuffle(stream);
+        let test: Vec<usize> = (0..classes).flat_map(|class| of(&self.test, class)).collect();
+        let TargetDomain::Class { levels } = self.domain.target() else {
+            return Ok(Self {
+                domain: self.domain.clone(),
+                train: self.train.clone(),
+                test: self.test.clone(),
+            });
+        };
+        let target = TargetDomain::Class { levels: levels.iter().take(classes).cloned().collect() };
+        let domain =
+            RecordDomain::new(self.domain.columns().to_vec(), self.domain.features().clone(), target)?;
+        Ok(Self { domain, train: self.train.select(&train)?, test: self.test.select(&test)? })
+    }
+
+    /// Two parts of the training records: the first is this share of them, by lot.
+    pub fn parted(&self, share: f64, stream: &mut Stream) -> Result<[Table; 2]> {
+        let mut rows: Vec<usize> = (0..self.train.len()).collect();
+        rows.shuffle(stream);
+        let second = rows.split_off((share * rows.len() as f64) as usize);
+        Ok([self.train.select(&rows)?, self.train.select(&second)?])
+    }
+}
+
+/// The classes of a table that has some; none else.
+pub(super) fn classes_of(table: &Table) -> Vec<usize> {
+    match table.target() {
+        Target::Class(classes) => classes.to_vec(),
+        _ => vec![],
+    }
+}
+
+#[cfg(test)]
+pub(super) mod made_up {
+    use super::*;
+    use ndarray::{Array1, Array2};
+    use rand::Rng;
+    use scumble_core::{Domain, Randomness};
+
+    impl Data {
+        /// Records of so many numbers in [0, 1], spread by a seed around one corner a class, of which one in ten is for tests.
+        pub fn made_up(n: usize, dim: usize, classes: usize) -> Self {
+            let mut stream = Randomness::seeded(1).streams().stream(0);
+            let columns: Vec<String> = (1..=dim).map(|column| format!("x{column}")).collect();
+            let records = Array2::from_shape_fn((n, dim), |(row, column)| {
+                let corner = if (row % classes + column).is_multiple_of(classes) { 0.7 } else { 0.3 };
+                corner + stream.gen_range(-0.3..0.3)
+            });
+            let levels = (0..classes).map(|class| class.to_string()).collect();
+            let domain =
+                RecordDomain::new(columns.clone(), Domain::unit_box(dim), TargetDomain::Class { levels })
+                    .unwrap();
+            let labels = Target::Class(Array1::from_shape_fn(n, |row| row % classes));
+            let table = Table::new(columns, records, labels).unwrap();
+            let part = |rows: std::ops::Range<usize>| table.select(&rows.collect::<Vec<_>>()).unwrap();
+            Self { domain, train: part(0..n * 9 / 10), test: part(n * 9 / 10..n) }
+        }
+    }
+
+    #[test]
+    fn parts_share_no_record_and_classes_are_as_many_as_were_asked_for() {
+        let data = Data::made_up(200, 3, 4);
+        let mut stream = Randomness::seeded(2).streams().stream(0);
+        let [one, other] = data.parted(0.25, &mut stream).unwrap();
+        assert_eq!((one.len(), other.len(), data.test.len()), (45, 135, 20));
+        let bits = |table: &Table| -> Vec<Vec<u64>> {
+            table.records().outer_iter().map(|row| row.iter().map(|x| x.to_bits()).collect()).collect()
+        };
+        assert!(bits(&one).iter().all(|row| !bits(&other).contains(row)));
+        let few = data.of_classes(2, 10, &mut stream).unwrap();
+        assert_eq!((few.train.len(), few.test.len()), (20, 10));
+        assert!(classes_of(&few.train).iter().chain(&classes_of(&few.test)).all(|class| *class < 2));
+    }
+}

@@ -1,0 +1,116 @@
+//! Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security (Xiao and Devadas), Appendix A.
+
+mod adult;
+mod data;
+mod mixing;
+mod recovery;
+mod secrecy;
+
+use super::report::{Agreement, Finding};
+use super::trials::Mean;
+use super::{CurvePoint, Layer, Marks, Panel, Picture, Reproduction, Scale};
+use ndarray::Array1;
+use scumble_core::Target;
+
+const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security";
+
+/// Sorted by name.
+pub(super) const RESULTS: [Reproduction; 5] = [
+    Reproduction {
+        name: "dauntless/adult",
+        about: "incomes (Adult) by ridge regression, on records and on the identity matrix that leaves of them",
+        paper: PAPER,
+        run: adult::adult,
+    },
+    Reproduction {
+        name: "dauntless/figures-2-to-7",
+        about: "private images (MNIST, CIFAR-10) recovered by an adversary who knows the public part of each mixture",
+        paper: PAPER,
+        run: recovery::figures_2_to_7,
+    },
+    Reproduction {
+        name: "dauntless/table-1",
+        about: "handwritten digits (MNIST), two to ten of them, by a network on images and on the identity matrix",
+        paper: PAPER,
+        run: secrecy::table_1,
+    },
+    Reproduction {
+        name: "dauntless/table-2",
+        about: "handwritten digits (MNIST), mixed and transformed: accuracy of a network of what leaves",
+        paper: PAPER,
+        run: mixing::table_2,
+    },
+    Reproduction {
+        name: "dauntless/table-3",
+        about: "small photographs (CIFAR-10), mixed and transformed: accuracy of a network of what leaves",
+        paper: PAPER,
+        run: mixing::table_3,
+    },
+];
+
+/// How results of this paper are repeated: as often as its third table is, or twice in the quick form.
+fn trials(options: &super::RunOptions) -> usize {
+    options.trials.unwrap_or(if options.quick { 2 } else { 3 })
+}
+
+/// How often classes were found, as a share.
+fn accuracy(found: &Target, truth: &Target) -> f64 {
+    match (found, truth) {
+        (Target::Class(found), Target::Class(truth)) => share_alike(found, truth),
+        _ => f64::NAN,
+    }
+}
+
+fn share_alike(found: &Array1<usize>, truth: &Array1<usize>) -> f64 {
+    let alike = found.iter().zip(truth).filter(|(found, truth)| found == truth).count();
+    alike as f64 / truth.len().max(1) as f64
+}
+
+/// Shares as a percentage, with their standard deviation.
+fn percent(shares: &[f64]) -> String {
+    let Mean { value, error } = Mean::of(shares);
+    format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error * (shares.len() as f64).sqrt())
+}
+
+/// A mean accuracy beside a printed one, in percent, which it reaches within so many points or exceeds.
+fn beside(what: String, printed: f64, within: f64, shares: &[f64], why: String) -> Finding {
+    let value = 100.0 * Mean::of(shares).value;
+    Finding {
+        what,
+        paper: format!("{printed:.1} %"),
+        ours: format!("{} %", percent(shares)),
+        value: Some(value),
+        verdict: match value - printed {
+            more if more > within => Agreement::Better,
+            less if less < -within => Agreement::Differs,
+            _ => Agreement::Reproduced,
+        },
+        why,
+    }
+}
+
+/// A point of a curve: a mean in percent, with its standard error.
+fn point(x: f64, shares: &[f64]) -> CurvePoint {
+    let Mean { value, error } = Mean::of(shares);
+    CurvePoint { x, y: 100.0 * value, error: 100.0 * error }
+}
+
+/// Accuracies in percent as curves, each with its name.
+fn chart(
+    title: &str,
+    panel: &str,
+    across: &str,
+    curves: impl IntoIterator<Item = (String, Vec<CurvePoint>)>,
+) -> Picture {
+    let layers = curves.into_iter().enumerate();
+    let layers = layers.map(|(look, (name, points))| Layer { name, look, marks: Marks::Curve(points) });
+    Picture {
+        title: title.into(),
+        panels: vec![Panel {
+            title: panel.into(),
+            across: Scale::linear(across),
+            up: Scale::linear("accuracy, %"),
+            layers: layers.collect(),
+        }],
+    }
+}

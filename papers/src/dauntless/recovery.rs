@@ -1,0 +1,391 @@
+//! Figures 2 to 7: an adversary who knows the public part of each mixture learns the way back.
+
+use super::data::{Data, classes_of};
+use super::{percent, trials};
+use crate::picture::shades;
+use crate::report::{Agreement, Evidence, Finding, Grid};
+use crate::trials::Mean;
+use crate::{Error, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use scumble_adversary::{Inversion, Pairs};
+use scumble_core::{Brief, Budget, Key, Randomness, RecordDomain, Stream, Table};
+
+use ndarray::{Array2, Axis};
+use rand::Rng;
+use rand::seq::index::sample;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Who is public.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Public {
+    /// This share of the records, by lot.
+    Share(f64),
+    /// All digits but 1 to 5.
+    OtherDigits,
+}
+
+/// A figure: its data, what is known, the samples and the parts of each, and what the paper says of it.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    figure: u8,
+    data: &'static str,
+    public: Public,
+    samples: usize,
+    parts: usize,
+    printed: &'static str,
+}
+
+const CASES: [Case; 6] = [
+    Case {
+        figure: 2,
+        data: "mnist",
+        public: Public::OtherDigits,
+        samples: 180_000,
+        parts: 2,
+        printed: "essentially fails",
+    },
+    Case {
+        figure: 3,
+        data: "mnist",
+        public: Public::Share(0.5),
+        samples: 180_000,
+        parts: 2,
+        printed: "about 70 % well-approximated",
+    },
+    Case {
+        figure: 4,
+        data: "mnist",
+        public: Public::Share(0.25),
+        samples: 180_000,
+        parts: 2,
+        printed: "impeded significantly",
+    },
+    Case {
+        figure: 5,
+        data: "mnist",
+        public: Public::Share(0.5),
+        samples: 60_000,
+        parts: 2,
+        printed: "more difficult",
+    },
+    Case {
+        figure: 6,
+        data: "mnist",
+        public: Public::Share(0.5),
+        samples: 60_000,
+        parts: 4,
+        printed: "more difficult still",
+    },
+    Case {
+        figure: 7,
+        data: "cifar10",
+        public: Public::Share(0.5),
+        samples: 200_000,
+        parts: 2,
+        printed: "much harder",
+    },
+];
+
+/// Images whose recovery is counted, and those that are shown.
+const COUNTED: usize = 500;
+const SHOWN: usize = 10;
+
+/// Mixtures that are made before their sums are taken: 200,000 images of 3072 values do not stay in memory.
+const AT_ONCE: usize = 25_000;
+
+/// An image is recovered within this share of its distance from the mean of what is public.
+const WITHIN: f64 = 0.5;
+
+/// What an adversary came to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Recovered {
+    /// The share of private images that she recovered.
+    share: f64,
+    /// The median distance of what she recovered, as a share of that from the mean.
+    distance: f64,
+    private: Vec<String>,
+    recovered: Vec<String>,
+}
+
+pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    let trials = trials(options);
+    let cases: Vec<Case> = CASES.into_iter().filter(|case| !options.quick || case.data == "mnist").collect();
+    (options.on_start)((cases.len() * trials) as u64);
+    let (mut findings, mut rows, mut panels) = (vec![], vec![], vec![]);
+    let mut store = None;
+    for of in ["mnist", "cifar10"] {
+        let own: Vec<&Case> = cases.iter().filter(|case| case.data == of).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let data = Data::load(options, of)?;
+        if store.is_none() {
+            store = options.finished(name)?;
+        }
+        for case in own {
+            let samples = if options.quick { case.samples / 30 } else { case.samples };
+            let found: Vec<Recovered> = (0..trials)
+                .map(|trial| {
+                    let words = json!({"of": name, "figure": case.figure, "samples": samples, "trial": trial, "seed": options.seed});
+                    let found = options.once(&store, &words, || attacked(options, name, &data, case, samples, trial))?;
+                    (options.on_step)();
+                    Ok::<_, Error>(found)
+                })
+                .collect::<Result<_>>()?;
+            let shares: Vec<f64> = found.iter().map(|found| found.share).collect();
+            let distance = Mean::of(&found.iter().map(|found| found.distance).collect::<Vec<_>>()).value;
+            findings.push(finding(case, samples, &shares, distance));
+            rows.push(vec![
+                case.figure.to_string(),
+                of.into(),
+                known(case),
+                format!("{samples}, {} mixed", case.parts),
+                percent(&shares),
+                format!("{distance:.3}"),
+            ]);
+            if let (Some(first), "mnist") = (found.first(), of) {
+                let strips = [("private", &first.private), ("recovered", &first.recovered)];
+                panels.push(Panel {
+                    title: format!(
+                        "Figure {}: {}, {samples} samples, {} mixed",
+                        case.figure,
+                        known(case),
+                        case.parts
+                    ),
+                    across: Scale::linear(""),
+                    up: Scale::linear(""),
+                    layers: strips
+                        .into_iter()
+                        .enumerate()
+                        .map(|(look, (name, images))| Layer {
+                            name: name.into(),
+                            look,
+                            marks: Marks::Images { width: 28, images: images.clone() },
+                        })
+                        .collect(),
+                });
+            }
+        }
+    }
+    Ok(Evidence {
+        trials,
+        findings,
+        grids: vec![Grid {
+            title: "Private images recovered".into(),
+            header: ["figure", "data", "known", "samples", "recovered, %", "median distance"].map(str::to_owned).to_vec(),
+            rows,
+        }],
+        notes: vec![
+            format!(
+                "The adversary has what leaves, and of each mixture its public part with its weights; she learns an affine map from the one to the other by \
+                 least squares, doubles what it says, for private parts weigh as much as public ones, and applies it to {COUNTED} private images that are \
+                 transformed alone. One counts as recovered within {WITHIN} of its distance from the mean of what is public; the median distance is in \
+                 that unit. One layer, approach 1, the identity for an activation."
+            ),
+            "The paper's adversary trains a network, and shows ten images. To a map that is linear least squares is the better attack: what those figures show \
+             is how little that network learned, and not how little can be."
+                .into(),
+        ],
+        picture: Picture { title: "Private images, and what is recovered of them (Figures 2 to 6)".into(), panels },
+    })
+}
+
+fn known(case: &Case) -> String {
+    match case.public {
+        Public::Share(share) => format!("{:.0} % of all images", 100.0 * share),
+        Public::OtherDigits => "the digits 6 to 9 and 0".into(),
+    }
+}
+
+fn finding(case: &Case, samples: usize, shares: &[f64], distance: f64) -> Finding {
+    let share = Mean::of(shares).value;
+    Finding {
+        what: format!(
+            "Figure {}: recovery where {} are known, {samples} samples, {} mixed",
+            case.figure,
+            known(case),
+            case.parts
+        ),
+        paper: case.printed.into(),
+        ours: format!("{} % recovered, at a median distance of {distance:.2}", percent(shares)),
+        value: Some(100.0 * share),
+        verdict: Agreement::of(match case.figure {
+            3 => share >= 0.6,
+            _ => share < 0.5,
+        }),
+        why: match case.figure {
+            3 => "more is recovered by least squares than by the paper's network, where anything is".into(),
+            _ if share >= 0.5 => "least squares recovers what the paper's network did not".into(),
+            _ => String::new(),
+        },
+    }
+}
+
+/// Releases, and learns the way back.
+fn attacked(
+    options: &RunOptions,
+    name: &str,
+    data: &Data,
+    case: &Case,
+    samples: usize,
+    trial: usize,
+) -> Result<Recovered> {
+    let mut randomness = options.randomness(name, &[u64::from(case.figure), trial as u64]);
+    let mut stream = randomness.streams().stream(0);
+    let [public, private] = parted(data, case.public, &mut stream)?;
+    let key = transformation(options, &data.domain, &private, &mut randomness)?;
+    let mut pairs = Pairs::default();
+    for from in (0..samples).step_by(AT_ONCE) {
+        let count = AT_ONCE.min(samples - from);
+        let (mixed, known) = mixtures(&public, &private, case.parts, count, &mut stream);
+        pairs.add(seen(&data.domain, &key, mixed)?.view(), known.view())?;
+    }
+    let learned = pairs.learn()?;
+    let alone = sample(&mut stream, private.len(), COUNTED.min(private.len())).into_vec();
+    let private = private.records().select(Axis(0), &alone);
+    let recovered = learned.recover(seen(&data.domain, &key, private.clone())?.view()) * 2.0;
+    let mean = public.records().mean_axis(Axis(0)).unwrap_or_default();
+    let from_mean = (&private - &mean).map_axis(Axis(1), |row| row.dot(&row).sqrt());
+    let mut shares: Vec<f64> = Inversion::distances(recovered.view(), private.view())
+        .iter()
+        .zip(&from_mean)
+        .map(|(distance, whole)| distance / whole)
+        .collect();
+    let share = shares.iter().filter(|share| **share <= WITHIN).count() as f64 / shares.len().max(1) as f64;
+    shares.sort_by(f64::total_cmp);
+    let shown = |records: &Array2<f64>| records.outer_iter().take(SHOWN).map(shades).collect();
+    Ok(Recovered {
+        share,
+        distance: shares.get(shares.len() / 2).copied().unwrap_or(f64::NAN),
+        private: shown(&private),
+        recovered: shown(&recovered),
+    })
+}
+
+/// The key to one layer, approach 1, that is drawn for a release.
+fn transformation(
+    options: &RunOptions,
+    domain: &RecordDomain,
+    private: &Table,
+    randomness: &mut Randomness,
+) -> Result<Key> {
+    let design = options.registry.get("dauntless-mix")?.design(
+        &json!({"mixed": 1, "samples": 1, "bits": 32, "weights": "inverse-uniform", "most_condition": 1.15e4}),
+        &Brief::new(domain.without_target(), Budget::pure(1.0)?),
+    )?;
+    // One record is released for its transformation, which then takes the mixtures of which the adversary knows parts.
+    let first = private.records().select(Axis(0), &[0]);
+    let first = Table::new(private.columns().to_vec(), first, scumble_core::Target::None)?;
+    Ok(design.mechanism().release(&first, randomness)?.key)
+}
+
+/// Those who are public, and those who are private.
+fn parted(data: &Data, public: Public, stream: &mut Stream) -> Result<[Table; 2]> {
+    match public {
+        Public::Share(share) => data.parted(share, stream),
+        Public::OtherDigits => {
+            let classes = classes_of(&data.train);
+            let (private, public): (Vec<usize>, Vec<usize>) =
+                (0..classes.len()).partition(|row| (1..=5).contains(&classes[*row]));
+            Ok([data.train.select(&public)?, data.train.select(&private)?])
+        }
+    }
+}
+
+/// Mixtures of as many public as private records by random weights (m × d), and the public part of each.
+fn mixtures(
+    public: &Table,
+    private: &Table,
+    parts: usize,
+    samples: usize,
+    stream: &mut Stream,
+) -> (Array2<f64>, Array2<f64>) {
+    let dim = public.columns().len();
+    let (mut mixed, mut known) = (Array2::zeros((samples, dim)), Array2::zeros((samples, dim)));
+    for (mut mixed, mut known) in mixed.outer_iter_mut().zip(known.outer_iter_mut()) {
+        let shares: Vec<f64> =
+            (0..parts).map(|_| -stream.gen_range(f64::MIN_POSITIVE..1.0f64).ln()).collect();
+        let sum: f64 = shares.iter().sum();
+        // The public parts first: what is mixed up to there is known.
+        for (at, share) in shares.iter().enumerate() {
+            let of = if at < parts / 2 { public } else { private };
+            mixed.scaled_add(share / sum, &of.records().row(stream.gen_range(0..of.len())));
+            if at + 1 == parts / 2 {
+                known.assign(&mixed);
+            }
+        }
+    }
+    (mixed, known)
+}
+
+/// Records as the owner of the key would release them.
+fn seen(domain: &RecordDomain, key: &Key, records: Array2<f64>) -> Result<Array2<f64>> {
+    let table = Table::new(domain.columns().to_vec(), records, scumble_core::Target::None)?;
+    Ok(key.view(&table)?.records().clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::Registry;
+    use std::path::Path;
+
+    const DIM: usize = 6;
+
+    fn recovered(samples: usize, parts: usize) -> Recovered {
+        let registry = Registry::installed().unwrap();
+        let options = RunOptions::new(&registry, Path::new(""));
+        let case =
+            Case { figure: 3, data: "made-up", public: Public::Share(0.5), samples, parts, printed: "" };
+        attacked(&options, "made-up", &Data::made_up(400, DIM, 2), &case, samples, 0).unwrap()
+    }
+
+    #[test]
+    fn an_unmixed_linear_release_is_recovered_whole_from_one_pair_more_than_there_are_columns() {
+        let registry = Registry::installed().unwrap();
+        let options = RunOptions::new(&registry, Path::new(""));
+        let data = Data::made_up(100, DIM, 2);
+        let mut randomness = options.randomness("made-up", &[]);
+        let key = transformation(&options, &data.domain, &data.train, &mut randomness).unwrap();
+        let private = data.test.records();
+        let share = |pairs: usize| {
+            let known = data.train.records().select(Axis(0), &(0..pairs).collect::<Vec<_>>());
+            let released = seen(&data.domain, &key, known.clone()).unwrap();
+            let learned = Inversion::linear(released.view(), known.view()).unwrap();
+            let found = learned.recover(seen(&data.domain, &key, private.clone()).unwrap().view());
+            Inversion::fraction_within(found.view(), private.view(), 1e-3)
+        };
+        assert_eq!((share(DIM + 1), share(DIM - 1)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn of_mixtures_more_is_recovered_from_many_than_from_a_handful() {
+        let [many, few] = [recovered(20_000, 2), recovered(DIM, 2)];
+        assert!(many.share > 0.9 && many.distance < 0.4, "{} at {}", many.share, many.distance);
+        assert!(few.share < 0.5 && few.distance > 0.6, "{} at {}", few.share, few.distance);
+        assert_eq!((many.private.len(), many.recovered[0].len()), (SHOWN, DIM));
+    }
+
+    /// Where private records are zero a mixture is what is known of it; where public ones are, that is nothing.
+    #[test]
+    fn what_is_known_of_a_mixture_is_its_public_part() {
+        let data = Data::made_up(40, DIM, 2);
+        let zero = Table::new(
+            data.train.columns().to_vec(),
+            data.train.records() * 0.0,
+            data.train.target().clone(),
+        );
+        let zero = zero.unwrap();
+        let mut stream = Randomness::seeded(1).streams().stream(0);
+        for parts in [2, 4] {
+            let (mixed, known) = mixtures(&data.train, &zero, parts, 50, &mut stream);
+            assert!((&mixed - &known).iter().all(|x| *x == 0.0) && mixed.iter().all(|x| *x > 0.0));
+            let (mixed, known) = mixtures(&zero, &data.train, parts, 50, &mut stream);
+            assert!(known.iter().all(|x| *x == 0.0) && mixed.iter().all(|x| *x > 0.0));
+            // The shares of a mixture add up to one.
+            let (mixed, _) = mixtures(&data.train, &data.train, parts, 50, &mut stream);
+            assert!(mixed.iter().all(|x| (0.0..=1.0).contains(x)));
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Table 1: digits by a network under perfect secrecy.
+
+use super::data::{Data, classes_of};
+use super::{beside, chart, percent, point, share_alike, trials};
+use crate::report::{Evidence, Grid};
+use crate::{CurvePoint, Result, RunOptions};
+use scumble_classifier::ClassifierParams;
+use scumble_dauntless::{Improvement, PerfectSecrecy};
+use scumble_neural::{Activation, Adam, Architecture, Embedding, Loss, Optimiser, Training};
+
+use linfa::traits::{Fit, Predict};
+use linfa::{Dataset, ParamGuard};
+use ndarray::Array1;
+use serde_json::json;
+
+/// Classes, with the accuracies that are printed: of a network on images, and under perfect secrecy.
+const PRINTED: [(usize, [f64; 2]); 5] =
+    [(2, [99.4, 98.3]), (4, [98.2, 94.8]), (6, [97.9, 90.1]), (8, [97.2, 85.6]), (10, [97.0, 82.2])];
+
+const HIDDEN: [usize; 3] = [300, 200, 100];
+
+/// How a network of the identity matrix is trained.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub(super) struct Effort {
+    /// Images of each class.
+    each: usize,
+    epochs: usize,
+    /// Of a network on images.
+    plain_epochs: usize,
+    learning_rate: f64,
+    /// Of the table, whose rows move once an epoch.
+    table_rate: f64,
+    /// Of the first weights, beside what suits a layer.
+    start: f32,
+}
+
+fn effort(options: &RunOptions) -> Effort {
+    match options.quick {
+        true => Effort {
+            each: 300,
+            epochs: 20,
+            plain_epochs: 10,
+            learning_rate: 0.001,
+            table_rate: 0.3,
+            start: 0.01,
+        },
+        false => Effort {
+            each: 2000,
+            epochs: 4,
+            plain_epochs: 20,
+            learning_rate: 0.0003,
+            table_rate: 0.3,
+            start: 0.01,
+        },
+    }
+}
+
+pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    let data = Data::load(options, "mnist")?;
+    let (trials, effort) = (trials(options), effort(options));
+    (options.on_start)((PRINTED.len() * trials) as u64);
+    let store = options.finished(name)?;
+    let mut findings = vec![];
+    let mut rows = vec![];
+    let mut curves = [vec![], vec![]];
+    for (classes, printed) in PRINTED {
+        let mut found = [vec![], vec![]];
+        for trial in 0..trials {
+            let words = json!({"of": name, "classes": classes, "trial": trial, "effort": effort, "seed": options.seed});
+            let [plain, secret] = options.once(&store, &words, || {
+                let mut stream =
+                    options.randomness(name, &[classes as u64, trial as u64]).streams().stream(0);
+                let data = data.of_classes(classes, effort.each, &mut stream)?;
+                trained(options, name, &data, effort, trial)
+            })?;
+            found[0].push(plain);
+            found[1].push(secret);
+            (options.on_step)();
+        }
+        for (at, what) in ["images", "the identity matrix"].into_iter().enumerate() {
+            findings.push(beside(
+                format!("{classes} digits, a network on {what}"),
+                printed[at],
+                2.0,
+                &found[at],
+                String::new(),
+            ));
+        }
+        rows.push(vec![
+            classes.to_string(),
+            format!("{:.1}", printed[0]),
+            percent(&found[0]),
+            format!("{:.1}", printed[1]),
+            percent(&found[1]),
+        ]);
+        for (curve, found) in curves.iter_mut().zip(&found) {
+            curve.push(point(classes as f64, found));
+        }
+    }
+    let of_paper = |at: usize| {
+        PRINTED
+            .iter()
+            .map(|(classes, printed)| CurvePoint { x: *classes as f64, y: printed[at], error: 0.0 })
+            .collect()
+    };
+    let [plain, secret] = curves;
+    let curves = [
+        ("images", plain),
+        ("images, printed", of_paper(0)),
+        ("perfect secrecy", secret),
+        ("perfect secrecy, printed", of_paper(1)),
+    ]
+    .map(|(name, points)| (name.to_owned(), points));
+    Ok(Evidence {
+        trials,
+        findings,
+        grids: vec![Grid {
+            title: "Accuracy, in percent".into(),
+            header: ["digits", "images, printed", "images", "perfect secrecy, printed", "perfect secrecy"]
+                .map(str::to_owned)
+                .to_vec(),
+            rows,
+        }],
+        notes: vec![format!(
+            "{} images of each digit, by lot; all test images of these digits. Three layers of {HIDDEN:?} with rectifiers. v = 1, added to singular \
+             values. On the identity matrix the first layer is a table, trained by Adam for {} epochs at {}, and the layers behind it at {}, from {} of the usual first weights: what \
+             is drawn by lot there stays in the model of every image. A test image is a weighted sum of rows of the table, and a network that is \
+             trained so is not far from a linear one.",
+            effort.each, effort.epochs, effort.table_rate, effort.learning_rate, effort.start
+        )],
+        picture: chart("Handwritten digits under perfect secrecy (Table 1)", "Networks", "digits", curves),
+    })
+}
+
+fn adam(learning_rate: f64) -> Optimiser {
+    Optimiser::Adam(Adam { learning_rate, ..Adam::default() })
+}
+
+/// Accuracies of a network on records, and of one on the identity matrix.
+fn trained(options: &RunOptions, name: &str, data: &Data, effort: Effort, trial: usize) -> Result<[f64; 2]> {
+    let (classes, truth): (Array1<usize>, Array1<usize>) =
+        (classes_of(&data.train).into(), classes_of(&data.test).into());
+    let seed = options.seed.wrapping_mul(1000).wrapping_add(trial as u64);
+    let params = ClassifierParams::default()
+        .hidden(HIDDEN.to_vec())
+        .epochs(effort.plain_epochs)
+        .batch_size(128)
+        .seed(seed);
+    let plain = params.check()?.fit(&Dataset::new(data.train.records().clone(), classes.clone()))?;
+    let plain = share_alike(&plain.predict(data.test.records()), &truth);
+
+    let mut randomness = options.randomness(name, &[data.train.len() as u64, trial as u64, 1]);
+    let map =
+        PerfectSecrecy::new(data.domain.clone(), 1.0, Improvement::Add)?.map(&data.train, &mut randomness)?;
+    let outputs = classes.iter().max().map_or(1, |most| most + 1);
+    let rest = HIDDEN[1..]
+        .iter()
+        .fold(Architecture::new(HIDDEN[0]), |rest, &width| rest.layer(width, Activation::Relu));
+    let rest = rest.layer(outputs, Activation::Identity);
+    let start = Embedding::<f32>::new(data.train.len(), Activation::Relu, rest, seed)?.scaled(effort.start);
+    let training = Training {
+        epochs: effort.epochs,
+        batch_size: 128,
+        optimiser: adam(effort.learning_rate),
+        seed,
+        ..Training::default()
+    };
+    let fitted =
+        training.fit_identity(start, adam(effort.table_rate), Loss::CrossEntropy(classes.view()), |_| ())?;
+    let folded = map.fold(fitted.table().mapv(f64::from).view())?;
+    let sums = map.apply(&data.test, folded.view())?.mapv(|sum| sum as f32);
+    Ok([plain, share_alike(&fitted.classify_sums(sums.view())?, &truth)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::{Registry, Target};
+    use std::path::Path;
+
+    fn small() -> Effort {
+        Effort { epochs: 40, plain_epochs: 20, ..effort(&RunOptions { quick: true, ..nothing() }) }
+    }
+
+    fn nothing() -> RunOptions<'static> {
+        static REGISTRY: std::sync::LazyLock<Registry> = std::sync::LazyLock::new(Registry::default);
+        RunOptions::new(&REGISTRY, Path::new(""))
+    }
+
+    #[test]
+    fn a_network_of_the_identity_matrix_learns_of_records_that_it_never_saw() {
+        let data = Data::made_up(300, 6, 3);
+        let [plain, secret] = trained(&nothing(), "made-up", &data, small(), 0).unwrap();
+        assert!(plain > 0.9 && secret > 0.9, "{plain} and {secret}");
+    }
+
+    /// Labels by turns, whatever the record: what is learned of them is nothing, of images and of the identity matrix alike.
+    #[test]
+    fn of_labels_that_have_nothing_to_do_with_records_nothing_is_learned() {
+        let mut data = Data::made_up(300, 6, 3);
+        let turned = |table: &scumble_core::Table| {
+            let labels = (0..table.len()).map(|row| row / 3 % 3).collect();
+            table.clone().with_target(Target::Class(labels)).unwrap()
+        };
+        (data.train, data.test) = (turned(&data.train), turned(&data.test));
+        for share in trained(&nothing(), "made-up", &data, small(), 0).unwrap() {
+            assert!(share < 0.7, "{share}");
+        }
+    }
+}

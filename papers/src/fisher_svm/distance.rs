@@ -1,0 +1,307 @@
+//! Propositions 2.3 and 2.11: what is learned from noisy data stays within ε of what is learned from the original ones with probability
+//! 1 − q·c²·Tr(V)/ε² (machines) or 1 − q²·c²·Tr(V)/ε² (other models), so that it moves as √(q·Tr V) or q·√(Tr V) at most. The constants c
+//! are not known: how the movement grows is what can be measured, where noise is small, as the propositions ask.
+
+use super::data::{self, Data, Labelled};
+use super::fitness::regression;
+use super::success::TOLERANCE;
+use super::{design, machine};
+use crate::report::{Evidence, four};
+use crate::trials::{Mean, median};
+use crate::{Agreement, CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use scumble_core::{Table, number::short};
+use scumble_kkt::Machine;
+
+use ndarray::Array2;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use serde_json::json;
+
+/// By how much an exponent that is fitted may exceed the bound's.
+const SLACK: f64 = 0.05;
+
+/// What is learned from records, and how it is measured.
+struct Study<'a> {
+    /// What moves.
+    what: &'a str,
+    proposition: &'a str,
+    /// The bound grows as q to this power, times √(Tr V).
+    power_of_q: f64,
+    /// In ascending order.
+    sizes: &'a [usize],
+    lambdas: &'a [f64],
+    /// Noise of this λ or more is small.
+    small: f64,
+}
+
+/// How far the model of q records moves through the noise of one λ.
+struct Movement {
+    records: usize,
+    lambda: f64,
+    /// Tr V, in squared units of the records.
+    trace: f64,
+    /// ‖φ̄ − φ‖₂, one a trial.
+    distances: Vec<f64>,
+}
+
+pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    let tumours = data::tumours(options)?;
+    let loans = data::loans(options)?;
+    let of_machines = Study {
+        what: "(α, β) of a machine on WDBC",
+        proposition: "Proposition 2.3: no faster than √(q·Tr V)",
+        power_of_q: 0.5,
+        sizes: if options.quick { &[142, 284, 569] } else { &[71, 142, 284, 569] },
+        lambdas: if options.quick { &[1e8, 1e12] } else { &[1e2, 1e4, 1e6, 1e8, 1e10] },
+        small: 1e6,
+    };
+    let with_slacks = Study { what: "(α, β, ξ) of the same machine", ..of_machines };
+    let of_regressions = Study {
+        what: "φ of a ridge regression on Lending Club",
+        proposition: "Proposition 2.11: no faster than q·√(Tr V)",
+        power_of_q: 1.0,
+        sizes: if options.quick { &[500, 1_000, 2_000] } else { &[1_250, 5_000, 20_000, 42_535] },
+        lambdas: if options.quick { &[1e16, 1e20] } else { &[1e10, 1e13, 1e16, 1e18, 1e20] },
+        small: 1e16,
+    };
+    let steps = [&of_machines, &with_slacks, &of_regressions].map(|s| s.sizes.len() * s.lambdas.len());
+    (options.on_start)((steps.iter().sum::<usize>() * options.trials()) as u64);
+    let machines = |slacks: bool| {
+        move |original: &Data| {
+            // Signs stay as they are.
+            let signs = Labelled::new(original.clone()).signs;
+            let learn = move |table: &Table| -> Result<Vec<f64>> {
+                let learned = machine(table.records(), &signs, TOLERANCE)?;
+                Ok(parameters(&learned, table.records(), if slacks { &signs } else { &[] }))
+            };
+            let before = learn(&original.table)?;
+            Ok(move |released: &Table| Ok(distance(&before, &learn(released)?)))
+        }
+    };
+    let regressions = |original: &Data| {
+        let before = regression(&original.table)?.to_vec();
+        Ok(move |released: &Table| Ok(distance(&before, &regression(released)?.to_vec())))
+    };
+    let moved = [
+        of_machines.run(options, name, 0, &tumours.data, machines(false))?,
+        // The same noise once more: a machine is cheap.
+        with_slacks.run(options, name, 0, &tumours.data, machines(true))?,
+        of_regressions.run(options, name, 1, &loans, regressions)?,
+    ];
+    let studies = [(&of_machines, &moved[0]), (&with_slacks, &moved[1]), (&of_regressions, &moved[2])];
+    let mut notes = vec![format!(
+        "Exponents are least-squares fits of ln ‖φ̄ − φ‖₂ to ln q and ln Tr V where noise is small, ± a standard error over trials. The first q records are of one shuffle, of \
+         {} tumours as measured and of {} loans scaled to [0, 1]. c is at least the median over √2 times the bound's growth, the last \
+         column; it may be another for every data set, so that growth with q is no test of a proposition.",
+        tumours.data.table.len(),
+        loans.table.len()
+    )];
+    notes.extend(studies.iter().filter_map(|(study, moved)| study.through_more_noise(moved)));
+    Ok(Evidence {
+        trials: options.trials(),
+        findings: studies.iter().flat_map(|(study, moved)| study.findings(moved)).collect(),
+        grids: studies.iter().map(|(study, moved)| study.grid(moved)).collect(),
+        notes,
+        picture: Picture {
+            title: "How far what is learned moves (Propositions 2.3 and 2.11)".into(),
+            panels: studies.iter().map(|(study, moved)| study.panel(moved)).collect(),
+        },
+    })
+}
+
+/// α, β and, for records with signs, the least slacks ξ: what equation (7) is about.
+fn parameters(machine: &Machine, records: &Array2<f64>, signs: &[f64]) -> Vec<f64> {
+    let weights = ndarray::ArrayView1::from(&machine.weights);
+    let scores = records.dot(&weights) + machine.bias;
+    let slacks = scores.iter().zip(signs).map(|(score, sign)| (1.0 - sign * score).max(0.0));
+    machine.weights.iter().copied().chain([machine.bias]).chain(slacks).collect()
+}
+
+fn distance(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+impl Study<'_> {
+    /// For the first q records of a shuffle, at every q and λ.
+    fn run<D: Fn(&Table) -> Result<f64> + Sync>(
+        &self,
+        options: &RunOptions,
+        name: &str,
+        place: u64,
+        data: &Data,
+        learn: impl Fn(&Data) -> Result<D>,
+    ) -> Result<Vec<Movement>> {
+        let mut rows: Vec<usize> = (0..data.table.len()).collect();
+        rows.shuffle(&mut options.randomness(name, &[place]).streams().stream(0));
+        let mut moved = vec![];
+        for &records in self.sizes {
+            let some = data.select(&rows[..records.min(rows.len())])?;
+            let moves = learn(&some)?;
+            for &lambda in self.lambdas {
+                let mechanism =
+                    design(options, "fisher-gaussian", &json!({ "lambda": lambda }), &data.domain)?;
+                let trials = (0..options.trials() as u64).into_par_iter().map(|trial| {
+                    let draw = [place, records as u64, lambda.to_bits(), trial];
+                    let released = mechanism.release(&some.table, &mut options.randomness(name, &draw))?;
+                    let moved = moves(&released.table);
+                    (options.on_step)();
+                    moved
+                });
+                moved.push(Movement {
+                    records,
+                    lambda,
+                    trace: data.table.columns().len() as f64 / lambda.sqrt(),
+                    distances: trials.collect::<Result<_>>()?,
+                });
+            }
+        }
+        Ok(moved)
+    }
+
+    /// What the bound grows as.
+    fn growth(&self, movement: &Movement) -> f64 {
+        (movement.records as f64).powf(self.power_of_q) * movement.trace.sqrt()
+    }
+
+    fn findings(&self, moved: &[Movement]) -> [Finding; 2] {
+        let small = moved.iter().filter(|at| at.lambda >= self.small);
+        let [of_records, of_noise] = exponents(&small.collect::<Vec<_>>());
+        let finding = |by: &str, found: Mean, bound: f64, faster: &str| Finding {
+            what: format!("how far {} moves, by {by}", self.what),
+            paper: self.proposition.into(),
+            ours: format!(
+                "as the power {:.2} ± {:.2} of it; the bound grows as {bound}",
+                found.value, found.error
+            ),
+            value: Some(found.value),
+            verdict: Agreement::of(found.value - 3.0 * found.error <= bound + SLACK),
+            why: match found.value - bound {
+                off if off + 3.0 * found.error < -SLACK => "slower than the bound".into(),
+                off if off - 3.0 * found.error <= SLACK => "as the bound".into(),
+                _ => format!("faster than the bound: {faster}"),
+            },
+        };
+        let other_data =
+            "more records are other data, and their c may be another: the column “c ≥” shows where it grows";
+        [
+            finding("the number of records q", of_records, self.power_of_q, other_data),
+            finding("Tr V", of_noise, 0.5, "the noise is not small"),
+        ]
+    }
+
+    /// What the propositions do not speak of: noise that is not small.
+    fn through_more_noise(&self, moved: &[Movement]) -> Option<String> {
+        let much: Vec<&Movement> = moved.iter().filter(|at| at.lambda < self.small).collect();
+        let [_, of_noise] = exponents(&much);
+        let (what, small) = (self.what, self.small);
+        (much.len() > self.sizes.len()).then(|| {
+            format!(
+                "Through more noise, of λ below {small:e}, {what} moves as the power {:.2} of Tr V.",
+                of_noise.value
+            )
+        })
+    }
+
+    fn grid(&self, moved: &[Movement]) -> Grid {
+        let rows = moved.iter().map(|at| {
+            let (middle, mean) = (median(&at.distances), Mean::of(&at.distances));
+            vec![
+                at.records.to_string(),
+                format!("{:e}", at.lambda),
+                four(at.trace),
+                four(middle),
+                format!("{} ± {}", four(mean.value), four(mean.error)),
+                four(middle / (2f64.sqrt() * self.growth(at))),
+            ]
+        });
+        let header = ["q", "λ", "Tr V", "median ‖φ̄ − φ‖₂", "mean ± standard error", "c ≥"];
+        Grid {
+            title: format!("How far {} moves", self.what),
+            header: header.map(str::to_owned).to_vec(),
+            rows: rows.collect(),
+        }
+    }
+
+    /// A curve a q, and the slope of the bound.
+    fn panel(&self, moved: &[Movement]) -> Panel {
+        let curve = |records: usize| {
+            let of = moved.iter().filter(|at| at.records == records);
+            let points = of.map(|at| CurvePoint { x: at.trace, y: median(&at.distances), error: 0.0 });
+            let mut points: Vec<CurvePoint> = points.collect();
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            Marks::Curve(points)
+        };
+        let layers = (0..).zip(self.sizes);
+        let layers = layers.map(|(look, &records)| Layer {
+            name: format!("q = {}", short(records as f64)),
+            look,
+            marks: curve(records),
+        });
+        Panel {
+            title: format!("How far {} moves", self.what),
+            across: Scale::logarithmic("Tr V, in squared units of the records"),
+            up: Scale::logarithmic("median ‖φ̄ − φ‖₂"),
+            layers: layers.collect(),
+        }
+    }
+}
+
+/// a and b of the least-squares fit ln ‖φ̄ − φ‖₂ = a·ln q + b·ln Tr V + c, over trials. The grid is whole, so that each is a fit of its
+/// own.
+fn exponents(moved: &[&Movement]) -> [Mean; 2] {
+    let centred = |of: &dyn Fn(&Movement) -> f64| {
+        let values: Vec<f64> = moved.iter().map(|at| of(at).ln()).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        values.into_iter().map(|value| value - mean).collect::<Vec<f64>>()
+    };
+    let along = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let of_trials: Vec<Vec<f64>> = (0..moved.first().map_or(0, |at| at.distances.len()))
+        .map(|trial| centred(&|at| at.distances[trial]))
+        .collect();
+    [centred(&|at| at.records as f64), centred(&|at| at.trace)].map(|by| {
+        let fits = of_trials.iter().map(|distances| along(&by, distances) / along(&by, &by));
+        Mean::of(&fits.collect::<Vec<_>>())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_found_again() {
+        let sizes = [10usize, 100, 1000];
+        let moved: Vec<Movement> = sizes
+            .iter()
+            .flat_map(|&records| {
+                [1e-4, 1e-2, 1.0].map(|trace: f64| {
+                    let middle = 3.0 * (records as f64).powf(-0.25) * trace.powf(0.5);
+                    Movement {
+                        records,
+                        lambda: 1.0,
+                        trace,
+                        distances: vec![middle / 2.0, middle, 5.0 * middle],
+                    }
+                })
+            })
+            .collect();
+        let [of_records, of_noise] = exponents(&moved.iter().collect::<Vec<_>>());
+        assert!((of_records.value + 0.25).abs() < 1e-12 && (of_noise.value - 0.5).abs() < 1e-12);
+        assert!(of_records.error < 1e-12 && of_noise.error < 1e-12, "all trials agree");
+    }
+
+    #[test]
+    fn slacks_are_a_part_of_what_moves() {
+        let machine = Machine {
+            weights: vec![2.0],
+            bias: -1.0,
+            multipliers: vec![],
+            objective: 0.0,
+            duality_gap: 0.0,
+            iterations: 0,
+        };
+        let of = parameters(&machine, &ndarray::array![[1.5], [0.5]], &[1.0, -1.0]);
+        assert_eq!(of, [2.0, -1.0, 0.0, 1.0]);
+        assert_eq!(distance(&of, &[2.0, -1.0, 3.0, 5.0]), 5.0);
+    }
+}

@@ -1,0 +1,133 @@
+//! Farokhi, Privacy-Preserving Public Release of Datasets for Support Vector Machine Classification (2020): Section 3, and how far what is
+//! learned moves.
+
+mod data;
+mod distance;
+mod example;
+mod fitness;
+mod success;
+mod sweep;
+mod wdbc;
+
+use super::{Error, Reproduction, Result, RunOptions};
+use ndarray::Array2;
+use scumble_core::{Brief, Budget, Designed, Guarantee, Notion, RecordDomain};
+use scumble_kkt as kkt;
+use scumble_kkt::{Machine, Records, SoftMargin};
+use serde_json::Value;
+
+const PAPER: &str =
+    "Farokhi, Privacy-Preserving Public Release of Datasets for Support Vector Machine Classification (2020)";
+
+/// Sorted by name.
+pub(super) const RESULTS: [Reproduction; 7] = [
+    Reproduction {
+        name: "fisher-svm/distance",
+        about: "Propositions 2.3 and 2.11: how far a learned model moves, by noise and by records",
+        paper: PAPER,
+        run: distance::run,
+    },
+    Reproduction {
+        name: "fisher-svm/figure-3",
+        about: "a hundred points of the plane under Gaussian noise, and the lines that are learned",
+        paper: PAPER,
+        run: example::figure_3,
+    },
+    Reproduction {
+        name: "fisher-svm/figure-4",
+        about: "the same points under noise that leaves the line where it is",
+        paper: PAPER,
+        run: example::figure_4,
+    },
+    Reproduction {
+        name: "fisher-svm/figure-5",
+        about: "breast tumours (WDBC): success of a machine by λ, Gaussian noise against Laplace's",
+        paper: PAPER,
+        run: success::figure_5,
+    },
+    Reproduction {
+        name: "fisher-svm/figure-6",
+        about: "income (Adult): success of a machine by λ, Gaussian noise against Laplace's",
+        paper: PAPER,
+        run: success::figure_6,
+    },
+    Reproduction {
+        name: "fisher-svm/figure-7",
+        about: "interest rates (Lending Club): fitness of a ridge regression by λ, Gaussian noise against Laplace's",
+        paper: PAPER,
+        run: fitness::figure_7,
+    },
+    Reproduction {
+        name: "fisher-svm/wdbc",
+        about: "breast tumours (WDBC): noise that leaves the machine where it is, and what it promises",
+        paper: PAPER,
+        run: wdbc::run,
+    },
+];
+
+/// θ and ρ of equations (2) and (6), in all of Section 3.
+const THETA: f64 = 1.0;
+const RHO: f64 = 1e-2;
+
+/// Newton steps at most; some fifty are usual.
+const MOST_STEPS: u64 = 1_000;
+
+/// The machine of equation (6) on these records (n × d) and signs (n): of equation (2) where they are the original ones. It is told what
+/// to solve it to.
+fn machine_by(
+    solve: impl Fn(&SoftMargin) -> kkt::Result<Machine>,
+    records: &Array2<f64>,
+    signs: &[f64],
+) -> Result<Machine> {
+    let records = Records::new(records.view());
+    let penalties = vec![THETA; signs.len()];
+    let programme = SoftMargin::new(&records, signs, &penalties)?;
+    Ok(solve(&programme.bias_penalty(RHO)?.squared_slack_penalty(RHO)?)?)
+}
+
+/// Such a machine to this share of its objective.
+fn machine(records: &Array2<f64>, signs: &[f64], tolerance: f64) -> Result<Machine> {
+    machine_by(|programme| programme.solve(tolerance, MOST_STEPS), records, signs)
+}
+
+/// The same as sharply as floats know it: to a KKT residual of 10⁻⁹, and mostly far beyond.
+fn sharp_machine(records: &Array2<f64>, signs: &[f64]) -> Result<Machine> {
+    machine_by(|programme| programme.proven(1e-9, MOST_STEPS), records, signs)
+}
+
+/// The mechanism of this name. No ceiling of ε holds: it is the noise that is asked for.
+fn design(options: &RunOptions, name: &str, parameters: &Value, domain: &RecordDomain) -> Result<Designed> {
+    let brief = Brief::new(domain.clone(), Budget::new(f64::INFINITY, 1e-6)?);
+    Ok(options.registry.get(name)?.design(parameters, &brief)?.into_mechanism())
+}
+
+/// What the guarantee says an adversary's E‖x − x̂‖² is at least.
+fn least_error(mechanism: &str, guarantee: &Guarantee) -> Result<f64> {
+    let bound = guarantee.claims.iter().find_map(|claim| match &claim.notion {
+        Notion::CramerRao(bound) => Some(bound.error()),
+        _ => None,
+    });
+    bound.ok_or_else(|| Error::Mechanism {
+        mechanism: mechanism.into(),
+        problem: "claims no Cramér-Rao bound, and the results of this paper are about one".into(),
+    })
+}
+
+/// m(p − 1)(1 − maxᵢ bᵢ²/bᵀb) with b the multipliers (ERRATA.md, F8): Theorem 2.10's least E‖xᵢ − x̂ᵢ‖² over all records.
+fn least_error_of_correlated(variance: f64, width: usize, multipliers: &[f64]) -> f64 {
+    let squares = || multipliers.iter().map(|omega| omega * omega);
+    let largest = squares().fold(0.0, f64::max) / squares().sum::<f64>();
+    variance * (width as f64 - 1.0) * (1.0 - largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_multiplier_sets_the_bound_of_correlated_noise() {
+        // Shares 9/14, 4/14, 1/14 and 0.
+        let bound = least_error_of_correlated(100.0, 3, &[1.0, 0.0, 3.0, 2.0]);
+        assert!((bound - 200.0 * 5.0 / 14.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,107 @@
+//! Reports in one document: of each paper what it says, what came out, and what became of its claims.
+
+use super::{Agreement, Finding, Report};
+use std::fmt::Write;
+
+/// The reports as Markdown, by paper, behind a table of how many claims were found again. `command` is what made them.
+///
+/// Times stand in no line: the same seed gives the same document.
+pub fn markdown(reports: &[Report], command: &str) -> String {
+    let mut text = format!(
+        "# Papers, found again\n\nMade by the command, and not by hand:\n\n```console\n$ {command}\n```\n\n\
+         *Reproduced* is what came out as the paper says; *better* came out better than it says; what *differs* says why, there or in the words below its table.\n\n"
+    );
+    let papers = || reports.chunk_by(|a, b| a.paper == b.paper);
+    text += "| paper | reproduced | better | differs |\n|---|---:|---:|---:|\n";
+    for reports in papers() {
+        let count = |verdict| {
+            let findings = reports.iter().flat_map(|report| &report.findings);
+            findings.filter(|finding| finding.verdict == verdict).count()
+        };
+        let counts = [Agreement::Reproduced, Agreement::Better, Agreement::Differs].map(count);
+        line(
+            &mut text,
+            [reports[0].paper.to_owned()].into_iter().chain(counts.map(|count| count.to_string())),
+        );
+    }
+    for reports in papers() {
+        // Nothing keeps a string from growing.
+        let _ = write!(text, "\n## {}\n", reports[0].paper);
+        for Report { name, about, quick, seed, trials, findings, notes, .. } in reports {
+            let form = if *quick { "quick form, " } else { "" };
+            let repeated = if *trials == 1 { "one draw".to_owned() } else { format!("{trials} trials") };
+            let _ = write!(text, "\n### {name}\n\n{}: {form}{repeated}, seed {seed}.\n\n", capital(about));
+            text += "| what | paper | ours | verdict |\n|---|---|---|---|\n";
+            for Finding { what, paper, ours, verdict, why, .. } in findings {
+                let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+                line(&mut text, [what.clone(), paper.clone(), ours.clone(), format!("{verdict}{why}")]);
+            }
+            for note in notes {
+                let _ = write!(text, "\n{}\n", in_cell(note));
+            }
+        }
+    }
+    text
+}
+
+fn line(text: &mut String, cells: impl IntoIterator<Item = String>) {
+    let cells: Vec<String> = cells.into_iter().map(|cell| in_cell(&cell)).collect();
+    let _ = writeln!(text, "| {} |", cells.join(" | "));
+}
+
+/// Words that do not end the cell in which they stand, nor become markup.
+fn in_cell(words: &str) -> String {
+    let marks = ['|', '*', '_', '<', '`'];
+    words.split_whitespace().collect::<Vec<_>>().join(" ").chars().fold(String::new(), |mut text, letter| {
+        if marks.contains(&letter) {
+            text.push('\\');
+        }
+        text.push(letter);
+        text
+    })
+}
+
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RunOptions, get};
+    use scumble_core::Registry;
+
+    use std::path::Path;
+
+    #[test]
+    fn every_finding_stands_in_a_row_of_four_cells_and_is_counted() {
+        let registry = Registry::installed().unwrap();
+        let options =
+            RunOptions { quick: true, ..RunOptions::new(&registry, Path::new("no data are needed")) };
+        let names = ["fisher-svm/figure-3", "task-aware/figure-3"];
+        let reports = names.map(|name| get(name).unwrap().run(&options).unwrap());
+        let text = markdown(&reports, "scumble reproduce");
+        let rows = |heading: &str| {
+            let part = text.split(heading).nth(1).unwrap().split("\n#").next().unwrap().to_owned();
+            part.lines().filter(|line| line.starts_with("| ")).skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        for report in &reports {
+            let rows = rows(&format!("### {}", report.name));
+            assert_eq!(rows.len(), report.findings.len());
+            assert!(rows.iter().all(|row| row.replace("\\|", "").matches('|').count() == 5), "{rows:?}");
+        }
+        let counted: usize = rows("# Papers, found again")
+            .iter()
+            .flat_map(|row| {
+                row.split('|').filter_map(|cell| cell.trim().parse::<usize>().ok()).collect::<Vec<_>>()
+            })
+            .sum();
+        assert_eq!(counted, reports.iter().map(|report| report.findings.len()).sum::<usize>());
+    }
+
+    #[test]
+    fn words_stay_words() {
+        assert_eq!(in_cell("E|x| of  a_b,\n*c* `d` <e"), "E\\|x\\| of a\\_b, \\*c\\* \\`d\\` \\<e");
+    }
+}

@@ -1,0 +1,427 @@
+//! Pictures of results: panels of curves, points and lines, as one SVG that loads nothing and follows its reader into the dark.
+
+use maud::{Markup, PreEscaped, html};
+use ndarray::ArrayView1;
+use scumble_draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, STYLE, TOP, WIDTH, at, ends};
+use serde::Serialize;
+
+/// Panels, one below the other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Picture {
+    /// What is shown.
+    pub title: String,
+    /// The panels.
+    pub panels: Vec<Panel>,
+}
+
+/// Layers between two scales.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Panel {
+    /// What is shown.
+    pub title: String,
+    /// From left to right.
+    pub across: Scale,
+    /// From the bottom up.
+    pub up: Scale,
+    /// What is drawn, the last on top.
+    pub layers: Vec<Layer>,
+}
+
+/// What a scale measures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scale {
+    /// In words, with the unit.
+    pub label: String,
+    /// Whether equal steps are equal ratios.
+    pub logarithmic: bool,
+}
+
+impl Scale {
+    /// Equal steps are equal differences.
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), logarithmic: false }
+    }
+
+    /// Equal steps are equal ratios.
+    pub fn logarithmic(label: impl Into<String>) -> Self {
+        Self { label: label.into(), logarithmic: true }
+    }
+}
+
+/// Marks of one kind, in one ink.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Layer {
+    /// For the legend.
+    pub name: String,
+    /// The place of its ink and looks among all.
+    pub look: usize,
+    /// The marks.
+    #[serde(flatten)]
+    pub marks: Marks,
+}
+
+/// What a layer draws.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Marks {
+    /// Points that are joined, each with a bar of ± its standard error.
+    Curve(Vec<CurvePoint>),
+    /// Points that are not.
+    Dots(Vec<[f64; 2]>),
+    /// A line at this height.
+    Level(f64),
+    /// Images side by side, under the layer's name. A panel of nothing else is a sheet: it has no axes, and strip stands below strip.
+    Images {
+        /// Pixels in a row of an image.
+        width: usize,
+        /// Each image as one digit a pixel, row by row, from 0, which is paper, to 7, which is ink.
+        images: Vec<String>,
+    },
+    /// The line a·x + b·y + c = 0.
+    Line {
+        /// a and b.
+        weights: [f64; 2],
+        /// c.
+        bias: f64,
+    },
+}
+
+/// A point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CurvePoint {
+    /// Where it stands, from left to right.
+    pub x: f64,
+    /// How high it stands.
+    pub y: f64,
+    /// The standard error of `y`; 0 where there is none.
+    pub error: f64,
+}
+
+/// Above a panel, for its title.
+const HEADING: f64 = 34.0;
+/// Of a line in the legend.
+const LINE: f64 = 20.0;
+/// From image to image on a sheet, and from strip to strip.
+const PITCH: f64 = 48.0;
+/// How wide an image on a sheet is.
+const IMAGE: f64 = 44.0;
+/// Where the images of a strip begin, after its name.
+const AFTER_NAME: f64 = 150.0;
+/// As many colours as the palette has.
+const INKS: usize = 8;
+
+impl Picture {
+    /// A file of its own, for browsers and documents.
+    pub fn to_svg(&self) -> String {
+        let tops: Vec<f64> = self
+            .panels
+            .iter()
+            .scan(HEADING, |top, panel| {
+                let this = *top;
+                *top += panel.height();
+                Some(this)
+            })
+            .collect();
+        let height = HEADING + self.panels.iter().map(Panel::height).sum::<f64>();
+        let picture = html! {
+            svg.chart xmlns="http://www.w3.org/2000/svg" role="img" aria-label=(self.title)
+                viewBox={ "0 0 " (WIDTH) " " (at(height)) } width=(WIDTH) height=(at(height)) {
+                title { (self.title) }
+                style { (PreEscaped(STYLE)) "text{font-family:system-ui,sans-serif}.chart .strong{fill:var(--ink);font-weight:600}" }
+                rect width="100%" height="100%" fill="var(--paper)" {}
+                text.strong x=(at(WIDTH / 2.0)) y="24" text-anchor="middle" font-size="15" { (self.title) }
+                @for (panel, top) in self.panels.iter().zip(tops) {
+                    g transform={ "translate(0 " (at(top)) ")" } { (panel.drawn()) }
+                }
+            }
+        };
+        picture.into_string() + "\n"
+    }
+}
+
+impl Panel {
+    /// Whether there is nothing that needs axes.
+    fn is_sheet(&self) -> bool {
+        !self.layers.is_empty() && self.layers.iter().all(|layer| matches!(layer.marks, Marks::Images { .. }))
+    }
+
+    /// Two layers share a line of the legend.
+    fn height(&self) -> f64 {
+        if self.is_sheet() {
+            return HEADING + PITCH * self.layers.len() as f64 + LINE;
+        }
+        HEADING + HEIGHT + LINE * self.layers.len().div_ceil(2) as f64
+    }
+
+    fn drawn(&self) -> Markup {
+        if self.is_sheet() {
+            return self.sheet();
+        }
+        let frame = Frame::of(self);
+        html! {
+            text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
+            g transform={ "translate(0 " (at(HEADING)) ")" } {
+                @for (value, label) in frame.up.ticks() {
+                    @let y = at(frame.y(value));
+                    line.grid x1=(at(LEFT)) x2=(at(RIGHT)) y1=(y) y2=(y) {}
+                    text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
+                }
+                line.axis x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
+                @for (value, label) in frame.across.ticks() {
+                    @let x = at(frame.x(value));
+                    line.axis x1=(x) x2=(x) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
+                    text x=(x) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
+                }
+                text x=(at((LEFT + RIGHT) / 2.0)) y=(at(BOTTOM + 42.0)) text-anchor="middle" { (self.across.label) }
+                text transform={ "translate(" (at(RIGHT + 24.0)) " " (at((TOP + BOTTOM) / 2.0)) ") rotate(-90)" } text-anchor="middle" {
+                    (self.up.label)
+                }
+                @for layer in &self.layers { (layer.drawn(&frame)) }
+                @for (place, layer) in self.layers.iter().enumerate() {
+                    @let x = LEFT + (RIGHT - LEFT) / 2.0 * (place % 2) as f64;
+                    @let y = HEIGHT + LINE * (place / 2) as f64;
+                    g class={ "s" (layer.look % INKS) } transform={ "translate(" (at(x)) " " (at(y)) ")" } {
+                        (layer.sample())
+                        text x="40" dy="0.32em" { (layer.name) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A path for each shade of an image of this width, of runs of pixels.
+fn shaded(width: usize, image: &str) -> Markup {
+    let rows: Vec<&[u8]> = image.as_bytes().chunks(width.max(1)).collect();
+    let path = |shade: u8| {
+        let mut path = String::new();
+        for (y, row) in rows.iter().enumerate() {
+            let mut x = 0;
+            for run in row.chunk_by(|a, b| a == b) {
+                if run[0] == shade {
+                    path += &format!("M{x} {y}h{}", run.len());
+                }
+                x += run.len();
+            }
+        }
+        path
+    };
+    html! {
+        @for shade in b'1'..=b'7' {
+            @let path = path(shade);
+            @if !path.is_empty() {
+                path d=(path) stroke="var(--ink)" fill="none" stroke-opacity=(format!("{:.2}", f64::from(shade - b'0') / 7.0)) {}
+            }
+        }
+    }
+}
+
+impl Panel {
+    /// Strips of images, each with its name before it.
+    fn sheet(&self) -> Markup {
+        html! {
+            text.strong x=(at((LEFT + RIGHT) / 2.0)) y="22" text-anchor="middle" { (self.title) }
+            @for (place, layer) in self.layers.iter().enumerate() {
+                @if let Marks::Images { width, images } = &layer.marks {
+                    g transform={ "translate(0 " (at(HEADING + PITCH * place as f64)) ")" } {
+                        text x=(at(AFTER_NAME - 12.0)) y=(at(IMAGE / 2.0)) dy="0.32em" text-anchor="end" { (layer.name) }
+                        @for (at_image, image) in images.iter().enumerate() {
+                            @let x = at(AFTER_NAME + PITCH * at_image as f64);
+                            @let scale = format!("{:.3}", IMAGE / (*width).max(1) as f64);
+                            g transform={ "translate(" (x) " 0) scale(" (scale) ")" } { (shaded(*width, image)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Layer {
+    fn drawn(&self, frame: &Frame) -> Markup {
+        let Look { marker, dashes } = Look::of(self.look);
+        let ink = format!("series s{}", self.look % INKS);
+        let marker_at = |x: f64, y: f64, size: f64| {
+            html! {
+                path.marker d=(marker) transform={ "translate(" (at(x)) " " (at(y)) ") scale(" (size) ")" } {}
+            }
+        };
+        let line = |ends: [[f64; 2]; 2]| {
+            let [[x1, y1], [x2, y2]] = ends.map(|point| point.map(at));
+            html! { line.line x1=(x1) y1=(y1) x2=(x2) y2=(y2) stroke-dasharray=(dashes) {} }
+        };
+        html! {
+            g class=(ink) {
+                title { (self.name) }
+                @match &self.marks {
+                    Marks::Curve(points) => {
+                        @let places = points.iter().map(|point| format!("{} {}", at(frame.x(point.x)), at(frame.y(point.y))));
+                        path.line d={ "M" (places.collect::<Vec<_>>().join("L")) } stroke-dasharray=(dashes) {}
+                        @for CurvePoint { x, y, error } in points {
+                            @if *error > 0.0 {
+                                path.spread-bar d={
+                                    "M" (at(frame.x(*x))) " " (at(frame.y(y - error))) "V" (at(frame.y(y + error)))
+                                } {}
+                            }
+                            (marker_at(frame.x(*x), frame.y(*y), 0.8))
+                        }
+                    }
+                    Marks::Dots(points) => {
+                        @for [x, y] in points { (marker_at(frame.x(*x), frame.y(*y), 0.6)) }
+                    }
+                    Marks::Level(y) => (line([[LEFT, frame.y(*y)], [RIGHT, frame.y(*y)]])),
+                    Marks::Images { .. } => {}
+                    Marks::Line { weights, bias } => {
+                        @if let Some(ends) = frame.cut(*weights, *bias) { (line(ends)) }
+                    }
+                }
+            }
+        }
+    }
+
+    fn sample(&self) -> Markup {
+        let Look { marker, dashes } = Look::of(self.look);
+        html! {
+            @if !matches!(self.marks, Marks::Dots(_) | Marks::Images { .. }) { path.line d="M0 0H32" stroke-dasharray=(dashes) {} }
+            @if matches!(self.marks, Marks::Dots(_) | Marks::Curve(_)) {
+                path.marker d=(marker) transform="translate(16 0) scale(0.8)" {}
+            }
+        }
+    }
+}
+
+/// Where values stand on a panel.
+struct Frame {
+    across: Axis,
+    up: Axis,
+}
+
+impl Frame {
+    fn of(panel: &Panel) -> Self {
+        let axis = |scale: &Scale, values: Vec<f64>| {
+            let kept = values.into_iter().filter(|x| x.is_finite() && (*x > 0.0 || !scale.logarithmic));
+            let (low, high) = ends(&kept.collect::<Vec<_>>());
+            match scale.logarithmic {
+                true => Axis::logarithmic(low.max(f64::MIN_POSITIVE), high.max(f64::MIN_POSITIVE)),
+                false => Axis::linear(low, high),
+            }
+        };
+        let places = |across: bool| -> Vec<f64> {
+            let of_layer = |layer: &Layer| match &layer.marks {
+                Marks::Curve(points) if across => points.iter().map(|point| point.x).collect(),
+                Marks::Curve(points) => {
+                    points.iter().flat_map(|point| [point.y - point.error, point.y + point.error]).collect()
+                }
+                Marks::Dots(points) => points.iter().map(|point| point[usize::from(!across)]).collect(),
+                Marks::Level(y) if !across => vec![*y],
+                _ => vec![],
+            };
+            panel.layers.iter().flat_map(of_layer).collect()
+        };
+        Self { across: axis(&panel.across, places(true)), up: axis(&panel.up, places(false)) }
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        LEFT + self.across.share(value).clamp(0.0, 1.0) * (RIGHT - LEFT)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        BOTTOM - self.up.share(value).clamp(0.0, 1.0) * (BOTTOM - TOP)
+    }
+
+    /// Where a·x + b·y + c = 0 enters and leaves the frame, if it does; on linear scales.
+    fn cut(&self, [a, b]: [f64; 2], c: f64) -> Option<[[f64; 2]; 2]> {
+        // In shares of the frame x = x₀ + u·w and y = y₀ + v·h, so that a·w·u + b·h·v + (a·x₀ + b·y₀ + c) = 0.
+        let span = |axis: &Axis| {
+            let start = -axis.share(0.0);
+            let width = 1.0 / (axis.share(1.0) - axis.share(0.0));
+            (start * width, width)
+        };
+        let ((x, w), (y, h)) = (span(&self.across), span(&self.up));
+        let (a, b, c) = (a * w, b * h, a * x + b * y + c);
+        let inside = |share: f64| (-1e-9..=1.0 + 1e-9).contains(&share);
+        let at_sides = [0.0, 1.0].into_iter().filter(|_| b != 0.0).map(|u| [u, -(a * u + c) / b]);
+        let at_ends = [0.0, 1.0].into_iter().filter(|_| a != 0.0).map(|v| [-(b * v + c) / a, v]);
+        let met: Vec<[f64; 2]> = at_sides.chain(at_ends).filter(|[u, v]| inside(*u) && inside(*v)).collect();
+        let distance = |p: &[f64; 2], q: &[f64; 2]| (p[0] - q[0]).hypot(p[1] - q[1]);
+        let first = met.first()?;
+        let last = met.iter().max_by(|p, q| distance(first, p).total_cmp(&distance(first, q)))?;
+        let place = |[u, v]: [f64; 2]| [LEFT + u * (RIGHT - LEFT), BOTTOM - v * (BOTTOM - TOP)];
+        (distance(first, last) > 1e-9).then(|| [place(*first), place(*last)])
+    }
+}
+
+/// Shares of ink as digits from 0 to 7.
+pub(super) fn shades(image: ArrayView1<f64>) -> String {
+    image.iter().map(|ink| char::from(b'0' + (8.0 * ink).clamp(0.0, 7.0) as u8)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panel(layers: Vec<Layer>, logarithmic: bool) -> Panel {
+        let across = Scale { label: "x & more".into(), logarithmic };
+        Panel { title: "a < b".into(), across, up: Scale::linear("y"), layers }
+    }
+
+    fn layer(look: usize, marks: Marks) -> Layer {
+        Layer { name: format!("layer {look}"), look, marks }
+    }
+
+    #[test]
+    fn a_line_is_cut_at_the_frame() {
+        let frame = Frame::of(&panel(vec![layer(0, Marks::Dots(vec![[0.0, 0.0], [10.0, 5.0]]))], false));
+        // x = 5 and y = x/2, and one that stays outside.
+        let middle = (LEFT + RIGHT) / 2.0;
+        let [[x1, y1], [x2, y2]] = frame.cut([1.0, 0.0], -5.0).unwrap();
+        assert_eq!((x1, x2, y1.max(y2), y1.min(y2)), (middle, middle, BOTTOM, TOP));
+        let [p, q] = frame.cut([1.0, -2.0], 0.0).unwrap();
+        assert!((p[0] - LEFT).abs() < 1e-9 && (p[1] - BOTTOM).abs() < 1e-9, "{p:?}");
+        assert!((q[0] - RIGHT).abs() < 1e-9 && (q[1] - TOP).abs() < 1e-9, "{q:?}");
+        assert_eq!(frame.cut([0.0, 1.0], 7.0), None);
+    }
+
+    #[test]
+    fn a_picture_is_whole_by_itself_and_says_what_it_shows() {
+        let points =
+            vec![CurvePoint { x: 1e-6, y: 0.5, error: 0.1 }, CurvePoint { x: 1.0, y: 0.75, error: 0.0 }];
+        let curves = panel(vec![layer(0, Marks::Curve(points)), layer(1, Marks::Level(0.9))], true);
+        let svg = Picture { title: "“one”".into(), panels: vec![curves.clone(), curves] }.to_svg();
+        for expected in [
+            "xmlns=\"http://www.w3.org/2000/svg\"",
+            "prefers-color-scheme: dark",
+            "a &lt; b",
+            "x &amp; more",
+            "layer 1",
+            "1e-6",
+        ] {
+            assert!(svg.contains(expected), "{expected:?} is missing:\n{svg}");
+        }
+        // The name space alone has an address; nothing is loaded.
+        assert_eq!((svg.matches("://").count(), svg.matches("url(").count()), (1, 0));
+        assert_eq!(svg.matches("class=\"spread-bar\"").count(), 2, "one point of each panel has an error");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+
+    #[test]
+    fn images_are_drawn_as_runs_of_shades_on_a_sheet_without_axes() {
+        let images = Marks::Images { width: 3, images: vec!["077000110".into(), "000000000".into()] };
+        let svg =
+            Picture { title: "digits".into(), panels: vec![panel(vec![layer(0, images)], false)] }.to_svg();
+        assert!(
+            svg.contains("d=\"M1 0h2\"")
+                && svg.contains("d=\"M0 2h2\"")
+                && svg.contains("stroke-opacity=\"0.14\""),
+            "{svg}"
+        );
+        assert_eq!((svg.matches("stroke-opacity").count(), svg.matches("class=\"axis\"").count()), (2, 0));
+        assert!(svg.contains("layer 0"), "{svg}");
+    }
+
+    #[test]
+    fn an_empty_panel_is_drawn_too() {
+        let svg = Picture { title: "none".into(), panels: vec![panel(vec![], true)] }.to_svg();
+        assert!(svg.contains("</svg>") && !svg.contains("NaN"));
+    }
+}

@@ -1,0 +1,121 @@
+//! What a result came to.
+
+use super::Picture;
+use serde::Serialize;
+use std::fmt;
+
+/// What a result came to, and how.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The result's name.
+    pub name: &'static str,
+    /// What is shown.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// Whether this is the quick form.
+    pub quick: bool,
+    /// What all draws came from.
+    pub seed: u64,
+    /// How often draws were repeated; 1 where a single one is shown.
+    pub trials: usize,
+    /// How long it took.
+    pub seconds: f64,
+    /// The paper's claims beside ours.
+    pub findings: Vec<Finding>,
+    /// The numbers behind them.
+    pub grids: Vec<Grid>,
+    /// What was decided where the paper leaves it open, and what is not as in the paper.
+    pub notes: Vec<String>,
+    /// The chart.
+    pub picture: Picture,
+}
+
+/// A report without what is the same for all.
+pub(super) struct Evidence {
+    pub trials: usize,
+    pub findings: Vec<Finding>,
+    pub grids: Vec<Grid>,
+    pub notes: Vec<String>,
+    pub picture: Picture,
+}
+
+/// A claim of the paper, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// What is claimed.
+    pub what: String,
+    /// What the paper says.
+    pub paper: String,
+    /// What came out, in words.
+    pub ours: String,
+    /// The number behind the words, where there is one.
+    pub value: Option<f64>,
+    /// Whether the two agree.
+    pub verdict: Agreement,
+    /// Why they do not, or under what they do; may be empty.
+    pub why: String,
+}
+
+/// Whether a claim was found again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// It was.
+    Reproduced,
+    /// What was found is better.
+    Better,
+    /// What was found is something else.
+    Differs,
+}
+
+impl fmt::Display for Agreement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Reproduced => "reproduced",
+            Self::Better => "better",
+            Self::Differs => "differs",
+        })
+    }
+}
+
+impl Agreement {
+    /// Reproduced if `holds`, else something else.
+    pub(super) fn of(holds: bool) -> Self {
+        if holds { Self::Reproduced } else { Self::Differs }
+    }
+}
+
+/// Numbers in rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Grid {
+    /// What they are.
+    pub title: String,
+    /// What stands in each column.
+    pub header: Vec<String>,
+    /// As many cells in each as the header has.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A number with four significant digits.
+pub(super) fn four(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".into(),
+        size @ 1e-3..1e6 => {
+            let decimals = (3.0 - size.log10().floor()).max(0.0) as usize;
+            format!("{value:.decimals$}")
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let shown = [0.0, 28.4127, 0.012_346, 123_456.7, 2e7, -1.0, 9.99999].map(four);
+        assert_eq!(shown, ["0", "28.41", "0.01235", "123457", "2.000e7", "-1.000", "10.000"]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022): Sections 4 and 5, and the appendix.
+
+mod digits;
+mod household;
+mod latents;
+mod theory;
+mod trained;
+mod tumours;
+mod valuation;
+
+use super::{CurvePoint, Layer, Marks, Panel, Reproduction, Scale};
+
+const PAPER: &str =
+    "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";
+
+/// Sorted by name.
+pub(super) const RESULTS: [Reproduction; 7] = [
+    Reproduction {
+        name: "task-aware/figure-3",
+        about: "what the three approaches lose in theory, by r/ε",
+        paper: PAPER,
+        run: theory::figure_3,
+    },
+    Reproduction {
+        name: "task-aware/figure-4",
+        about: "power of a household, hour by hour: what linear designs lose, by ε and by hour",
+        paper: PAPER,
+        run: household::figure_4,
+    },
+    Reproduction {
+        name: "task-aware/figure-5-valuation",
+        about: "real estate: what trained linear designs lose of a network's task, by ε",
+        paper: PAPER,
+        run: valuation::figure_5,
+    },
+    Reproduction {
+        name: "task-aware/figure-5-wdbc",
+        about: "breast tumours (WDBC): what trained designs lose of a network's task",
+        paper: PAPER,
+        run: tumours::figure_5,
+    },
+    Reproduction {
+        name: "task-aware/figure-6",
+        about: "real estate and breast tumours: task loss by the number of latents",
+        paper: PAPER,
+        run: latents::figure_6,
+    },
+    Reproduction {
+        name: "task-aware/figure-7",
+        about: "real estate: what a hidden layer in encoder and decoder does to it",
+        paper: PAPER,
+        run: valuation::figure_7,
+    },
+    Reproduction {
+        name: "task-aware/figure-8",
+        about: "handwritten digits (MNIST): what trained linear designs lose of a linear classifier's task, by ε",
+        paper: PAPER,
+        run: digits::figure_8,
+    },
+];
+
+/// What `ours` loses less than `other`, as a share of what that loses.
+fn improvement(ours: f64, other: f64) -> f64 {
+    1.0 - ours / other
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A curve for each name, whose heights are `rows` (one for each of `across`, and in it one for each name).
+fn curves(
+    title: impl Into<String>,
+    scale: Scale,
+    up: Scale,
+    names: &[&str],
+    across: &[f64],
+    rows: &[Vec<f64>],
+) -> Panel {
+    let layer = |(look, name): (usize, &&str)| {
+        let points = across.iter().zip(rows).map(|(x, row)| CurvePoint { x: *x, y: row[look], error: 0.0 });
+        Layer { name: (*name).to_owned(), look, marks: Marks::Curve(points.collect()) }
+    };
+    Panel { title: title.into(), across: scale, up, layers: names.iter().enumerate().map(layer).collect() }
+}

@@ -1,0 +1,164 @@
+//! Breast cancer detection: Figure 5 on the right.
+
+use super::percent;
+use super::trained::{Approach, Part, Problem, Sweep};
+use crate::report::Evidence;
+use crate::{Error, Picture, Result, RunOptions};
+use scumble_core::{Brief, Budget, Volunteers};
+use scumble_datasets::wdbc;
+
+use scumble_sensitivity::over_points;
+use serde_json::{Value, json};
+use std::f64::consts::SQRT_2;
+
+/// ε of the printed improvements, over the task-agnostic and the privacy-agnostic approach.
+const PRINTED_AT: f64 = 20.0;
+const PRINTED: [f64; 2] = [0.73, 0.456];
+
+/// What the published code's task-aware approach loses with the noise that this ε needs, on training records and test records.
+const PUBLISHED: [f64; 2] = [0.177, 0.195];
+
+/// Units of the task's hidden layer, 1.5 n; and of the encoder's and the decoder's, n.
+const HIDDEN: usize = 45;
+const WIDTH: usize = 30;
+const TASK_EPOCHS: usize = 1000;
+
+/// Algorithm 1's η as printed, and one that holds the encoder back less.
+const ETA: f64 = 1e-3;
+const SMALLER_ETA: f64 = 1e-4;
+
+pub(super) fn problem(options: &RunOptions) -> Result<Problem> {
+    let epochs = if options.quick { TASK_EPOCHS / 3 } else { TASK_EPOCHS };
+    Problem::new(options, &wdbc::measurements(options.folder)?, HIDDEN, epochs)
+}
+
+/// Epochs of Algorithm 1.
+fn epochs(options: &RunOptions) -> usize {
+    if options.quick { 15 } else { 200 }
+}
+
+/// As in Section A.8.
+fn training(options: &RunOptions) -> Value {
+    json!({
+        "encoder_hidden": WIDTH, "decoder_hidden": WIDTH, "hidden": "logistic",
+        "epochs": epochs(options), "steps": 15, "seed": options.seed
+    })
+}
+
+/// Algorithm 1 with so many latents.
+pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
+    Approach {
+        name: "task-aware",
+        plugin: "task-aware-gradient",
+        parameters: json!({ "latent_dim": latents, "eta": ETA, "training": training(options) }),
+        stretch: 1.0,
+    }
+}
+
+/// Ours with so many latents. The quick form has a weight decay that the full one chooses.
+pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
+    let mut parameters = json!({
+        "latent_dim": latents,
+        "training": {
+            "encoder_hidden": WIDTH, "decoder_hidden": WIDTH, "hidden": "relu",
+            "epochs": if options.quick { 300 } else { 4000 }, "learning_rate": 3e-3, "seed": options.seed
+        }
+    });
+    if options.quick {
+        parameters["weight_decay"] = json!(1e-3);
+    }
+    Approach { name: "task-aware-bounded (ours)", plugin: "task-aware-bounded", parameters, stretch: 1.0 }
+}
+
+fn held_back_less(mut approach: Approach) -> Approach {
+    approach.name = "task-aware, η = 0.0001";
+    approach.parameters["eta"] = json!(SMALLER_ETA);
+    approach
+}
+
+pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence> {
+    // The published code has the noise of an ε that is √2 times what it prints (ERRATA.md, T1).
+    let printed = SQRT_2 * PRINTED_AT;
+    let problem = problem(options)?;
+    let (of_set, of_pairs) = sensitivities(options, &problem)?;
+    let approaches = [
+        task_aware(options, 3),
+        Approach {
+            name: "task-agnostic",
+            plugin: "task-agnostic",
+            parameters: json!({ "sensitivity": "empirical", "training": training(options) }),
+            stretch: of_set / of_pairs,
+        },
+        Approach {
+            name: "privacy-agnostic",
+            plugin: "privacy-agnostic",
+            parameters: json!({ "latent_dim": 3, "training": training(options) }),
+            stretch: 1.0,
+        },
+        bounded(options, 1),
+        held_back_less(task_aware(options, 3)),
+    ];
+    let sweep = Sweep::run(options, &problem, &approaches, &[PRINTED_AT, printed])?;
+    let why = |[ours, other]: [usize; 2]| {
+        let of =
+            |epsilon: f64| sweep.loss(Part::Train, ours, epsilon) / sweep.loss(Part::Train, other, epsilon);
+        format!(
+            "on training records, with the noise of the published code at its \"ε = 20\", which is that of ε = 28.3 (ERRATA.md, T1); with the noise of ε = 20 it is {}",
+            percent(1.0 - of(PRINTED_AT))
+        )
+    };
+    let findings = vec![
+        sweep.improvement([0, 1], printed, PRINTED[0], why([0, 1])),
+        sweep.improvement([0, 2], printed, PRINTED[1], why([0, 2])),
+        sweep.improvement([4, 1], printed, PRINTED[0], why([4, 1])),
+        sweep.improvement([4, 2], printed, PRINTED[1], why([4, 2])),
+        sweep.beside_published(Part::Train, 0, PRINTED_AT, PUBLISHED[0]),
+        sweep.beside_published(Part::Test, 0, PRINTED_AT, PUBLISHED[1]),
+        sweep.beside_published(Part::Train, 4, PRINTED_AT, PUBLISHED[0]),
+        sweep.beside_published(Part::Test, 4, PRINTED_AT, PUBLISHED[1]),
+        sweep.beside_published(Part::Train, 3, PRINTED_AT, PUBLISHED[0]),
+        sweep.beside_published(Part::Test, 3, PRINTED_AT, PUBLISHED[1]),
+        sweep.improvement(
+            [3, 1],
+            PRINTED_AT,
+            PRINTED[0],
+            "ours in the place of task-aware, with the noise that this ε needs".into(),
+        ),
+    ];
+    let [of_train, of_test] = problem.without_noise()?;
+    Ok(Evidence {
+        trials: options.trials(),
+        findings,
+        grids: vec![sweep.grid(Part::Train), sweep.grid(Part::Test)],
+        notes: vec![
+            format!(
+                "569 tumours, every column scaled to [0, 1], the first 398 for training. The task is one network of {HIDDEN} rectified linear units \
+                 and one logit, the same for all; without noise it loses {of_train:.4} on training records and {of_test:.4} on test records."
+            ),
+            format!(
+                "Encoders and decoders have a hidden layer of {WIDTH} units; η = 0.001, Z = 3 but for task-aware-bounded, which has 1; {} epochs \
+                 of 15 steps, where the paper has 2,000. An improvement within five points of the printed one, and a loss within 3 %, counts as the same.",
+                epochs(options)
+            ),
+            format!(
+                "task-agnostic has the paper's noise, for the largest distance of two records for training, {of_pairs:.1}, which says nothing of other \
+                 records: a claim for every record rests on a set that holds these and has an ℓ₁ diameter of {of_set:.1}."
+            ),
+        ],
+        picture: Picture {
+            title: "Breast cancer detection (Figure 5, right)".into(),
+            panels: vec![sweep.panel(Part::Train), sweep.panel(Part::Test)],
+        },
+    })
+}
+
+/// Δ₁ of the set that task-agnostic moves features into, and that of the training records themselves.
+fn sensitivities(options: &RunOptions, problem: &Problem) -> Result<(f64, f64)> {
+    let mut brief = Brief::new(problem.domain.clone(), Budget::new(PRINTED_AT, 0.0)?);
+    brief.volunteers = Volunteers::Consented(problem.train.clone());
+    let design =
+        options.registry.get("task-agnostic")?.design(&json!({ "sensitivity": "empirical" }), &brief)?;
+    let of_target = problem.domain.target().as_domain()?.l1_diameter();
+    let of_set = design.local()?.range().l1_diameter() - of_target;
+    Ok::<_, Error>((of_set, over_points(problem.train.records().view())?.value))
+}

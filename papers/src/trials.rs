@@ -1,0 +1,61 @@
+//! Trials and what they say together.
+
+use scumble_comparison::mean_and_sd;
+
+/// A mean with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Mean {
+    pub value: f64,
+    /// Of the mean, not of a trial.
+    pub error: f64,
+}
+
+impl Mean {
+    /// Of two values or more.
+    pub fn of(values: &[f64]) -> Self {
+        let (value, deviation) = mean_and_sd(values);
+        Self { value, error: deviation / (values.len() as f64).sqrt() }
+    }
+
+    /// Of what the first of each pair has more than the second.
+    pub fn of_differences(first: &[f64], second: &[f64]) -> Self {
+        Self::of(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<_>>())
+    }
+
+    /// How many standard errors above zero; 0 for one that is exactly that.
+    pub fn in_errors(self) -> f64 {
+        if self.value == 0.0 { 0.0 } else { self.value / self.error }
+    }
+}
+
+/// The value in the middle, or the mean of the two.
+pub(super) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_have_the_error_of_a_mean() {
+        let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(mean.value, 2.5);
+        // The deviation is √(5/3).
+        assert!((mean.error - (5.0f64 / 12.0).sqrt()).abs() < 1e-15);
+        assert_eq!(Mean::of_differences(&[2.0, 3.0], &[1.0, 2.0]).in_errors(), f64::INFINITY);
+        assert_eq!(Mean::of_differences(&[2.0, 3.0], &[2.0, 3.0]).in_errors(), 0.0);
+    }
+
+    #[test]
+    fn a_median_stands_in_the_middle() {
+        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0])), (2.0, 2.5));
+        assert!(median(&[]).is_nan());
+    }
+}

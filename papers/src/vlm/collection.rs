@@ -1,0 +1,494 @@
+//! Data collection: people release records and labels, a classifier learns from them, and classifies clean records or released ones
+//! (Figures 1, 4 and 7).
+
+use super::learner::{Released, Rule, choose};
+use super::people::{Data, People, Sizes};
+use super::sharing::{Model, Shared, classes_of, flipped};
+use crate::picture::shades;
+use crate::{Error, Result, RunOptions};
+use scumble_core::{Brief, Budget, Randomness, Table};
+
+use ndarray::{Array1, Array2};
+use rayon::prelude::*;
+use scumble_store::{Key, Store};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What is shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Latent,
+    Features,
+}
+
+/// What is classified by what was learned from released records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Clean,
+    Private,
+}
+
+/// How often test records are classified rightly, as shares.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Accuracy {
+    /// As they are.
+    clean: f64,
+    /// As they would be released.
+    private: f64,
+}
+
+/// What came of one release.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Utility {
+    latent: Option<Accuracy>,
+    features: Accuracy,
+    /// The first test record of each class as it was released and decoded, where the plan wants them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    images: Vec<String>,
+}
+
+impl Utility {
+    pub fn accuracy(&self, level: Level, of: Of) -> f64 {
+        let accuracy = match level {
+            Level::Latent => self.latent,
+            Level::Features => Some(self.features),
+        };
+        accuracy.map_or(f64::NAN, |accuracy| match of {
+            Of::Clean => accuracy.clean,
+            Of::Private => accuracy.private,
+        })
+    }
+}
+
+/// The rows of the first record of each class.
+fn first_of_each(classes: &Array1<usize>, count: usize) -> Vec<usize> {
+    (0..count).filter_map(|class| classes.iter().position(|found| *found == class)).collect()
+}
+
+fn images(records: &Array2<f64>, rows: &[usize]) -> Vec<String> {
+    rows.iter().map(|row| shades(records.row(*row))).collect()
+}
+
+/// By what records are released.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum By {
+    /// A variational Laplace mechanism whose volunteers were promised this central ε; infinity is no promise.
+    Learned(f64),
+    /// `direct`, column by column.
+    Direct,
+}
+
+/// All that the results depend on, but for the seed.
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub sizes: Sizes,
+    pub trials: usize,
+    /// Central ε.
+    pub central: Vec<f64>,
+    /// Local ε.
+    pub local: Vec<f64>,
+    pub model: Model,
+    /// Hidden layers of the classifier of latents, and of that of features.
+    pub hidden: [Vec<usize>; 2],
+    pub classes: usize,
+    /// Whether the first test record of each class is shown before and after, of the first mechanism that promises volunteers nothing.
+    pub shows_images: bool,
+    /// Whether labels are private too: else records get all of ε, and nothing else is compared.
+    pub private_labels: bool,
+    /// How often a classifier sees each record at most.
+    pub epochs: usize,
+}
+
+impl Plan {
+    /// The share of ε that records get, the rest being their labels' (Section 3.2).
+    pub fn share(&self, local: f64) -> f64 {
+        match local <= 4.0 {
+            _ if !self.private_labels => 1.0,
+            true => 0.5,
+            false => 0.7,
+        }
+    }
+
+    /// ε of a record, and of its label.
+    fn split(&self, local: f64) -> Result<(f64, f64)> {
+        if local.is_infinite() || !self.private_labels {
+            return Ok((local, f64::INFINITY));
+        }
+        let (of_records, of_labels) = Budget::pure(local)?.split(self.share(local))?;
+        Ok((of_records.epsilon(), of_labels.epsilon()))
+    }
+
+    fn by(&self) -> Vec<By> {
+        let learned = self.central.iter().map(|central| By::Learned(*central));
+        learned.chain(self.private_labels.then_some(By::Direct)).collect()
+    }
+}
+
+/// How often records are released at so small an ε, each of which is learned from by itself: what is found of one depends on its noise more than on all
+/// else.
+const RELEASES: usize = 5;
+
+/// At so small an ε a network learns nothing that validation could tell from chance, and is not tried.
+const MEANS_ALONE: f64 = 2.0;
+
+/// What was found of every release, for `data` that are called `name`.
+pub(super) struct Collection {
+    pub plan: Plan,
+    /// Of each of `by`, of each local ε, of each trial.
+    pub found: Vec<Vec<Vec<Utility>>>,
+    pub by: Vec<By>,
+    /// How many test records each trial has.
+    pub tests: usize,
+    /// The first test record of each class of the first trial, where the plan wants them.
+    before: Vec<String>,
+}
+
+impl Collection {
+    /// Releases, learns and classifies, but for what the options' store holds already.
+    pub fn run(options: &RunOptions, name: &str, data: &Data, plan: Plan) -> Result<Self> {
+        let by = plan.by();
+        let jobs: Vec<Job> = (0..plan.trials)
+            .flat_map(|trial| by.iter().map(move |by| (trial, *by)))
+            .flat_map(|(trial, by)| plan.local.iter().map(move |local| Job { by, trial, local: *local }))
+            .filter(|job| job.by != By::Direct || job.local.is_finite())
+            .collect();
+        (options.on_start)(jobs.len() as u64);
+        let run = Run { options, name, plan: &plan, data, store: options.finished(name)? };
+        let before: Vec<Option<Utility>> = jobs.iter().map(|job| run.before(job)).collect::<Result<_>>()?;
+        let mut all = vec![];
+        // The mechanism of a trial is learned once, where anything is left to be done with it.
+        for (jobs, before) in chunks(&jobs, &before) {
+            all.extend(run.with_one_mechanism(jobs, before)?);
+        }
+        let of = |by: By, local: f64| {
+            let these = jobs.iter().zip(&all).filter(move |(job, _)| job.by == by && job.local == local);
+            these.map(|(_, found)| found.clone()).collect()
+        };
+        let found = by.iter().map(|by| plan.local.iter().map(|local| of(*by, *local)).collect()).collect();
+        let test = run.people(0)?.test;
+        let shown = if plan.shows_images { first_of_each(&classes_of(&test), plan.classes) } else { vec![] };
+        let (tests, before) = (test.len(), images(test.records(), &shown));
+        Ok(Self { plan, found, by, tests, before })
+    }
+
+    /// The first test record of each class, as it is and as it was released at each local ε, without a promise to volunteers.
+    pub fn images(&self) -> Vec<(Option<f64>, &[String])> {
+        let learned = self.by.iter().position(|by| *by == By::Learned(f64::INFINITY));
+        let released = learned.into_iter().flat_map(|by| {
+            let of = move |at: usize| self.found[by][at].first().map_or(&[][..], |found| &found.images);
+            self.plan.local.iter().enumerate().map(move |(at, local)| (Some(*local), of(at)))
+        });
+        std::iter::once((None, &self.before[..]))
+            .chain(released)
+            .filter(|(_, images)| !images.is_empty())
+            .collect()
+    }
+
+    /// The accuracy of each trial, as a share: of the mechanism at place `by`, at the local ε at place `local`.
+    pub fn accuracies(&self, by: usize, local: usize, level: Level, of: Of) -> Vec<f64> {
+        self.found[by][local].iter().map(|found| found.accuracy(level, of)).collect()
+    }
+}
+
+/// One release, and what is learned from it.
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    by: By,
+    trial: usize,
+    local: f64,
+}
+
+impl Job {
+    /// All that decides its draws.
+    fn draw(&self) -> [u64; 3] {
+        let by = match self.by {
+            By::Learned(central) => central.to_bits(),
+            By::Direct => 0,
+        };
+        [by, self.trial as u64, self.local.to_bits()]
+    }
+}
+
+/// Those of one mechanism and trial, which stand side by side, with what was found of them before.
+fn chunks<'j>(jobs: &'j [Job], before: &'j [Option<Utility>]) -> Vec<(&'j [Job], &'j [Option<Utility>])> {
+    let mut rest = before;
+    let same = |a: &Job, b: &Job| a.by == b.by && a.trial == b.trial;
+    jobs.chunk_by(same)
+        .map(|jobs| {
+            let (these, others) = rest.split_at(jobs.len());
+            rest = others;
+            (jobs, these)
+        })
+        .collect()
+}
+
+/// A collection on its way.
+struct Run<'a> {
+    options: &'a RunOptions<'a>,
+    name: &'a str,
+    plan: &'a Plan,
+    data: &'a Data,
+    store: Option<Store<Utility>>,
+}
+
+/// A trial's people, with what a mechanism that was learned makes of them.
+struct Ready<'a> {
+    shared: &'a Shared,
+    /// Latents of those who share, of those who validate, and of the test records.
+    latents: [Array2<f64>; 3],
+    classes: [Array1<usize>; 3],
+}
+
+impl Run<'_> {
+    /// All that the result of a job depends on.
+    fn words(&self, job: &Job) -> Value {
+        let Plan { sizes, model, hidden, epochs, .. } = self.plan;
+        let by = match job.by {
+            By::Learned(central) => json!({
+                "vlm": if central.is_finite() { &model.private } else { &model.parameters },
+                "central": scumble_core::number::to_json(central),
+            }),
+            By::Direct => json!("direct"),
+        };
+        json!({
+            "of": self.name, "by": by, "trial": job.trial, "local": scumble_core::number::to_json(job.local),
+            "sizes": sizes, "hidden": hidden, "epochs": epochs, "shows_images": self.plan.shows_images, "share": self.plan.share(job.local), "seed": self.options.seed,
+            "scumble": env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    fn before(&self, job: &Job) -> Result<Option<Utility>> {
+        let Some(store) = &self.store else { return Ok(None) };
+        Ok(store.find(&Key::of(&self.words(job))?).cloned())
+    }
+
+    fn with_one_mechanism(&self, jobs: &[Job], before: &[Option<Utility>]) -> Result<Vec<Utility>> {
+        let Some(first) = jobs.iter().zip(before).find(|(_, before)| before.is_none()).map(|(job, _)| job)
+        else {
+            jobs.iter().for_each(|_| (self.options.on_step)());
+            return Ok(before.iter().flatten().cloned().collect());
+        };
+        let people = self.people(first.trial)?;
+        let shared = match first.by {
+            By::Learned(central) => {
+                // All of a trial have the same volunteers, first weights and order.
+                let seed = self.options.seed.wrapping_mul(1_000_003).wrapping_add(first.trial as u64);
+                Some(self.plan.model.learned(&people.domain, people.volunteers.clone(), central, seed)?)
+            }
+            By::Direct => None,
+        };
+        let ready = shared.as_ref().map(|shared| Ready::new(&people, shared)).transpose()?;
+        let found = jobs.par_iter().zip(before).with_max_len(1).map(|(job, before)| {
+            let found = match (before, &ready) {
+                (Some(found), _) => found.clone(),
+                (None, Some(ready)) => self.learned(job, ready)?,
+                (None, None) => self.direct(job, &people)?,
+            };
+            if let (None, Some(store)) = (before, &self.store) {
+                let words = self.words(job);
+                store.add(Key::of(&words)?, &words, &found)?;
+            }
+            (self.options.on_step)();
+            Ok(found)
+        });
+        found.collect()
+    }
+
+    fn people(&self, trial: usize) -> Result<People> {
+        let mut stream = self.options.randomness(self.name, &[trial as u64]).streams().stream(0);
+        self.data.divided(self.plan.sizes, &mut stream)
+    }
+
+    /// What is learned from latents, and from features decoded from the same ones: the mean over releases.
+    fn learned(&self, job: &Job, ready: &Ready) -> Result<Utility> {
+        let mut randomness = self.options.randomness(self.name, &job.draw());
+        let count = if job.local > MEANS_ALONE { 1 } else { RELEASES };
+        let releases = (0..count).map(|_| self.released_once(job, ready, &mut randomness));
+        let releases: Vec<Utility> = releases.collect::<Result<_>>()?;
+        let mean = |of: &dyn Fn(&Utility) -> f64| releases.iter().map(of).sum::<f64>() / count as f64;
+        let of_level = |level: Level| Accuracy {
+            clean: mean(&|found| found.accuracy(level, Of::Clean)),
+            private: mean(&|found| found.accuracy(level, Of::Private)),
+        };
+        let images = releases.first().map(|found| found.images.clone()).unwrap_or_default();
+        Ok(Utility { latent: Some(of_level(Level::Latent)), features: of_level(Level::Features), images })
+    }
+
+    fn released_once(&self, job: &Job, ready: &Ready, randomness: &mut Randomness) -> Result<Utility> {
+        let (of_records, of_labels) = self.plan.split(job.local)?;
+        let [sharing, validation, test] = &ready.latents;
+        let (labels, flip) = flipped(&ready.classes[0], self.plan.classes, of_labels, randomness)?;
+        let mut released = |latents| ready.shared.released(latents, of_records, randomness);
+        let (shared, asked, tested) = (released(sharing)?, released(validation)?, released(test)?);
+        let decoded = |latents: &Array2<f64>| ready.shared.decoded(latents.view());
+        let of_features = Released { records: decoded(&shared)?, labels: labels.clone(), flip: flip.clone() };
+        let of_latents = Released { records: shared, labels, flip };
+        let latent =
+            self.accuracy(job, 0, &of_latents, [validation, test], [&asked, &tested], &ready.classes)?;
+        let clean = [decoded(validation)?, decoded(test)?];
+        let private = [decoded(&asked)?, decoded(&tested)?];
+        let features =
+            self.accuracy(job, 1, &of_features, clean.each_ref(), private.each_ref(), &ready.classes)?;
+        let wanted = self.plan.shows_images && job.trial == 0 && job.by == By::Learned(f64::INFINITY);
+        let rows = if wanted { first_of_each(&ready.classes[2], self.plan.classes) } else { vec![] };
+        Ok(Utility { latent: Some(latent), features, images: images(&private[1], &rows) })
+    }
+
+    /// What is learned from features, each of which has noise of its own.
+    fn direct(&self, job: &Job, people: &People) -> Result<Utility> {
+        let mut randomness = self.options.randomness(self.name, &job.draw());
+        let brief = Brief::new(people.domain.clone(), Budget::pure(job.local)?);
+        let design = self.options.registry.get("direct")?.design(&Value::Null, &brief)?;
+        let mut released = |table: &Table| design.mechanism().release(table, &mut randomness);
+        let (shared, asked, tested) =
+            (released(&people.sharing)?, released(&people.validation)?, released(&people.test)?);
+        let flip = shared.noise.label_flip().unwrap_or_else(|| Array2::eye(self.plan.classes));
+        let of_features =
+            Released { records: shared.table.records().clone(), labels: classes_of(&shared.table), flip };
+        let classes = [&people.sharing, &people.validation, &people.test].map(classes_of);
+        let clean = [people.validation.records(), people.test.records()];
+        let private = [asked.table.records(), tested.table.records()];
+        let features = self.accuracy(job, 1, &of_features, clean, private, &classes)?;
+        Ok(Utility { latent: None, features, images: vec![] })
+    }
+
+    /// The accuracy on test records, of rules that are chosen by those who validate: each pair of records is theirs, then the test's.
+    fn accuracy(
+        &self,
+        job: &Job,
+        level: usize,
+        released: &Released,
+        clean: [&Array2<f64>; 2],
+        private: [&Array2<f64>; 2],
+        [_, of_validation, of_test]: &[Array1<usize>; 3],
+    ) -> Result<Accuracy> {
+        let mut rules = vec![Rule::of_means(released)];
+        if job.local > MEANS_ALONE {
+            let Plan { hidden, epochs, .. } = self.plan;
+            rules.push(Rule::of_network(released, &hidden[level], *epochs, job.trial as u64 + 1)?);
+        }
+        let mut answers: Randomness =
+            self.options.randomness(self.name, &[job.draw(), [level as u64, 1, 0]].concat());
+        let mut of = |[validation, test]: [&Array2<f64>; 2]| {
+            let mut stream = answers.streams().stream(0);
+            let chosen = choose(&rules, validation.view(), of_validation, job.local, &mut stream)?;
+            Ok::<_, Error>(chosen.map_or(f64::NAN, |rule| rule.accuracy(test.view(), of_test)))
+        };
+        Ok(Accuracy { clean: of(clean)?, private: of(private)? })
+    }
+}
+
+impl<'a> Ready<'a> {
+    fn new(people: &People, shared: &'a Shared) -> Result<Self> {
+        let tables = [&people.sharing, &people.validation, &people.test];
+        let [sharing, validation, test] = tables.map(|table| shared.latents(table.records().view()));
+        Ok(Self { shared, latents: [sharing?, validation?, test?], classes: tables.map(classes_of) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::Registry;
+    use std::path::Path;
+
+    fn tiny(classes: usize) -> Plan {
+        Plan {
+            sizes: Sizes { volunteers: 300, others: 400, test: 100 },
+            trials: 2,
+            central: vec![f64::INFINITY, 4.0],
+            local: vec![2.0, 20.0, f64::INFINITY],
+            model: Model {
+                parameters: json!({ "hidden": [16], "latent_dim": 2, "epochs": 40, "learning_rate": 0.005 }),
+                private: json!({ "hidden": [8], "latent_dim": 2, "volunteers": { "epochs": 2.0, "expected_batch": 300 } }),
+            },
+            hidden: [vec![8], vec![8]],
+            classes,
+            private_labels: true,
+            shows_images: false,
+            epochs: 20,
+        }
+    }
+
+    fn lines(folder: &Path, name: &str) -> usize {
+        std::fs::read_to_string(folder.join(name).with_added_extension("jsonl")).unwrap().lines().count()
+    }
+
+    #[test]
+    fn what_was_found_is_found_again_at_no_cost() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::installed().unwrap();
+        let options = RunOptions { store: Some(folder.path()), ..RunOptions::new(&registry, Path::new("")) };
+        let data = Data::made_up(4000, 2);
+        let all = |collection: &Collection| -> Vec<f64> {
+            let found = collection.found.iter().flatten().flatten();
+            found.flat_map(|found| [found.features.clean, found.features.private]).collect()
+        };
+        let found = Collection::run(&options, "made/up", &data, tiny(2)).unwrap();
+        // Two central ε at three local ones, and direct at two, in two trials.
+        assert_eq!(lines(folder.path(), "made/up"), 16);
+        assert_eq!(all(&found).len(), 32);
+        // From the store nothing is learned: with no record at all it is the same.
+        let again = Collection::run(&options, "made/up", &Data::made_up(0, 2), tiny(2)).unwrap();
+        assert_eq!((all(&again), lines(folder.path(), "made/up")), (all(&found), 16));
+        // Without a store it is the same too, and a budget more does what is new alone.
+        let alone = RunOptions { store: None, ..options };
+        assert_eq!(all(&Collection::run(&alone, "made/up", &data, tiny(2)).unwrap()), all(&found));
+        let more = Plan { central: vec![f64::INFINITY], local: vec![2.0, 3.0], ..tiny(2) };
+        Collection::run(&options, "made/up", &data, more).unwrap();
+        assert_eq!(lines(folder.path(), "made/up"), 20);
+    }
+
+    /// Seeded; without noise the two classes lie so far apart that one record in a thousand is in doubt.
+    #[test]
+    fn accuracy_rises_with_the_budget() {
+        let registry = Registry::installed().unwrap();
+        let options = RunOptions::new(&registry, Path::new(""));
+        let plan = Plan { central: vec![f64::INFINITY], ..tiny(2) };
+        let found = Collection::run(&options, "made-up", &Data::made_up(4000, 2), plan).unwrap();
+        let mean = |by: usize, local: usize, of: Of| -> f64 {
+            let accuracies = found.accuracies(by, local, Level::Latent, of);
+            accuracies.iter().sum::<f64>() / accuracies.len() as f64
+        };
+        assert!(mean(0, 2, Of::Clean) > 0.95 && mean(0, 1, Of::Clean) > 0.95, "{:?}", found.found);
+        assert!(mean(0, 0, Of::Private) < 0.75 && mean(0, 1, Of::Private) > 0.9, "{:?}", found.found);
+        let direct = found.by.len() - 1;
+        assert!(found.accuracies(direct, 2, Level::Features, Of::Clean).is_empty(), "direct has no ε = ∞");
+    }
+
+    /// One mechanism of a few images, and one release.
+    #[test]
+    fn digits_are_shown_before_and_after() {
+        let folder = scumble_datasets::folder();
+        if !folder.join("mnist").exists() {
+            scumble_skip::missing(folder.join("mnist").display());
+            return;
+        }
+        let registry = Registry::installed().unwrap();
+        let options = RunOptions::new(&registry, &folder);
+        let plan = Plan {
+            trials: 1,
+            central: vec![f64::INFINITY],
+            local: vec![2.0],
+            shows_images: true,
+            model: Model {
+                parameters: json!({ "likelihood": "logit", "hidden": [50], "epochs": 20 }),
+                private: Value::Null,
+            },
+            ..tiny(10)
+        };
+        let data = Data::digits(&options).unwrap();
+        let found = Collection::run(&options, "digits", &data, plan).unwrap();
+        let images = found.images();
+        assert_eq!(images.iter().map(|(local, _)| *local).collect::<Vec<_>>(), [None, Some(2.0)]);
+        for (_, images) in images {
+            assert_eq!(images.len(), 10);
+            assert!(
+                images
+                    .iter()
+                    .all(|image| image.len() == 784
+                        && image.bytes().all(|shade| (b'0'..=b'7').contains(&shade)))
+            );
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review): Sections 4 and 5, and Appendix G.
+
+mod collection;
+mod figures;
+mod joining;
+mod learner;
+mod novel;
+mod people;
+mod sharing;
+
+use super::Reproduction;
+use super::trials::Mean;
+use super::{CurvePoint, Layer, Marks, Panel, Scale};
+
+const PAPER: &str =
+    "Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review)";
+
+/// Sorted by name.
+pub(super) const RESULTS: [Reproduction; 6] = [
+    Reproduction {
+        name: "vlm/figure-1-lending-club",
+        about: "loans (Lending Club) that people share: accuracy on clean records, by local and central ε",
+        paper: PAPER,
+        run: figures::figure_1_lending_club,
+    },
+    Reproduction {
+        name: "vlm/figure-1-mnist",
+        about: "handwritten digits (MNIST) that people share: accuracy on clean records, by local and central ε",
+        paper: PAPER,
+        run: figures::figure_1_mnist,
+    },
+    Reproduction {
+        name: "vlm/figure-2",
+        about: "handwritten nines (MNIST), of which the mechanism has seen none: accuracy on clean records, by local and central ε",
+        paper: PAPER,
+        run: novel::figure_2,
+    },
+    Reproduction {
+        name: "vlm/figure-3",
+        about: "loans (Lending Club) joined to columns that were released: accuracy by local ε",
+        paper: PAPER,
+        run: joining::figure_3,
+    },
+    Reproduction {
+        name: "vlm/figure-4",
+        about: "handwritten digits (MNIST): accuracy on released latents, beside its ceilings",
+        paper: PAPER,
+        run: figures::figure_4,
+    },
+    Reproduction {
+        name: "vlm/figure-7",
+        about: "handwritten digits (MNIST): accuracy on released features, beside its ceilings",
+        paper: PAPER,
+        run: figures::figure_7,
+    },
+];
+
+/// How results of this paper are repeated: as often as it does, or twice in the quick form.
+fn trials(options: &super::RunOptions) -> usize {
+    options.trials.unwrap_or(if options.quick { 2 } else { 3 })
+}
+
+/// Seeded experiments keep no promise, and this says so.
+const SEEDED: &str = "All noise is exact, and has a seed here, so that anybody finds the same: what is shown promises nothing to anybody.";
+
+/// An ε, or ∞.
+fn shown(epsilon: f64) -> String {
+    if epsilon.is_infinite() { "∞".into() } else { epsilon.to_string() }
+}
+
+/// Shares as percentages, with their standard deviation.
+fn percent(accuracies: &[f64]) -> String {
+    let Mean { value, error } = Mean::of(accuracies);
+    format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error * (accuracies.len() as f64).sqrt())
+}
+
+/// A curve of percentages with their standard deviations, at those of the local ε that are finite.
+fn curve(name: String, look: usize, local: &[f64], accuracies: impl Fn(usize) -> Vec<f64>) -> Layer {
+    let points = local.iter().enumerate().filter(|(_, epsilon)| epsilon.is_finite()).map(|(at, epsilon)| {
+        let accuracies = accuracies(at);
+        let Mean { value, error } = Mean::of(&accuracies);
+        CurvePoint { x: *epsilon, y: 100.0 * value, error: 100.0 * error * (accuracies.len() as f64).sqrt() }
+    });
+    Layer { name, look, marks: Marks::Curve(points.filter(|point| point.y.is_finite()).collect()) }
+}
+
+fn panel(title: &str, up: &str, layers: Vec<Layer>) -> Panel {
+    Panel { title: title.into(), across: Scale::linear("local ε"), up: Scale::linear(up), layers }
+}

@@ -1,0 +1,117 @@
+//! The mechanism of a trial: learned from volunteers once, and given every budget.
+
+use crate::Result;
+use ndarray::{Array1, Array2, ArrayView2};
+use scumble_classic::RandomizedResponse;
+use scumble_core::{
+    Brief, Budget, Domain, LocalMechanism, Randomness, RecordDomain, Table, Target, TargetDomain, Volunteers,
+};
+use scumble_latent::{LatentLaplace, Parts};
+use scumble_vlm as vlm;
+use serde_json::{Value, json};
+
+/// δ of every central claim (Section 4).
+const DELTA: f64 = 1e-5;
+
+/// How a mechanism is learned.
+#[derive(Clone)]
+pub(super) struct Model {
+    /// Parameters of `vlm`, where volunteers are promised nothing.
+    pub parameters: Value,
+    /// Where they are promised a central ε; of its `volunteers` all but that.
+    pub private: Value,
+}
+
+impl Model {
+    /// Parameters of `vlm` for this central ε of so many volunteers: infinity promises nothing. Neighbours are the paper's, and the volunteers'
+    /// number is public, for theirs are published records.
+    fn parameters(&self, central: f64, volunteers: usize, seed: u64) -> Value {
+        let mut parameters = if central.is_finite() { &self.private } else { &self.parameters }.clone();
+        parameters["seed"] = json!(seed);
+        if central.is_finite() {
+            parameters["volunteers"]["epsilon"] = json!(central);
+            parameters["volunteers"]["delta"] = json!(DELTA);
+            parameters["volunteers"]["neighbours"] = json!("add-or-remove-one");
+            parameters["volunteers"]["records"] = json!(volunteers);
+            parameters["volunteers"]["seed"] = json!(seed);
+        }
+        parameters
+    }
+
+    /// Learns from these volunteers.
+    pub fn learned(
+        &self,
+        domain: &RecordDomain,
+        volunteers: Table,
+        central: f64,
+        seed: u64,
+    ) -> Result<Shared> {
+        let mut brief = Brief::new(domain.clone(), Budget::new(f64::INFINITY, 0.0)?);
+        let parameters = self.parameters(central, volunteers.len(), seed);
+        brief.volunteers = Volunteers::Consented(volunteers);
+        let parameters = scumble_core::parse_parameters("vlm", parameters)?;
+        Ok(Shared { mechanism: vlm::design(&parameters, &brief)? })
+    }
+}
+
+/// What was learned.
+pub(super) struct Shared {
+    mechanism: LatentLaplace,
+}
+
+impl Shared {
+    /// The latents (n × Z) of records (n × d), without noise.
+    pub fn latents(&self, records: ArrayView2<f64>) -> Result<Array2<f64>> {
+        Ok(self.mechanism.latents(records)?)
+    }
+
+    /// Features (n × d) decoded from latents (n × Z).
+    pub fn decoded(&self, latents: ArrayView2<f64>) -> Result<Array2<f64>> {
+        Ok(self.mechanism.estimates(latents)?)
+    }
+
+    /// The latents (n × Z) as they are released at ε.
+    pub fn released(
+        &self,
+        latents: &Array2<f64>,
+        epsilon: f64,
+        randomness: &mut Randomness,
+    ) -> Result<Array2<f64>> {
+        let parts = self.mechanism.parts().clone();
+        let mechanism: LatentLaplace = Parts { epsilon, ..parts }.try_into()?;
+        let of_target = mechanism.range().dim() - mechanism.latent_dim();
+        let mut stream = randomness.streams().stream(0);
+        let mut released = latents.clone();
+        for mut row in released.rows_mut() {
+            // No label goes with them here.
+            let mut point: Vec<f64> =
+                row.iter().copied().chain(std::iter::repeat_n(0.0, of_target)).collect();
+            mechanism.perturb(&mut point, &mut stream)?;
+            row.iter_mut().zip(point).for_each(|(value, noisy)| *value = noisy);
+        }
+        Ok(released)
+    }
+}
+
+/// Labels (n) of so many classes as they are released at ε, and the matrix (K × K) by which they were flipped.
+pub(super) fn flipped(
+    labels: &Array1<usize>,
+    classes: usize,
+    epsilon: f64,
+    randomness: &mut Randomness,
+) -> Result<(Array1<usize>, Array2<f64>)> {
+    let levels = (0..classes).map(|class| class.to_string()).collect();
+    let domain = RecordDomain::new(vec![], Domain::empty(), TargetDomain::Class { levels })?;
+    let table = Table::new(vec![], Array2::zeros((labels.len(), 0)), Target::Class(labels.clone()))?;
+    let release = RandomizedResponse::new(domain, epsilon)?.release(&table, randomness)?;
+    let flip = release.noise.label_flip().unwrap_or_else(|| Array2::eye(classes));
+    Ok((classes_of(&release.table), flip))
+}
+
+/// The classes (n) of a table's records; none where its target is no class.
+pub(super) fn classes_of(table: &Table) -> Array1<usize> {
+    match table.target() {
+        Target::Class(classes) => classes.clone(),
+        _ => Array1::default(0),
+    }
+}

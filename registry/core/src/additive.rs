@@ -1,0 +1,398 @@
+//! Mechanisms that add noise to numbers: their author says what the noise is, and the rest follows.
+
+use crate::{
+    Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Guarantee, LocalDp, Noise, Perturbation,
+    Portion, Protect, RecordDomain, Result, Stream, Unit,
+};
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use std::fmt::Debug;
+
+/// The name under which a mechanism is asked for and saved. [`register_noise!`](crate::register_noise) gives it.
+pub trait Named {
+    /// The name.
+    const NAME: &'static str;
+}
+
+/// Noise that is added to the numbers of a record, whatever they are: all that an author of such a mechanism writes.
+///
+/// [`register_noise!`](crate::register_noise) makes a mechanism and its plugin of it: what of a record takes the noise (`protect`), the
+/// release, the guarantee with what it discloses and assumes, the worst pairs that an audit attacks, and the saved form, which is checked
+/// again when it is loaded.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use scumble_core::{
+///     AdditiveNoise, Budget, DescribedNoise, Domain, Example, LaplaceNoise, Result, Stream, register_noise,
+/// };
+/// use serde::{Deserialize, Serialize};
+///
+/// /// Laplace noise at half of its ε: twice as much as is needed.
+/// #[derive(Debug, Clone)]
+/// struct Careful(LaplaceNoise);
+///
+/// #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+/// #[serde(deny_unknown_fields)]
+/// struct Nothing {}
+///
+/// impl AdditiveNoise for Careful {
+///     const THEOREM: &'static str = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1)";
+///     type Parameters = Nothing;
+///
+///     fn calibrate(_parameters: &Nothing, set: &Domain, budget: Budget) -> Result<Self> {
+///         Ok(Self(LaplaceNoise::calibrated(set, budget.epsilon() / 2.0)?))
+///     }
+///
+///     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+///         self.0.add(point, stream)
+///     }
+///
+///     fn described(&self) -> DescribedNoise {
+///         self.0.described(0)
+///     }
+/// }
+///
+/// register_noise! {
+///     /// Records with careful noise on their numbers.
+///     pub struct CarefulMechanism(Careful);
+///
+///     /// The plugin `careful`.
+///     pub const CAREFUL = {
+///         name: "careful",
+///         summary: "twice the Laplace noise that is needed",
+///         paper: "none",
+///         example: Example::numbers,
+///     };
+/// }
+///
+/// let example = Example::numbers()?;
+/// let design = CAREFUL.design(&Default::default(), &example.brief)?;
+/// assert_eq!(design.mechanism().guarantee().claims.len(), 1);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+pub trait AdditiveNoise: Named + Debug + Clone + Send + Sync + Sized + 'static {
+    /// The theorem that the claim rests on, as the card cites it.
+    const THEOREM: &'static str;
+
+    /// The parameters beside `protect`; their documentation comments become the description.
+    type Parameters: Debug + Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// The set into which points are moved before they take noise (k coordinates), so that less of it does. By default they stay in `set`.
+    ///
+    /// # Errors
+    /// Where there is no such set.
+    fn narrowed(_parameters: &Self::Parameters, set: &Domain) -> Result<Domain> {
+        Ok(set.clone())
+    }
+
+    /// The ε that it spends of a budget, on a point of `set` (k coordinates). By default all of it.
+    ///
+    /// # Errors
+    /// Where the parameters do not say one.
+    fn epsilon(_parameters: &Self::Parameters, _set: &Domain, budget: &Budget) -> Result<f64> {
+        Ok(budget.epsilon())
+    }
+
+    /// The noise that protects every point of `set` (k coordinates) at `budget`, whose ε is finite.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where it cannot, [`Error::Budget`] for a budget that is too small for it.
+    fn calibrate(parameters: &Self::Parameters, set: &Domain, budget: Budget) -> Result<Self>;
+
+    /// Moves a point (k values) of that set to the lattice on which noise is added, where that is so coarse that it shows: the noise-free
+    /// view is then there. By default points stay.
+    fn on_lattice(&self, _point: &mut [f64]) {}
+
+    /// Adds noise to a point (k values) of that set: on integers, and with the bound of the set enforced on them.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
+
+    /// What the noise is, of k coordinates from 0. The published law is made of it, and an audit holds [`add`](Self::add) to it.
+    fn described(&self) -> DescribedNoise;
+
+    /// The logarithm of the probability that `point` becomes `released` (k values each), up to a constant. An audit attacks by it. None
+    /// where the author does not say.
+    fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
+        None
+    }
+
+    /// What it claims, calibrated to this ε and δ: by default the ε, without a δ.
+    fn local_dp(&self, epsilon: f64, _delta: f64) -> LocalDp {
+        LocalDp::pure(epsilon)
+    }
+
+    /// Claims beside differential privacy, of what `portion` says is protected as `unit`. None by default.
+    fn claims_beside(&self, _portion: &Portion, _unit: Unit) -> Vec<Claim> {
+        vec![]
+    }
+}
+
+/// The parameters of a mechanism that adds noise: what takes it, and its own.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct NoiseParameters<P> {
+    /// What takes noise: "record", "features" or "label". By default all that can: a class label cannot.
+    pub protect: Option<Protect>,
+    /// Those of the noise itself.
+    #[schemars(flatten)]
+    pub own: P,
+}
+
+/// What is not `protect` is the noise's own, which so refuses what it does not know (`#[serde(deny_unknown_fields)]`).
+impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let mut own = Map::deserialize(deserializer)?;
+        let protect =
+            own.remove("protect").map_or(Ok(None), serde_json::from_value).map_err(D::Error::custom)?;
+        let own = serde_json::from_value(Value::Object(own)).map_err(D::Error::custom)?;
+        Ok(Self { protect, own })
+    }
+}
+
+/// A mechanism that adds noise to a portion of each record, and leaves the rest in clear.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved<N::Parameters>", into = "Saved<N::Parameters>", bound = "N: AdditiveNoise")]
+pub struct Noisy<N: AdditiveNoise> {
+    saved: Saved<N::Parameters>,
+    /// Where the portion lies before it takes noise, and how it takes it; no noise at ε = ∞.
+    set: Domain,
+    noise: Option<N>,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved<P> {
+    portion: Portion,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    delta: f64,
+    parameters: P,
+}
+
+fn is_zero(delta: &f64) -> bool {
+    *delta == 0.0
+}
+
+impl<N: AdditiveNoise> TryFrom<Saved<N::Parameters>> for Noisy<N> {
+    type Error = Error;
+
+    fn try_from(mut saved: Saved<N::Parameters>) -> Result<Self> {
+        let Saved { portion, delta, parameters } = &mut saved;
+        portion.check_takes_noise(N::NAME)?;
+        let set = N::narrowed(parameters, &portion.set(N::NAME)?)?;
+        portion.epsilon = N::epsilon(parameters, &set, &Budget::new(portion.epsilon, *delta)?)?;
+        let budget = Budget::new(portion.epsilon, *delta)?;
+        let noise = match budget.epsilon() {
+            f64::INFINITY => None,
+            _ => Some(N::calibrate(parameters, &set, budget)?),
+        };
+        Ok(Self { saved, set, noise })
+    }
+}
+
+impl<N: AdditiveNoise> From<Noisy<N>> for Saved<N::Parameters> {
+    fn from(noisy: Noisy<N>) -> Self {
+        noisy.saved
+    }
+}
+
+impl<N: AdditiveNoise> Noisy<N> {
+    /// Noise at `budget` on what `protect` says of each record; by default on all that takes noise.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where there is no such portion, or a class label would need noise; what the noise itself does not take.
+    pub fn new(
+        protect: Option<Protect>,
+        domain: RecordDomain,
+        budget: Budget,
+        parameters: N::Parameters,
+    ) -> Result<Self> {
+        let by_default = Portion::of_numbers(domain, budget.epsilon());
+        let portion = Portion { protect: protect.unwrap_or(by_default.protect), ..by_default };
+        Saved { portion, delta: budget.delta(), parameters }.try_into()
+    }
+
+    /// What a plugin designs.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); and where it would spend more than the brief's budget.
+    pub fn by_brief(
+        NoiseParameters { protect, own }: NoiseParameters<N::Parameters>,
+        brief: &Brief,
+    ) -> Result<Self> {
+        let noisy = Self::new(protect, brief.domain.clone(), brief.budget, own)?;
+        brief.check_ceiling(N::NAME, &noisy.guarantee())?;
+        Ok(noisy)
+    }
+
+    /// The noise; none at ε = ∞.
+    pub fn added(&self) -> Option<&N> {
+        self.noise.as_ref()
+    }
+
+    /// What of each record takes it.
+    pub fn portion(&self) -> &Portion {
+        &self.saved.portion
+    }
+
+    /// See [`LocalMechanism::domain`](crate::LocalMechanism::domain).
+    pub fn domain(&self) -> &RecordDomain {
+        &self.portion().domain
+    }
+
+    /// See [`LocalMechanism::guarantee`](crate::LocalMechanism::guarantee).
+    pub fn guarantee(&self) -> Guarantee {
+        let Some(noise) = &self.noise else {
+            return Guarantee::nothing(self.domain());
+        };
+        let portion = self.portion();
+        let dp = noise.local_dp(portion.epsilon, self.saved.delta);
+        let mut guarantee = portion.guarantee_of(dp, N::THEOREM);
+        if let Some(unit) = guarantee.claims.first().map(|claim| claim.protects) {
+            guarantee.claims.extend(noise.claims_beside(portion, unit));
+        }
+        guarantee
+    }
+
+    /// See [`LocalMechanism::range`](crate::LocalMechanism::range).
+    pub fn range(&self) -> Domain {
+        self.portion().with(&self.set)
+    }
+
+    /// See [`LocalMechanism::encode`](crate::LocalMechanism::encode).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let mut point = self.domain().projected(record)?;
+        let portion = self.portion().of(&mut point)?;
+        self.set.project(portion)?;
+        if let Some(noise) = &self.noise {
+            noise.on_lattice(portion);
+        }
+        Ok(point)
+    }
+
+    /// See [`LocalMechanism::perturb`](crate::LocalMechanism::perturb).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let portion = self.portion().of(point)?;
+        match &self.noise {
+            Some(noise) => noise.add(portion, stream),
+            None => Ok(()),
+        }
+    }
+
+    /// See [`LocalMechanism::noise`](crate::LocalMechanism::noise).
+    pub fn noise(&self) -> Noise {
+        self.portion().additive(self.noise.as_ref().map(|noise| noise.described().variances))
+    }
+
+    /// See [`LocalMechanism::log_likelihood`](crate::LocalMechanism::log_likelihood).
+    pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let (point, released) = self.portion().of_both(point, released)?;
+        self.noise.as_ref()?.log_likelihood(point, released)
+    }
+
+    /// See [`LocalMechanism::perturbation`](crate::LocalMechanism::perturbation).
+    pub fn perturbation(&self) -> Vec<Perturbation> {
+        let start = self.portion().coordinates().start;
+        self.noise.iter().map(|noise| Perturbation::Additive(noise.described()).after(start)).collect()
+    }
+
+    /// See [`LocalMechanism::worst_pairs`](crate::LocalMechanism::worst_pairs).
+    pub fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        let farthest = match self.noise.as_ref().map(|noise| noise.described().distance) {
+            Some(Distance::L1) => self.set.l1_farthest(),
+            _ => self.set.l2_farthest(),
+        };
+        self.portion().worst_pairs(unit, farthest)
+    }
+}
+
+/// Makes a mechanism, and the plugin that designs it, of [noise that is added](AdditiveNoise), and registers it.
+///
+/// The crate that says it needs `serde`, `schemars` and `typetag`.
+#[macro_export]
+macro_rules! register_noise {
+    (
+        $(#[$docs:meta])*
+        pub struct $mechanism:ident($noise:ty);
+
+        $(#[$plugin_docs:meta])*
+        pub const $constant:ident = {
+            name: $name:literal,
+            summary: $summary:expr,
+            paper: $paper:expr,
+            example: $example:expr $(,)?
+        };
+    ) => {
+        $(#[$docs])*
+        #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+        #[serde(transparent)]
+        pub struct $mechanism($crate::Noisy<$noise>);
+
+        impl $crate::Named for $noise {
+            const NAME: &'static str = $name;
+        }
+
+        #[typetag::serde(name = $name)]
+        impl $crate::LocalMechanism for $mechanism {
+            fn domain(&self) -> &$crate::RecordDomain {
+                self.0.domain()
+            }
+
+            fn guarantee(&self) -> $crate::Guarantee {
+                self.0.guarantee()
+            }
+
+            fn range(&self) -> $crate::Domain {
+                self.0.range()
+            }
+
+            fn encode(&self, record: &[f64]) -> $crate::Result<Vec<f64>> {
+                self.0.encode(record)
+            }
+
+            fn perturb(&self, point: &mut [f64], stream: &mut $crate::Stream) -> $crate::Result<()> {
+                self.0.perturb(point, stream)
+            }
+
+            fn noise(&self) -> $crate::Noise {
+                self.0.noise()
+            }
+
+            fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+                self.0.log_likelihood(point, released)
+            }
+
+            fn perturbation(&self) -> Vec<$crate::Perturbation> {
+                self.0.perturbation()
+            }
+
+            fn worst_pairs(&self, unit: $crate::Unit) -> Vec<[Vec<f64>; 2]> {
+                self.0.worst_pairs(unit)
+            }
+        }
+
+        $crate::register! {
+            $(#[$plugin_docs])*
+            pub const $constant = {
+                name: $name,
+                summary: $summary,
+                paper: $paper,
+                pace: Quick,
+                parameters: $crate::NoiseParameters<<$noise as $crate::AdditiveNoise>::Parameters>,
+                local: |parameters, brief: &$crate::Brief| -> $crate::Result<$mechanism> {
+                    Ok($mechanism($crate::Noisy::by_brief(parameters, brief)?))
+                },
+                example: $example,
+            };
+        }
+    };
+}

@@ -1,0 +1,229 @@
+//! ε and δ, and the arithmetic on them: exact, then rounded once toward more privacy.
+
+use crate::{Error, Result, number};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+use serde::{Deserialize, Serialize};
+
+/// What a release may spend: ε in (0, ∞], in nats, and δ in [0, 1).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Budget {
+    #[serde(with = "number")]
+    epsilon: f64,
+    delta: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    #[serde(with = "number")]
+    epsilon: f64,
+    delta: f64,
+}
+
+impl TryFrom<Unchecked> for Budget {
+    type Error = Error;
+
+    fn try_from(budget: Unchecked) -> Result<Self> {
+        Self::new(budget.epsilon, budget.delta)
+    }
+}
+
+impl Budget {
+    /// The budget (ε, δ).
+    ///
+    /// # Errors
+    /// [`Error::Budget`] unless ε > 0 and 0 ≤ δ < 1.
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self> {
+        check_epsilon(epsilon)?;
+        if !(0.0..1.0).contains(&delta) {
+            return Err(Error::Budget { name: "delta", range: "zero or more and below one", value: delta });
+        }
+        Ok(Self { epsilon, delta })
+    }
+
+    /// The budget (ε, 0).
+    ///
+    /// # Errors
+    /// [`Error::Budget`] unless ε > 0.
+    pub fn pure(epsilon: f64) -> Result<Self> {
+        Self::new(epsilon, 0.0)
+    }
+
+    /// ε, in nats; infinite where nothing need be private.
+    pub fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    /// δ.
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// The budget in two: `share` of it, and the rest. The two never add up to more than the whole.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] unless `share` lies strictly between zero and one, or when a part rounds to nothing.
+    pub fn split(&self, share: f64) -> Result<(Self, Self)> {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(Error::Budget {
+                name: "a share",
+                range: "strictly between zero and one",
+                value: share,
+            });
+        }
+        let part = |total: f64| {
+            let first = exact(share).and_then(|s| exact(total).map(|t| down(&(s * t))));
+            let first = first.unwrap_or(total);
+            let rest = match (exact(total), exact(first)) {
+                (Some(total), Some(first)) => down(&(total - first)),
+                _ => total,
+            };
+            (first, rest)
+        };
+        let (epsilon, delta) = (part(self.epsilon), part(self.delta));
+        Ok((Self::new(epsilon.0, delta.0)?, Self::new(epsilon.1, delta.1)?))
+    }
+
+    /// One of `parts` equal shares, which together never add up to more than the whole.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] when there are no parts, or a part rounds to nothing.
+    pub fn divide(&self, parts: usize) -> Result<Self> {
+        if parts == 0 {
+            return Err(Error::Budget { name: "the number of parts", range: "one or more", value: 0.0 });
+        }
+        let part = |total: f64| match exact(total) {
+            Some(total) => down(&(total / BigInt::from(parts))),
+            None => total,
+        };
+        Self::new(part(self.epsilon), part(self.delta))
+    }
+}
+
+/// # Errors
+/// [`Error::Budget`] unless ε > 0; infinity is allowed.
+pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
+    if epsilon > 0.0 {
+        return Ok(());
+    }
+    Err(Error::Budget { name: "epsilon", range: "above zero (\"inf\" for no privacy)", value: epsilon })
+}
+
+/// That a δ for so many people is below one in their number: with more, to publish the record of one of them at random would be private.
+///
+/// # Errors
+/// [`Error::DeltaOfVolunteers`].
+pub fn check_delta(delta: f64, people: usize) -> Result<()> {
+    if delta < 1.0 / people as f64 {
+        return Ok(());
+    }
+    Err(Error::DeltaOfVolunteers { delta, volunteers: people })
+}
+
+/// The exact sum of ε's or δ's, rounded once, upward: what together they may cost.
+///
+/// Infinite if one of them is. Parts made by [`Budget::split`] or [`Budget::divide`] sum to their whole or less.
+pub fn sum_up(spent: impl IntoIterator<Item = f64>) -> f64 {
+    let total = spent
+        .into_iter()
+        .try_fold(BigRational::from(BigInt::ZERO), |total, part| exact(part).map(|part| total + part));
+    total.map_or(f64::INFINITY, |total| up(&total))
+}
+
+/// `total` − `spent`, rounded down; zero where more was spent.
+pub fn difference_down(total: f64, spent: f64) -> f64 {
+    match (exact(total), exact(spent)) {
+        (Some(total), Some(spent)) if spent <= total => down(&(total - spent)),
+        (None, Some(_)) => total, // infinite
+        _ => 0.0,
+    }
+}
+
+/// ⌈`numerator`/`epsilon`⌉, exactly; `None` where it does not fit.
+pub(crate) fn quotient_up(numerator: u64, epsilon: f64) -> Option<u64> {
+    (BigRational::from(BigInt::from(numerator)) / exact(epsilon)?).ceil().to_integer().to_u64()
+}
+
+fn exact(value: f64) -> Option<BigRational> {
+    BigRational::from_float(value)
+}
+
+/// The largest `f64` at or below `value`, which is not negative.
+fn down(value: &BigRational) -> f64 {
+    let mut candidate = value.to_f64().unwrap_or(0.0).min(f64::MAX);
+    while exact(candidate).is_some_and(|c| c > *value) {
+        candidate = candidate.next_down();
+    }
+    candidate
+}
+
+/// The smallest `f64` at or above `value`, which is not negative; infinite beyond the largest.
+fn up(value: &BigRational) -> f64 {
+    let below = down(value);
+    match exact(below) {
+        Some(exactly) if exactly == *value => below,
+        _ => below.next_up(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_tenth_three_times_is_not_three_tenths() {
+        // In floating point 0.1 + 0.1 + 0.1 rounds to 0.30000000000000004, and 0.3 lies below the exact sum.
+        assert_eq!(sum_up([0.1; 3]), 0.30000000000000004);
+        assert!(sum_up([0.1; 3]) > 0.3);
+    }
+
+    #[test]
+    fn an_infinite_part_makes_the_sum_infinite() {
+        assert_eq!(sum_up([1.0, f64::INFINITY]), f64::INFINITY);
+        assert_eq!(sum_up([]), 0.0);
+        assert_eq!(sum_up([f64::MAX; 2]), f64::INFINITY);
+        assert_eq!(sum_up([f64::MAX]), f64::MAX);
+    }
+
+    #[test]
+    fn an_infinite_budget_has_infinite_shares() {
+        let whole = Budget::pure(f64::INFINITY).unwrap();
+        assert_eq!(whole.split(0.3).unwrap(), (whole, whole));
+        assert_eq!(whole.divide(7).unwrap(), whole);
+    }
+
+    #[test]
+    fn what_is_no_budget_is_refused_with_its_value() {
+        for epsilon in [0.0, -1.0, f64::NAN] {
+            let message = Budget::pure(epsilon).unwrap_err().to_string();
+            assert!(message.contains(&epsilon.to_string()), "{message}");
+        }
+        assert!(Budget::new(1.0, 1.0).is_err());
+        assert!(Budget::pure(1.0).unwrap().split(1.0).is_err());
+        assert!(Budget::pure(1.0).unwrap().divide(0).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn shares_never_cost_more_than_the_whole(epsilon in 1e-6..100.0_f64, share in 0.001..0.999_f64, parts in 1usize..60) {
+            let whole = Budget::pure(epsilon).unwrap();
+            let (first, rest) = whole.split(share).unwrap();
+            prop_assert!(sum_up([first.epsilon(), rest.epsilon()]) <= epsilon);
+            let part = whole.divide(parts).unwrap();
+            let together = sum_up(vec![part.epsilon(); parts]);
+            prop_assert!(together <= epsilon);
+            prop_assert!(together >= epsilon * (1.0 - 1e-14), "the shares waste the budget");
+        }
+
+        #[test]
+        fn a_quotient_is_rounded_up(numerator in 1u64..1 << 50, epsilon in 1e-3..100.0_f64) {
+            let quotient = quotient_up(numerator, epsilon).unwrap();
+            let (q, e, n) = (BigInt::from(quotient), exact(epsilon).unwrap(), BigRational::from(BigInt::from(numerator)));
+            prop_assert!(e.clone() * q.clone() >= n && e * (q - 1) < n);
+        }
+    }
+}

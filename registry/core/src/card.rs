@@ -1,0 +1,518 @@
+//! Guarantees in words: the card that a person reads.
+
+use crate::{CentralDp, Claim, Curve, Guarantee, LocalDp, Neighbours, Notion, ShapedBy, Unit, number, shown};
+use std::borrow::Cow;
+use std::fmt;
+
+impl fmt::Display for Unit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Record => "the whole record",
+            Self::Features => "the features (not the label)",
+            Self::Label => "the label (not the features)",
+            Self::Volunteer => "each volunteer's record",
+        })
+    }
+}
+
+/// Marks what a design holds as free data.
+pub const AS_STATED: &str = "as stated by the designer; not checked";
+
+impl fmt::Display for Claim {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} for {}", self.notion, self.protects)
+    }
+}
+
+impl fmt::Display for Notion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let budget = self.budget().unwrap_or_default();
+        match self {
+            Self::LocalDp(_) => write!(formatter, "{budget} local differential privacy"),
+            Self::CentralDp(dp) => {
+                write!(formatter, "{budget} central differential privacy ({})", dp.neighbours)
+            }
+            Self::CramerRao(bound) => write!(
+                formatter,
+                "squared error of at least {} for every unbiased reconstruction",
+                AtLeast(bound.error())
+            ),
+            Self::PacResistance(pac) if pac.budget < 1.0 => {
+                formatter.write_str("NOTHING of resistance to recovery: its budget allows not one sample")
+            }
+            Self::PacResistance(pac) if pac.spent > pac.budget => write!(
+                formatter,
+                "NOTHING ANY MORE: {} samples are spent of a budget of {} for resistance to recovery",
+                pac.spent, pac.budget
+            ),
+            Self::PacResistance(pac) => write!(
+                formatter,
+                "no recovery within {} with probability {} or more if records were independent and normal, {} of {} samples spent",
+                pac.error,
+                1.0 - pac.confidence_gap,
+                pac.spent,
+                pac.budget
+            ),
+            Self::AmbiguitySet(set) => write!(formatter, "the same output law for {}", set.members),
+            Self::PerfectSecrecy(_) => formatter.write_str("perfect secrecy"),
+        }
+    }
+}
+
+/// A number with four significant digits, rounded up: no ε prints as less than it is (by more than a billionth).
+struct Significant(f64);
+
+/// The same, rounded down: no lower bound prints as more than it is.
+struct AtLeast(f64);
+
+impl fmt::Display for Significant {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        four_digits(self.0, f64::ceil, formatter)
+    }
+}
+
+impl fmt::Display for AtLeast {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        four_digits(self.0, f64::floor, formatter)
+    }
+}
+
+fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if (1e12..f64::INFINITY).contains(&value) {
+        let exponent = value.log10().floor();
+        return write!(formatter, "{}e{exponent}", round(value / 10f64.powf(exponent - 3.0)) / 1000.0);
+    }
+    if !(1e-6..1e12).contains(&value) {
+        return write!(formatter, "{}", number::short(value));
+    }
+    let unit = 10f64.powi(3 - value.log10().floor() as i32);
+    // What differs from a four-digit number by less than 10⁻⁹ of it is that number.
+    let scaled = value * unit;
+    let rounded =
+        if (scaled - scaled.round()).abs() < 1e-9 * scaled { scaled.round() } else { round(scaled) };
+    write!(formatter, "{}", rounded / unit)
+}
+
+impl Claim {
+    /// What an adversary may learn, in words.
+    pub fn may_learn(&self) -> String {
+        let words = self.notion.may_learn();
+        // The rest of the record leaves as the guarantee says, and may tell something of what is protected.
+        match self.protects {
+            Unit::Features => format!(
+                "To one who knows the label: {words} What the label says of the features is not hidden."
+            ),
+            Unit::Label => format!(
+                "To one who knows the features: {words} What the features say of the label is not hidden."
+            ),
+            // The promise is about the design, which is out before any release.
+            Unit::Volunteer => format!(
+                "Of one who shaped the design, from the design: {words} If her own record is released by it, that release's ε comes on top."
+            ),
+            _ => words,
+        }
+    }
+
+    /// How sure that is, in words. How a design was made from its volunteers' records does not show in the design.
+    pub fn how_sure(&self) -> &'static str {
+        match self.protects {
+            Unit::Volunteer => {
+                "As sure as one is of who made the design: how it was made is stated by the designer, and cannot be checked."
+            }
+            _ => self.notion.how_sure(),
+        }
+    }
+
+    /// The theorem, and who says that it applies where that cannot be checked.
+    fn rests_on(&self) -> String {
+        match self.protects {
+            Unit::Volunteer => format!("{AS_STATED}: {}", self.theorem),
+            _ => self.theorem.clone(),
+        }
+    }
+
+    /// Why it promises nothing after all, in words, where it does not: a budget that is exceeded or vacuous, an ε without end, a δ of one,
+    /// an error that may be none. Whoever shows a claim shows this in its place, or before it.
+    ///
+    /// ```
+    /// use scumble_core::{Claim, Notion, PacResistance, Unit};
+    ///
+    /// let of = |spent| Claim {
+    ///     notion: Notion::PacResistance(PacResistance { error: 0.001, confidence_gap: 0.1, budget: 99.0, spent }),
+    ///     protects: Unit::Record,
+    ///     theorem: "Corollary 1".into(),
+    /// };
+    /// assert_eq!(of(99.0).warning(), None);
+    /// assert_eq!(of(100.0).warning().unwrap(), "100 samples are spent of a budget of 99, so nothing of it is promised any more");
+    /// ```
+    pub fn warning(&self) -> Option<String> {
+        self.notion.warning()
+    }
+
+    /// The warning in the place of the claim, where there is one.
+    fn or_warning(&self) -> String {
+        match self.warning() {
+            Some(warning) => format!("WARNING: {} for {}: {warning}", self.notion.name(), self.protects),
+            None => self.to_string(),
+        }
+    }
+}
+
+impl Notion {
+    /// ε, or ε and δ, of a notion that has them.
+    pub(crate) fn budget(&self) -> Option<String> {
+        let (epsilon, delta) = match self {
+            Self::LocalDp(dp) => (dp.epsilon, dp.delta),
+            Self::CentralDp(dp) => (dp.epsilon, dp.delta),
+            _ => return None,
+        };
+        Some(match delta {
+            0.0 => format!("ε = {}", Significant(epsilon)),
+            delta => format!("(ε, δ) = ({}, {delta:e})", Significant(epsilon)),
+        })
+    }
+
+    /// What an adversary may learn of the person behind the record.
+    fn may_learn(&self) -> String {
+        match self {
+            Self::LocalDp(dp) => match (dp.delta, dp.curve) {
+                (0.0, None) => format!(
+                    "What is released changes the odds between any two values by at most {}.{}",
+                    fold(dp.epsilon),
+                    guess(dp)
+                ),
+                (delta, curve) => format!(
+                    "Nothing that is released is more than {} as likely for one value as for another, plus {delta:e}.{}{}",
+                    fold(dp.epsilon),
+                    curve.map_or(String::new(), |curve| along(curve, dp.epsilon)),
+                    guess(dp)
+                ),
+            },
+            Self::CentralDp(dp) => of_neighbours(dp),
+            Self::CramerRao(bound) => format!(
+                "The record, but for a squared error of {} on average, if she guesses without bias.",
+                AtLeast(bound.error())
+            ),
+            Self::PacResistance(pac) if pac.budget < 1.0 => "All of it: there is no budget.".into(),
+            Self::PacResistance(pac) if pac.spent > pac.budget => "All of it: the budget is spent.".into(),
+            Self::PacResistance(pac) => format!(
+                "If records were independent and normal: a mixed record within {}, with a probability below {}. Of records with bounds it says \
+                 nothing.",
+                pac.error,
+                1.0 - pac.confidence_gap
+            ),
+            Self::AmbiguitySet(_) => {
+                "That the record is in the set; which member of the set it was cannot be told.".into()
+            }
+            Self::PerfectSecrecy(_) => "Nothing at all of what is protected.".into(),
+        }
+    }
+
+    /// Why it promises nothing, where it does not.
+    fn warning(&self) -> Option<String> {
+        match self {
+            Self::LocalDp(LocalDp { epsilon, delta, .. })
+            | Self::CentralDp(CentralDp { epsilon, delta, .. }) => (!epsilon.is_finite() || *delta >= 1.0)
+                .then(|| format!("{} is vacuous: anything may leave", self.budget().unwrap_or_default())),
+            Self::CramerRao(bound) => (bound.error() <= 0.0)
+                .then(|| "a squared error of zero is vacuous: all of it may leave".into()),
+            Self::PacResistance(pac) if pac.budget < 1.0 => {
+                Some("the budget is vacuous: the theorem allows not one sample in such a setting".into())
+            }
+            Self::PacResistance(pac) if pac.spent > pac.budget => Some(format!(
+                "{} samples are spent of a budget of {}, so nothing of it is promised any more",
+                pac.spent, pac.budget
+            )),
+            Self::PacResistance(_) | Self::AmbiguitySet(_) | Self::PerfectSecrecy(_) => None,
+        }
+    }
+
+    /// What it is called.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::LocalDp(_) => "local differential privacy",
+            Self::CentralDp(_) => "central differential privacy",
+            Self::CramerRao(_) => "error of reconstruction",
+            Self::PacResistance(_) => "resistance to recovery",
+            Self::AmbiguitySet(_) => "ambiguity",
+            Self::PerfectSecrecy(_) => "perfect secrecy",
+        }
+    }
+
+    /// How sure that is, and of whom it is not said.
+    fn how_sure(&self) -> &'static str {
+        match self {
+            Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
+                "Proven for every adversary, whatever else she knows and computes, if what is assumed is so."
+            }
+            Self::AmbiguitySet(_) => {
+                "Proven for every adversary who knows nothing else of the record; what she knows may leave one member."
+            }
+            Self::CramerRao(_) => {
+                "Proven on average, for one who knows no other record. A biased guess, or one by somebody who knows other \
+                 records, may come closer. It is no differential privacy."
+            }
+            Self::PacResistance(_) => {
+                "For independent normal records alone, while the budget lasts. Records with bounds are not normal: for them it is a calculation, \
+                 not a proof. Success below that probability is not excluded, nor is learning less than the whole record. It is no differential \
+                 privacy."
+            }
+        }
+    }
+}
+
+/// What is learned of one record among many, by what may change of it.
+fn of_neighbours(dp: &CentralDp) -> String {
+    let odds = fold(dp.epsilon);
+    match (dp.neighbours, dp.delta) {
+        (Neighbours::AddOrRemoveOne, 0.0) => {
+            format!(
+                "What is released changes the odds that a given record was among the data by at most {odds}."
+            )
+        }
+        (Neighbours::AddOrRemoveOne, delta) => format!(
+            "Nothing that is released is more than {odds} as likely with a given record among the data as without it, plus {delta:e}."
+        ),
+        (Neighbours::ReplaceOne, 0.0) => {
+            format!(
+                "What is released changes the odds between any two values of a given record by at most {odds}. That it is among the data is not hidden."
+            )
+        }
+        (Neighbours::ReplaceOne, delta) => format!(
+            "Nothing that is released is more than {odds} as likely for one value of a given record as for another, plus {delta:e}. That \
+             it is among the data is not hidden."
+        ),
+    }
+}
+
+/// e^ε in words.
+fn fold(epsilon: f64) -> String {
+    match epsilon.exp() {
+        f64::INFINITY => format!("e^{}-fold", Significant(epsilon)),
+        // Four digits of what is beyond one.
+        _ if (1e-9..0.1).contains(&epsilon) => {
+            let digits = 3 - epsilon.exp_m1().log10().floor() as i32;
+            let unit = 10f64.powi(digits);
+            format!("{:.*}-fold", digits as usize, 1.0 + (epsilon.exp_m1() * unit).ceil() / unit)
+        }
+        odds => format!("{}-fold", Significant(odds)),
+    }
+}
+
+/// How often the better guess between two values is right: (1 + the largest difference of probabilities)/2, where the
+/// difference is (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015), or δ(0), if the curve has less.
+fn guess(dp: &LocalDp) -> String {
+    let odds = (-dp.epsilon).exp();
+    let difference = (1.0 - odds + 2.0 * dp.delta * odds) / (1.0 + odds);
+    let difference = dp.curve.map_or(difference, |curve| difference.min(curve.delta(0.0)));
+    let percent = 50.0 * (1.0 + difference);
+    if dp.epsilon.exp() == f64::INFINITY || percent > 99.995 {
+        return " That rules out next to nothing.".into();
+    }
+    format!(
+        " Of two that are equally likely, the better guess is right in {} % of cases at most.",
+        Significant(percent)
+    )
+}
+
+/// The curve at a few ε beside the one that is promised, in words.
+fn along(curve: Curve, epsilon: f64) -> String {
+    let points = [0.25, 0.5, 2.0].map(|factor| factor * epsilon);
+    // A δ of one half says next to nothing.
+    let points = points.into_iter().filter(|at| curve.delta(*at) < 0.5);
+    let points: Vec<String> =
+        points.map(|at| format!("{} plus {}", fold(at), Upward(curve.delta(at)))).collect();
+    if points.is_empty() {
+        return String::new();
+    }
+    format!(" Nor is it more than {}, and so on along a curve.", points.join(", "))
+}
+
+/// A probability with two significant digits, rounded up.
+struct Upward(f64);
+
+impl fmt::Display for Upward {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < 1e-300 {
+            return formatter.write_str("less than 1e-300");
+        }
+        let unit = 10f64.powf(self.0.log10().floor() - 1.0);
+        write!(formatter, "{:.1e}", (self.0 / unit).ceil() * unit)
+    }
+}
+
+impl Guarantee {
+    /// The claims for released records in one line: those for whole records, or, where there are none, all. Where one promises nothing after
+    /// all, its warning stands in its place.
+    pub fn summary(&self) -> String {
+        let claims: Vec<&Claim> = self.claims_for_records().collect();
+        match (claims.is_empty(), self.each_release.is_empty()) {
+            (true, true) => return "no claim".into(),
+            (true, false) => return "no claim before the records are seen".into(),
+            (false, _) => {}
+        }
+        let whole: Vec<&Claim> =
+            claims.iter().copied().filter(|claim| claim.protects == Unit::Record).collect();
+        let of_unit = if whole.is_empty() { claims } else { whole };
+        let lines: Vec<String> = of_unit.into_iter().map(Claim::or_warning).collect();
+        shown(&lines.join("; ")).into_owned()
+    }
+
+    /// Why some of its claims promise nothing after all, one warning each.
+    pub fn warnings(&self) -> Vec<String> {
+        self.claims.iter().filter_map(Claim::warning).collect()
+    }
+
+    /// The card, as headings with their words: what is wrong with a claim, what is promised, what an adversary may learn, how sure that is, on what it
+    /// rests, what is given away, and what is assumed. A heading may stand several times.
+    pub fn card(&self) -> Vec<(&'static str, String)> {
+        let mut card = vec![];
+        card.extend(self.each_release.iter().map(|promise| ("promises", promise.clone())));
+        if card.is_empty() && self.claims_for_records().next().is_none() {
+            let to_whom = if self.claims.is_empty() {
+                "nothing"
+            } else {
+                "nothing to those whose records are released"
+            };
+            card.push(("promises", to_whom.into()));
+            card.push(("may learn", "All that is disclosed below.".into()));
+        }
+        for claim in &self.claims {
+            card.extend(claim.warning().map(|warning| ("WARNING", warning)));
+            card.push(("promises", claim.to_string()));
+            card.push(("may learn", claim.may_learn()));
+            card.push(("how sure", claim.how_sure().into()));
+            card.push(("rests on", claim.rests_on()));
+        }
+        card.extend(self.discloses.iter().map(|disclosed| ("discloses", disclosed.clone())));
+        card.extend(self.assumes.iter().map(|assumed| ("assumes", assumed.clone())));
+        if self.shaped_by != ShapedBy::PublicKnowledge {
+            let whose = match self.shaped_by {
+                ShapedBy::PublicVolunteers => "public",
+                ShapedBy::ConsentingVolunteers => "consenting volunteers'",
+                _ => "private volunteers'",
+            };
+            let theirs = if self.protects_volunteers() {
+                "the central claim above is all that those people have, and their own releases come on top"
+            } else {
+                "no claim for anyone whose record shaped it"
+            };
+            card.push((
+                "holds",
+                format!("given the design, which {whose} data shaped ({AS_STATED}); {theirs}"),
+            ));
+        }
+        for (_, words) in &mut card {
+            if let Cow::Owned(seen) = shown(words) {
+                *words = seen;
+            }
+        }
+        card
+    }
+}
+
+/// The card, a line a heading.
+impl fmt::Display for Guarantee {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.card().iter().try_for_each(|(heading, words)| writeln!(formatter, "{heading:<11}{words}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CramerRao, PacResistance};
+
+    #[test]
+    fn an_epsilon_is_rounded_up_unless_a_billionth_is_all_that_it_lacks() {
+        for (epsilon, shown) in [
+            (1.0, "1"),
+            (1.00001, "1.001"),
+            (0.1 + 0.2, "0.3"),
+            (123_456.0, "123500"),
+            (0.000_123_41, "0.0001235"),
+            (1.0686474581524463e13, "1.069e13"),
+            (9.9999e12, "10e12"),
+            (1e-310, "1e-310"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(Significant(epsilon).to_string(), shown);
+        }
+        assert_eq!(AtLeast(1.99999).to_string(), "1.999");
+    }
+
+    #[test]
+    fn a_guess_is_no_better_than_randomised_response_or_the_curve_allows() {
+        assert!(guess(&LocalDp::pure(1.0)).contains(" 73.11 % "), "{}", guess(&LocalDp::pure(1.0)));
+        assert!(guess(&LocalDp::new(1.0, 0.01)).contains(" 73.38 % "));
+        let curve = Curve::gaussian(0.25, 0.0, 0.0);
+        assert!(guess(&LocalDp::new(1.0, curve.delta(1.0)).along(curve)).contains(" 54.98 % "));
+        assert!(guess(&LocalDp::pure(40.0)).contains("next to nothing"));
+    }
+
+    #[test]
+    fn what_promises_nothing_after_all_is_a_warning_on_the_card_and_in_the_summary() {
+        let pac = |budget, spent| {
+            Notion::PacResistance(PacResistance { error: 0.001, confidence_gap: 0.1, budget, spent })
+        };
+        let error = |information| {
+            let information = [("a".to_owned(), information)].into();
+            Notion::CramerRao(CramerRao { information, joint: None })
+        };
+        let guarantee = |notion: Notion| Guarantee {
+            claims: vec![Claim { notion, protects: Unit::Record, theorem: "a theorem".into() }],
+            ..Guarantee::default()
+        };
+        for (notion, why) in [
+            (pac(3.0, 4.0), "4 samples are spent of a budget of 3"),
+            (pac(0.0, 1.0), "the budget is vacuous: the theorem allows not one sample"),
+            (Notion::LocalDp(LocalDp::pure(f64::INFINITY)), "ε = inf is vacuous"),
+            (Notion::LocalDp(LocalDp::new(1.0, 1.0)), "(ε, δ) = (1, 1e0) is vacuous"),
+            (error(f64::INFINITY), "a squared error of zero is vacuous"),
+        ] {
+            let guarantee = guarantee(notion);
+            let card = guarantee.to_string();
+            assert!(card.starts_with("WARNING    ") && card.contains(why), "{card}");
+            let summary = guarantee.summary();
+            assert!(summary.starts_with("WARNING: ") && summary.contains(why), "{summary}");
+            let json = guarantee.to_json();
+            assert!(json["claims"][0]["warning"].as_str().unwrap().contains(why), "{json}");
+            assert_eq!(json["warnings"], serde_json::json!(guarantee.warnings()));
+        }
+        for notion in [
+            pac(3.0, 3.0),
+            pac(f64::INFINITY, 3.0),
+            Notion::LocalDp(LocalDp::new(40.0, 0.9)),
+            Notion::PerfectSecrecy(crate::PerfectSecrecy {}),
+            error(1e9),
+        ] {
+            let guarantee = guarantee(notion);
+            assert!(!guarantee.to_string().contains("WARNING"), "{guarantee}");
+            assert!(guarantee.warnings().is_empty() && !guarantee.summary().contains("WARNING"));
+            assert_eq!(guarantee.to_json()["claims"][0]["warning"], serde_json::Value::Null);
+        }
+    }
+
+    #[test]
+    fn what_is_learned_of_one_record_among_many_depends_on_which_data_sets_are_neighbours() {
+        let words = |delta, neighbours| Notion::CentralDp(CentralDp::new(1.0, delta, neighbours)).may_learn();
+        for delta in [0.0, 1e-6] {
+            let added = words(delta, Neighbours::AddOrRemoveOne);
+            assert!(added.contains("among the data") && !added.contains("value"), "{added}");
+            let replaced = words(delta, Neighbours::ReplaceOne);
+            assert!(replaced.contains("of a given record") && replaced.contains("value"), "{replaced}");
+            assert!(!replaced.contains("without it"), "{replaced}");
+        }
+    }
+
+    #[test]
+    fn a_delta_is_added_and_a_curve_is_shown_with_its_numbers_rounded_up() {
+        let curve = Curve::gaussian(0.25, 0.0, 0.0);
+        let dp = LocalDp::new(1.0, curve.delta(1.0)).along(curve);
+        let words = Notion::LocalDp(dp).may_learn();
+        assert!(words.contains("plus 2.92") && words.contains("1.285-fold plus 2.4e-2"), "{words}");
+        assert_eq!(Upward(0.01001).to_string(), "1.1e-2");
+        assert_eq!(Upward(0.01).to_string(), "1.0e-2");
+        assert_eq!(Upward(0.0).to_string(), "less than 1e-300");
+    }
+}

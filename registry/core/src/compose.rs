@@ -1,0 +1,610 @@
+//! Composition: rules on guarantees, each with its theorem.
+//!
+//! A notion survives only if *every* part claims it: no claim counts as infinite. Disclosures and assumptions are
+//! united. Sums of ε and δ are exact and rounded once, upward.
+
+use crate::{
+    CentralDp, Claim, CramerRao, Curve, Guarantee, LocalDp, Neighbours, Notion, PacResistance, ShapedBy,
+    Unit, sum_up,
+};
+use std::collections::BTreeMap;
+use std::mem::discriminant;
+
+/// The guarantee of several releases of the same records: ε, δ and Fisher information add up, PAC budgets are spent
+/// together, perfect secrecy with independent randomness stays. It holds for parts that are chosen adaptively.
+///
+/// Dwork and Roth (2014), Theorem 3.16, for differential privacy.
+///
+/// ```
+/// use scumble_core::{compose, Claim, Guarantee, LocalDp, Notion, Unit};
+///
+/// let dp = |epsilon| Guarantee {
+///     claims: vec![Claim {
+///         notion: Notion::LocalDp(LocalDp::pure(epsilon)),
+///         protects: Unit::Record,
+///         theorem: "the Laplace mechanism".into(),
+///     }],
+///     ..Guarantee::default()
+/// };
+/// let both = compose::in_sequence(&[dp(0.5), dp(1.0)]);
+/// assert_eq!(both.local_dp(Unit::Record).unwrap().epsilon, 1.5);
+///
+/// let with_none = compose::in_sequence(&[dp(0.5), Guarantee::default()]);
+/// assert_eq!(with_none.local_dp(Unit::Record), None);
+/// ```
+pub fn in_sequence(parts: &[Guarantee]) -> Guarantee {
+    compose(Rule::Sequence, &whole_records(parts))
+}
+
+/// [`in_sequence`] for parts that see but some of the record each: by columns, and features with labels.
+///
+/// A part that does not see the label spends nothing on it; every part spends on the whole record.
+pub fn by_parts(parts: &[(Scope, Guarantee)]) -> Guarantee {
+    compose(Rule::Sequence, parts)
+}
+
+/// The guarantee of releases of disjoint sets of records, each record in one of them (McSherry 2009, Theorem 4).
+///
+/// Fixed in advance: the largest ε and δ. Chosen by value: a replaced record may leave one part and enter another, which
+/// changes the sizes of both, so claims for [`Neighbours::ReplaceOne`] are lost, and those for
+/// [`Neighbours::AddOrRemoveOne`] keep the largest; local claims are lost, for the part that holds a record tells its
+/// value. Notions that are not differential privacy compose as in sequence where the partition was fixed, and are lost
+/// where it was not.
+///
+/// Volunteers are not partitioned: whoever shaped several designs spends on all of them.
+pub fn in_parallel(parts: &[Guarantee], partition: Partition) -> Guarantee {
+    let mut whole = compose(Rule::Parallel(partition), &whole_records(parts));
+    match partition {
+        Partition::FixedInAdvance => {
+            whole.assumes.push("who is in which part was fixed before anybody saw a record".into());
+        }
+        Partition::ByValue => whole.discloses.push("which part holds each record".into()),
+    }
+    whole
+}
+
+/// The guarantee of whatever is made of a release without looking at the data again: the same (Dwork and Roth 2014,
+/// Proposition 2.1; information about a record does not grow by processing either).
+pub fn post_processed(release: &Guarantee) -> Guarantee {
+    release.clone()
+}
+
+/// What a part sees of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope {
+    /// Some of the features, or all.
+    pub features: bool,
+    /// The target.
+    pub label: bool,
+}
+
+impl Scope {
+    pub(crate) fn sees(self, unit: Unit) -> bool {
+        match unit {
+            Unit::Record => self.features || self.label,
+            Unit::Features => self.features,
+            Unit::Label => self.label,
+            Unit::Volunteer => true,
+        }
+    }
+
+    /// Whether a claim for `claimed`, made by a part of this scope, holds for all that the part sees of `wanted`.
+    fn covers(self, claimed: Unit, wanted: Unit) -> bool {
+        match (claimed, wanted) {
+            (Unit::Volunteer, _) | (_, Unit::Volunteer) => claimed == wanted,
+            (Unit::Record, _) => true,
+            (Unit::Features, _) => !self.label || wanted == Unit::Features,
+            (Unit::Label, _) => !self.features || wanted == Unit::Label,
+        }
+    }
+}
+
+/// Which records go to which part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partition {
+    /// Fixed before anybody saw a record, by row or by something public.
+    FixedInAdvance,
+    /// Chosen by the records' own values.
+    ByValue,
+}
+
+#[derive(Clone, Copy)]
+enum Rule {
+    Sequence,
+    Parallel(Partition),
+}
+
+impl Rule {
+    /// How many parts a change of one record may reach; `None` where the notion does not survive the rule.
+    fn reach(self, notion: &Notion) -> Option<usize> {
+        let Self::Parallel(partition) = self else {
+            return Some(usize::MAX);
+        };
+        match (partition, notion) {
+            (Partition::FixedInAdvance, Notion::LocalDp(_) | Notion::CentralDp(_)) => Some(1),
+            (Partition::FixedInAdvance, _) => Some(usize::MAX),
+            (
+                Partition::ByValue,
+                Notion::CentralDp(CentralDp { neighbours: Neighbours::AddOrRemoveOne, .. }),
+            ) => Some(1),
+            (Partition::ByValue, _) => None,
+        }
+    }
+}
+
+fn whole_records(parts: &[Guarantee]) -> Vec<(Scope, Guarantee)> {
+    let record = Scope { features: true, label: true };
+    parts.iter().map(|part| (record, part.clone())).collect()
+}
+
+fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
+    let mut whole = Guarantee { claims: claims_for(Unit::Record, rule, parts), ..Guarantee::default() };
+    for unit in [Unit::Features, Unit::Label] {
+        let mut narrower = claims_for(unit, rule, parts);
+        // What a claim for the whole record says already is not said again.
+        let said =
+            |w: &Claim, claim: &Claim| w.protects.covers(unit) && is_no_weaker(&w.notion, &claim.notion);
+        narrower.retain(|claim| !whole.claims.iter().any(|w| said(w, claim)));
+        whole.claims.extend(narrower);
+    }
+    whole.claims.extend(claims_for(Unit::Volunteer, Rule::Sequence, parts));
+    let counts_samples = |claim: &Claim| matches!(claim.notion, Notion::PacResistance(_));
+    if parts.len() > 1 && whole.claims.iter().any(counts_samples) {
+        // ERRATA.md, D11: the theorem counts samples of fresh records.
+        whole.assumes.push("no private record went into the samples of more than one part".into());
+    }
+    if let [(_, only)] = parts {
+        whole.each_release = only.each_release.clone(); // of several, what will be claimed of all is not known
+    }
+    for (_, part) in parts {
+        unite(&mut whole.discloses, &part.discloses);
+        unite(&mut whole.assumes, &part.assumes);
+        whole.shaped_by = whole.shaped_by.max(part.shaped_by);
+    }
+    whole
+}
+
+fn unite(lines: &mut Vec<String>, more: &[String]) {
+    for line in more {
+        if !lines.contains(line) {
+            lines.push(line.clone());
+        }
+    }
+}
+
+/// The claims for `unit` that survive: of each kind that the first part makes, if every other concerned part makes it.
+fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim> {
+    let concerned = parts.iter().filter(|(scope, part)| match unit {
+        // A design that no volunteer shaped says nothing about volunteers, and of one whose data are public nothing that was not known.
+        Unit::Volunteer => !matches!(part.shaped_by, ShapedBy::PublicKnowledge | ShapedBy::PublicVolunteers),
+        _ => scope.sees(unit),
+    });
+    // Each concerned part's claims that cover the unit.
+    let covering: Vec<Vec<&Claim>> = concerned
+        .map(|(scope, part)| {
+            let claims = part.claims.iter();
+            claims.filter(|claim| scope.covers(claim.protects, unit)).collect()
+        })
+        .collect();
+    let Some((first, others)) = covering.split_first() else {
+        return vec![];
+    };
+    let survivors = first.iter().filter_map(|template| {
+        let mut alike: Vec<&Claim> = vec![template];
+        for claims in others {
+            alike.push(claims.iter().copied().find(|claim| is_same_kind(&claim.notion, &template.notion))?);
+        }
+        let (notion, theorem) = match alike[..] {
+            [only] => (only.notion.clone(), only.theorem.clone()),
+            _ => {
+                let notions: Vec<&Notion> = alike.iter().map(|claim| &claim.notion).collect();
+                let (notion, law) = combine(rule, &notions)?;
+                (notion, format!("{law}, over {}", enumerate(&alike)))
+            }
+        };
+        Some(Claim { notion, protects: unit, theorem })
+    });
+    survivors.collect()
+}
+
+/// What each part adds, and on which theorem it rests; parts that are alike are counted.
+fn enumerate(parts: &[&Claim]) -> String {
+    let mut counted: Vec<(String, usize)> = vec![];
+    for part in parts {
+        let line = match part.notion.budget() {
+            Some(budget) => format!("{budget} by {}", part.theorem),
+            None => format!("one by {}", part.theorem),
+        };
+        match counted.iter_mut().find(|(before, _)| *before == line) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((line, 1)),
+        }
+    }
+    let parts: Vec<String> = counted
+        .into_iter()
+        .map(|(line, count)| if count == 1 { line } else { format!("{count} times {line}") })
+        .collect();
+    parts.join(", and ")
+}
+
+fn is_same_kind(one: &Notion, other: &Notion) -> bool {
+    match (one, other) {
+        (Notion::CentralDp(one), Notion::CentralDp(other)) => one.neighbours == other.neighbours,
+        _ => discriminant(one) == discriminant(other),
+    }
+}
+
+/// Whether the first says all that the second says.
+fn is_no_weaker(one: &Notion, other: &Notion) -> bool {
+    match (epsilon_and_delta(one), epsilon_and_delta(other)) {
+        (Some((epsilon, delta)), Some(weaker)) => {
+            is_same_kind(one, other) && epsilon <= weaker.0 && delta <= weaker.1
+        }
+        _ => is_same_kind(one, other),
+    }
+}
+
+fn epsilon_and_delta(notion: &Notion) -> Option<(f64, f64)> {
+    match notion {
+        Notion::LocalDp(dp) => Some((dp.epsilon, dp.delta)),
+        Notion::CentralDp(dp) => Some((dp.epsilon, dp.delta)),
+        _ => None,
+    }
+}
+
+/// What several notions of one kind make together, and the law that says so.
+fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
+    let reach = rule.reach(parts.first()?)?;
+    let addition = match rule {
+        Rule::Sequence => "sequential composition, ε and δ add up (Dwork and Roth 2014, Theorem 3.16)",
+        Rule::Parallel(_) => "parallel composition (McSherry 2009, Theorem 4)",
+    };
+    let spent: Vec<(f64, f64)> = parts.iter().filter_map(|notion| epsilon_and_delta(notion)).collect();
+    let epsilon = sum_of_largest(reach, spent.iter().map(|s| s.0));
+    let delta = sum_of_largest(reach, spent.iter().map(|s| s.1));
+    match parts[0] {
+        Notion::LocalDp(_) => match curve_of_all(rule, parts) {
+            Some(curve) => {
+                // Both hold: the sum, and what the curve says at the sum of the δs.
+                let together = LocalDp::new(epsilon.min(curve.epsilon(delta)), delta).along(curve);
+                Some((
+                    Notion::LocalDp(together),
+                    "composition of curves (Dong, Roth and Su 2022, Corollary 3.3)",
+                ))
+            }
+            None => Some((Notion::LocalDp(LocalDp::new(epsilon, delta)), addition)),
+        },
+        Notion::CentralDp(first) => {
+            let together = CentralDp::new(epsilon, delta, first.neighbours);
+            Some((Notion::CentralDp(together), addition))
+        }
+        Notion::CramerRao(_) => {
+            let bounds = select(parts, |notion| match notion {
+                Notion::CramerRao(bound) => Some(bound),
+                _ => None,
+            });
+            let mut information = BTreeMap::new();
+            for (column, more) in bounds.iter().flat_map(|bound| &bound.information) {
+                let sum: &mut f64 = information.entry(column.clone()).or_default();
+                *sum = sum_up([*sum, *more]); // more information is less protection
+            }
+            // A column that two parts know may be told by both together, though neither tells it: joint bounds are lost, but for
+            // parts that have no column in common, whose errors add up.
+            let known: usize = bounds.iter().map(|bound| bound.information.len()).sum();
+            let is_apart = known == information.len() && bounds.iter().any(|bound| bound.joint.is_some());
+            let joint = is_apart.then(|| bounds.iter().map(|bound| bound.error()).sum());
+            let together = Notion::CramerRao(CramerRao { information, joint });
+            Some((together, "Fisher information of independent releases adds up"))
+        }
+        Notion::PacResistance(_) => {
+            let of = select(parts, |notion| match notion {
+                Notion::PacResistance(pac) => Some(pac),
+                _ => None,
+            });
+            let least = |parameter: fn(&PacResistance) -> f64| {
+                of.iter().map(|pac| parameter(pac)).fold(f64::INFINITY, f64::min)
+            };
+            let together = Notion::PacResistance(PacResistance {
+                error: least(|pac| pac.error),
+                confidence_gap: least(|pac| pac.confidence_gap),
+                budget: least(|pac| pac.budget),
+                spent: sum_up(of.iter().map(|pac| pac.spent)),
+            });
+            Some((together, "PAC budgets are spent together"))
+        }
+        Notion::PerfectSecrecy(secrecy) => Some((
+            Notion::PerfectSecrecy(*secrecy),
+            "outputs with independent randomness are jointly independent of the record",
+        )),
+        // Two sets of suspects meet in fewer: what is left cannot be told from their descriptions.
+        Notion::AmbiguitySet(_) => None,
+    }
+}
+
+/// The curve of releases in sequence, if that of each is known and one says more than an ε does.
+fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<Curve> {
+    let Rule::Sequence = rule else {
+        return None;
+    };
+    let curves = parts.iter().map(|notion| match notion {
+        Notion::LocalDp(dp) => dp.known_curve(),
+        _ => None,
+    });
+    let together = curves.reduce(|one, other| Some(one?.with(&other?)))??;
+    (!together.is_pure()).then_some(together)
+}
+
+fn select<'a, T>(parts: &[&'a Notion], read: impl Fn(&'a Notion) -> Option<&'a T>) -> Vec<&'a T> {
+    parts.iter().filter_map(|notion| read(notion)).collect()
+}
+
+fn sum_of_largest(count: usize, values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    sum_up(values.into_iter().take(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AmbiguitySet, PerfectSecrecy};
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
+    use proptest::prelude::*;
+
+    fn guarantee(notion: Notion, protects: Unit) -> Guarantee {
+        Guarantee {
+            claims: vec![Claim { notion, protects, theorem: "its own theorem".into() }],
+            discloses: vec!["the number of records".into()],
+            ..Guarantee::default()
+        }
+    }
+
+    fn local(epsilon: f64) -> Notion {
+        Notion::LocalDp(LocalDp::new(epsilon, 1e-6))
+    }
+
+    fn central(epsilon: f64, neighbours: Neighbours) -> Notion {
+        Notion::CentralDp(CentralDp::new(epsilon, 0.0, neighbours))
+    }
+
+    fn only_notion(guarantee: &Guarantee) -> &Notion {
+        assert_eq!(guarantee.claims.len(), 1, "{guarantee}");
+        &guarantee.claims[0].notion
+    }
+
+    fn gaussian(mu: f64, delta: f64) -> Notion {
+        let curve = Curve::gaussian(mu, 0.0, 0.0);
+        Notion::LocalDp(LocalDp::new(curve.epsilon(delta), delta).along(curve))
+    }
+
+    fn local_dp(guarantee: &Guarantee) -> &LocalDp {
+        guarantee.local_dp(Unit::Record).unwrap()
+    }
+
+    const FEATURES: Scope = Scope { features: true, label: false };
+    const LABEL: Scope = Scope { features: false, label: true };
+
+    #[test]
+    fn curves_compose_to_less_than_the_sum() {
+        let part = |notion| guarantee(notion, Unit::Record);
+        let (one, two) = (part(gaussian(0.3, 1e-6)), part(gaussian(0.4, 1e-6)));
+        let both = in_sequence(&[one.clone(), two.clone()]);
+        let both = local_dp(&both);
+        // μ² = 0.3² + 0.4².
+        let closed = scumble_accounting::gaussian::epsilon(0.5, 2e-6).unwrap();
+        assert_eq!(both.delta, 2e-6);
+        assert_relative_eq!(both.epsilon, closed, max_relative = 1e-6);
+        assert!(both.epsilon < local_dp(&one).epsilon + local_dp(&two).epsilon);
+        let along = both.curve.unwrap();
+        assert_relative_eq!(along.delta(closed), 2e-6, max_relative = 1e-6);
+    }
+
+    #[test]
+    fn a_pure_part_moves_a_curve_and_a_part_without_one_ends_it() {
+        let part = |notion| guarantee(notion, Unit::Record);
+        let noisy = part(gaussian(0.5, 1e-6));
+        let beside = in_sequence(&[noisy.clone(), part(Notion::LocalDp(LocalDp::pure(0.25)))]);
+        let expected = local_dp(&noisy).epsilon + 0.25;
+        assert_abs_diff_eq!(local_dp(&beside).epsilon, expected, epsilon = 1e-12);
+        assert!(local_dp(&beside).curve.is_some());
+        let unknown = in_sequence(&[noisy.clone(), part(local(1.0))]);
+        assert_eq!(local_dp(&unknown).curve, None);
+        assert_eq!(local_dp(&unknown).delta, 2e-6);
+        let apart = in_parallel(&[noisy.clone(), noisy], Partition::FixedInAdvance);
+        assert_eq!(local_dp(&apart).curve, None);
+    }
+
+    #[test]
+    fn pure_parts_have_no_curve_to_show() {
+        let pure = guarantee(Notion::LocalDp(LocalDp::pure(0.5)), Unit::Record);
+        let both = in_sequence(&[pure.clone(), pure]);
+        assert_eq!(local_dp(&both), &LocalDp::pure(1.0));
+    }
+
+    #[test]
+    fn features_with_labels_protect_the_record_at_the_sum() {
+        let whole = by_parts(&[
+            (FEATURES, guarantee(local(0.25), Unit::Record)),
+            (LABEL, guarantee(local(0.5), Unit::Record)),
+        ]);
+        assert_eq!(whole.local_dp(Unit::Record).unwrap().epsilon, 0.75);
+        assert_eq!(whole.local_dp(Unit::Record).unwrap().delta, 2e-6);
+        assert_eq!(whole.local_dp(Unit::Label).unwrap().epsilon, 0.5, "the label alone spends less");
+        assert_eq!(whole.local_dp(Unit::Features).unwrap().epsilon, 0.25);
+        assert_eq!(whole.discloses.len(), 1, "the same disclosure stands there once");
+    }
+
+    #[test]
+    fn labels_alone_are_protected_where_the_features_are_not() {
+        let whole =
+            by_parts(&[(FEATURES, Guarantee::default()), (LABEL, guarantee(local(0.5), Unit::Record))]);
+        assert_eq!(whole.local_dp(Unit::Record), None);
+        assert_eq!(whole.local_dp(Unit::Features), None);
+        assert_eq!(whole.local_dp(Unit::Label).unwrap().epsilon, 0.5);
+    }
+
+    #[test]
+    fn a_claim_for_the_features_is_none_for_a_part_that_sees_the_label_too() {
+        let record = Scope { features: true, label: true };
+        let whole = by_parts(&[(record, guarantee(local(0.5), Unit::Features))]);
+        assert_eq!(whole.local_dp(Unit::Record), None);
+        assert_eq!(whole.local_dp(Unit::Features).unwrap().epsilon, 0.5);
+    }
+
+    #[test]
+    fn unlike_notions_and_unlike_neighbours_do_not_meet() {
+        for other in [central(1.0, Neighbours::ReplaceOne), local(1.0)] {
+            let one = guarantee(central(1.0, Neighbours::AddOrRemoveOne), Unit::Record);
+            let whole = in_sequence(&[one, guarantee(other, Unit::Record)]);
+            assert!(whole.claims.is_empty(), "{whole}");
+        }
+    }
+
+    #[test]
+    fn in_parallel_the_largest_counts_and_a_partition_by_value_says_nothing_of_replacement() {
+        let parts =
+            |neighbours| [0.5, 2.0, 1.0].map(|epsilon| guarantee(central(epsilon, neighbours), Unit::Record));
+        let epsilon = |neighbours, partition| {
+            let whole = in_parallel(&parts(neighbours), partition);
+            whole.claims.first().map(|claim| match &claim.notion {
+                Notion::CentralDp(dp) => dp.epsilon,
+                other => panic!("{other}"),
+            })
+        };
+        use Neighbours::{AddOrRemoveOne, ReplaceOne};
+        assert_eq!(epsilon(AddOrRemoveOne, Partition::FixedInAdvance), Some(2.0));
+        assert_eq!(epsilon(ReplaceOne, Partition::FixedInAdvance), Some(2.0));
+        assert_eq!(epsilon(AddOrRemoveOne, Partition::ByValue), Some(2.0));
+        // Each part may release its size exactly at ε = 0 for replacement: together they give the histogram.
+        assert_eq!(epsilon(ReplaceOne, Partition::ByValue), None);
+    }
+
+    /// A design that private volunteers shaped by DP-SGD at ε = 1.
+    fn shaped() -> Guarantee {
+        Guarantee {
+            claims: vec![Claim {
+                notion: central(1.0, Neighbours::AddOrRemoveOne),
+                protects: Unit::Volunteer,
+                theorem: "DP-SGD".into(),
+            }],
+            shaped_by: ShapedBy::PrivateVolunteers,
+            ..Guarantee::default()
+        }
+    }
+
+    #[test]
+    fn a_volunteer_of_two_designs_spends_on_both_however_the_records_are_split() {
+        for partition in [Partition::FixedInAdvance, Partition::ByValue] {
+            let whole = in_parallel(&[shaped(), shaped()], partition);
+            let Notion::CentralDp(dp) = only_notion(&whole) else { panic!("{whole}") };
+            assert_eq!(dp.epsilon, 2.0);
+        }
+    }
+
+    #[test]
+    fn a_partition_by_value_loses_local_claims() {
+        let parts = [guarantee(local(1.0), Unit::Record), guarantee(local(2.0), Unit::Record)];
+        let by_value = in_parallel(&parts, Partition::ByValue);
+        assert!(by_value.claims.is_empty(), "{by_value}");
+        assert!(by_value.discloses.iter().any(|line| line.contains("which part")), "{by_value}");
+        let fixed = in_parallel(&parts, Partition::FixedInAdvance);
+        assert_eq!(fixed.local_dp(Unit::Record).unwrap().epsilon, 2.0);
+    }
+
+    #[test]
+    fn fisher_information_adds_up_column_by_column() {
+        let bound = |columns: &[(&str, f64)]| {
+            let information = columns.iter().map(|&(name, i)| (name.to_owned(), i)).collect();
+            guarantee(Notion::CramerRao(CramerRao { information, joint: None }), Unit::Record)
+        };
+        let whole = in_sequence(&[bound(&[("a", 1.0), ("b", 2.0)]), bound(&[("a", 3.0)])]);
+        let Notion::CramerRao(bound) = only_notion(&whole) else { panic!("{whole}") };
+        assert_eq!(bound.information, BTreeMap::from([("a".into(), 4.0), ("b".into(), 2.0)]));
+        assert_eq!(bound.error(), 0.75);
+    }
+
+    #[test]
+    fn a_joint_bound_is_lost_where_two_parts_know_a_column_and_adds_up_where_none_do() {
+        let bound = |columns: &[&str], information: f64, joint| {
+            let information = columns.iter().map(|&name| (name.to_owned(), information)).collect();
+            guarantee(Notion::CramerRao(CramerRao { information, joint }), Unit::Record)
+        };
+        let of = |parts: &[Guarantee]| match only_notion(&in_sequence(parts)) {
+            Notion::CramerRao(bound) => bound.clone(),
+            other => panic!("{other}"),
+        };
+        let hides = || bound(&["a", "b"], f64::INFINITY, Some(5.0));
+        assert_eq!(of(&[hides()]).error(), 5.0);
+        // Together they may tell what neither tells, and a column that one has opened stays open.
+        let twice = of(&[hides(), bound(&["a", "b"], 0.5, Some(4.0))]);
+        assert_eq!((twice.error(), twice.joint), (0.0, None));
+        assert!(twice.information.values().all(|information| *information == f64::INFINITY));
+        assert_eq!(of(&[hides(), bound(&["b"], 0.5, None)]).error(), 0.0);
+        let apart = of(&[hides(), bound(&["c"], 0.5, None)]);
+        assert_eq!(apart.error(), 7.0);
+        assert_eq!(of(&[hides(), bound(&["c"], 0.5, None), bound(&["a"], 0.5, None)]).error(), 2.0);
+    }
+
+    #[test]
+    fn what_each_release_promises_is_not_known_of_several() {
+        let part = Guarantee { each_release: vec!["so much".into()], ..Guarantee::default() };
+        assert_eq!(in_sequence(std::slice::from_ref(&part)).each_release, part.each_release);
+        assert!(in_sequence(&[part.clone(), part]).each_release.is_empty());
+    }
+
+    #[test]
+    fn pac_budgets_are_spent_together_and_secrecy_stays() {
+        let pac = |budget, spent| {
+            let notion = PacResistance { error: 0.1, confidence_gap: 0.05, budget, spent };
+            guarantee(Notion::PacResistance(notion), Unit::Record)
+        };
+        let whole = in_sequence(&[pac(99.0, 40.0), pac(120.0, 70.0)]);
+        let Notion::PacResistance(pac) = only_notion(&whole) else { panic!("{whole}") };
+        assert_eq!((pac.budget, pac.spent), (99.0, 110.0));
+        assert!(whole.assumes[0].contains("more than one part"), "{whole}");
+
+        let secret = || guarantee(Notion::PerfectSecrecy(PerfectSecrecy {}), Unit::Features);
+        let whole = in_sequence(&[secret(), secret()]);
+        assert!(matches!(only_notion(&whole), Notion::PerfectSecrecy(_)));
+
+        let set = || {
+            let members = "all rotations".into();
+            guarantee(Notion::AmbiguitySet(AmbiguitySet { members }), Unit::Record)
+        };
+        assert!(in_sequence(&[set(), set()]).claims.is_empty());
+    }
+
+    #[test]
+    fn volunteers_keep_their_claim_beside_a_part_that_nobody_shaped() {
+        let whole = in_sequence(&[shaped(), guarantee(local(1.0), Unit::Record)]);
+        assert!(whole.protects_volunteers());
+        assert_eq!(whole.shaped_by, ShapedBy::PrivateVolunteers);
+        let unprotected = Guarantee { claims: vec![], ..shaped() };
+        assert!(!in_sequence(&[shaped(), unprotected]).protects_volunteers());
+    }
+
+    proptest! {
+        /// No order and no nesting ever reports less than the parts.
+        #[test]
+        fn no_order_or_nesting_reports_less(
+            epsilons in prop::collection::vec(1e-3..10.0_f64, 1..8),
+            cut in 0usize..8,
+        ) {
+            let parts: Vec<Guarantee> =
+                epsilons.iter().map(|&epsilon| guarantee(local(epsilon), Unit::Record)).collect();
+            let epsilon = |guarantee: &Guarantee| guarantee.local_dp(Unit::Record).unwrap().epsilon;
+            let flat = epsilon(&in_sequence(&parts));
+            let reversed: Vec<Guarantee> = parts.iter().rev().cloned().collect();
+            prop_assert_eq!(flat, epsilon(&in_sequence(&reversed)));
+            let (left, right) = parts.split_at(cut.min(parts.len() - 1));
+            let nested = match left {
+                [] => in_sequence(&[in_sequence(right)]),
+                _ => in_sequence(&[in_sequence(left), in_sequence(right)]),
+            };
+            prop_assert!(epsilon(&nested) >= flat, "a nesting lost budget");
+            for part in &epsilons {
+                prop_assert!(flat >= *part);
+            }
+        }
+    }
+}

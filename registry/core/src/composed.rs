@@ -1,0 +1,445 @@
+//! The mechanism made of mechanisms.
+
+use crate::domain::{Factors, check_width, join};
+use crate::table::Places;
+use crate::{
+    CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Noise,
+    Perturbation, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table, Target, TargetDomain,
+    TargetLayout, Unit, compose, local,
+};
+use ndarray::{Axis, concatenate};
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::collections::HashSet;
+
+/// Mechanisms side by side over records of `domain`: local if all of them are, else a curator's.
+///
+/// A part takes the columns that its own domain names, and the target if its domain has one. Parts that take the same
+/// columns release them in sequence; all of them together spend what [`compose::by_parts`] says. A column that no part
+/// takes is not released.
+///
+/// # Errors
+/// [`Error::Shape`] where a part was designed for columns or a target that `domain` does not have, where two parts
+/// take the target, or where there is no part.
+pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> {
+    let locals = parts.iter().map(|part| match part {
+        Designed::Local(local) => Some(local.clone()),
+        Designed::Curator(_) => None,
+    });
+    match locals.collect() {
+        Some(locals) => Ok(Designed::local(Composed::over(domain, locals)?)),
+        None => Ok(Designed::curator(CuratorComposed::over(domain, parts)?)),
+    }
+}
+
+/// The parts of a composition; none of any other mechanism.
+pub(crate) fn parts_of(mechanism: &dyn Any) -> Option<Vec<&dyn Any>> {
+    if let Some(composed) = mechanism.downcast_ref::<Composed>() {
+        return Some(composed.parts.iter().map(|part| &*part.mechanism as &dyn Any).collect());
+    }
+    let composed = mechanism.downcast_ref::<CuratorComposed>()?;
+    Some(composed.parts.iter().map(Designed::as_any).collect())
+}
+
+/// Where the columns of a part's own domain stand in `domain`, for each part in order.
+///
+/// # Errors
+/// As [`composed`].
+fn places<'d>(
+    domain: &RecordDomain,
+    parts: impl Iterator<Item = &'d RecordDomain> + Clone,
+) -> Result<Vec<Vec<usize>>> {
+    let (places, factors) = (Places::of(domain.columns()), Factors::of(domain.features()));
+    let with_target = parts.clone().filter(|own| *own.target() != TargetDomain::None).count();
+    let found = parts.map(|own| {
+        let columns = places.find(own.columns())?;
+        if factors.covering(&columns)? != *own.features() {
+            return Err(Error::shape(format!(
+                "a part was designed for another domain of the columns {:?}",
+                own.columns()
+            )));
+        }
+        if *own.target() != TargetDomain::None && own.target() != domain.target() {
+            return Err(Error::shape("a part was designed for another target"));
+        }
+        Ok(columns)
+    });
+    let found: Vec<Vec<usize>> = found.collect::<Result<_>>()?;
+    if found.is_empty() {
+        return Err(Error::shape("a composition needs a part"));
+    }
+    if with_target > 1 {
+        return Err(Error::shape("two parts take the target, and a table has but one"));
+    }
+    Ok(found)
+}
+
+/// What of a record a part with this domain sees.
+fn scope(own: &RecordDomain) -> compose::Scope {
+    compose::Scope { features: !own.columns().is_empty(), label: *own.target() != TargetDomain::None }
+}
+
+/// Local mechanisms that each release some columns of a record, the target, or all of it: see [`composed`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved<Box<dyn LocalMechanism>>", into = "Saved<Box<dyn LocalMechanism>>")]
+pub struct Composed {
+    domain: RecordDomain,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    mechanism: Box<dyn LocalMechanism>,
+    /// Where its columns stand among all columns.
+    columns: Vec<usize>,
+    /// How many coordinates its range has, and how many columns it releases.
+    range_dim: usize,
+    released: usize,
+}
+
+/// All that is saved: the parts, over which domain.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved<M> {
+    domain: RecordDomain,
+    parts: Vec<M>,
+}
+
+impl TryFrom<Saved<Box<dyn LocalMechanism>>> for Composed {
+    type Error = Error;
+
+    fn try_from(saved: Saved<Box<dyn LocalMechanism>>) -> Result<Self> {
+        Self::over(saved.domain, saved.parts)
+    }
+}
+
+impl From<Composed> for Saved<Box<dyn LocalMechanism>> {
+    fn from(composed: Composed) -> Self {
+        let parts = composed.parts.into_iter().map(|part| part.mechanism).collect();
+        Self { domain: composed.domain, parts }
+    }
+}
+
+impl Part {
+    fn of(mechanism: Box<dyn LocalMechanism>, columns: Vec<usize>) -> Self {
+        let (range_dim, released) = (mechanism.range().dim(), mechanism.layout().columns.len());
+        Self { mechanism, columns, range_dim, released }
+    }
+
+    fn scope(&self) -> compose::Scope {
+        scope(self.mechanism.domain())
+    }
+}
+
+impl Composed {
+    /// Local parts over records of `domain`.
+    ///
+    /// # Errors
+    /// As [`composed`].
+    pub fn over(domain: RecordDomain, parts: Vec<Box<dyn LocalMechanism>>) -> Result<Self> {
+        let columns = places(&domain, parts.iter().map(|part| part.domain()))?;
+        let parts = parts.into_iter().zip(columns).map(|(part, columns)| Part::of(part, columns)).collect();
+        let composed = Self { domain, parts };
+        composed.whole_range()?;
+        Ok(composed)
+    }
+
+    /// One part for the features, one for the target: ε_x + ε_y for the record.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the first takes a target or the second a feature.
+    pub fn features_with_labels(features: impl LocalMechanism, labels: impl LocalMechanism) -> Result<Self> {
+        if *features.domain().target() != TargetDomain::None || !labels.domain().columns().is_empty() {
+            return Err(Error::shape(
+                "the part for the features must be designed without the target, and the part for the labels without \
+                 the features",
+            ));
+        }
+        let domain = RecordDomain::new(
+            features.domain().columns().to_vec(),
+            features.domain().features().clone(),
+            labels.domain().target().clone(),
+        )?;
+        Self::over(domain, vec![Box::new(features), Box::new(labels)])
+    }
+
+    /// The parts, in order.
+    pub fn parts(&self) -> impl Iterator<Item = &dyn LocalMechanism> {
+        self.parts.iter().map(|part| &*part.mechanism)
+    }
+
+    fn whole_range(&self) -> Result<Domain> {
+        Domain::product(self.parts().map(|local| local.range()))
+    }
+
+    /// # Errors
+    /// [`Error::Shape`] unless `point` has the coordinates of all parts' ranges.
+    fn check_point(&self, point: &[f64]) -> Result<()> {
+        check_width(self.parts.iter().map(|part| part.range_dim).sum(), point.len())
+    }
+}
+
+/// The names of the parts' columns side by side; a name that a part before has too gets the part's number.
+fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    let mut taken = HashSet::new();
+    for (part, columns) in parts.enumerate() {
+        for column in columns {
+            let mut name = column.clone();
+            while !taken.insert(name.clone()) {
+                name = format!("{name} (part {})", part + 1);
+            }
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The parts' laws side by side, each part's with whether it releases the target. Each draws its own lots.
+fn join_noise(parts: Vec<(Noise, bool)>) -> Noise {
+    let mut whole = Noise { features: vec![], target: Law::Exact { width: 0 } };
+    let count = parts.len();
+    for (part, (noise, has_target)) in parts.into_iter().enumerate() {
+        whole.features.extend(noise.features.into_iter().map(|law| law.of_part(part, count)));
+        if has_target {
+            whole.target = noise.target.of_part(part, count);
+        }
+    }
+    whole
+}
+
+#[typetag::serde(name = "composed")]
+impl LocalMechanism for Composed {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let parts: Vec<_> = self.parts().map(|part| (scope(part.domain()), part.guarantee())).collect();
+        compose::by_parts(&parts)
+    }
+
+    fn range(&self) -> Domain {
+        self.whole_range().unwrap_or_else(|_| Domain::empty()) // `over` saw that there is one
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        check_width(self.domain.flat().dim(), record.len())?;
+        let (features, target) = record.split_at(self.domain.columns().len());
+        let mut point = vec![];
+        for part in &self.parts {
+            let mut own: Vec<f64> = part.columns.iter().map(|&at| features[at]).collect();
+            if part.scope().label {
+                own.extend(target);
+            }
+            point.extend(part.mechanism.encode(&own)?);
+        }
+        Ok(point)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        self.check_point(point)?;
+        let mut rest = point;
+        for part in &self.parts {
+            let (own, others) = rest.split_at_mut(part.range_dim);
+            part.mechanism.perturb(own, stream)?;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        self.check_point(&point)?;
+        // Features of all parts first, then the target of the one that has it.
+        let (mut features, mut target) = (vec![], vec![]);
+        let mut rest = &point[..];
+        for part in &self.parts {
+            let (own, others) = rest.split_at(part.range_dim);
+            let mut own = part.mechanism.decode(own.to_vec())?;
+            target.extend(own.drain(part.released.min(own.len())..));
+            features.extend(own);
+            rest = others;
+        }
+        features.extend(target);
+        Ok(features)
+    }
+
+    fn layout(&self) -> Layout {
+        let layouts: Vec<Layout> = self.parts().map(|local| local.layout()).collect();
+        let target = layouts.iter().map(|layout| layout.target);
+        Layout {
+            columns: released_names(layouts.iter().map(|layout| &layout.columns[..])),
+            target: target.into_iter().find(|t| *t != TargetLayout::None).unwrap_or(TargetLayout::None),
+        }
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        self.check_point(point).and(self.check_point(released)).ok()?;
+        let (mut sum, mut start) = (0.0, 0);
+        for part in &self.parts {
+            let own = start..start + part.range_dim;
+            start = own.end;
+            sum += part.mechanism.log_likelihood(&point[own.clone()], &released[own])?;
+        }
+        Some(sum)
+    }
+
+    fn perturbation(&self) -> Vec<Perturbation> {
+        let mut start = 0;
+        let of_part = |part: &Part| {
+            let before = start;
+            start += part.range_dim;
+            part.mechanism.perturbation().into_iter().map(move |of| of.after(before)).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(of_part).collect()
+    }
+
+    /// The parts' first pairs side by side; a part that does not see the unit keeps one point.
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        let pairs = self.parts.iter().map(|part| {
+            let local = &part.mechanism;
+            let [one, other] = local.range().l2_farthest();
+            if !part.scope().sees(unit) {
+                return Some([one.clone(), one]);
+            }
+            let known = local.worst_pairs(unit).into_iter().next();
+            known.or_else(|| (unit == Unit::Record).then_some([one, other]))
+        });
+        let pairs: Option<Vec<[Vec<f64>; 2]>> = pairs.collect();
+        pairs.map(|pairs| join(pairs.into_iter())).into_iter().collect()
+    }
+
+    fn noise(&self) -> Noise {
+        let laws = self.parts().map(|local| (local.noise(), local.layout().target != TargetLayout::None));
+        join_noise(laws.collect())
+    }
+}
+
+/// Mechanisms that each release some columns of a table, the target, or all of it, among them a curator's: see [`composed`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved<Designed>", into = "Saved<Designed>")]
+pub struct CuratorComposed {
+    domain: RecordDomain,
+    parts: Vec<Designed>,
+}
+
+impl TryFrom<Saved<Designed>> for CuratorComposed {
+    type Error = Error;
+
+    fn try_from(saved: Saved<Designed>) -> Result<Self> {
+        Self::over(saved.domain, saved.parts)
+    }
+}
+
+impl From<CuratorComposed> for Saved<Designed> {
+    fn from(CuratorComposed { domain, parts }: CuratorComposed) -> Self {
+        Self { domain, parts }
+    }
+}
+
+impl CuratorComposed {
+    fn over(domain: RecordDomain, parts: Vec<Designed>) -> Result<Self> {
+        places(&domain, parts.iter().map(Designed::domain))?;
+        Ok(Self { domain, parts })
+    }
+
+    fn compose(&self, guarantee: impl Fn(&Designed) -> Guarantee) -> Guarantee {
+        let parts: Vec<_> = self.parts.iter().map(|part| (scope(part.domain()), guarantee(part))).collect();
+        compose::by_parts(&parts)
+    }
+}
+
+/// The parts' tables side by side.
+fn join_tables(tables: Vec<Table>) -> Result<Table> {
+    let records: Vec<_> = tables.iter().map(|table| table.records().view()).collect();
+    let records = concatenate(Axis(1), &records).map_err(|e| Error::shape(e.to_string()))?;
+    let names = released_names(tables.iter().map(Table::columns));
+    let target = tables.iter().map(Table::target).find(|target| **target != Target::None);
+    Table::new(names, records, target.cloned().unwrap_or(Target::None))
+}
+
+#[typetag::serde(name = "composed")]
+impl CuratorMechanism for CuratorComposed {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.compose(Designed::guarantee)
+    }
+
+    fn guarantee_of(&self, records: usize) -> Guarantee {
+        self.compose(|part| part.guarantee_of(records))
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        self.domain.layout().check(table)?;
+        let mut tables = vec![];
+        let mut secrets = vec![];
+        let mut guarantees = vec![];
+        let mut noises = vec![];
+        for part in &self.parts {
+            let release = part.release(&table.part(part.domain())?, randomness)?;
+            noises.push((release.noise, *release.table.target() != Target::None));
+            guarantees.push((scope(part.domain()), release.guarantee));
+            tables.push(release.table);
+            secrets.push(match release.key {
+                Key::Design(_) => None,
+                Key::Secret(secret) => Some(secret.into_key()),
+            });
+        }
+        let table = join_tables(tables)?;
+        Ok(Release {
+            key: Key::secret(ComposedKey { composed: self.clone(), secrets }, &table),
+            table,
+            guarantee: compose::by_parts(&guarantees),
+            noise: join_noise(noises),
+        })
+    }
+
+    fn keeps_rows(&self) -> bool {
+        self.parts.iter().all(Designed::keeps_rows)
+    }
+
+    fn released_target(&self) -> TargetLayout {
+        let kinds = self.parts.iter().map(Designed::released_target);
+        kinds.into_iter().find(|kind| *kind != TargetLayout::None).unwrap_or(TargetLayout::None)
+    }
+}
+
+/// The keys of a composition that has a curator among its parts: a secret for each curator, none for a local part, whose
+/// design is its key.
+#[derive(Clone, Serialize, Deserialize)]
+struct ComposedKey {
+    composed: CuratorComposed,
+    secrets: Vec<Option<Box<dyn SecretKey>>>,
+}
+
+#[typetag::serde(name = "composed")]
+impl SecretKey for ComposedKey {
+    fn view(&self, clean: &Table) -> Result<Table> {
+        self.composed.domain.layout().check(clean)?;
+        if self.secrets.len() != self.composed.parts.len() {
+            return Err(Error::shape("the key does not have one part for each part of the release"));
+        }
+        let views = self.composed.parts.iter().zip(&self.secrets).map(|(part, secret)| {
+            let clean = clean.part(part.domain())?;
+            match (secret, part) {
+                (Some(secret), _) => secret.view(&clean),
+                (None, Designed::Local(local)) => local::view(&**local, &clean),
+                (None, Designed::Curator(_)) => Err(Error::shape("the key lacks the secret of a curator")),
+            }
+        });
+        join_tables(views.collect::<Result<_>>()?)
+    }
+
+    fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
+        let with_target = self.composed.parts.iter().zip(&self.secrets).filter_map(|(part, secret)| {
+            let domain = part.domain();
+            (*domain.target() != TargetDomain::None).then_some((domain, secret.as_ref()?))
+        });
+        with_target
+            .into_iter()
+            .try_fold(predicted, |predicted, (domain, secret)| secret.read(&clean.part(domain)?, predicted))
+    }
+}

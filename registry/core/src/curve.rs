@@ -1,0 +1,117 @@
+//! The whole curve δ(ε) of a release, where it is known.
+
+use crate::{budget, number};
+use scumble_accounting::gaussian;
+use serde::{Deserialize, Serialize};
+
+/// δ as a function of ε: e^`log_factor`·δ_μ(ε − `shift`), where δ_μ is that of Gaussian noise whose ℓ₂ sensitivity is μ
+/// standard deviations (Balle and Wang 2018, Theorem 8).
+///
+/// μ is what continuous noise would cost; shift and factor are what a lattice adds to it, or a release of another kind
+/// beside it. With μ = 0 the curve is that of pure differential privacy at ε = `shift`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    mu: f64,
+    #[serde(with = "number")]
+    shift: f64,
+    log_factor: f64,
+}
+
+impl Curve {
+    /// The curve of pure differential privacy: no δ from ε on.
+    pub fn pure(epsilon: f64) -> Self {
+        Self { mu: 0.0, shift: epsilon, log_factor: 0.0 }
+    }
+
+    /// The curve of Gaussian noise, shifted and raised.
+    pub(crate) fn gaussian(mu: f64, shift: f64, log_factor: f64) -> Self {
+        Self { mu, shift, log_factor }
+    }
+
+    /// The μ of the noise alone: what continuous noise would cost.
+    pub(crate) fn mu(&self) -> f64 {
+        self.mu
+    }
+
+    /// The least μ of Gaussian differential privacy (Dong, Roth and Su 2022) that is known to follow: that of the noise, and of what is
+    /// beside it, for pure differential privacy at s is Gaussian differential privacy at 2Φ⁻¹(e^s/(1 + e^s)). None where it is pure, or
+    /// where a lattice is so coarse that its factor counts.
+    pub fn gaussian_mu(&self) -> Option<f64> {
+        const NEGLIGIBLE: f64 = 1e-6;
+        if self.is_pure() || self.log_factor > NEGLIGIBLE {
+            return None;
+        }
+        let of_shift = 2.0 * gaussian::quantile(1.0 / (1.0 + (-self.shift).exp()));
+        Some(self.mu.hypot(of_shift) * (1.0 + NEGLIGIBLE))
+    }
+
+    /// δ(ε), rounded up.
+    pub fn delta(&self, epsilon: f64) -> f64 {
+        let beyond = epsilon - self.shift;
+        if self.mu == 0.0 {
+            return if beyond >= 0.0 { 0.0 } else { -beyond.exp_m1() };
+        }
+        // The closed form has a relative error below 10⁻¹⁰.
+        let delta = gaussian::delta(self.mu, beyond) * self.log_factor.exp() * (1.0 + 1e-9);
+        delta.clamp(f64::MIN_POSITIVE, 1.0) // what has left the floats is not nothing
+    }
+
+    /// An ε ≥ 0 with δ(ε) ≤ δ, and without a shift the least; infinite where there is none.
+    pub fn epsilon(&self, delta: f64) -> f64 {
+        if self.mu == 0.0 {
+            return self.shift; // the ε of δ = 0 holds for every other
+        }
+        let closed = gaussian::epsilon(self.mu, delta * (-self.log_factor).exp() * (1.0 - 1e-8));
+        closed.map_or(f64::INFINITY, |epsilon| budget::sum_up([epsilon, self.shift]))
+    }
+
+    /// The curve of both together: Gaussian mechanisms compose by μ² = μ₁² + μ₂², also where the second is chosen after the
+    /// first was seen (Dong, Roth and Su 2022, Corollary 3.3), and what is beside them adds up: with L₁ the first one's loss,
+    /// δ(ε) = E δ₂(ε − L₁), and each bound, which holds for every ε, also below zero, is put in for one after the other.
+    pub fn with(&self, other: &Self) -> Self {
+        let mu = match (self.mu, other.mu) {
+            (0.0, mu) | (mu, 0.0) => mu,
+            (one, two) => one.hypot(two) * (1.0 + 1e-15),
+        };
+        Self {
+            mu,
+            shift: budget::sum_up([self.shift, other.shift]),
+            log_factor: budget::sum_up([self.log_factor, other.log_factor]),
+        }
+    }
+
+    /// Whether it says no more than one (ε, 0) does.
+    pub fn is_pure(&self) -> bool {
+        self.mu == 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+
+    #[test]
+    fn epsilon_and_delta_are_inverse_and_on_the_safe_side() {
+        let curve = Curve::gaussian(0.7, 0.01, 1e-3);
+        for delta in [1e-3, 1e-6, 1e-12] {
+            let epsilon = curve.epsilon(delta);
+            assert!(curve.delta(epsilon) <= delta, "{}", curve.delta(epsilon));
+            assert!(curve.delta(epsilon * 0.9999) > delta);
+        }
+        assert_eq!(Curve::pure(2.0).delta(2.0), 0.0);
+        assert_eq!(Curve::pure(2.0).epsilon(0.1), 2.0);
+        assert_abs_diff_eq!(Curve::pure(2.0).delta(1.0), 1.0 - (-1f64).exp(), epsilon = 1e-15);
+    }
+
+    #[test]
+    fn together_curves_cost_less_than_their_sum_and_no_less_than_the_worse() {
+        let one = Curve::gaussian(0.5, 0.0, 0.0);
+        let both = one.with(&one);
+        assert!(both.epsilon(2e-6) < 2.0 * one.epsilon(1e-6));
+        assert!(both.epsilon(1e-6) > one.epsilon(1e-6));
+        let beside = one.with(&Curve::pure(0.25));
+        assert_abs_diff_eq!(beside.epsilon(1e-6), one.epsilon(1e-6) + 0.25, epsilon = 1e-12);
+    }
+}

@@ -1,0 +1,199 @@
+//! Designs: a mechanism, and the plugin that made it.
+
+use crate::table::Places;
+use crate::{
+    Designed, Error, LocalMechanism, Notion, RecordDomain, Result, ShapedBy, Table, Unit, Volunteers,
+    check_delta, composed,
+};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// By how much a view may differ from the record, where all that changes it are roundings.
+const OF_ROUNDING: f64 = 1e-6;
+
+/// A mechanism, who designed it, and whose records were at hand.
+#[derive(Debug, Clone)]
+pub struct Design {
+    origin: Origin,
+    mechanism: Designed,
+    /// Whose records were at hand when it was designed, and how many; nobody's where it was loaded.
+    at_hand: AtHand,
+}
+
+/// Volunteers' records that were at hand.
+#[derive(Debug, Clone, Copy, Default)]
+struct AtHand {
+    whose: ShapedBy,
+    count: usize,
+}
+
+impl AtHand {
+    fn of(volunteers: &Volunteers) -> Self {
+        Self { whose: volunteers.shaped_by(), count: volunteers.table().map_or(0, Table::len) }
+    }
+
+    /// Those of designs of one brief, which are the same but where a part was shown none.
+    fn of_all(parts: &[Design]) -> Self {
+        let parts = || parts.iter().map(|part| part.at_hand);
+        Self {
+            whose: parts().map(|of| of.whose).max().unwrap_or_default(),
+            count: parts().map(|of| of.count).max().unwrap_or_default(),
+        }
+    }
+}
+
+/// The plugin that designed a mechanism, or the plugins of its parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The plugin's name; [`COMPOSED`](Self::COMPOSED) for a composition made by hand.
+    pub plugin: String,
+    /// The plugin's version.
+    pub plugin_version: String,
+    /// The parts of a composition made by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Origin>,
+}
+
+/// The plugin with its version, and those of its parts.
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.plugin, self.plugin_version)?;
+        let parts: Vec<String> = self.parts.iter().map(Self::to_string).collect();
+        if parts.is_empty() { Ok(()) } else { write!(formatter, " of {}", parts.join(", ")) }
+    }
+}
+
+impl Origin {
+    /// What stands in the place of a plugin's name where a composition was made by hand.
+    pub const COMPOSED: &str = "composed";
+}
+
+impl Design {
+    /// What a plugin designed.
+    pub(crate) fn by_plugin(
+        plugin: &str,
+        version: &str,
+        mechanism: Designed,
+        volunteers: &Volunteers,
+    ) -> Self {
+        let origin = Origin { plugin: plugin.into(), plugin_version: version.into(), parts: vec![] };
+        Self { origin, mechanism, at_hand: AtHand::of(volunteers) }
+    }
+
+    /// A mechanism that was read from a file, which says that `origin` designed it. Nobody's records were at hand.
+    pub(crate) fn read(origin: Origin, mechanism: Designed) -> Self {
+        Self { origin, mechanism, at_hand: AtHand::default() }
+    }
+
+    /// Designs side by side, as one for records of `domain`: each takes the columns, and the target, that it was designed
+    /// for.
+    ///
+    /// # Errors
+    /// As [`composed`](crate::composed()); [`Error::PrivateVolunteers`] for a part that could not be saved by itself, [`Error::DeltaOfVolunteers`] where the
+    /// parts together cost volunteers too large a δ.
+    pub fn composed(domain: RecordDomain, parts: Vec<Self>) -> Result<Self> {
+        let origin = Origin {
+            plugin: Origin::COMPOSED.into(),
+            plugin_version: env!("CARGO_PKG_VERSION").into(),
+            parts: parts.iter().map(|part| part.origin.clone()).collect(),
+        };
+        // Part by part: a claim of one part says nothing to the volunteers of another.
+        parts.iter().try_for_each(Self::check_volunteers)?;
+        let at_hand = AtHand::of_all(&parts);
+        let parts = parts.into_iter().map(|part| part.mechanism).collect();
+        let mechanism = composed(domain, parts)?;
+        let whole = Self { origin, mechanism, at_hand };
+        // And of all together: each part's δ is small, and their sum need not be.
+        whole.check_volunteers()?;
+        Ok(whole)
+    }
+
+    /// What designed it.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The mechanism.
+    pub fn mechanism(&self) -> &Designed {
+        &self.mechanism
+    }
+
+    /// The mechanism, for whoever needs no more than it.
+    pub fn into_mechanism(self) -> Designed {
+        self.mechanism
+    }
+
+    /// The mechanism's record-at-a-time view.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where it is a curator's.
+    pub fn local(&self) -> Result<&dyn LocalMechanism> {
+        match &self.mechanism {
+            Designed::Local(local) => Ok(&**local),
+            Designed::Curator(_) => {
+                Err(Error::shape("the design is a curator's, and no record is released by itself"))
+            }
+        }
+    }
+
+    /// Whether a model of a release is to be used on [viewed](crate::Key::view) records, and not on records as they are: so it is of what a
+    /// curator releases, and of what is local where `encode` and `decode` alone make other records of those in the domain.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn needs_view(&self) -> Result<bool> {
+        let Designed::Local(local) = &self.mechanism else {
+            return Ok(true);
+        };
+        let domain = self.mechanism.domain();
+        let (taken, released) = (domain.layout(), local.layout());
+        let places = Places::of(&released.columns).find(&taken.columns);
+        let (Ok(mut places), true) = (places, released.width() == taken.width()) else {
+            return Ok(true);
+        };
+        places.extend(taken.columns.len()..taken.width());
+        for record in scattered(domain) {
+            let record = domain.projected(&record)?;
+            let viewed = local.decode(local.encode(&record)?)?;
+            if record
+                .iter()
+                .zip(&places)
+                .any(|(x, &at)| viewed.get(at).is_none_or(|viewed| (x - viewed).abs() > OF_ROUNDING))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether what was learned from volunteers may be published with the design.
+    ///
+    /// # Errors
+    /// [`Error::PrivateVolunteers`] where people whose records are private have no claim; [`Error::DeltaOfVolunteers`] for a claim with a δ of one
+    /// in their number or more.
+    pub fn check_volunteers(&self) -> Result<()> {
+        let guarantee = self.mechanism.guarantee();
+        let whose = self.at_hand.whose.max(guarantee.shaped_by);
+        if whose == ShapedBy::PrivateVolunteers && !guarantee.protects_volunteers() {
+            return Err(Error::PrivateVolunteers { plugin: self.origin.plugin.clone() });
+        }
+        let theirs = guarantee.claims.iter().filter(|claim| claim.protects == Unit::Volunteer);
+        let deltas = theirs.filter_map(|claim| match &claim.notion {
+            Notion::CentralDp(dp) => Some(dp.delta),
+            _ => None,
+        });
+        let count = self.at_hand.count;
+        deltas.filter(|_| count > 0).try_for_each(|delta| check_delta(delta, count))
+    }
+}
+
+/// The ends of the domain, and points within its reach that lie on no plane.
+fn scattered(domain: &RecordDomain) -> Vec<Vec<f64>> {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    const POINTS: usize = 8;
+    let within = (1..=POINTS).map(|point| {
+        let coordinates = 1..=domain.flat().dim();
+        coordinates.map(|at| (GOLDEN * (point * point * at) as f64).fract()).collect()
+    });
+    domain.flat().l2_farthest().into_iter().chain(within).collect()
+}

@@ -1,0 +1,609 @@
+//! Domains: the sets on which claims hold.
+
+use crate::{Error, Result, polytope};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// A saved domain may claim any width; a wider one than this is no domain of records.
+const MOST_COORDINATES: usize = 1 << 24;
+
+/// One indivisible factor of a [`Domain`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "set", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Factor {
+    /// One coordinate between two bounds.
+    Interval {
+        /// The smallest value.
+        lower: f64,
+        /// The largest value.
+        upper: f64,
+    },
+    /// One coordinate a level; one of them is 1 and the rest are 0. Its ℓ₁ diameter is 2, whatever its width.
+    OneHot {
+        /// The number of levels.
+        levels: usize,
+    },
+    /// All points with ‖x‖₁ ≤ radius.
+    L1Ball {
+        /// The number of coordinates.
+        dim: usize,
+        /// The radius.
+        radius: f64,
+    },
+    /// All points with ‖x‖₂ ≤ radius.
+    L2Ball {
+        /// The number of coordinates.
+        dim: usize,
+        /// The radius.
+        radius: f64,
+    },
+    /// All points x with lower ≤ sᵀx ≤ upper for every vector s of signs whose first is +1: the tightest set with as large an ℓ₁ diameter as
+    /// some points (ERRATA.md, T2). Points outside are moved towards the centre. Its faces are where the outermost of those points lie.
+    Polytope {
+        /// A point within (Z values, at most 12).
+        center: Vec<f64>,
+        /// The bounds, 2^(Z−1) pairs: in the k-th, bit j of k says whether coordinate j + 2 counts negatively.
+        bounds: Vec<(f64, f64)>,
+    },
+}
+
+impl Factor {
+    /// The number of coordinates.
+    pub fn dim(&self) -> usize {
+        match self {
+            Self::Interval { .. } => 1,
+            Self::OneHot { levels } => *levels,
+            Self::L1Ball { dim, .. } | Self::L2Ball { dim, .. } => *dim,
+            Self::Polytope { center, .. } => center.len(),
+        }
+    }
+
+    /// max ‖x − x′‖₁ over the set.
+    pub fn l1_diameter(&self) -> f64 {
+        match self {
+            Self::Interval { lower, upper } => upper - lower,
+            Self::OneHot { .. } => 2.0,
+            Self::L1Ball { radius, .. } => 2.0 * radius,
+            Self::L2Ball { dim, radius } => 2.0 * radius * (*dim as f64).sqrt(),
+            Self::Polytope { bounds, .. } => polytope::width(bounds),
+        }
+    }
+
+    /// max ‖x − x′‖₂ over the set; of a polytope a bound.
+    pub fn l2_diameter(&self) -> f64 {
+        match self {
+            Self::Interval { lower, upper } => upper - lower,
+            Self::OneHot { .. } => std::f64::consts::SQRT_2,
+            Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => 2.0 * radius,
+            Self::Polytope { bounds, .. } => polytope::width(bounds),
+        }
+    }
+
+    /// Two points `l2_diameter` apart: both bounds, two levels, opposite ends of a ball.
+    fn l2_farthest(&self) -> [Vec<f64>; 2] {
+        match self {
+            Self::Interval { lower, upper } => [vec![*lower], vec![*upper]],
+            Self::OneHot { levels } => [vertex(*levels, 0, 1.0), vertex(*levels, levels - 1, 1.0)],
+            Self::L1Ball { dim, radius } | Self::L2Ball { dim, radius } => {
+                [vertex(*dim, 0, *radius), vertex(*dim, 0, -radius)]
+            }
+            Self::Polytope { center, bounds } => polytope::farthest(center, bounds),
+        }
+    }
+
+    /// Two points `l1_diameter` apart, to rounding.
+    fn l1_farthest(&self) -> [Vec<f64>; 2] {
+        match self {
+            Self::L2Ball { dim, radius } => {
+                let mut along = vec![*radius; *dim];
+                self.project(&mut along);
+                let back = along.iter().map(|x| -x).collect();
+                [along, back]
+            }
+            _ => self.l2_farthest(),
+        }
+    }
+
+    /// The largest absolute value of a coordinate.
+    pub(crate) fn largest_magnitude(&self) -> f64 {
+        match self {
+            Self::Interval { lower, upper } => lower.abs().max(upper.abs()),
+            Self::OneHot { .. } => 1.0,
+            Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => *radius,
+            // A coordinate is half the sum of two signed sums.
+            Self::Polytope { bounds, .. } => {
+                bounds.iter().fold(0.0, |most, (lower, upper)| most.max(lower.abs()).max(upper.abs()))
+            }
+        }
+    }
+
+    fn center(&self) -> Vec<f64> {
+        match self {
+            Self::Interval { lower, upper } => vec![lower + (upper - lower) / 2.0],
+            Self::OneHot { levels } => vec![1.0 / *levels as f64; *levels],
+            Self::L1Ball { dim, .. } | Self::L2Ball { dim, .. } => vec![0.0; *dim],
+            Self::Polytope { center, .. } => center.clone(),
+        }
+    }
+
+    fn squared_radius(&self) -> f64 {
+        match self {
+            Self::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
+            Self::OneHot { levels } => 1.0 - 1.0 / *levels as f64,
+            Self::L1Ball { radius, .. } | Self::L2Ball { radius, .. } => radius * radius,
+            Self::Polytope { center, bounds } => polytope::radius(center, bounds).powi(2),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let (needs, fine) = match self {
+            Self::Interval { lower, upper } => (
+                "finite bounds in ascending order, a finite distance apart",
+                lower <= upper && (upper - lower).is_finite(),
+            ),
+            Self::OneHot { levels } => ("two levels or more", *levels >= 2),
+            Self::L1Ball { dim, radius } | Self::L2Ball { dim, radius } => (
+                "a coordinate or more and a finite radius above zero",
+                *dim > 0 && radius.is_finite() && *radius > 0.0,
+            ),
+            Self::Polytope { center, bounds } => return polytope::check(center, bounds),
+        };
+        if fine {
+            return Ok(());
+        }
+        Err(Error::Domain { needs, given: format!("{self:?}") })
+    }
+
+    fn contains(&self, point: &[f64]) -> bool {
+        match self {
+            Self::Interval { lower, upper } => (lower..=upper).contains(&&point[0]),
+            Self::OneHot { .. } => {
+                point.iter().filter(|&&x| x == 1.0).count() == 1
+                    && point.iter().filter(|&&x| x == 0.0).count() == point.len() - 1
+            }
+            Self::L1Ball { radius, .. } => l1_norm(point) <= *radius,
+            Self::L2Ball { radius, .. } => l2_norm(point) <= *radius,
+            Self::Polytope { bounds, .. } => polytope::contains(bounds, point),
+        }
+    }
+
+    /// Moves a finite point to the set: a clamp, the nearest vertex, or a rescaling.
+    fn project(&self, point: &mut [f64]) {
+        match self {
+            Self::Interval { lower, upper } => point[0] = point[0].clamp(*lower, *upper),
+            Self::OneHot { .. } => {
+                let level = largest(point);
+                point.fill(0.0);
+                point[level] = 1.0;
+            }
+            Self::L1Ball { radius, .. } => rescale(point, *radius, l1_norm),
+            Self::L2Ball { radius, .. } => rescale(point, *radius, l2_norm),
+            Self::Polytope { center, bounds } => polytope::project(center, bounds, point),
+        }
+    }
+}
+
+/// The set on which a claim holds: a product of intervals, one-hot groups, balls and polytopes, in the order of the coordinates.
+///
+/// A box is a product of intervals. Every mechanism projects records into its domain before it does anything else.
+///
+/// ```
+/// use scumble_core::Domain;
+///
+/// let domain = Domain::product([Domain::interval(0.0, 1.0)?, Domain::one_hot(5)?])?;
+/// assert_eq!((domain.dim(), domain.l1_diameter()), (6, 3.0));
+///
+/// let mut point = [1.7, 0.0, 0.0, 0.9, 0.0, 0.2];
+/// domain.project(&mut point)?;
+/// assert_eq!(point, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Factor>", into = "Vec<Factor>")]
+pub struct Domain {
+    factors: Vec<Factor>,
+}
+
+impl TryFrom<Vec<Factor>> for Domain {
+    type Error = Error;
+
+    fn try_from(factors: Vec<Factor>) -> Result<Self> {
+        factors.iter().try_for_each(Factor::check)?;
+        let dim = factors.iter().try_fold(0usize, |dim, factor| dim.checked_add(factor.dim()));
+        if dim.is_none_or(|dim| dim > MOST_COORDINATES) {
+            return Err(Error::Domain { needs: "no more than 2^24 coordinates", given: "more".into() });
+        }
+        let domain = Self { factors };
+        if !domain.l1_diameter().is_finite() {
+            return Err(Error::Domain { needs: "points a finite distance apart", given: "more".into() });
+        }
+        Ok(domain)
+    }
+}
+
+impl From<Domain> for Vec<Factor> {
+    fn from(domain: Domain) -> Self {
+        domain.factors
+    }
+}
+
+impl Domain {
+    /// The domain of no coordinates, which holds one point.
+    pub fn empty() -> Self {
+        Self { factors: vec![] }
+    }
+
+    /// One coordinate in [`lower`, `upper`].
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless the bounds are finite and in order.
+    pub fn interval(lower: f64, upper: f64) -> Result<Self> {
+        vec![Factor::Interval { lower, upper }].try_into()
+    }
+
+    /// `dim` coordinates in [0, 1]: what real columns of a schema become.
+    pub fn unit_box(dim: usize) -> Self {
+        let unit = Factor::Interval { lower: 0.0, upper: 1.0 };
+        Self { factors: vec![unit; dim] }
+    }
+
+    /// One group of `levels` coordinates of which one is 1.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless there are two levels or more.
+    pub fn one_hot(levels: usize) -> Result<Self> {
+        vec![Factor::OneHot { levels }].try_into()
+    }
+
+    /// The ℓ₁ ball of this radius in `dim` dimensions.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless `dim` and the radius are above zero and finite.
+    pub fn l1_ball(dim: usize, radius: f64) -> Result<Self> {
+        vec![Factor::L1Ball { dim, radius }].try_into()
+    }
+
+    /// The ℓ₂ ball of this radius in `dim` dimensions.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless `dim` and the radius are above zero and finite.
+    pub fn l2_ball(dim: usize, radius: f64) -> Result<Self> {
+        vec![Factor::L2Ball { dim, radius }].try_into()
+    }
+
+    /// The points between these pairs of parallel faces, about `center` (Z values): see [`Factor::Polytope`].
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for more than 12 coordinates, another number of pairs than 2^(Z−1), or a centre that does not lie within.
+    pub fn polytope(center: Vec<f64>, bounds: Vec<(f64, f64)>) -> Result<Self> {
+        vec![Factor::Polytope { center, bounds }].try_into()
+    }
+
+    /// The product of `domains`, coordinates one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for more than 2²⁴ coordinates.
+    pub fn product(domains: impl IntoIterator<Item = Domain>) -> Result<Self> {
+        let factors: Vec<Factor> = domains.into_iter().flat_map(|d| d.factors).collect();
+        factors.try_into()
+    }
+
+    /// The number of coordinates, d.
+    pub fn dim(&self) -> usize {
+        self.factors.iter().map(Factor::dim).sum()
+    }
+
+    /// The factors, each with the coordinates that it covers.
+    pub fn factors(&self) -> impl Iterator<Item = (Range<usize>, &Factor)> {
+        self.factors.iter().scan(0, |start, factor| {
+            let coordinates = *start..*start + factor.dim();
+            *start = coordinates.end;
+            Some((coordinates, factor))
+        })
+    }
+
+    /// The bounds of each coordinate, lower and upper, where all are intervals of some width.
+    ///
+    /// ```
+    /// use scumble_core::Domain;
+    ///
+    /// assert_eq!(Domain::unit_box(2).intervals(), Some(vec![(0.0, 1.0); 2]));
+    /// assert_eq!(Domain::one_hot(2)?.intervals(), None);
+    /// # Ok::<(), scumble_core::Error>(())
+    /// ```
+    pub fn intervals(&self) -> Option<Vec<(f64, f64)>> {
+        let bounds = self.factors.iter().map(|factor| match factor {
+            Factor::Interval { lower, upper } if lower < upper => Some((*lower, *upper)),
+            _ => None,
+        });
+        bounds.collect()
+    }
+
+    /// max ‖x − x′‖₁ over the domain.
+    pub fn l1_diameter(&self) -> f64 {
+        self.factors.iter().map(Factor::l1_diameter).sum()
+    }
+
+    /// max ‖x − x′‖₂ over the domain, or a bound where it has a polytope.
+    pub fn l2_diameter(&self) -> f64 {
+        let squares = self.factors.iter().map(|f| f.l2_diameter().powi(2));
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// Two points as far apart in ℓ₁ as the domain allows.
+    pub fn l1_farthest(&self) -> [Vec<f64>; 2] {
+        join(self.factors.iter().map(Factor::l1_farthest))
+    }
+
+    /// Two points as far apart in ℓ₂ as the domain allows; in ℓ₁ for polytopes.
+    pub fn l2_farthest(&self) -> [Vec<f64>; 2] {
+        join(self.factors.iter().map(Factor::l2_farthest))
+    }
+
+    /// The middle of the domain (d values): of intervals, of a group's vertices, of balls; a polytope's stated centre.
+    pub fn center(&self) -> Vec<f64> {
+        self.factors.iter().flat_map(Factor::center).collect()
+    }
+
+    /// max ‖x − c‖₂² over the domain, where c is its [`center`](Self::center): no guess of c is further off.
+    pub fn squared_radius(&self) -> f64 {
+        self.factors.iter().map(Factor::squared_radius).sum()
+    }
+
+    /// Whether `point` (d values) lies in the domain.
+    pub fn contains(&self, point: &[f64]) -> bool {
+        point.len() == self.dim()
+            && self.factors().all(|(coordinates, factor)| factor.contains(&point[coordinates]))
+    }
+
+    /// Moves `point` (d values) into the domain: intervals clamp, one-hot groups take their largest coordinate
+    /// (the first of several), balls and polytopes rescale.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong width, [`Error::NonFinite`] for a NaN or an infinity, with the coordinate's number for a column and row 1.
+    pub fn project(&self, point: &mut [f64]) -> Result<()> {
+        check_width(self.dim(), point.len())?;
+        check_finite(point)?;
+        for (coordinates, factor) in self.factors() {
+            factor.project(&mut point[coordinates]);
+        }
+        Ok(())
+    }
+
+    /// The domain of the coordinates behind those of `first`, with which it begins.
+    pub(crate) fn without_first(&self, first: &Domain) -> Self {
+        Self { factors: self.factors[first.factors.len().min(self.factors.len())..].to_vec() }
+    }
+
+    /// The product of the factors that cover exactly the coordinates `wanted`, in that order.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where `wanted` takes a group or ball apart.
+    pub fn restrict(&self, wanted: &[usize]) -> Result<Self> {
+        Factors::of(self).covering(wanted)
+    }
+}
+
+/// The factors of a domain, to be found by their coordinates.
+pub(crate) struct Factors<'d>(Vec<(Range<usize>, &'d Factor)>);
+
+impl<'d> Factors<'d> {
+    pub(crate) fn of(domain: &'d Domain) -> Self {
+        Self(domain.factors().collect())
+    }
+
+    /// As [`Domain::restrict`].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where `wanted` takes a group or ball apart.
+    pub(crate) fn covering(&self, wanted: &[usize]) -> Result<Domain> {
+        let mut taken = vec![];
+        let mut rest = wanted;
+        while let Some(&first) = rest.first() {
+            let at = self.0.partition_point(|(coordinates, _)| coordinates.start < first);
+            let whole = self.0.get(at).filter(|(coordinates, _)| {
+                rest.len() >= coordinates.len()
+                    && coordinates.clone().eq(rest[..coordinates.len()].iter().copied())
+            });
+            let Some((coordinates, factor)) = whole else {
+                return Err(Error::shape(format!(
+                    "coordinate {first} of the domain cannot be taken without the rest of its group or ball, in order"
+                )));
+            };
+            taken.push((*factor).clone());
+            rest = &rest[coordinates.len()..];
+        }
+        Ok(Domain { factors: taken })
+    }
+}
+
+/// Pairs of points of factors as a pair of points of their product.
+pub(crate) fn join(pairs: impl Iterator<Item = [Vec<f64>; 2]>) -> [Vec<f64>; 2] {
+    pairs.fold([vec![], vec![]], |[mut one, mut other], [more, beside]| {
+        one.extend(more);
+        other.extend(beside);
+        [one, other]
+    })
+}
+
+/// The point with `value` in one coordinate and 0 in the others.
+fn vertex(dim: usize, at: usize, value: f64) -> Vec<f64> {
+    (0..dim).map(|coordinate| if coordinate == at { value } else { 0.0 }).collect()
+}
+
+/// The coordinate that is largest, the first of several.
+pub fn largest(point: &[f64]) -> usize {
+    (1..point.len()).fold(0, |best, at| if point[at] > point[best] { at } else { best })
+}
+
+fn l1_norm(point: &[f64]) -> f64 {
+    point.iter().map(|x| x.abs()).sum()
+}
+
+/// Scaled by the largest coordinate, so that no square overflows.
+fn l2_norm(point: &[f64]) -> f64 {
+    let unit = point.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    if unit == 0.0 {
+        return 0.0;
+    }
+    unit * point.iter().map(|x| (x / unit).powi(2)).sum::<f64>().sqrt()
+}
+
+fn rescale(point: &mut [f64], radius: f64, norm: fn(&[f64]) -> f64) {
+    let unit = point.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    if norm(point) <= radius {
+        return;
+    }
+    // First to the unit cube, so that a norm near the largest float does not become infinite.
+    point.iter_mut().for_each(|x| *x /= unit);
+    let mut factor = radius / norm(point);
+    let direction = point.to_vec();
+    // Rounding may leave it just outside: a little shorter then, and twice that until it is in.
+    let mut shrinkage = f64::EPSILON;
+    loop {
+        for (x, along) in point.iter_mut().zip(&direction) {
+            *x = along * factor;
+        }
+        if norm(point) <= radius {
+            return;
+        }
+        factor *= 1.0 - shrinkage;
+        shrinkage *= 2.0;
+    }
+}
+
+pub(crate) fn check_finite(point: &[f64]) -> Result<()> {
+    match point.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(Error::NonFinite { row: 1, column: (at + 1).to_string(), value: point[at] }),
+    }
+}
+
+/// Whether a point has as many coordinates as are taken.
+///
+/// # Errors
+/// [`Error::Shape`] where it has not.
+pub fn check_width(expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::shape(format!("a record has {found} values where the domain has {expected}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+    use proptest::prelude::*;
+
+    fn everything() -> Domain {
+        Domain::product([
+            Domain::interval(-2.0, 3.0).unwrap(),
+            Domain::one_hot(3).unwrap(),
+            Domain::l1_ball(4, 1.5).unwrap(),
+            Domain::l2_ball(2, 0.5).unwrap(),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn diameters_are_those_of_the_sets() {
+        let domain = everything();
+        assert_eq!(domain.dim(), 10);
+        assert_eq!(domain.l1_diameter(), 5.0 + 2.0 + 3.0 + 2.0_f64.sqrt());
+        assert_eq!(domain.l2_diameter(), (25.0 + 2.0 + 9.0 + 1.0_f64).sqrt());
+        assert_eq!(Domain::one_hot(1000).unwrap().l1_diameter(), 2.0);
+    }
+
+    #[test]
+    fn the_farthest_points_are_a_diameter_apart() {
+        let domain = everything();
+        let distances = |[one, other]: [Vec<f64>; 2]| {
+            assert!(domain.contains(&one) && domain.contains(&other), "{one:?} {other:?}");
+            one.iter().zip(other).map(|(x, y)| (x - y).abs()).collect::<Vec<f64>>()
+        };
+        let l1: f64 = distances(domain.l1_farthest()).iter().sum();
+        let l2: f64 = distances(domain.l2_farthest()).iter().map(|x| x * x).sum();
+        assert_abs_diff_eq!(l1, domain.l1_diameter(), epsilon = 1e-12);
+        assert_abs_diff_eq!(l2.sqrt(), domain.l2_diameter(), epsilon = 1e-12);
+    }
+
+    #[test]
+    fn no_point_is_further_from_the_center_than_the_radius() {
+        let domain = everything();
+        let center = domain.center();
+        assert_eq!(center[..4], [0.5, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]);
+        assert_eq!(domain.squared_radius(), 6.25 + (1.0 - 1.0 / 3.0) + 2.25 + 0.25);
+        for farthest in [domain.l1_farthest(), domain.l2_farthest()].concat() {
+            let squared: f64 = farthest.iter().zip(&center).map(|(x, c)| (x - c).powi(2)).sum();
+            assert!(squared <= domain.squared_radius() + 1e-12, "{farthest:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_domain_is_refused() {
+        for refused in [
+            Domain::interval(1.0, 0.0),
+            Domain::interval(0.0, f64::INFINITY),
+            Domain::interval(-1e308, 1e308),
+            Domain::l1_ball(usize::MAX, 1.0),
+            Domain::l2_ball(2, 1.7e308),
+            Domain::product(vec![Domain::interval(0.0, 1e308).unwrap(); 2]),
+            Domain::one_hot(1),
+            Domain::l1_ball(0, 1.0),
+            Domain::l2_ball(3, f64::NAN),
+        ] {
+            assert!(matches!(refused, Err(Error::Domain { .. })), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_wide_point_is_rescaled_in_few_steps() {
+        let mut point = vec![1e-3; 1_000_000];
+        let ball = Domain::l1_ball(point.len(), 1.0).unwrap();
+        ball.project(&mut point).unwrap();
+        assert!(ball.contains(&point));
+        assert!(l1_norm(&point) > 1.0 - 1e-9, "it shrank to {}", l1_norm(&point));
+    }
+
+    #[test]
+    fn a_nan_is_an_error_never_a_point() {
+        let mut point = [0.5, f64::NAN];
+        let error = Domain::unit_box(2).project(&mut point).unwrap_err();
+        assert!(matches!(error, Error::NonFinite { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_group_is_not_taken_apart() {
+        let domain = everything();
+        assert_eq!(domain.restrict(&[1, 2, 3]).unwrap(), Domain::one_hot(3).unwrap());
+        assert!(domain.restrict(&[1, 2]).is_err());
+        assert!(domain.restrict(&[99]).is_err());
+    }
+
+    #[test]
+    fn a_saved_domain_is_checked_when_it_is_read() {
+        let text = serde_json::to_string(&everything()).unwrap();
+        assert_eq!(serde_json::from_str::<Domain>(&text).unwrap(), everything());
+        let changed = text.replace("1.5", "-1.5");
+        assert!(serde_json::from_str::<Domain>(&changed).is_err(), "{changed}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_projection_lies_in_the_domain_and_stays_where_it_is(
+            point in prop::collection::vec(prop_oneof![-3.0..3.0_f64, -1e300..1e300_f64], 10)
+        ) {
+            let domain = everything();
+            let mut projected = point.clone();
+            domain.project(&mut projected).unwrap();
+            prop_assert!(domain.contains(&projected), "{projected:?}");
+            let again = { let mut again = projected.clone(); domain.project(&mut again).unwrap(); again };
+            prop_assert_eq!(&again, &projected);
+            if domain.contains(&point) {
+                prop_assert_eq!(projected, point);
+            }
+        }
+    }
+}

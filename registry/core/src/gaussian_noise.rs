@@ -1,0 +1,404 @@
+//! Exact Gaussian noise.
+
+use crate::domain::check_width;
+use crate::lattice::{IntegerDomain, Spread, information};
+use crate::{Budget, Curve, DescribedNoise, Distance, Domain, Error, Lattice, Result, Stream};
+use scumble_accounting::{gaussian, search};
+use scumble_sampling::{DiscreteGaussian, Rational};
+
+/// Discrete Gaussian noise on a lattice: calibrated to the ℓ₂ diameter of a domain, or with a scale of its own for each
+/// coordinate.
+///
+/// A point is rounded to the lattice and the domain's bound enforced again on the integers; the noise is an exact integer
+/// of the law ∝ exp(−k²/2σ²) (Canonne, Kamath and Steinke 2020). Its δ(ε) is proven for this law, not for the continuous
+/// one. Let P and Q be the laws for two points Δ apart, in lattice steps; then
+///
+/// δ(ε) ≤ e^(Σ 1/8σⱼ²)·δ_μ(ε − Σ |Δⱼ|/2σⱼ²), with μ² = Σ Δⱼ²/σⱼ² and δ_μ that of continuous noise (Balle and Wang 2018,
+/// Theorem 8), where the sums go over the coordinates in which the points differ.
+///
+/// For P(k) is at most e^(1/8σ²) times the mass that continuous noise has within half a step of k, in each coordinate: the
+/// normaliser Σe^(−j²/2σ²) is at least σ√2π, by Poisson's summation, and the mean of e^(−ku/σ²) over −½ ≤ u ≤ ½ at least 1.
+/// And the loss ln P/Q is linear with slope Δⱼ/σⱼ², so that it moves by Σ |Δⱼ|/2σⱼ² at most within the cell of k. On the usual
+/// lattice of 2³⁰ steps a standard deviation both are some billionths of μ for a hundred coordinates.
+///
+/// ```
+/// use scumble_core::{Budget, Domain, GaussianNoise, Randomness};
+///
+/// let noise = GaussianNoise::calibrated(&Domain::unit_box(4), Budget::new(1.0, 1e-5)?)?;
+/// let mut point = [0.25, 0.75, 0.5, 1.0];
+/// noise.add(&mut point, &mut Randomness::from_os()?.streams().stream(0))?;
+/// assert!((noise.scales()[0] / (2.0 * 3.7306316348) - 1.0).abs() < 1e-6); // the ℓ₂ diameter is 2
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GaussianNoise {
+    points: IntegerDomain,
+    laws: Laws,
+    curve: Curve,
+}
+
+/// The laws of coordinates.
+#[derive(Debug, Clone)]
+enum Laws {
+    /// One for all, however many there are.
+    One(DiscreteGaussian),
+    /// Those that differ, and which of them is each coordinate's (d values).
+    Each { distinct: Vec<DiscreteGaussian>, of: Vec<usize> },
+}
+
+impl Laws {
+    fn of(&self, coordinate: usize) -> &DiscreteGaussian {
+        match self {
+            Self::One(law) => law,
+            Self::Each { distinct, of } => &distinct[of[coordinate]],
+        }
+    }
+}
+
+impl GaussianNoise {
+    /// The noise that gives every record of `domain` this (ε, δ), on a lattice some 2³⁰ times finer than its standard
+    /// deviation.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] unless ε is finite and δ above zero, or where they are so small that the noise does not fit 59 bits;
+    /// [`Error::Domain`] for bounds that do not fit 61.
+    pub fn calibrated(domain: &Domain, budget: Budget) -> Result<Self> {
+        let mu = largest_mu(budget)?;
+        Self::on_lattice(domain, budget, Lattice::for_noise(domain, domain.l2_diameter() / mu))
+    }
+
+    /// The noise that gives every record of `domain` this (ε, δ) on a given lattice. A coarse one costs accuracy, never
+    /// privacy.
+    ///
+    /// # Errors
+    /// As [`calibrated`](Self::calibrated).
+    pub fn on_lattice(domain: &Domain, budget: Budget, lattice: Lattice) -> Result<Self> {
+        largest_mu(budget)?;
+        let points = IntegerDomain::new(domain, lattice)?;
+        let of = |sigma: u64| Some(curve(points.spread_alike(precision(sigma))?, domain.dim()));
+        let meets = |sigma| of(sigma).is_some_and(|curve| curve.delta(budget.epsilon()) <= budget.delta());
+        let sigma = search::least_integer(1, 1 << 59, meets);
+        let Some((sigma, curve)) = sigma.and_then(|sigma| Some((sigma, of(sigma)?))) else {
+            return Err(Error::Budget {
+                name: "epsilon",
+                range: "finite, and large enough with its δ for the noise to fit 59 bits on the lattice",
+                value: budget.epsilon(),
+            });
+        };
+        Ok(Self { points, laws: Laws::One(law(sigma)?), curve })
+    }
+
+    /// The noise whose σ is at least `scales` (d values, in the units of `domain`), and more by one lattice step at most, on a
+    /// lattice some 2³⁰ times finer than the least of them.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of scales, [`Error::Budget`] for one that is not finite and above zero, or does not fit 59
+    /// bits on that lattice; [`Error::Domain`] for bounds that do not fit 61 bits on the lattice.
+    pub fn with_scales(domain: &Domain, scales: &[f64]) -> Result<Self> {
+        check_width(domain.dim(), scales.len())?;
+        let refused = |value: f64| Error::Budget {
+            name: "a scale of Gaussian noise",
+            range: "finite and above zero, and within 2^28 of the least of them",
+            value,
+        };
+        if let Some(&value) = scales.iter().find(|scale| !(**scale > 0.0 && scale.is_finite())) {
+            return Err(refused(value));
+        }
+        let least = scales.iter().copied().fold(f64::INFINITY, f64::min);
+        let lattice = Lattice::for_noise(domain, if scales.is_empty() { 1.0 } else { least });
+        let points = IntegerDomain::new(domain, lattice)?;
+        let sigmas = scales.iter().map(|&scale| match (scale / lattice.step()).ceil() {
+            sigma if sigma <= (1u64 << 59) as f64 => Ok(sigma as u64),
+            _ => Err(refused(scale)),
+        });
+        let sigmas: Vec<u64> = sigmas.collect::<Result<_>>()?;
+        let precisions: Vec<f64> = sigmas.iter().copied().map(precision).collect();
+        let curve = curve(points.spread(&precisions).ok_or_else(|| refused(least))?, sigmas.len());
+        let mut distinct = sigmas.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let of = sigmas.iter().map(|sigma| distinct.partition_point(|other| other < sigma)).collect();
+        let distinct = distinct.into_iter().map(law).collect::<Result<_>>()?;
+        Ok(Self { points, laws: Laws::Each { distinct, of }, curve })
+    }
+
+    /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let mut coordinates = 0..self.points.dim();
+        self.points.add(point, || coordinates.next().map_or(0, |at| self.laws.of(at).sample(stream)))
+    }
+
+    /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
+        let distances = self.points.displacement(point, released)?;
+        let squares =
+            distances.iter().enumerate().map(|(at, steps)| (steps / self.laws.of(at).scale()).powi(2));
+        Ok(-squares.sum::<f64>() / 2.0)
+    }
+
+    /// δ(ε) of this very noise.
+    pub fn curve(&self) -> Curve {
+        self.curve
+    }
+
+    /// What [`add`](Self::add) does to a point whose coordinates of the domain begin at `start`.
+    pub fn described(&self, start: usize) -> DescribedNoise {
+        let (dim, step) = (self.points.dim(), self.lattice().step());
+        let least = (0..dim).map(|at| self.laws.of(at).variance()).fold(f64::INFINITY, f64::min);
+        DescribedNoise {
+            coordinates: start..start + dim,
+            distance: Distance::L2,
+            scales: self.scales(),
+            sensitivity: self.curve.mu(),
+            variances: self.variances(),
+            kurtosis: 3.0 + 1.0 / least, // 3 of the continuous law
+            steps: vec![step; dim],
+        }
+    }
+
+    /// The lattice.
+    pub fn lattice(&self) -> Lattice {
+        self.points.lattice()
+    }
+
+    /// The σ of each coordinate's noise (d values) in the units of the domain: the law is ∝ exp(−x²/2σ²).
+    pub fn scales(&self) -> Vec<f64> {
+        self.of_each(|law| law.scale() * self.lattice().step())
+    }
+
+    /// The variance of each coordinate's noise (d values) in squared units of the domain, about σ².
+    pub fn variances(&self) -> Vec<f64> {
+        self.of_each(|law| law.variance() * self.lattice().step().powi(2))
+    }
+
+    /// What a released coordinate tells of the true one (d values), per squared unit of the domain, rounded up: no unbiased
+    /// estimate has a smaller variance than the inverse, step²/(e^(step²/σ²) − 1) (Hammersley 1950; Chapman and Robbins 1951),
+    /// which tends to σ².
+    ///
+    /// It is the χ² divergence of the laws for two neighbouring lattice points over their squared distance: with P and Q one
+    /// step apart, Q/P at k is e^((2k − 1)/2σ²), whose mean square under P is e^(1/σ²), because Σe^(−(k − 2)²/2σ²) is Σe^(−k²/2σ²).
+    /// Neighbours in different coordinates have independent noise, so that the bound is one on the whole covariance.
+    pub fn information(&self) -> Vec<f64> {
+        let step = self.lattice().step();
+        self.of_each(|law| information(law.scale().powi(-2).exp_m1(), step))
+    }
+
+    fn of_each(&self, of: impl Fn(&DiscreteGaussian) -> f64) -> Vec<f64> {
+        (0..self.points.dim()).map(|at| of(self.laws.of(at))).collect()
+    }
+}
+
+fn law(sigma: u64) -> Result<DiscreteGaussian> {
+    Ok(DiscreteGaussian::new(Rational::new(sigma, 1)?)?)
+}
+
+/// # Errors
+/// [`Error::Budget`] unless ε is finite and δ above zero.
+fn largest_mu(budget: Budget) -> Result<f64> {
+    let (epsilon, delta) = (budget.epsilon(), budget.delta());
+    let refused = if epsilon.is_finite() {
+        Error::Budget { name: "delta", range: "above zero for Gaussian noise", value: delta }
+    } else {
+        Error::Budget { name: "epsilon", range: "finite for Gaussian noise", value: epsilon }
+    };
+    gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)
+}
+
+/// 1/σ².
+fn precision(sigma: u64) -> f64 {
+    (sigma as f64).powi(-2)
+}
+
+/// δ(ε) of noise on `dim` coordinates, from the spread of points where each counts 1/σ²: the bound of [`GaussianNoise`], with its numbers
+/// rounded up.
+fn curve(Spread { squared_distance, distance, differing }: Spread, dim: usize) -> Curve {
+    // A sum of d positive terms errs by d roundings at most.
+    let up = 1.0 + 1e-12 + 4.0 * f64::EPSILON * dim as f64;
+    let distance = distance.min((squared_distance * differing).sqrt());
+    Curve::gaussian(squared_distance.sqrt() * up, distance / 2.0 * up, differing / 8.0 * up)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Randomness;
+    use approx::assert_relative_eq;
+    use proptest::prelude::*;
+
+    fn budget(epsilon: f64, delta: f64) -> Budget {
+        Budget::new(epsilon, delta).unwrap()
+    }
+
+    #[test]
+    fn on_a_fine_lattice_it_is_the_analytic_gaussian_mechanism() {
+        for (epsilon, delta, sigma) in
+            [(0.5, 1e-5, 7.031826675582517), (1.0, 1e-5, 3.7306316348159463), (1.0, 1e-9, 5.495266157238276)]
+        {
+            let noise = GaussianNoise::calibrated(&Domain::unit_box(9), budget(epsilon, delta)).unwrap();
+            let ratio = noise.scales()[0] / (3.0 * sigma);
+            assert!((1.0..1.0 + 1e-7).contains(&ratio), "({epsilon}, {delta}): {ratio}");
+        }
+    }
+
+    /// δ(ε) of discrete noise on one coordinate, by summing over all integers (Canonne, Kamath and Steinke 2020, Theorem 7).
+    fn exact_delta(sigma: f64, sensitivity: i64, epsilon: f64) -> f64 {
+        let reach = (40.0 * sigma) as i64 + sensitivity;
+        let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
+        let total: f64 = (-reach..=reach).map(weight).sum();
+        let excess = (-reach..=reach).map(|k| (weight(k) - epsilon.exp() * weight(k - sensitivity)).max(0.0));
+        excess.sum::<f64>() / total
+    }
+
+    /// Privacy: however coarse the lattice, the claimed δ is no less than that of the integers that are added.
+    #[test]
+    fn the_claimed_curve_is_no_less_than_the_exact_one() {
+        let domain = Domain::interval(0.0, 1.0).unwrap();
+        for exponent in [0, -1, -2, -4, -8] {
+            let lattice = Lattice::new(exponent).unwrap();
+            for (epsilon, delta) in [(0.3, 1e-3), (1.0, 1e-5), (4.0, 1e-7), (12.0, 1e-2)] {
+                let noise = GaussianNoise::on_lattice(&domain, budget(epsilon, delta), lattice).unwrap();
+                for at in [0.0, 0.5 * epsilon, epsilon, 1.5 * epsilon] {
+                    let exact = exact_delta(noise.laws.of(0).scale(), 1 << -exponent, at);
+                    let claimed = noise.curve().delta(at);
+                    assert!(
+                        exact <= claimed,
+                        "step 2^{exponent}: δ({at}) is {exact}, and {claimed} is claimed"
+                    );
+                }
+                let exact = exact_delta(noise.laws.of(0).scale(), 1 << -exponent, epsilon);
+                assert!(
+                    exact <= delta,
+                    "step 2^{exponent}: δ({epsilon}) is {exact}, beyond the budget of {delta}"
+                );
+                if exponent == -8 {
+                    assert!(exact > 0.7 * delta, "δ({epsilon}) is {exact} of {delta}: too much noise");
+                }
+            }
+        }
+    }
+
+    /// The same in two coordinates, where discrete noise is not round.
+    #[test]
+    fn the_claimed_curve_holds_in_two_coordinates() {
+        let domain = Domain::unit_box(2);
+        for exponent in [0, -1, -2] {
+            let lattice = Lattice::new(exponent).unwrap();
+            let noise = GaussianNoise::on_lattice(&domain, budget(1.0, 1e-4), lattice).unwrap();
+            let (sigma, one) = (noise.laws.of(0).scale(), 1i64 << -exponent);
+            let reach = (12.0 * sigma) as i64;
+            let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
+            let total: f64 = (-reach..=reach).map(weight).sum();
+            let mut exact = 0.0;
+            for (i, j) in (-reach..=reach).flat_map(|i| (-reach..=reach).map(move |j| (i, j))) {
+                exact += (weight(i) * weight(j) - 1f64.exp() * weight(i - one) * weight(j - one)).max(0.0);
+            }
+            exact /= total * total;
+            assert!(exact <= 1e-4, "step 2^{exponent}: δ(1) is {exact}");
+        }
+    }
+
+    /// The same where the coordinates have scales of their own.
+    #[test]
+    fn the_claimed_curve_holds_for_unequal_scales() {
+        let domain = Domain::unit_box(2);
+        for scales in [[0.7, 0.7], [0.3, 2.0], [1.5, 0.4]] {
+            let noise = GaussianNoise::with_scales(&domain, &scales).unwrap();
+            let mu = scales.iter().map(|scale| scale.powi(-2)).sum::<f64>().sqrt();
+            for epsilon in [0.1, 1.0, 3.0] {
+                let continuous = scumble_accounting::gaussian::delta(mu, epsilon);
+                let claimed = noise.curve().delta(epsilon);
+                assert!((1.0..1.0 + 1e-6).contains(&(claimed / continuous)), "{scales:?}: {claimed}");
+            }
+            for (got, wanted) in noise.scales().iter().zip(scales) {
+                assert!((1.0..1.0 + 1e-8).contains(&(got / wanted)), "{got} for {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_group_counts_its_two_least_scales() {
+        let noise = GaussianNoise::with_scales(&Domain::one_hot(3).unwrap(), &[0.5, 3.0, 1.0]).unwrap();
+        let closed = scumble_accounting::gaussian::delta((4.0 + 1.0_f64).sqrt(), 1.0);
+        assert_relative_eq!(noise.curve().delta(1.0), closed, max_relative = 1e-6);
+    }
+
+    #[test]
+    fn each_coordinate_is_drawn_with_its_own_scale() {
+        const DRAWS: usize = 20_000;
+        let scales = [0.25, 4.0, 1.0];
+        let noise = GaussianNoise::with_scales(&Domain::unit_box(3), &scales).unwrap();
+        let mut stream = Randomness::seeded(5).streams().stream(0);
+        let mut squares = [0.0; 3];
+        for _ in 0..DRAWS {
+            let mut point = [0.5; 3];
+            noise.add(&mut point, &mut stream).unwrap();
+            squares.iter_mut().zip(point).for_each(|(sum, x)| *sum += (x - 0.5_f64).powi(2));
+        }
+        for ((sum, variance), scale) in squares.iter().zip(noise.variances()).zip(scales) {
+            assert_relative_eq!(variance, scale * scale, max_relative = 1e-6);
+            // A mean of n squares has a relative standard error of √(2/n) = 0.01.
+            let ratio = sum / DRAWS as f64 / variance;
+            assert!((ratio - 1.0).abs() < 0.05, "{ratio} for {scale}");
+        }
+    }
+
+    /// The bound of Hammersley, Chapman and Robbins, by summing over all integers.
+    #[test]
+    fn the_information_is_the_divergence_of_neighbours() {
+        for sigma in [0.5, 1.0, 3.0, 20.0] {
+            let noise = GaussianNoise {
+                points: IntegerDomain::new(&Domain::unit_box(1), Lattice::new(-3).unwrap()).unwrap(),
+                laws: Laws::One(
+                    DiscreteGaussian::new(Rational::new((2.0 * sigma) as u64, 2).unwrap()).unwrap(),
+                ),
+                curve: Curve::pure(1.0),
+            };
+            let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
+            let reach = (40.0 * sigma) as i64 + 2;
+            let total: f64 = (-reach..=reach).map(weight).sum();
+            let mean_square: f64 =
+                (1 - reach..=reach).map(|k| weight(k - 1).powi(2) / weight(k).max(f64::MIN_POSITIVE)).sum();
+            let exact = (mean_square / total - 1.0) * 64.0;
+            assert!((noise.information()[0] / exact - 1.0).abs() < 1e-6, "σ = {sigma}: {exact}");
+        }
+        // On a fine lattice it is 1/σ².
+        let fine = GaussianNoise::with_scales(&Domain::unit_box(1), &[3.0]).unwrap().information()[0];
+        assert!((9.0 * fine - 1.0).abs() < 1e-8 && fine * 9.0 > 1.0 - 1e-8, "{fine}");
+    }
+
+    #[test]
+    fn scales_that_are_none_or_too_unlike_are_refused() {
+        let domain = Domain::unit_box(2);
+        for scales in [[0.0, 1.0], [f64::NAN, 1.0], [f64::INFINITY, 1.0], [1e-3, 1e15]] {
+            let refused = GaussianNoise::with_scales(&domain, &scales);
+            assert!(matches!(refused, Err(Error::Budget { .. })), "{scales:?}: {refused:?}");
+        }
+        assert!(GaussianNoise::with_scales(&domain, &[1.0]).is_err());
+    }
+
+    #[test]
+    fn a_budget_without_delta_or_noise_that_does_not_fit_is_refused() {
+        let domain = Domain::unit_box(1);
+        for (epsilon, delta) in [(1.0, 0.0), (f64::INFINITY, 1e-5), (1e-300, 1e-300)] {
+            let refused = GaussianNoise::calibrated(&domain, budget(epsilon, delta));
+            assert!(matches!(refused, Err(Error::Budget { .. })), "({epsilon}, {delta}): {refused:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_output_lies_on_one_lattice(x in -1e3..1e3_f64, seed in 0u64..1000) {
+            let noise = GaussianNoise::calibrated(&Domain::unit_box(1), budget(1.0, 1e-6)).unwrap();
+            let mut point = [x];
+            noise.add(&mut point, &mut Randomness::seeded(seed).streams().stream(0)).unwrap();
+            let units = point[0] / noise.lattice().step();
+            prop_assert_eq!(units, units.round());
+        }
+    }
+}

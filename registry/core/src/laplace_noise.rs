@@ -1,0 +1,191 @@
+//! Exact Laplace noise.
+
+use crate::budget::quotient_up;
+use crate::lattice::{IntegerDomain, information};
+use crate::{DescribedNoise, Distance, Domain, Error, Lattice, Result, Stream, budget};
+use scumble_sampling::{DiscreteLaplace, Rational};
+
+/// Discrete Laplace noise on a lattice, calibrated to the ℓ₁ diameter of a domain.
+///
+/// A point is rounded to the lattice and the domain's bound enforced again on the integers, so that the sensitivity is
+/// a statement about integers and no float error stands behind the claim. The noise is an exact integer; the final
+/// conversion to `f64` is post-processing. With t = ⌈Δ₁/ε⌉ lattice steps, any two points of the domain differ in
+/// their output law by at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry, Nissim and Smith 2006; on integers: Ghosh,
+/// Roughgarden and Sundararajan 2009).
+///
+/// ```
+/// use scumble_core::{Domain, LaplaceNoise, Randomness};
+///
+/// let noise = LaplaceNoise::calibrated(&Domain::unit_box(2), 1.0)?;
+/// let mut point = [0.25, 0.75];
+/// noise.add(&mut point, &mut Randomness::from_os()?.streams().stream(0))?;
+/// assert_eq!(noise.scale().round(), 2.0); // the ℓ₁ diameter is 2
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LaplaceNoise {
+    points: IntegerDomain,
+    law: DiscreteLaplace,
+}
+
+impl LaplaceNoise {
+    /// The noise that gives every record of `domain` this ε, on a lattice some 2³⁰ times finer than its scale.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] unless 0 < ε < ∞, or where ε is so small that the noise does not fit 59 bits; [`Error::Domain`]
+    /// for bounds that do not fit 61.
+    pub fn calibrated(domain: &Domain, epsilon: f64) -> Result<Self> {
+        Self::on_lattice(domain, epsilon, Lattice::for_noise(domain, domain.l1_diameter() / epsilon))
+    }
+
+    /// The noise that gives every record of `domain` this ε on a given lattice. A coarse one costs accuracy, never
+    /// privacy.
+    ///
+    /// # Errors
+    /// As [`calibrated`](Self::calibrated).
+    pub fn on_lattice(domain: &Domain, epsilon: f64, lattice: Lattice) -> Result<Self> {
+        budget::check_epsilon(epsilon)?;
+        let points = IntegerDomain::new(domain, lattice)?;
+        let scale = u64::try_from(points.l1_diameter())
+            .ok()
+            .and_then(|delta| quotient_up(delta.max(1), epsilon))
+            .filter(|&t| t <= 1 << 59)
+            .ok_or(Error::Budget {
+                name: "epsilon",
+                range: "finite, and large enough for the noise to fit 59 bits on the lattice",
+                value: epsilon,
+            })?;
+        Ok(Self { points, law: DiscreteLaplace::new(Rational::new(scale, 1)?)? })
+    }
+
+    /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
+    pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        self.points.add(point, || self.law.sample(stream))
+    }
+
+    /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
+        let distances = self.points.displacement(point, released)?;
+        Ok(-distances.iter().map(|steps| steps.abs()).sum::<f64>() / self.law.scale())
+    }
+
+    /// What [`add`](Self::add) does to a point whose coordinates of the domain begin at `start`.
+    pub fn described(&self, start: usize) -> DescribedNoise {
+        let (dim, step) = (self.points.dim(), self.lattice().step());
+        DescribedNoise {
+            coordinates: start..start + dim,
+            distance: Distance::L1,
+            scales: vec![self.scale(); dim],
+            sensitivity: self.points.l1_diameter() as f64 / self.law.scale(),
+            variances: vec![self.variance(); dim],
+            kurtosis: 6.0 + 1.0 / self.law.variance(), // 6 of the continuous law
+            steps: vec![step; dim],
+        }
+    }
+
+    /// The lattice.
+    pub fn lattice(&self) -> Lattice {
+        self.points.lattice()
+    }
+
+    /// The scale b of the noise in the units of the domain: the law is ∝ exp(−|x|/b).
+    pub fn scale(&self) -> f64 {
+        self.law.scale() * self.lattice().step()
+    }
+
+    /// What a released coordinate tells of the true one, per squared unit of the domain, rounded up: 1/b², but for the lattice. No
+    /// unbiased estimate has a smaller variance than the inverse (Hammersley 1950; Chapman and Robbins 1951), which is half of
+    /// the noise's.
+    ///
+    /// It is the χ² divergence of the laws for two neighbouring lattice points over their squared distance. With r = e^(−1/t) for
+    /// a scale of t steps their odds are r on one side and 1/r on the other, so that χ² = (1 − r)²/r = 4 sinh²(1/2t).
+    pub fn information(&self) -> f64 {
+        information(4.0 * (0.5 / self.law.scale()).sinh().powi(2), self.lattice().step())
+    }
+
+    /// The variance of the noise in squared units of the domain, about 2b².
+    pub fn variance(&self) -> f64 {
+        self.law.variance() * self.lattice().step().powi(2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Randomness;
+    use approx::assert_abs_diff_eq;
+    use proptest::prelude::*;
+
+    /// The bound of Hammersley, Chapman and Robbins, by summing over all integers.
+    #[test]
+    fn the_information_is_the_divergence_of_neighbours() {
+        for epsilon in [0.25, 1.0, 4.0] {
+            let noise =
+                LaplaceNoise::on_lattice(&Domain::unit_box(1), epsilon, Lattice::new(-2).unwrap()).unwrap();
+            let t = noise.law.scale();
+            let weight = |k: i64| (-(k as f64).abs() / t).exp();
+            let reach = (30.0 * t) as i64;
+            let total: f64 = (-reach..=reach).map(weight).sum();
+            let mean_square: f64 = (-reach..=reach).map(|k| weight(k - 1).powi(2) / weight(k)).sum();
+            let exact = (mean_square / total - 1.0) * 16.0;
+            assert!((noise.information() / exact - 1.0).abs() < 1e-6, "t = {t}: {exact}");
+            assert_abs_diff_eq!(noise.information() * noise.variance() / 2.0, 1.0, epsilon = 1e-9);
+        }
+    }
+
+    #[test]
+    fn laplace_scale_is_sensitivity_over_epsilon() {
+        for epsilon in [0.01, 0.5, 1.0, 8.0, 1e4] {
+            let noise = LaplaceNoise::calibrated(&Domain::unit_box(12), epsilon).unwrap();
+            let ratio = noise.scale() * epsilon / 12.0;
+            assert!((1.0..1.0 + 1e-8).contains(&ratio), "ε = {epsilon}: {ratio}");
+            let variance = noise.variance() / (2.0 * (12.0 / epsilon).powi(2));
+            assert!((variance - 1.0).abs() < 1e-8, "ε = {epsilon}: {variance}");
+        }
+    }
+
+    #[test]
+    fn an_epsilon_without_a_scale_is_refused() {
+        for epsilon in [0.0, f64::NAN, f64::INFINITY, 1e-300] {
+            let refused = LaplaceNoise::calibrated(&Domain::unit_box(1), epsilon);
+            assert!(refused.is_err(), "ε = {epsilon} was accepted");
+        }
+    }
+
+    #[test]
+    fn a_column_that_cannot_vary_needs_no_noise_to_speak_of() {
+        let noise = LaplaceNoise::calibrated(&Domain::interval(0.5, 0.5).unwrap(), 1.0).unwrap();
+        let mut stream = Randomness::seeded(1).streams().stream(0);
+        let mut point = [0.5];
+        noise.add(&mut point, &mut stream).unwrap();
+        assert_abs_diff_eq!(point[0], 0.5, epsilon = 1e-3);
+    }
+
+    #[test]
+    fn a_point_of_another_width_or_without_numbers_is_an_error() {
+        let noise = LaplaceNoise::calibrated(&Domain::unit_box(2), 1.0).unwrap();
+        let mut stream = Randomness::seeded(1).streams().stream(0);
+        assert!(noise.add(&mut [0.5], &mut stream).is_err());
+        for bad in [f64::NAN, f64::INFINITY] {
+            let refused = noise.add(&mut [0.5, bad], &mut stream);
+            assert!(matches!(refused, Err(Error::NonFinite { .. })), "{bad} became noise");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_output_lies_on_one_lattice(x in 0.0..1.0_f64, seed in 0u64..1000) {
+            let noise = LaplaceNoise::calibrated(&Domain::unit_box(1), 1.0).unwrap();
+            let mut point = [x];
+            noise.add(&mut point, &mut Randomness::seeded(seed).streams().stream(0)).unwrap();
+            let units = point[0] / noise.lattice().step();
+            prop_assert_eq!(units, units.round());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The vocabulary of scumble: tables, domains, budgets, guarantees, mechanisms, plugins, their composition, and exact noise on a lattice.
+//!
+//! A mechanism is *designed* once, from what is public, and *released* through any number of times:
+//!
+//! ```text
+//! Schema ─▶ RecordDomain ─▶ Brief ─▶ Plugin::design ─▶ Mechanism ─▶ release(Table) ─▶ Release
+//! ```
+//!
+//! # Mechanisms compose
+//!
+//! Features by the Laplace mechanism, labels by randomised response; what the two guarantee together is derived, not
+//! stated, and the composition is a mechanism again:
+//!
+//! ```
+//! use ndarray::array;
+//! use scumble_classic::{Laplace, RandomizedResponse};
+//! use scumble_core::{Budget, Composed, LocalMechanism, Randomness, Table, Target, Unit};
+//! use scumble_records::Schema;
+//!
+//! let schema = Schema::from_toml(
+//!     r#"
+//!     column = [
+//!         { name = "height", kind = "real", lower = 40.0, upper = 220.0, unit = "cm" },
+//!         { name = "weight", kind = "real", lower = 2.0, upper = 250.0, unit = "kg" },
+//!         { name = "smokes", kind = "category", levels = ["no", "yes"] },
+//!     ]
+//!     "#,
+//!     "people.toml",
+//! )?;
+//! let people = schema.domain(Some("smokes"))?;
+//!
+//! // Two thirds of ε = 3 for the features, the rest for the label.
+//! let (features, label) = Budget::pure(3.0)?.split(2.0 / 3.0)?;
+//! let mechanism = Composed::features_with_labels(
+//!     Laplace::new(people.without_target(), features.epsilon())?,
+//!     RandomizedResponse::new(people.without_features(), label.epsilon())?,
+//! )?;
+//! assert!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon <= 3.0);
+//!
+//! let columns = people.columns().to_vec();
+//! let table = Table::new(columns, array![[0.7, 0.3], [0.8, 0.4]], Target::Class(array![0, 1]))?;
+//! let release = mechanism.release(&table, &mut Randomness::from_os()?)?;
+//! println!("{}", release.guarantee);
+//! assert_eq!(release.table.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod additive;
+mod brief;
+mod budget;
+mod card;
+pub mod compose;
+mod composed;
+mod curve;
+mod design;
+mod domain;
+mod error;
+mod gaussian_noise;
+mod guarantee;
+mod laplace_noise;
+mod lattice;
+mod law;
+pub mod local;
+mod mechanism;
+pub mod number;
+mod perturbation;
+mod plugin;
+mod polytope;
+mod portion;
+mod randomness;
+mod record;
+mod registry;
+pub mod size;
+mod table;
+pub mod text;
+
+pub use additive::{AdditiveNoise, Named, NoiseParameters, Noisy};
+pub use brief::{Brief, DifferentiableTask, Task, Volunteers};
+pub use budget::{Budget, check_delta, difference_down, sum_up};
+pub use card::AS_STATED;
+pub use composed::{Composed, composed};
+pub use curve::Curve;
+pub use design::{Design, Origin};
+pub use domain::{Domain, Factor, check_width, largest};
+pub use error::{Error, Result};
+pub use gaussian_noise::GaussianNoise;
+pub use guarantee::{
+    ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion,
+    PacResistance, PerfectSecrecy, ShapedBy, Unit, in_clear,
+};
+pub use laplace_noise::LaplaceNoise;
+pub use lattice::Lattice;
+pub use law::{Law, Moments, Noise};
+pub use mechanism::{
+    AsLocal, CuratorMechanism, Designed, Key, LocalMechanism, Release, Secret, SecretKey, Side, release_local,
+};
+pub use perturbation::{DescribedNoise, Distance, Perturbation};
+pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};
+pub use portion::{Portion, Protect};
+pub use randomness::{Provenance, Randomness, Stream, Streams};
+pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
+pub use registry::Registry;
+pub use table::{Places, Table, Target, first_duplicate};
+pub use text::{is_unseen, nearest_name, shown};
+
+#[doc(hidden)]
+pub use plugin::type_made;
+#[doc(hidden)]
+pub use {inventory, schemars};
+
+/// The README's examples run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

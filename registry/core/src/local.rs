@@ -1,0 +1,69 @@
+//! How local mechanisms go through a table: in blocks of records, on all cores, the same for any number of them.
+
+use crate::{LocalMechanism, Result, Stream, Streams, Table};
+use rayon::prelude::*;
+
+/// Records that share a stream of randomness.
+pub const BLOCK: usize = 1024;
+
+/// What [`release_local`](crate::release_local) would give without noise: `encode`, `decode`.
+///
+/// # Errors
+/// As there.
+pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
+    map_blocks(mechanism, table, |_number, records| view_block(mechanism, records))
+}
+
+/// The flat records of a block as [`view`] gives them.
+pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec<f64>> {
+    map_records(mechanism, records, |_point| Ok(()))
+}
+
+/// Releases the flat records of block number `block`, of [`BLOCK`] records each but for the last: what [`release_local`](crate::release_local) does
+/// to a table, and what a stream of records is released by.
+///
+/// # Errors
+/// [`Error`](crate::Error) where the mechanism fails.
+pub fn release_block(
+    mechanism: &dyn LocalMechanism,
+    records: &[f64],
+    streams: &Streams,
+    block: u64,
+) -> Result<Vec<f64>> {
+    let mut stream: Stream = streams.stream(block);
+    map_records(mechanism, records, |point| mechanism.perturb(point, &mut stream))
+}
+
+/// `encode`, `change`, `decode` of each flat record.
+fn map_records(
+    mechanism: &dyn LocalMechanism,
+    records: &[f64],
+    mut change: impl FnMut(&mut [f64]) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let mut released = vec![];
+    for record in records.chunks(mechanism.domain().flat().dim().max(1)) {
+        let mut point = mechanism.encode(record)?;
+        change(&mut point)?;
+        released.extend(mechanism.decode(point)?);
+    }
+    Ok(released)
+}
+
+/// The table's flat records, mapped block by block.
+pub(crate) fn map_blocks(
+    mechanism: &dyn LocalMechanism,
+    table: &Table,
+    map: impl Fn(u64, &[f64]) -> Result<Vec<f64>> + Sync,
+) -> Result<Table> {
+    let layout = mechanism.domain().layout();
+    layout.check(table)?;
+    let blocks: Vec<Vec<f64>> = (0..table.len().div_ceil(BLOCK))
+        .into_par_iter()
+        .map(|block| {
+            let rows = block * BLOCK..((block + 1) * BLOCK).min(table.len());
+            let records: Vec<f64> = rows.flat_map(|row| layout.flatten(table, row)).collect();
+            map(block as u64, &records)
+        })
+        .collect::<Result<_>>()?;
+    mechanism.layout().table_of(blocks.concat())
+}

@@ -1,0 +1,102 @@
+//! Keys: what makes models of a release useful for clean records.
+
+use super::LocalMechanism;
+use crate::{Result, Table, Target, local};
+use dyn_clone::DynClone;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// What gives the [`view`](Key::view) of clean records in the released space. No guarantee covers what it returns.
+///
+/// How designs and secrets are saved is said in `scumble-custody`.
+#[derive(Clone)]
+pub enum Key {
+    /// A local mechanism's key is its design, which is public.
+    Design(Box<dyn LocalMechanism>),
+    /// A curator's key is secret: it is saved apart, never with the design or the table.
+    Secret(Secret),
+}
+
+/// A curator's key, and to what release it belongs.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secret {
+    /// The digest of the released table.
+    release: String,
+    key: Box<dyn SecretKey>,
+}
+
+/// The part of a curator's release that only the curator may hold.
+#[typetag::serde(tag = "key")]
+pub trait SecretKey: DynClone + Send + Sync {
+    /// The noise-free view of clean records (n × d) in the released space.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for records of another shape, [`Error::Spent`](crate::Error::Spent) where it answers no more of them.
+    fn view(&self, clean: &Table) -> Result<Table>;
+
+    /// What a model of the release says of the view of clean records (n), in the terms of their own target: by default as it says it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number.
+    fn read(&self, _clean: &Table, predicted: Target) -> Result<Target> {
+        Ok(predicted)
+    }
+}
+
+dyn_clone::clone_trait_object!(SecretKey);
+
+/// A secret does not show.
+impl Debug for Key {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Design(design) => formatter.debug_tuple("Design").field(design).finish(),
+            Self::Secret(_) => formatter.debug_tuple("Secret").finish_non_exhaustive(),
+        }
+    }
+}
+
+impl Key {
+    /// The secret that belongs to the release of this table.
+    pub fn secret(key: impl SecretKey + 'static, released: &Table) -> Self {
+        Self::Secret(Secret { release: released.digest(), key: Box::new(key) })
+    }
+
+    /// Clean records (n × d) as they would have been released without noise.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for records that are not of the domain's shape, [`Error::Spent`](crate::Error::Spent) where a
+    /// secret answers no more of them.
+    pub fn view(&self, clean: &Table) -> Result<Table> {
+        match self {
+            Self::Design(design) => local::view(&**design, clean),
+            Self::Secret(secret) => secret.key.view(clean),
+        }
+    }
+
+    /// What a model of the release predicted for the view of clean records (n), in the terms of their own target.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's targets.
+    pub fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
+        match self {
+            Self::Design(_) => Ok(predicted),
+            Self::Secret(secret) => secret.key.read(clean, predicted),
+        }
+    }
+
+    /// The digest of the released table that a secret belongs to; none of a design.
+    pub fn released(&self) -> Option<&str> {
+        match self {
+            Self::Design(_) => None,
+            Self::Secret(secret) => Some(&secret.release),
+        }
+    }
+}
+
+impl Secret {
+    /// The key alone.
+    pub(crate) fn into_key(self) -> Box<dyn SecretKey> {
+        self.key
+    }
+}

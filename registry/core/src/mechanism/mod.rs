@@ -1,0 +1,285 @@
+//! Mechanisms, local ones and curators', and what they release.
+
+mod key;
+mod release;
+
+pub use key::{Key, Secret, SecretKey};
+pub use release::{Release, release_local};
+
+use crate::{
+    Claim, Domain, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream, Table,
+    TargetLayout, Unit,
+};
+use dyn_clone::DynClone;
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::fmt::Debug;
+
+/// A mechanism that releases each record by itself: `encode` into a declared range, `perturb` there, `decode`.
+///
+/// All privacy is in `perturb`: its law may differ between two points of the range by no more than the guarantee says.
+/// `encode` never leaves the range, and `decode` is post-processing. Records are in *flat* form: features, then the
+/// target's coordinates (see [`RecordDomain`]).
+///
+/// Implementations are saved and loaded through `typetag`, under the name in `#[typetag::serde(name = "…")]`. Whatever
+/// is read from a file must be checked again: deserialise through the constructor (`#[serde(try_from = "…")]`).
+#[typetag::serde(tag = "kind")]
+pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
+    /// The records on which the guarantee holds.
+    fn domain(&self) -> &RecordDomain;
+
+    /// What a release with fresh randomness guarantees.
+    fn guarantee(&self) -> Guarantee;
+
+    /// The set that `encode` never leaves, m coordinates. By default the flat records of the domain.
+    fn range(&self) -> Domain {
+        self.domain().flat().clone()
+    }
+
+    /// The point of the range (m values) for a flat record, which it first projects into the domain. By default no more than that.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity, [`Error::Shape`](crate::Error::Shape) for a wrong width.
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        self.domain().projected(record)
+    }
+
+    /// Randomises a point of the range (m values) in place.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
+
+    /// The flat released record for a point, perturbed or not. By default the point itself.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
+    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        Ok(point)
+    }
+
+    /// The shape of what is released. By default that of the domain.
+    fn layout(&self) -> Layout {
+        self.domain().layout()
+    }
+
+    /// The law of what is released, given the noise-free view.
+    fn noise(&self) -> Noise;
+
+    /// The logarithm of the probability, or its density, with which `perturb` makes `released` of `point` (m values each), up
+    /// to a term that is the same for all points. None where the mechanism cannot say.
+    ///
+    /// No claim rests on it: an audit attacks by it, beside what it learns from samples.
+    fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
+        None
+    }
+
+    /// What `perturb` does, block of coordinates by block, as far as it can be said in these terms; coordinates that are not named leave
+    /// as they are, or in a way that is not described.
+    ///
+    /// No claim rests on it: an audit holds `perturb` to it, and the claim to what follows from it. That finds faults that samples of
+    /// many columns do not show.
+    fn perturbation(&self) -> Vec<Perturbation> {
+        vec![]
+    }
+
+    /// Pairs of points of the range that it takes to be the easiest to tell apart, where records may differ in `unit` alone. An
+    /// audit attacks them beside its own.
+    fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        vec![]
+    }
+
+    /// Releases `table` (n × d) by [`release_local`], as all local mechanisms do: there is no reason to do it otherwise.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        release_local(self.as_local(), table, randomness)
+    }
+}
+
+dyn_clone::clone_trait_object!(LocalMechanism);
+
+/// A local mechanism as a trait object, whatever its type: so that a default method can hand it on.
+pub trait AsLocal {
+    /// The trait object.
+    fn as_local(&self) -> &dyn LocalMechanism;
+}
+
+impl<M: LocalMechanism> AsLocal for M {
+    fn as_local(&self) -> &dyn LocalMechanism {
+        self
+    }
+}
+
+/// A mechanism that somebody trusted runs, who sees all records: what it releases may depend on all of them together.
+///
+/// Saved and loaded as a [`LocalMechanism`] is.
+#[typetag::serde(tag = "kind")]
+pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
+    /// The records on which the guarantee holds.
+    fn domain(&self) -> &RecordDomain;
+
+    /// What a release with fresh randomness guarantees.
+    fn guarantee(&self) -> Guarantee;
+
+    /// What a release of so many records with fresh randomness guarantees, as far as their number decides it: by default what the design says.
+    fn guarantee_of(&self, _records: usize) -> Guarantee {
+        self.guarantee()
+    }
+
+    /// Releases `table` (n × d).
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release>;
+
+    /// The kind of target that a release has: by default that of the domain. One that is of another kind is read by
+    /// [`Key::read`](crate::Key::read).
+    fn released_target(&self) -> TargetLayout {
+        self.domain().layout().target
+    }
+
+    /// Whether the record in a released row is made of the one in that row of the table, as it mostly is; where several records make one it is not.
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    /// Two tables that `claim`, one of its own, says are released with one law, made of the records of `table`: by them an audit attacks an
+    /// ambiguity set. None where it has none to offer.
+    fn alike(&self, _claim: &Claim, _table: &Table) -> Option<[Table; 2]> {
+        None
+    }
+}
+
+dyn_clone::clone_trait_object!(CuratorMechanism);
+
+/// Who runs a mechanism.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Each person: the record is noisy before it leaves.
+    Local,
+    /// Somebody who holds all the records.
+    Curator,
+}
+
+/// A designed mechanism, and who runs it: it needs nothing more than a table and randomness to release.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Designed {
+    /// Each person, for one record.
+    Local(Box<dyn LocalMechanism>),
+    /// A curator, who sees all records.
+    Curator(Box<dyn CuratorMechanism>),
+}
+
+impl From<Box<dyn LocalMechanism>> for Designed {
+    fn from(mechanism: Box<dyn LocalMechanism>) -> Self {
+        Self::Local(mechanism)
+    }
+}
+
+impl<M: LocalMechanism> From<M> for Designed {
+    fn from(mechanism: M) -> Self {
+        Self::local(mechanism)
+    }
+}
+
+impl From<Box<dyn CuratorMechanism>> for Designed {
+    fn from(mechanism: Box<dyn CuratorMechanism>) -> Self {
+        Self::Curator(mechanism)
+    }
+}
+
+impl Designed {
+    /// One that each person runs.
+    pub fn local(mechanism: impl LocalMechanism) -> Self {
+        Self::Local(Box::new(mechanism))
+    }
+
+    /// One that a curator runs.
+    pub fn curator(mechanism: impl CuratorMechanism) -> Self {
+        Self::Curator(Box::new(mechanism))
+    }
+
+    /// Who runs it.
+    pub fn side(&self) -> Side {
+        match self {
+            Self::Local(_) => Side::Local,
+            Self::Curator(_) => Side::Curator,
+        }
+    }
+
+    /// The records on which the guarantee holds.
+    pub fn domain(&self) -> &RecordDomain {
+        match self {
+            Self::Local(mechanism) => mechanism.domain(),
+            Self::Curator(mechanism) => mechanism.domain(),
+        }
+    }
+
+    /// What a release with fresh randomness guarantees.
+    pub fn guarantee(&self) -> Guarantee {
+        match self {
+            Self::Local(mechanism) => mechanism.guarantee(),
+            Self::Curator(mechanism) => mechanism.guarantee(),
+        }
+    }
+
+    /// What a release of so many records with fresh randomness guarantees, as far as their number decides it.
+    pub fn guarantee_of(&self, records: usize) -> Guarantee {
+        match self {
+            Self::Local(mechanism) => mechanism.guarantee(),
+            Self::Curator(mechanism) => mechanism.guarantee_of(records),
+        }
+    }
+
+    /// Releases `table` (n × d).
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
+    pub fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        match self {
+            Self::Local(mechanism) => mechanism.release(table, randomness),
+            Self::Curator(mechanism) => mechanism.release(table, randomness),
+        }
+    }
+
+    /// The kind of target that a release has.
+    pub fn released_target(&self) -> TargetLayout {
+        match self {
+            Self::Local(mechanism) => mechanism.layout().target,
+            Self::Curator(mechanism) => mechanism.released_target(),
+        }
+    }
+
+    /// Whether the record in a released row is made of the one in that row of the table.
+    pub fn keeps_rows(&self) -> bool {
+        match self {
+            Self::Local(_) => true,
+            Self::Curator(mechanism) => mechanism.keeps_rows(),
+        }
+    }
+
+    /// Two tables that `claim`, one of its own, says are released with one law, made of the records of `table`.
+    pub fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
+        match self {
+            Self::Local(_) => None,
+            Self::Curator(mechanism) => mechanism.alike(claim, table),
+        }
+    }
+
+    /// The mechanism in its own type, if that is `M`.
+    pub fn downcast_ref<M: Any>(&self) -> Option<&M> {
+        self.as_any().downcast_ref()
+    }
+
+    /// The mechanism, whatever its type.
+    pub(crate) fn as_any(&self) -> &dyn Any {
+        match self {
+            Self::Local(mechanism) => &**mechanism as &dyn Any,
+            Self::Curator(mechanism) => &**mechanism as &dyn Any,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Plugins: one descriptor a mechanism, from which the list, the description, the comparison, the conformance suite and
+//! the audit are made.
+
+use crate::{
+    Brief, Budget, Design, Designed, Domain, Error, RecordDomain, Result, Side, Table, Target, TargetDomain,
+    nearest_name,
+};
+use ndarray::Array2;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+
+/// How long a design takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// Fractions of a second: the comparison runs it unasked.
+    Quick,
+    /// It trains something.
+    Slow,
+}
+
+/// What a mechanism is called, says of itself, and is made by. Written with [`register!`](crate::register).
+#[derive(Debug, Clone, Copy)]
+pub struct Plugin {
+    /// The name by which it is asked for.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// The version of its crate; a saved design is loaded by the same one.
+    pub version: &'static str,
+    /// Who runs it.
+    pub side: Side,
+    /// How long its design takes.
+    pub pace: Pace,
+    /// The JSON schema of its parameters.
+    pub parameters: fn() -> schemars::Schema,
+    /// The mechanism for parameters (an object) and a brief. Call [`design`](Self::design), which checks names first.
+    pub build: fn(Value, &Brief) -> Result<Designed>,
+    /// The type of the mechanisms that `build` makes, so that no other one is loaded under its name.
+    pub makes: fn() -> TypeId,
+    /// Something that it applies to, for the conformance suite and the description.
+    pub example: fn() -> Result<Example>,
+}
+
+/// Something that a mechanism applies to.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// Parameters: an object, or null for none.
+    pub parameters: Value,
+    /// What it is designed from.
+    pub brief: Brief,
+    /// Records of the brief's domain.
+    pub table: Table,
+}
+
+impl Example {
+    /// How many records examples have.
+    const RECORDS: usize = 40;
+
+    /// Forty records of two numbers and a group of three levels, with a label of two classes; ε = 1 and δ = 10⁻⁶. No two columns, levels or
+    /// classes are alike, so that what confuses two of them shows.
+    ///
+    /// # Errors
+    /// None.
+    pub fn mixed() -> Result<Self> {
+        let columns = ["size", "weight", "colour=red", "colour=green", "colour=blue"].map(str::to_owned);
+        let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3)?])?;
+        // Half of them red, a third green, a sixth blue.
+        let colour = |row: usize| [0, 0, 0, 1, 1, 2][row % 6];
+        Self::of(columns.to_vec(), features, |row, column| match column {
+            0 | 1 => Self::number(row, column),
+            level => f64::from(u8::from(colour(row) == level - 2)),
+        })
+    }
+
+    /// Forty records of three numbers, with a label of two classes, else as [`mixed`](Self::mixed).
+    ///
+    /// # Errors
+    /// None.
+    pub fn numbers() -> Result<Self> {
+        let columns = ["size", "weight", "age"].map(str::to_owned);
+        Self::of(columns.to_vec(), Domain::unit_box(3), Self::number)
+    }
+
+    /// Forty records of so many numbers, with a label of two classes, else as [`mixed`](Self::mixed).
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for more than 2²⁴ columns.
+    pub fn wide(columns: usize) -> Result<Self> {
+        let names = (1..=columns).map(|at| format!("x{at}")).collect();
+        Self::of(names, Domain::unit_box(columns), Self::number)
+    }
+
+    /// A number in [0, 1], both ends reached, and nearer to zero than to one in most records; the more so, the later the column.
+    fn number(row: usize, column: usize) -> f64 {
+        const STRIDES: [usize; 5] = [1, 7, 11, 3, 13];
+        let place = row * STRIDES[column % STRIDES.len()] % Self::RECORDS;
+        (place as f64 / (Self::RECORDS - 1) as f64).powf(1.5 + column as f64 / 4.0)
+    }
+
+    fn of(columns: Vec<String>, features: Domain, value: impl Fn(usize, usize) -> f64) -> Result<Self> {
+        let levels = vec!["no".to_owned(), "yes".to_owned()];
+        let domain = RecordDomain::new(columns.clone(), features, TargetDomain::Class { levels })?;
+        let records =
+            Array2::from_shape_fn((Self::RECORDS, columns.len()), |(row, column)| value(row, column));
+        // A fifth of any ten records in a row are of the second class.
+        let classes = (0..Self::RECORDS).map(|row| usize::from(row % 5 == 4)).collect();
+        Ok(Self {
+            parameters: Value::Null,
+            brief: Brief::new(domain, Budget::new(1.0, 1e-6)?),
+            table: Table::new(columns, records, Target::Class(classes))?,
+        })
+    }
+}
+
+impl Plugin {
+    /// Designs the mechanism with `parameters` (an object; what it lacks is the default).
+    ///
+    /// # Errors
+    /// [`Error::UnknownParameter`] with the nearest name, [`Error::Parameter`] for a value that does not fit,
+    /// [`Error::NotApplicable`] where the mechanism has nothing to do on such records.
+    pub fn design(&self, parameters: &Value, brief: &Brief) -> Result<Design> {
+        let empty = Map::new();
+        let given = match parameters {
+            Value::Object(given) => given,
+            Value::Null => &empty,
+            other => {
+                return Err(Error::Parameter {
+                    plugin: self.name.into(),
+                    problem: format!("{other} is no object of names and values"),
+                });
+            }
+        };
+        self.check_names(given)?;
+        let mechanism = (self.build)(Value::Object(given.clone()), brief)?;
+        Ok(Design::by_plugin(self.name, self.version, mechanism, &brief.volunteers))
+    }
+
+    /// # Errors
+    /// [`Error::UnknownParameter`], with the nearest name, for a parameter that it does not have.
+    pub fn check_names(&self, parameters: &Map<String, Value>) -> Result<()> {
+        let known = self.parameter_schemas();
+        match parameters.keys().find(|name| !known.contains_key(*name)) {
+            None => Ok(()),
+            Some(name) => Err(Error::UnknownParameter {
+                plugin: self.name.into(),
+                name: name.clone(),
+                nearest: nearest_name(name, known.keys().map(String::as_str)),
+            }),
+        }
+    }
+
+    /// Its parameters, each with the JSON schema of its values.
+    pub fn parameter_schemas(&self) -> BTreeMap<String, Value> {
+        let schema = (self.parameters)();
+        let properties = schema.get("properties").and_then(Value::as_object).cloned();
+        properties.unwrap_or_default().into_iter().collect()
+    }
+}
+
+/// The parameters of a mechanism that has none.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoParameters {}
+
+/// The parameters of `plugin` in their own type.
+///
+/// # Errors
+/// [`Error::Parameter`] for a value that does not fit.
+pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) -> Result<P> {
+    serde_json::from_value(parameters)
+        .map_err(|problem| Error::Parameter { plugin: plugin.into(), problem: problem.to_string() })
+}
+
+/// The type of the mechanisms that a design function makes of parameters of type `P`.
+#[doc(hidden)]
+pub fn type_made<P, M: Any>(_design: impl Fn(P, &Brief) -> Result<M>) -> TypeId {
+    TypeId::of::<M>()
+}
+
+inventory::collect!(Plugin);
+
+/// Defines a [`Plugin`] as a constant and registers it, so that every binary that links the crate has it.
+///
+/// `parameters` is a type with `Deserialize` and `JsonSchema`, whose documentation comments become the description.
+/// `local` takes them and a [`Brief`], and returns a [`LocalMechanism`](crate::LocalMechanism); for a mechanism that a curator runs it is
+/// `curator`, and it returns a [`CuratorMechanism`](crate::CuratorMechanism). `example` is a function without arguments.
+/// A crate that nothing names is dropped by the linker, with its plugins: say `use my_crate as _;` in the binary.
+#[macro_export]
+macro_rules! register {
+    (
+        $(#[$docs:meta])*
+        pub const $constant:ident = {
+            name: $name:expr,
+            summary: $summary:expr,
+            paper: $paper:expr,
+            pace: $pace:ident,
+            parameters: $parameters:ty,
+            local: $design:expr,
+            example: $example:expr $(,)?
+        };
+    ) => {
+        $crate::register! {
+            @ $(#[$docs])* $constant, $name, $summary, $paper, Local, $pace, $parameters, $design, $example
+        }
+    };
+    (
+        $(#[$docs:meta])*
+        pub const $constant:ident = {
+            name: $name:expr,
+            summary: $summary:expr,
+            paper: $paper:expr,
+            pace: $pace:ident,
+            parameters: $parameters:ty,
+            curator: $design:expr,
+            example: $example:expr $(,)?
+        };
+    ) => {
+        $crate::register! {
+            @ $(#[$docs])* $constant, $name, $summary, $paper, Curator, $pace, $parameters, $design, $example
+        }
+    };
+    (
+        @ $(#[$docs:meta])* $constant:ident, $name:expr, $summary:expr, $paper:expr, $side:ident, $pace:ident,
+        $parameters:ty, $design:expr, $example:expr
+    ) => {
+        $(#[$docs])*
+        pub const $constant: $crate::Plugin = $crate::Plugin {
+            name: $name,
+            summary: $summary,
+            paper: $paper,
+            version: env!("CARGO_PKG_VERSION"),
+            side: $crate::Side::$side,
+            pace: $crate::Pace::$pace,
+            parameters: || $crate::schemars::schema_for!($parameters),
+            makes: || $crate::type_made::<$parameters, _>($design),
+            build: |parameters, brief| {
+                let parameters: $parameters = $crate::parse_parameters($name, parameters)?;
+                Ok($crate::Designed::$side(Box::new($design(parameters, brief)?)))
+            },
+            example: $example,
+        };
+        $crate::inventory::submit! { $constant }
+    };
+}

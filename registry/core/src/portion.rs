@@ -1,0 +1,190 @@
+//! The portion of a record that a mechanism randomises; the rest leaves in clear, and the guarantee says so.
+
+use crate::{
+    ASSUMED, Claim, Domain, Error, Guarantee, Law, LocalDp, Noise, Notion, RecordDomain, Result,
+    TargetDomain, Unit, in_clear,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::Range;
+
+/// The portion of a record that is randomised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protect {
+    /// Features and label.
+    Record,
+    /// The features; the label leaves in clear.
+    Features,
+    /// The label; the features leave in clear.
+    Label,
+}
+
+/// As it is asked for.
+impl fmt::Display for Protect {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Record => "record",
+            Self::Features => "features",
+            Self::Label => "label",
+        })
+    }
+}
+
+/// The portion of each record that a mechanism randomises, and at which ε: all that its saved form holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Portion {
+    /// The records, of which the portion is a part.
+    pub domain: RecordDomain,
+    /// Which part.
+    pub protect: Protect,
+    /// ε of the portion, in nats.
+    #[serde(with = "crate::number")]
+    pub epsilon: f64,
+}
+
+impl Portion {
+    /// All that takes noise on numbers: the record, or the features where the label is a class.
+    pub fn of_numbers(domain: RecordDomain, epsilon: f64) -> Self {
+        let protect = match domain.target() {
+            TargetDomain::Class { .. } => Protect::Features,
+            _ => Protect::Record,
+        };
+        Self { domain, protect, epsilon }
+    }
+
+    /// The portion's coordinates in a flat record.
+    pub fn coordinates(&self) -> Range<usize> {
+        let (features, all) = (self.domain.columns().len(), self.domain.flat().dim());
+        match self.protect {
+            Protect::Record => 0..all,
+            Protect::Features => 0..features,
+            Protect::Label => features..all,
+        }
+    }
+
+    /// Where the portion lies.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where the records have no such portion.
+    pub fn set(&self, mechanism: &str) -> Result<Domain> {
+        let set = match self.protect {
+            Protect::Record => self.domain.flat().clone(),
+            Protect::Features => self.domain.features().clone(),
+            Protect::Label => self.domain.target().as_domain()?,
+        };
+        if set.dim() > 0 {
+            return Ok(set);
+        }
+        let lacking = if self.protect == Protect::Label { "label" } else { "feature" };
+        Err(Error::not_applicable(mechanism, format!("there is no {lacking} to protect")))
+    }
+
+    /// The portion of a point of the flat domain.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a point of another width.
+    pub fn of<'p>(&self, point: &'p mut [f64]) -> Result<&'p mut [f64]> {
+        let (found, width) = (point.len(), self.domain.flat().dim());
+        match point.get_mut(self.coordinates()) {
+            Some(portion) if found == width => Ok(portion),
+            _ => Err(Error::shape(format!("a point has {found} values where the range has {width}"))),
+        }
+    }
+
+    /// The portions of two points of the flat domain; none of points of another width.
+    pub fn of_both<'p>(&self, one: &'p [f64], other: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
+        let portion = self.coordinates();
+        Some((one.get(portion.clone())?, other.get(portion)?))
+    }
+
+    /// The two points of the range whose portions are these, the rest alike; none unless all of the portion is of `unit`.
+    pub fn worst_pairs(&self, unit: Unit, portions: [Vec<f64>; 2]) -> Vec<[Vec<f64>; 2]> {
+        let (features, coordinates) = (self.domain.columns().len(), self.coordinates());
+        let may_differ = match unit {
+            Unit::Record => true,
+            Unit::Features => coordinates.end <= features,
+            Unit::Label => coordinates.start >= features,
+            _ => false,
+        };
+        let [rest, _] = self.domain.flat().l2_farthest();
+        let within = |portion: Vec<f64>| {
+            let mut point = rest.clone();
+            point.splice(coordinates.clone(), portion);
+            point
+        };
+        if may_differ { vec![portions.map(within)] } else { vec![] }
+    }
+
+    /// The flat records of the domain, but for the portion, which lies in `set`.
+    pub fn with(&self, set: &Domain) -> Domain {
+        let label = || self.domain.target().as_domain();
+        let whole = match self.protect {
+            Protect::Record => return set.clone(),
+            Protect::Features => label().and_then(|label| Domain::product([set.clone(), label])),
+            Protect::Label => Domain::product([self.domain.features().clone(), set.clone()]),
+        };
+        // Their product is the domain's own where the set is all of the portion.
+        whole.unwrap_or_else(|_| self.domain.flat().clone())
+    }
+
+    /// The law of a release that adds noise with these variances to the coordinates of the portion, or none.
+    pub fn additive(&self, variances: Option<Vec<f64>>) -> Noise {
+        let (layout, portion) = (self.domain.layout(), self.coordinates());
+        let features = layout.columns.len();
+        let law = |block: Range<usize>| match &variances {
+            Some(of_portion)
+                if !block.is_empty() && portion.start <= block.start && block.end <= portion.end =>
+            {
+                let own = block.start - portion.start..block.end - portion.start;
+                Law::Additive { variance: of_portion[own].to_vec() }
+            }
+            _ => Law::Exact { width: block.len() },
+        };
+        Noise { features: vec![law(0..features)], target: law(features..features + layout.target.width()) }
+    }
+
+    /// Whether noise can be added to all of it.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where the portion holds a class label, which takes no noise on numbers.
+    pub fn check_takes_noise(&self, mechanism: &str) -> Result<()> {
+        if self.protect != Protect::Features && matches!(self.domain.target(), TargetDomain::Class { .. }) {
+            return Err(Error::not_applicable(
+                mechanism,
+                format!("a class label takes no {mechanism} noise"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The guarantee that this portion, and nothing else, has ε-local differential privacy by `theorem`.
+    pub fn guarantee(&self, theorem: &str) -> Guarantee {
+        self.guarantee_of(LocalDp::pure(self.epsilon), theorem)
+    }
+
+    /// The guarantee that this portion, and nothing else, has this privacy by `theorem`; none at ε = ∞.
+    pub fn guarantee_of(&self, dp: LocalDp, theorem: &str) -> Guarantee {
+        if self.epsilon == f64::INFINITY {
+            return Guarantee::nothing(&self.domain);
+        }
+        let discloses = match self.protect {
+            Protect::Record => vec![],
+            Protect::Features => in_clear(&self.domain, Unit::Label),
+            Protect::Label => in_clear(&self.domain, Unit::Features),
+        };
+        let protects = match self.protect {
+            _ if discloses.is_empty() => Unit::Record, // all there is
+            Protect::Label => Unit::Label,
+            _ => Unit::Features,
+        };
+        Guarantee {
+            claims: vec![Claim { notion: Notion::LocalDp(dp), protects, theorem: theorem.into() }],
+            discloses,
+            assumes: ASSUMED.map(str::to_owned).to_vec(),
+            ..Guarantee::default()
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! How much a design may ask for: one rule for every mechanism, to be checked before anything is allocated.
+//!
+//! A parameter, or a number in a saved design, may be anything that fits its type. What follows from it, an array or a training, is bounded here:
+//! when it is designed, when it is loaded, and, where it also depends on how many records there are, when it releases.
+
+use crate::{Error, Result};
+
+/// How many bytes one array may take that a parameter decides on: 4 GiB.
+pub const MOST_BYTES: u64 = 1 << 32;
+
+/// How many steps a training may take.
+pub const MOST_STEPS: u64 = 1_000_000_000;
+
+/// That an array of as many values as the `counts` multiply to, of `bytes` bytes each, may be held at once. `parameter` is what asks for it.
+///
+/// ```
+/// use scumble_core::size;
+///
+/// size::check_held("my-plugin", "latent_dim", &[1000, 64], 8)?;
+/// let refused = size::check_held("my-plugin", "latent_dim", &[1000, 1 << 62], 8).unwrap_err().to_string();
+/// assert_eq!(
+///     refused,
+///     "the parameters of \"my-plugin\": latent_dim asks for 36893488147419103232000 bytes at once, and at most 4294967296 are allowed"
+/// );
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::TooLarge`] for more than [`MOST_BYTES`].
+pub fn check_held(plugin: &str, parameter: &str, counts: &[usize], bytes: usize) -> Result<()> {
+    check(plugin, parameter, product(counts).saturating_mul(bytes as u128), MOST_BYTES, "bytes at once")
+}
+
+/// That all weights and biases of a network through layers of these `widths`, the input's first, may be held at once, in `bytes` bytes each with
+/// all that a training keeps beside them.
+///
+/// # Errors
+/// As [`check_held`].
+pub fn check_layers(plugin: &str, parameter: &str, widths: &[usize], bytes: usize) -> Result<()> {
+    let of_layer = |pair: &[usize]| product(&[pair[0].saturating_add(1), pair[1]]);
+    let all = widths.windows(2).fold(0u128, |sum, pair| sum.saturating_add(of_layer(pair)));
+    check(plugin, parameter, all.saturating_mul(bytes as u128), MOST_BYTES, "bytes at once")
+}
+
+/// That a training may take as many steps as the `counts` multiply to.
+///
+/// # Errors
+/// [`Error::TooLarge`] for more than [`MOST_STEPS`].
+pub fn check_steps(plugin: &str, parameter: &str, counts: &[usize]) -> Result<()> {
+    check(plugin, parameter, product(counts), MOST_STEPS, "steps")
+}
+
+fn check(plugin: &str, parameter: &str, asked: u128, most: u64, what: &'static str) -> Result<()> {
+    if asked <= u128::from(most) {
+        return Ok(());
+    }
+    Err(Error::TooLarge {
+        plugin: plugin.into(),
+        parameter: parameter.into(),
+        asked: asked.into(),
+        most,
+        what,
+    })
+}
+
+/// The product, or the largest number there is.
+fn product(counts: &[usize]) -> u128 {
+    counts.iter().fold(1, |product: u128, count| product.saturating_mul(*count as u128))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_allowed_is_exact_and_nothing_overflows() {
+        let most = MOST_BYTES as usize;
+        check_held("p", "x", &[most], 1).unwrap();
+        check_held("p", "x", &[most / 8, 0, usize::MAX], 8).unwrap();
+        for counts in [&[most + 1][..], &[most / 4, 5], &[usize::MAX; 3], &[1 << 62, 1 << 62]] {
+            assert!(matches!(check_held("p", "x", counts, 1), Err(Error::TooLarge { .. })), "{counts:?}");
+        }
+        check_layers("p", "hidden", &[3, 4, 2], most / 26).unwrap();
+        check_layers("p", "hidden", &[3, 4, 2], most / 26 + 1).unwrap_err();
+        check_layers("p", "hidden", &[usize::MAX; 9], 8).unwrap_err();
+        check_steps("p", "epochs", &[MOST_STEPS as usize]).unwrap();
+        let refused = check_steps("p", "epochs", &[MOST_STEPS as usize, 2]).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "the parameters of \"p\": epochs asks for 2000000000 steps, and at most 1000000000 are allowed"
+        );
+    }
+}

@@ -1,0 +1,326 @@
+//! Tables: records, a target, and the columns' names.
+
+use crate::text::hexadecimal;
+use crate::{Error, Result};
+use ndarray::{Array1, Array2, Axis, Ix1, Ix2};
+use sha2::{Digest, Sha256};
+use std::collections::{HashMap, HashSet};
+
+/// What is to be learned of each record.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// Nothing.
+    None,
+    /// A class, counted from 0 (n values).
+    Class(Array1<usize>),
+    /// A number (n values).
+    Real(Array1<f64>),
+    /// A vector (n × m).
+    Vector(Array2<f64>),
+}
+
+impl Target {
+    /// In words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Class(_) => "a class",
+            Self::Real(_) => "a number",
+            Self::Vector(_) => "a vector",
+        }
+    }
+
+    fn len(&self) -> Option<usize> {
+        match self {
+            Self::None => None,
+            Self::Class(classes) => Some(classes.len()),
+            Self::Real(values) => Some(values.len()),
+            Self::Vector(values) => Some(values.nrows()),
+        }
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Class(classes) => Self::Class(classes.select(Axis(0), rows)),
+            Self::Real(values) => Self::Real(values.select(Axis(0), rows)),
+            Self::Vector(values) => Self::Vector(values.select(Axis(0), rows)),
+        }
+    }
+}
+
+/// Records (n × d), their target, and the d columns' names.
+///
+/// It converts to and from [`linfa::Dataset`], which is what models take.
+///
+/// ```
+/// use ndarray::array;
+/// use scumble_core::{Table, Target};
+///
+/// let columns = vec!["height".to_string(), "weight".to_string()];
+/// let table = Table::new(columns, array![[0.2, 0.4], [0.9, 0.8]], Target::Class(array![0, 1]))?;
+/// let dataset: linfa::Dataset<f64, usize, ndarray::Ix1> = table.clone().try_into()?;
+/// assert_eq!(Table::from(dataset), table);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    columns: Vec<String>,
+    records: Array2<f64>,
+    target: Target,
+}
+
+impl Table {
+    /// The table of these records (n × d) with this target (n) and these column names (d).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the three do not fit, or a name stands twice.
+    pub fn new(columns: Vec<String>, records: Array2<f64>, target: Target) -> Result<Self> {
+        check_columns(&columns, records.ncols(), || format!("the records have {}", records.ncols()))?;
+        match target.len() {
+            Some(targets) if targets != records.nrows() => {
+                Err(Error::shape(format!("there are {targets} targets for {} records", records.nrows())))
+            }
+            _ => Ok(Self { columns, records, target }),
+        }
+    }
+
+    /// The columns' names (d).
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The records (n × d).
+    pub fn records(&self) -> &Array2<f64> {
+        &self.records
+    }
+
+    /// The target.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The number of records, n.
+    pub fn len(&self) -> usize {
+        self.records.nrows()
+    }
+
+    /// Whether it holds no record.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The records at `rows`, in that order.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a row that is not there.
+    pub fn select(&self, rows: &[usize]) -> Result<Self> {
+        if let Some(row) = rows.iter().find(|&&row| row >= self.len()) {
+            return Err(Error::shape(format!(
+                "record {row} was asked for, and there are {}, counted from 0",
+                self.len()
+            )));
+        }
+        Ok(Self {
+            columns: self.columns.clone(),
+            records: self.records.select(Axis(0), rows),
+            target: self.target.select(rows),
+        })
+    }
+
+    /// The same records with another target.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a target of another length.
+    pub fn with_target(self, target: Target) -> Result<Self> {
+        Self::new(self.columns, self.records, target)
+    }
+
+    /// SHA-256 of its columns, records and target, in hexadecimal: what a key knows its release by.
+    pub fn digest(&self) -> String {
+        let mut digest = Sha256::new();
+        let mut counted = |count: usize| digest.update((count as u64).to_le_bytes());
+        counted(self.columns.len());
+        counted(self.len());
+        for column in &self.columns {
+            digest.update((column.len() as u64).to_le_bytes());
+            digest.update(column);
+        }
+        let numbers = |digest: &mut Sha256, values: &mut dyn Iterator<Item = &f64>| {
+            values.for_each(|value| digest.update(value.to_le_bytes()));
+        };
+        numbers(&mut digest, &mut self.records.iter());
+        digest.update(self.target.kind());
+        match &self.target {
+            Target::None => {}
+            Target::Class(classes) => {
+                classes.iter().for_each(|class| digest.update((*class as u64).to_le_bytes()))
+            }
+            Target::Real(values) => numbers(&mut digest, &mut values.iter()),
+            Target::Vector(values) => numbers(&mut digest, &mut values.iter()),
+        }
+        hexadecimal(&digest.finalize())
+    }
+
+    /// # Errors
+    /// [`Error::NonFinite`] with the first row and column that holds a NaN or an infinity.
+    pub(crate) fn check_finite(&self) -> Result<()> {
+        let refuse =
+            |row: usize, column: String, value: f64| Err(Error::NonFinite { row: row + 1, column, value });
+        let first = |values: &Array2<f64>| {
+            let mut cells = values.indexed_iter();
+            cells.find(|(_, x)| !x.is_finite()).map(|(at, &x)| (at, x))
+        };
+        if let Some(((row, column), value)) = first(&self.records) {
+            return refuse(row, self.columns[column].clone(), value);
+        }
+        let bad_target = match &self.target {
+            Target::None | Target::Class(_) => None,
+            Target::Real(values) => {
+                values.indexed_iter().find(|(_, x)| !x.is_finite()).map(|(row, &x)| (row, x))
+            }
+            Target::Vector(values) => first(values).map(|((row, _), x)| (row, x)),
+        };
+        match bad_target {
+            Some((row, value)) => refuse(row, "the target".into(), value),
+            None => Ok(()),
+        }
+    }
+}
+
+/// # Errors
+/// [`Error::Shape`] unless there are `width` names, each once; `whose` says what has that width.
+pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -> String) -> Result<()> {
+    if columns.len() != width {
+        return Err(Error::shape(format!("{} columns are named where {}", columns.len(), whose())));
+    }
+    match first_duplicate(columns) {
+        Some(column) => Err(Error::shape(format!("the column {column:?} stands there twice"))),
+        None => Ok(()),
+    }
+}
+
+/// Where columns stand, by name.
+pub struct Places<'a>(HashMap<&'a str, usize>);
+
+impl<'a> Places<'a> {
+    /// Of these columns, in their order.
+    pub fn of(columns: &'a [String]) -> Self {
+        Self(columns.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect())
+    }
+
+    /// Where the column of this name stands.
+    pub fn get(&self, name: &str) -> Option<usize> {
+        self.0.get(name).copied()
+    }
+
+    /// Where each of the wanted columns stands.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a column that is not there.
+    pub fn find(&self, wanted: &[String]) -> Result<Vec<usize>> {
+        let place = |name: &String| {
+            self.get(name).ok_or_else(|| Error::shape(format!("there is no column {name:?} in the records")))
+        };
+        wanted.iter().map(place).collect()
+    }
+}
+
+/// The first name that appears a second time.
+pub fn first_duplicate(names: &[String]) -> Option<&String> {
+    let mut seen = HashSet::new();
+    names.iter().find(|name| !seen.insert(*name))
+}
+
+/// A data set's names, numbered where it has none or not one a column.
+fn names(given: &[String], width: usize) -> Vec<String> {
+    if given.len() == width && first_duplicate(given).is_none() {
+        return given.to_vec();
+    }
+    (1..=width).map(|at| format!("column {at}")).collect()
+}
+
+/// To and from the data sets whose targets are of one kind, called `$kind` in errors.
+macro_rules! through_linfa {
+    ($element:ty, $dimension:ty, $target:path, $kind:literal) => {
+        impl TryFrom<Table> for linfa::Dataset<f64, $element, $dimension> {
+            type Error = Error;
+
+            fn try_from(table: Table) -> Result<Self> {
+                match table.target {
+                    $target(targets) => {
+                        Ok(linfa::Dataset::new(table.records, targets).with_feature_names(table.columns))
+                    }
+                    other => Err(Error::shape(format!(
+                        "the table's target is {} where {} is needed",
+                        other.kind(),
+                        $kind
+                    ))),
+                }
+            }
+        }
+
+        impl From<linfa::Dataset<f64, $element, $dimension>> for Table {
+            fn from(dataset: linfa::Dataset<f64, $element, $dimension>) -> Self {
+                let columns = names(dataset.feature_names(), dataset.records.ncols());
+                Self { columns, target: $target(dataset.targets), records: dataset.records }
+            }
+        }
+    };
+}
+through_linfa!(usize, Ix1, Target::Class, "a class");
+through_linfa!(f64, Ix1, Target::Real, "a number");
+through_linfa!(f64, Ix2, Target::Vector, "a vector");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    fn named(columns: &[&str]) -> Vec<String> {
+        columns.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let records = array![[1.0, 2.0], [3.0, 4.0]];
+        for (columns, target) in [
+            (named(&["a"]), Target::None),
+            (named(&["a", "a"]), Target::None),
+            (named(&["a", "b"]), Target::Class(array![1])),
+        ] {
+            let refused = Table::new(columns, records.clone(), target);
+            assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_target_goes_through_linfa_and_back() {
+        let table = |target| Table::new(named(&["a"]), array![[1.0], [2.0]], target).unwrap();
+        let class = table(Target::Class(array![1, 0]));
+        let real = table(Target::Real(array![0.5, 0.25]));
+        let vector = table(Target::Vector(array![[1.0, 0.0], [0.0, 1.0]]));
+        let back = linfa::Dataset::<f64, usize, Ix1>::try_from(class.clone()).unwrap();
+        assert_eq!(Table::from(back), class);
+        let back = linfa::Dataset::<f64, f64, Ix1>::try_from(real.clone()).unwrap();
+        assert_eq!(Table::from(back), real);
+        let back = linfa::Dataset::<f64, f64, Ix2>::try_from(vector.clone()).unwrap();
+        assert_eq!(Table::from(back), vector);
+        assert!(linfa::Dataset::<f64, f64, Ix1>::try_from(class).is_err());
+    }
+
+    #[test]
+    fn the_first_cell_that_is_no_number_is_named() {
+        let records = array![[1.0, 2.0], [3.0, f64::NAN]];
+        let table = Table::new(named(&["a", "b"]), records, Target::None).unwrap();
+        let message = table.check_finite().unwrap_err().to_string();
+        assert_eq!(message, "row 2, column \"b\": NaN is no finite number");
+    }
+
+    #[test]
+    fn a_record_that_is_not_there_cannot_be_selected() {
+        let table = Table::new(named(&["a"]), array![[1.0], [2.0]], Target::None).unwrap();
+        assert_eq!(table.select(&[1]).unwrap().records(), array![[2.0]]);
+        assert!(table.select(&[2]).is_err());
+    }
+}

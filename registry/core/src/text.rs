@@ -1,0 +1,96 @@
+//! Text that one person writes and another reads: nothing in it may hide the text around it, or look like it.
+
+use std::borrow::Cow;
+
+/// Whether a character does not show, or changes how what stands around it shows: control characters, line and paragraph separators,
+/// bidirectional controls, and invisible format characters (Unicode 16, categories Cc, Zl, Zp, and Cf but for marks that are drawn).
+///
+/// ```
+/// use scumble_core::is_unseen;
+///
+/// assert!(['\n', '\u{1b}', '\u{202e}', '\u{200b}'].into_iter().all(is_unseen));
+/// assert!(!['a', ' ', 'é', '\u{301}', 'ε', '語'].into_iter().any(is_unseen));
+/// ```
+pub fn is_unseen(character: char) -> bool {
+    let is_of_format = matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}'
+    );
+    character.is_control() || is_of_format
+}
+
+/// The text in one line in which all shows: what [is not seen](is_unseen) is written as an escape.
+///
+/// ```
+/// use scumble_core::shown;
+///
+/// assert_eq!(shown("cm"), "cm");
+/// assert_eq!(shown("cm\n\u{1b}[8m"), r"cm\n\u{1b}[8m");
+/// ```
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unseen) {
+        return text.into();
+    }
+    let escape = |c: char| if is_unseen(c) { c.escape_debug().to_string() } else { c.to_string() };
+    text.chars().map(escape).collect::<String>().into()
+}
+
+/// Whether all of the text shows.
+///
+/// # Errors
+/// The sentence about the first character of the text that is not seen.
+pub fn check(text: &str) -> std::result::Result<(), String> {
+    let Some(unseen) = text.chars().find(|&c| is_unseen(c)) else { return Ok(()) };
+    Err(format!(
+        "the text {:?} has the character U+{:04X}, which does not show or changes how other text shows",
+        abridged(text, 60),
+        u32::from(unseen)
+    ))
+}
+
+/// At most `longest` characters of `text`, in one line.
+pub fn abridged(text: &str, longest: usize) -> String {
+    let line: String = text.chars().take(longest + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// The question that an error ends with where a name is near.
+pub fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
+}
+
+/// The name among `names` that a hand may have meant by `wanted`.
+pub fn nearest_name<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase()), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name.to_owned())
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_seen_and_nothing_is_left_out(text: String) {
+            let shown = shown(&text);
+            prop_assert!(!shown.contains(is_unseen));
+            prop_assert_eq!(shown == text, check(&text).is_ok());
+            let seen = |text: &str| text.chars().filter(|&c| !is_unseen(c)).count();
+            prop_assert!(seen(&shown) >= seen(&text));
+        }
+    }
+}

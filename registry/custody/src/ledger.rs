@@ -1,0 +1,716 @@
+//! The ledger: what was spent on a data set, and what is left.
+
+use crate::{Error, Result};
+use crate::{Existing, NewFile, Readable, sealed};
+use scumble_core::difference_down;
+use scumble_core::{Budget, Guarantee, Unit, number, sum_up, text};
+use scumble_records::read_text;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+const FORMAT: &str = "scumble-ledger-1";
+
+/// More bytes than any ledger has.
+const LONGEST: u64 = 1 << 30;
+
+/// A file that counts what releases of data sets spend, by data set and by the unit protected.
+///
+/// ε and δ add up, which is sound for releases that are chosen adaptively (Dwork and Roth 2014, Theorem 3.16). A charge
+/// is on the disk when [`charge`](Self::charge) returns, is never taken back, and is refused where it would exceed the
+/// total. Processes that charge at the same time wait for each other.
+///
+/// Beside the ledger lies its *witness*, a file with the number of changes so far. The ledger is replaced as a whole, and
+/// then the witness follows, so whatever happens in between the ledger never counts less than was granted; and an older
+/// copy of the ledger, put back by accident, is behind its witness and refused.
+///
+/// ```
+/// use scumble_core::{Budget, Unit};
+/// use scumble_custody::Ledger;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let ledger = Ledger::at(&folder.path().join("ledger.json"));
+/// ledger.init("survey", Unit::Record, None, Budget::pure(1.0)?)?;
+/// ledger.charge("survey", Unit::Record, None, Budget::pure(0.75)?, "the first release")?;
+/// assert!(ledger.charge("survey", Unit::Record, None, Budget::pure(0.75)?, "a second").is_err());
+/// assert_eq!(ledger.accounts()?[0].left(), (0.25, 0.0));
+/// # Ok::<(), scumble_custody::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    file: PathBuf,
+}
+
+/// What may be spent on one unit of one data set, and what was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Account {
+    /// The data set's name.
+    pub dataset: String,
+    /// What is protected.
+    pub unit: Unit,
+    /// The column that is the label, for an account of the label or of all other columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What may be spent.
+    pub total: Budget,
+    /// What was spent, in the order of time.
+    pub charges: Vec<Charge>,
+}
+
+/// One release's cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedCharge")]
+pub struct Charge {
+    /// ε, in nats.
+    #[serde(with = "number")]
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// For what.
+    pub what: String,
+    /// When, in RFC 3339.
+    pub when: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UncheckedCharge {
+    #[serde(with = "number")]
+    epsilon: f64,
+    delta: f64,
+    what: String,
+    when: String,
+}
+
+impl TryFrom<UncheckedCharge> for Charge {
+    type Error = Error;
+
+    fn try_from(UncheckedCharge { epsilon, delta, what, when }: UncheckedCharge) -> Result<Self> {
+        // What gives back was never spent.
+        for (name, value) in [("epsilon", epsilon), ("delta", delta)] {
+            if value.is_nan() || value < 0.0 {
+                return Err(scumble_core::Error::Budget {
+                    name,
+                    range: "zero or more where it was spent",
+                    value,
+                }
+                .into());
+            }
+        }
+        Ok(Self { epsilon, delta, what, when })
+    }
+}
+
+impl Account {
+    /// The sum of all charges (ε, δ), rounded up.
+    pub fn spent(&self) -> (f64, f64) {
+        (
+            sum_up(self.charges.iter().map(|charge| charge.epsilon)),
+            sum_up(self.charges.iter().map(|charge| charge.delta)),
+        )
+    }
+
+    /// What is left of the total (ε, δ), rounded down.
+    pub fn left(&self) -> (f64, f64) {
+        let (epsilon, delta) = self.spent();
+        (difference_down(self.total.epsilon(), epsilon), difference_down(self.total.delta(), delta))
+    }
+
+    /// What a release with this guarantee costs, where `target` is the label: a promise for another label, or for all but another
+    /// one, is none for this account.
+    fn cost(&self, guarantee: &Guarantee, target: Option<&str>) -> (f64, f64) {
+        let is_other = self.target.is_some() && self.target.as_deref() != target;
+        guarantee.cost(if is_other { Unit::Record } else { self.unit })
+    }
+
+    fn is_overdrawn(&self) -> bool {
+        let (epsilon, delta) = self.spent();
+        epsilon > self.total.epsilon() || delta > self.total.delta()
+    }
+}
+
+/// All that the file says.
+#[derive(Default, Serialize, Deserialize)]
+struct Content {
+    /// How often it was changed.
+    changes: u64,
+    accounts: Vec<Account>,
+}
+
+impl Ledger {
+    /// The ledger in this file, which need not be there yet.
+    pub fn at(file: &Path) -> Self {
+        Self { file: file.into() }
+    }
+
+    /// Opens an account for `unit` of `dataset`; makes the file where there is none. An account of the label, or of the features,
+    /// is one for this `target`.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] where there is such an account already, where something was charged to the data set before (to this
+    /// account it would be unknown), for a label without the `target`, or where the file is no ledger; [`Error::Io`].
+    pub fn init(&self, dataset: &str, unit: Unit, target: Option<&str>, total: Budget) -> Result<()> {
+        let target = match (unit, target) {
+            (Unit::Features | Unit::Label, None) => {
+                return Err(
+                    self.wrong(format!("an account for {unit} needs to know which column the label is"))
+                );
+            }
+            (Unit::Record | Unit::Volunteer, Some(_)) => {
+                return Err(self.wrong(format!("an account for {unit} is one whatever the label")));
+            }
+            (_, target) => target,
+        };
+        for name in [Some(dataset), target].into_iter().flatten() {
+            if name.is_empty() || name.trim() != name || text::check(name).is_err() {
+                let problem = "a data set and a label need a name of one line in which all shows, without a space before or behind it";
+                return Err(self.wrong(format!("{problem}, and {name:?} is none")));
+            }
+        }
+        self.change(true, |accounts| {
+            for account in accounts.iter().filter(|account| account.dataset == dataset) {
+                if account.unit == unit && account.target.as_deref() == target {
+                    let problem = format!("{dataset:?} has an account for {unit} already, and its total stays");
+                    return Err(self.wrong(problem));
+                }
+                // Volunteers pay for designs, everybody else for releases.
+                let is_of_volunteers = |unit| unit == Unit::Volunteer;
+                if !account.charges.is_empty() && is_of_volunteers(account.unit) == is_of_volunteers(unit) {
+                    let problem = format!(
+                        "{dataset:?} was charged already, and what that cost {unit} is not known: all accounts of a data set \
+                         are opened before its first release"
+                    );
+                    return Err(self.wrong(problem));
+                }
+            }
+            let target = target.map(str::to_owned);
+            accounts.push(Account { dataset: dataset.into(), unit, target, total, charges: vec![] });
+            Ok(())
+        })
+    }
+
+    /// All accounts.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] for a file that is no ledger, was changed by hand, or is older than its witness;
+    /// [`Error::Io`].
+    pub fn accounts(&self) -> Result<Vec<Account>> {
+        let mut witness = Witness::lock(self, Access::Read)?;
+        Ok(self.read(&mut witness)?.accounts)
+    }
+
+    /// Spends what a release by other means cost that protects `unit` with `cost`: on every account of `dataset`, as
+    /// [`charge_release`](Self::charge_release) does. `target` says which column the label is, where there are accounts of several.
+    /// It is on the disk when this returns.
+    ///
+    /// # Errors
+    /// [`Error::Overdrawn`] where more would be spent than the total; [`Error::Ledger`] where there is no such account, or more
+    /// than one; else as [`accounts`](Self::accounts). Nothing may be released then.
+    pub fn charge(
+        &self,
+        dataset: &str,
+        unit: Unit,
+        target: Option<&str>,
+        cost: Budget,
+        what: &str,
+    ) -> Result<()> {
+        self.change(false, |accounts| {
+            let is_meant = |account: &&Account| {
+                let is_target = target.is_none() || account.target.as_deref() == target;
+                account.dataset == dataset && account.unit == unit && is_target
+            };
+            let meant: Vec<Account> = accounts.iter().filter(is_meant).cloned().collect();
+            let label = match &meant[..] {
+                [account] => &account.target,
+                [] => return Err(self.wrong(format!("there is no account for {unit} of {dataset:?}"))),
+                _ => {
+                    return Err(
+                        self.wrong(format!("{dataset:?} has several accounts for {unit}: of which column?"))
+                    );
+                }
+            };
+            let cost_of = |account: &Account| {
+                let is_of_label = unit == Unit::Record || account.target == *label;
+                match unit.covers(account.unit) && is_of_label {
+                    true => (cost.epsilon(), cost.delta()),
+                    false => (f64::INFINITY, 0.0),
+                }
+            };
+            spend_on(accounts, dataset, unit == Unit::Volunteer, cost_of, what).map(|_| ())
+        })
+    }
+
+    /// Spends what a release with this guarantee costs, on every account of `dataset`; `target` is the column that is its label.
+    /// It is on the disk when this returns: no byte may be released before.
+    ///
+    /// A release that claims no differential privacy for a unit, as one with a known seed, costs infinitely much. Volunteers
+    /// pay for designs, not for releases.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge).
+    pub fn charge_release(
+        &self,
+        dataset: &str,
+        guarantee: &Guarantee,
+        target: Option<&str>,
+        what: &str,
+    ) -> Result<()> {
+        self.change(false, |accounts| self.spend_release(accounts, dataset, guarantee, target, what))
+    }
+
+    /// Whether [`charge_release`](Self::charge_release) would be refused as things stand, before work is done for a release that may not
+    /// happen. Nothing is charged.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge).
+    pub fn check_release(&self, dataset: &str, guarantee: &Guarantee, target: Option<&str>) -> Result<()> {
+        self.spend_release(&mut self.accounts()?, dataset, guarantee, target, "nothing")
+    }
+
+    fn spend_release(
+        &self,
+        accounts: &mut [Account],
+        dataset: &str,
+        guarantee: &Guarantee,
+        target: Option<&str>,
+        what: &str,
+    ) -> Result<()> {
+        let cost_of = |account: &Account| account.cost(guarantee, target);
+        match spend_on(accounts, dataset, false, cost_of, what)? {
+            0 => Err(self.wrong(format!("there is no account for {dataset:?}"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The ledger's file and its witness.
+    pub fn files(&self) -> [PathBuf; 2] {
+        [self.file.clone(), self.witness_file()]
+    }
+
+    /// Changes the accounts, on the disk.
+    fn change(&self, create: bool, change: impl FnOnce(&mut Vec<Account>) -> Result<()>) -> Result<()> {
+        let mut witness = Witness::lock(self, if create { Access::Create } else { Access::Change })?;
+        let mut content = match self.read(&mut witness) {
+            Err(Error::Io { source, .. }) if create && source.kind() == ErrorKind::NotFound => {
+                witness.check_unused(self)?;
+                Content::default()
+            }
+            read => read?,
+        };
+        change(&mut content.accounts)?;
+        let changes = content.changes.checked_add(1);
+        content.changes = changes.ok_or_else(|| self.wrong("no more changes can be counted"))?;
+        let body = serde_json::to_value(&content).and_then(serde_json::from_value::<Map<_, _>>);
+        let text = body.and_then(|body| sealed::seal(FORMAT, body));
+        let text = text.map_err(|error| self.wrong(error.to_string()))?;
+        NewFile::create(&self.file, Existing::Replace, Readable::AsUsual)?.finish(text.as_bytes())?;
+        witness.record(content.changes).map_err(|source| self.failed(source))
+    }
+
+    /// What the file says, untouched by hand.
+    fn parse(&self) -> Result<Content> {
+        let text = read_text(&self.file, LONGEST)?;
+        let sealed = sealed::open(&text, FORMAT).map_err(|problem| self.wrong(problem))?;
+        let content: Content =
+            sealed.part(&["changes", "accounts"]).map_err(|problem| self.wrong(problem))?;
+        sealed.check_untouched().map_err(|problem| self.wrong(problem))?;
+        Ok(content)
+    }
+
+    /// The same, once the witness, which is locked, has nothing against it.
+    fn read(&self, witness: &mut Witness) -> Result<Content> {
+        let content = self.parse()?;
+        let seen = witness.changes(self)?;
+        if seen == 0 && content.changes > 1 {
+            return Err(self.wrong("its witness is empty, so that an older copy would pass for the newest"));
+        }
+        if content.changes < seen {
+            return Err(self.wrong(format!(
+                "it was changed {} times, and its witness has seen {seen}: it is an older copy, and what was spent since is \
+                 not in it",
+                content.changes
+            )));
+        }
+        Ok(content)
+    }
+
+    fn witness_file(&self) -> PathBuf {
+        // Whichever link leads to the ledger, it has one witness.
+        let mut name = self.file.canonicalize().unwrap_or_else(|_| self.file.clone()).into_os_string();
+        name.push(".witness");
+        name.into()
+    }
+
+    fn wrong(&self, problem: impl Into<String>) -> Error {
+        Error::Ledger { file: self.file.clone(), problem: problem.into() }
+    }
+
+    fn failed(&self, source: std::io::Error) -> Error {
+        Error::Io { file: self.file.clone(), source }
+    }
+}
+
+/// Charges every account of the data set, the volunteers' or everybody else's, and says how many there are.
+fn spend_on(
+    accounts: &mut [Account],
+    dataset: &str,
+    of_volunteers: bool,
+    cost_of: impl Fn(&Account) -> (f64, f64),
+    what: &str,
+) -> Result<usize> {
+    let is_theirs = |account: &&mut Account| (account.unit == Unit::Volunteer) == of_volunteers;
+    let own = accounts.iter_mut().filter(|account| account.dataset == dataset).filter(is_theirs);
+    let mut charged = 0;
+    for account in own {
+        spend(account, cost_of(account), what)?;
+        charged += 1;
+    }
+    Ok(charged)
+}
+
+/// Adds a charge, unless the account has too little left.
+fn spend(account: &mut Account, (epsilon, delta): (f64, f64), what: &str) -> Result<()> {
+    if !(epsilon >= 0.0 && delta >= 0.0) {
+        return Err(scumble_core::Error::Budget {
+            name: "a charge",
+            range: "zero or more",
+            value: epsilon.min(delta),
+        }
+        .into());
+    }
+    let before = account.spent();
+    let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let what = what.replace(char::is_control, " ");
+    account.charges.push(Charge { epsilon, delta, what, when });
+    if account.is_overdrawn() {
+        return Err(Error::Overdrawn {
+            dataset: account.dataset.clone(),
+            unit: account.unit,
+            asked: (epsilon, delta),
+            spent: before,
+            total: (account.total.epsilon(), account.total.delta()),
+        });
+    }
+    Ok(())
+}
+
+/// The file beside a ledger that has seen its changes. Who holds it open holds its lock.
+struct Witness {
+    file: File,
+}
+
+/// What a ledger is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Change,
+    /// To change it, or to make it.
+    Create,
+}
+
+impl Witness {
+    /// Waits until no other process changes it, or, to change it, until none holds it.
+    fn lock(ledger: &Ledger, access: Access) -> Result<Self> {
+        let path = ledger.witness_file();
+        let failed = |source: std::io::Error| Error::Io { file: path.clone(), source };
+        // A ledger that is there without its witness has lost it: it gets no new one, which would know nothing.
+        let is_there = ledger.file.try_exists().map_err(|source| ledger.failed(source))?;
+        let create = access == Access::Create && !is_there;
+        let changes = access != Access::Read;
+        let opened = OpenOptions::new().read(true).write(changes).create(create).truncate(false).open(&path);
+        let file = match opened {
+            Err(error) if error.kind() == ErrorKind::NotFound && !create => {
+                if !is_there {
+                    return Err(ledger.wrong("there is no such ledger; `scumble ledger init` makes one"));
+                }
+                ledger.parse()?; // something else has no witness
+                return Err(ledger.wrong(
+                    "its witness, the file beside it of that name and \".witness\", is missing; without it an older copy would \
+                     pass for the newest, so the two move together",
+                ));
+            }
+            opened => opened.map_err(failed)?,
+        };
+        if changes { file.lock() } else { file.lock_shared() }.map_err(failed)?;
+        Ok(Self { file })
+    }
+
+    /// How many changes it has seen.
+    fn changes(&mut self, ledger: &Ledger) -> Result<u64> {
+        let mut text = String::new();
+        self.file.seek(SeekFrom::Start(0)).map_err(|source| ledger.failed(source))?;
+        let read = self.file.read_to_string(&mut text);
+        match (read, text.trim()) {
+            (Ok(_), "") => Ok(0),
+            (Ok(_), number) if number.parse::<u64>().is_ok() => Ok(number.parse().unwrap_or(u64::MAX)),
+            _ => Err(ledger.wrong("its witness is no number")),
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Ledger`] where it has seen changes of a ledger that is gone.
+    fn check_unused(&mut self, ledger: &Ledger) -> Result<()> {
+        match self.changes(ledger)? {
+            0 => Ok(()),
+            seen => Err(ledger.wrong(format!(
+                "it is gone, and its witness has seen {seen} changes of it: what was spent is not known any more"
+            ))),
+        }
+    }
+
+    /// Writes the number, of a fixed width so that nothing else of the file changes, to the disk.
+    fn record(&mut self, changes: u64) -> std::io::Result<()> {
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(format!("{changes:020}\n").as_bytes())?;
+        self.file.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::{Claim, LocalDp, Notion, Provenance};
+    use std::fs;
+
+    struct Desk {
+        folder: tempfile::TempDir,
+        ledger: Ledger,
+    }
+
+    fn desk(epsilon: f64) -> Desk {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::at(&folder.path().join("ledger.json"));
+        ledger.init("survey", Unit::Record, None, Budget::new(epsilon, 1e-6).unwrap()).unwrap();
+        Desk { folder, ledger }
+    }
+
+    impl Desk {
+        fn charge(&self, epsilon: f64) -> Result<()> {
+            self.ledger.charge("survey", Unit::Record, None, Budget::pure(epsilon).unwrap(), "a test")
+        }
+
+        fn spent(&self) -> f64 {
+            self.ledger.accounts().unwrap()[0].spent().0
+        }
+
+        fn file(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        #[track_caller]
+        fn refusal(&self) -> String {
+            assert!(self.ledger.accounts().is_err() && self.charge(0.01).is_err(), "a broken ledger is used");
+            self.ledger.accounts().unwrap_err().to_string()
+        }
+    }
+
+    #[test]
+    fn what_is_spent_adds_up_exactly_and_never_exceeds_the_total() {
+        let desk = desk(0.3);
+        desk.charge(0.1).unwrap();
+        desk.charge(0.1).unwrap();
+        // In floating point 0.1 + 0.1 + 0.1 is above 0.3, and so it is in truth.
+        let refused = desk.charge(0.1).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "\"survey\" has too little left for the whole record: ε = 0.2 and δ = 0 were spent of ε = 0.3 and δ = 1e-6, \
+             and ε = 0.1 and δ = 0 were asked for; as binary numbers they exceed it by a hair, so a hair less fits"
+        );
+        desk.charge(0.09).unwrap();
+        assert_eq!(desk.spent(), sum_up([0.1, 0.1, 0.09]));
+        let too_likely = Budget::new(1e-9, 1e-5).unwrap();
+        assert!(desk.ledger.charge("survey", Unit::Record, None, too_likely, "a test").is_err());
+    }
+
+    #[test]
+    fn a_release_pays_for_every_unit_that_has_an_account() {
+        let desk = desk(1.0);
+        desk.ledger.init("survey", Unit::Label, Some("quality"), Budget::pure(2.0).unwrap()).unwrap();
+        desk.ledger.init("survey", Unit::Volunteer, None, Budget::pure(0.1).unwrap()).unwrap();
+        let claim = |protects| Claim {
+            notion: Notion::LocalDp(LocalDp::pure(0.75)),
+            protects,
+            theorem: "a theorem".into(),
+        };
+        let of = |protects| Guarantee { claims: vec![claim(protects)], ..Guarantee::default() };
+        let spent = || -> Vec<f64> { desk.ledger.accounts().unwrap().iter().map(|a| a.spent().0).collect() };
+        let release = |dataset, guarantee: &Guarantee| {
+            desk.ledger.charge_release(dataset, guarantee, Some("quality"), "a test")
+        };
+        release("survey", &of(Unit::Record)).unwrap();
+        assert_eq!(spent(), [0.75, 0.75, 0.0]);
+        // The label alone is protected: for the whole record it costs infinitely much, and so nothing is charged at all.
+        assert!(release("survey", &of(Unit::Label)).is_err());
+        let seeded = of(Unit::Record).under(Provenance::Seed(1));
+        let refused = release("survey", &seeded).unwrap_err().to_string();
+        assert!(refused.contains("ε = inf"), "{refused}");
+        assert_eq!(spent(), [0.75, 0.75, 0.0]);
+        assert!(release("other", &of(Unit::Record)).is_err());
+    }
+
+    fn labels(target: &str) -> Desk {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::at(&folder.path().join("ledger.json"));
+        ledger.init("survey", Unit::Label, Some(target), Budget::pure(2.0).unwrap()).unwrap();
+        Desk { folder, ledger }
+    }
+
+    #[test]
+    fn a_promise_for_one_label_is_none_for_another() {
+        let desk = labels("quality");
+        let guarantee = Guarantee {
+            claims: vec![Claim {
+                notion: Notion::LocalDp(LocalDp::pure(0.5)),
+                protects: Unit::Label,
+                theorem: "a theorem".into(),
+            }],
+            ..Guarantee::default()
+        };
+        let release = |target| desk.ledger.charge_release("survey", &guarantee, target, "a test");
+        release(Some("quality")).unwrap();
+        // Here quality is a feature, and leaves in clear.
+        for other in [Some("alcohol"), None] {
+            let refused = release(other).unwrap_err().to_string();
+            assert!(refused.contains("ε = inf"), "{refused}");
+        }
+        assert_eq!(desk.spent(), 0.5);
+        assert!(desk.ledger.init("other", Unit::Label, None, Budget::pure(1.0).unwrap()).is_err());
+    }
+
+    #[test]
+    fn no_account_is_opened_after_a_release() {
+        let desk = labels("quality");
+        desk.ledger.init("other", Unit::Record, None, Budget::pure(1.0).unwrap()).unwrap();
+        desk.ledger.charge("survey", Unit::Label, None, Budget::pure(1.0).unwrap(), "a test").unwrap();
+        let late = desk.ledger.init("survey", Unit::Record, None, Budget::pure(1.0).unwrap());
+        assert!(late.unwrap_err().to_string().contains("before its first release"));
+        // Designs are another matter.
+        desk.ledger.init("survey", Unit::Volunteer, None, Budget::pure(1.0).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_charge_by_hand_reaches_every_account_that_it_concerns() {
+        let desk = labels("quality");
+        desk.ledger.init("survey", Unit::Record, None, Budget::pure(3.0).unwrap()).unwrap();
+        let charge = |unit| desk.ledger.charge("survey", unit, None, Budget::pure(1.0).unwrap(), "a test");
+        charge(Unit::Record).unwrap();
+        let spent: Vec<f64> =
+            desk.ledger.accounts().unwrap().iter().map(|account| account.spent().0).collect();
+        assert_eq!(spent, [1.0, 1.0]);
+        // What protects the label alone may have given away the rest.
+        assert!(charge(Unit::Label).unwrap_err().to_string().contains("ε = inf"));
+        assert!(charge(Unit::Features).is_err());
+    }
+
+    #[test]
+    fn a_charge_by_hand_for_one_label_is_none_for_another() {
+        let desk = labels("quality");
+        desk.ledger.init("survey", Unit::Label, Some("alcohol"), Budget::pure(2.0).unwrap()).unwrap();
+        let charge = |target| {
+            let cost = Budget::pure(1.0).unwrap();
+            desk.ledger.charge("survey", Unit::Label, target, cost, "a test").unwrap_err().to_string()
+        };
+        assert!(charge(None).contains("of which column"));
+        assert!(charge(Some("quality")).contains("ε = inf"), "alcohol left in clear");
+        assert!(charge(Some("price")).contains("there is no account"));
+    }
+
+    #[test]
+    fn an_account_is_opened_once() {
+        let desk = desk(1.0);
+        let again = desk.ledger.init("survey", Unit::Record, None, Budget::pure(9.0).unwrap());
+        assert!(again.unwrap_err().to_string().contains("already"));
+        assert!(desk.ledger.init("", Unit::Record, None, Budget::pure(9.0).unwrap()).is_err());
+        assert_eq!(desk.ledger.accounts().unwrap()[0].total.epsilon(), 1.0);
+    }
+
+    #[test]
+    fn an_older_copy_is_refused() {
+        let desk = desk(1.0);
+        desk.charge(0.25).unwrap();
+        fs::copy(desk.file("ledger.json"), desk.file("copy")).unwrap();
+        desk.charge(0.25).unwrap();
+        fs::copy(desk.file("copy"), desk.file("ledger.json")).unwrap();
+        assert!(desk.refusal().contains("an older copy"), "{}", desk.refusal());
+    }
+
+    #[test]
+    fn a_ledger_cut_anywhere_is_refused() {
+        let desk = desk(1.0);
+        desk.charge(0.25).unwrap();
+        let whole = fs::read(desk.file("ledger.json")).unwrap();
+        for end in 0..whole.len() - 1 {
+            fs::write(desk.file("ledger.json"), &whole[..end]).unwrap();
+            assert!(desk.ledger.accounts().is_err(), "cut after {end} bytes it is used");
+        }
+        fs::write(desk.file("ledger.json"), &whole).unwrap();
+        assert_eq!(desk.spent(), 0.25);
+    }
+
+    #[test]
+    fn a_number_changed_by_hand_a_lost_witness_and_a_lost_ledger_are_refused() {
+        let desk = desk(1.0);
+        desk.charge(0.25).unwrap();
+        let (ledger, witness) = (desk.file("ledger.json"), desk.file("ledger.json.witness"));
+        let text = fs::read_to_string(&ledger).unwrap();
+        fs::write(&ledger, text.replace("0.25", "0.05")).unwrap();
+        assert!(desk.refusal().contains("changed after it was saved"));
+        fs::write(&ledger, text.replace("ledger-1", "ledger-0")).unwrap();
+        assert!(desk.refusal().contains("scumble-ledger-0"));
+        fs::remove_file(&ledger).unwrap();
+        assert!(desk.refusal().contains("ledger.json"));
+        let renewed = desk.ledger.init("survey", Unit::Record, None, Budget::pure(1.0).unwrap());
+        assert!(renewed.unwrap_err().to_string().contains("not known any more"));
+        fs::write(&ledger, &text).unwrap();
+        assert_eq!(desk.spent(), 0.25);
+        fs::write(&witness, "").unwrap();
+        assert!(desk.refusal().contains("witness is empty"));
+        fs::write(&witness, "many").unwrap();
+        assert!(desk.refusal().contains("no number"));
+        fs::remove_file(&witness).unwrap();
+        assert!(desk.refusal().contains("missing"));
+        // Opening another account makes no new witness, which would know nothing.
+        assert!(desk.ledger.init("other", Unit::Record, None, Budget::pure(1.0).unwrap()).is_err());
+        assert!(!witness.exists());
+    }
+
+    #[test]
+    fn a_change_that_its_witness_has_not_seen_counts() {
+        let desk = desk(1.0);
+        desk.charge(0.25).unwrap();
+        let before = fs::read(desk.file("ledger.json.witness")).unwrap();
+        desk.charge(0.25).unwrap();
+        // As after a crash between the two files.
+        fs::write(desk.file("ledger.json.witness"), before).unwrap();
+        assert_eq!(desk.spent(), 0.5);
+        desk.charge(0.25).unwrap();
+        assert_eq!(desk.spent(), 0.75);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_ledger_behind_a_link_has_one_witness() {
+        let desk = desk(1.0);
+        std::os::unix::fs::symlink(desk.file("ledger.json"), desk.file("link")).unwrap();
+        let linked = Ledger::at(&desk.file("link"));
+        linked.charge("survey", Unit::Record, None, Budget::pure(0.25).unwrap(), "a test").unwrap();
+        assert_eq!(desk.spent(), 0.25);
+        assert!(!desk.file("link.witness").exists());
+    }
+
+    #[test]
+    fn nobody_who_charges_at_the_same_time_is_forgotten() {
+        let desk = desk(1.0);
+        let granted: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| (0..4).filter(|_| desk.charge(0.0625).is_ok()).count()))
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(granted, 16);
+        assert_eq!(desk.spent(), 1.0);
+    }
+}

@@ -1,0 +1,297 @@
+//! Files that are whole or not there: written aside, then renamed.
+
+use crate::{Error, Result};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// What becomes of a file that already stands where a new one is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the new one is refused.
+    Keep,
+    /// It gives way.
+    Replace,
+}
+
+/// Who may read a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readable {
+    /// Whoever the system's habits let.
+    AsUsual,
+    /// Its owner alone.
+    ByOwner,
+}
+
+/// A file that appears under its name at [`commit`](Self::commit), with all that was written to it; until then it lies
+/// beside under another name, which is gone when this is dropped.
+///
+/// ```
+/// use scumble_custody::{Existing, NewFile, Readable};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("released.csv");
+/// let file = NewFile::create(&path, Existing::Keep, Readable::AsUsual)?;
+/// assert!(!path.exists());
+/// file.finish(b"size\n")?;
+/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "size\n");
+/// # Ok::<(), scumble_custody::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct NewFile {
+    aside: NamedTempFile,
+    /// As it was named, for errors.
+    path: PathBuf,
+    /// Where it comes to stand: where a link of that name leads.
+    place: PathBuf,
+    existing: Existing,
+}
+
+impl NewFile {
+    /// Begins the file at `path`.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] where one stands there that must stay, or that is no plain file; [`Error::Io`] where the folder
+    /// is not there or cannot be written.
+    pub fn create(path: &Path, existing: Existing, readable: Readable) -> Result<Self> {
+        let failed = |source| Error::Io { file: path.into(), source };
+        let before = fs::metadata(path).ok();
+        if before.as_ref().is_some_and(|found| !found.is_file()) {
+            return Err(Error::Exists { file: path.into(), what: "no plain file, and stays" });
+        }
+        if path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(failed(io::ErrorKind::InvalidFilename.into()));
+        }
+        match fs::symlink_metadata(path) {
+            // A link that leads nowhere is there too.
+            Ok(_) if existing == Existing::Keep => {
+                return Err(Error::Exists { file: path.into(), what: "there already, and stays" });
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)), // as a name too long
+            _ => {}
+        }
+        let place = path.canonicalize().unwrap_or_else(|_| path.into());
+        fs::metadata(folder_of(&place)).map_err(failed)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".scumble-");
+        #[cfg(unix)]
+        if readable == Readable::AsUsual {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o666)); // less what the umask takes
+        }
+        #[cfg(not(unix))]
+        let _ = readable;
+        let aside = builder.tempfile_in(folder_of(&place)).map_err(|error| failed(plain(error)))?;
+        if let Some(before) = before {
+            aside.as_file().set_permissions(before.permissions()).map_err(failed)?; // whoever narrowed them meant it
+        }
+        Ok(Self { aside, path: path.into(), place, existing })
+    }
+
+    /// Writes `bytes` and commits.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn finish(mut self, bytes: &[u8]) -> Result<()> {
+        let path = self.path.clone();
+        self.write_all(bytes).map_err(|source| Error::Io { file: path, source })?;
+        self.commit()
+    }
+
+    /// Puts the file in its place, on the disk.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the disk refuses, [`Error::Exists`] where a file has come to stand there that must stay.
+    pub fn commit(self) -> Result<()> {
+        let Self { aside, path, place, existing } = self;
+        let failed = |source| Error::Io { file: path.clone(), source };
+        aside.as_file().sync_all().map_err(failed)?;
+        let renamed = match existing {
+            Existing::Replace => aside.persist(&place),
+            Existing::Keep => aside.persist_noclobber(&place),
+        };
+        renamed.map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                Error::Exists { file: path.clone(), what: "there already, and stays" }
+            }
+            _ => failed(error.error),
+        })?;
+        sync_folder(&place).map_err(failed)
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.aside.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.aside.as_file_mut().flush()
+    }
+}
+
+/// The folder in which `path` lies.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether two files lie, or would lie, in one folder.
+///
+/// # Errors
+/// [`Error::Io`] for a folder that is not there.
+pub fn is_beside(one: &Path, other: &Path) -> Result<bool> {
+    let folder = |path: &Path| {
+        // A link to a file lies where the file lies.
+        let path = path.canonicalize().unwrap_or_else(|_| path.into());
+        folder_of(&path).canonicalize().map_err(|source| Error::Io { file: path.clone(), source })
+    };
+    Ok(folder(one)? == folder(other)?)
+}
+
+/// Whether two paths name one file, there or to be, whatever links lead to it.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        path.canonicalize()
+            .ok()
+            .or_else(|| Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?)))
+    };
+    one == other || (place(one).is_some() && place(one) == place(other))
+}
+
+/// A name is on the disk when its folder is.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        return fs::File::open(folder_of(path))?.sync_all();
+    }
+    Ok(())
+}
+
+/// Without the name that lies aside, which nobody asked for.
+fn plain(error: io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, existing: Existing) -> Result<()> {
+        NewFile::create(path, existing, Readable::AsUsual)?.finish(b"new")
+    }
+
+    fn files(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn what_is_not_committed_was_never_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut file = NewFile::create(&path, Existing::Keep, Readable::AsUsual).unwrap();
+        file.write_all(b"half").unwrap();
+        drop(file);
+        assert_eq!(files(folder.path()), 0);
+    }
+
+    #[test]
+    fn a_file_that_is_there_stays_unless_it_may_be_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        assert!(matches!(write(&path, Existing::Keep), Err(Error::Exists { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        write(&path, Existing::Replace).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(files(folder.path()), 1);
+    }
+
+    #[test]
+    fn a_file_that_came_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let file = NewFile::create(&path, Existing::Keep, Readable::AsUsual).unwrap();
+        fs::write(&path, "other").unwrap();
+        assert!(matches!(file.commit(), Err(Error::Exists { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "other");
+        assert_eq!(files(folder.path()), 1);
+    }
+
+    #[test]
+    fn a_folder_is_no_place_for_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(write(folder.path(), Existing::Replace), Err(Error::Exists { .. })));
+        for name in ["sub/", &"x".repeat(300)] {
+            assert!(NewFile::create(&folder.path().join(name), Existing::Keep, Readable::AsUsual).is_err());
+        }
+        let nowhere = write(&folder.path().join("no/such/a"), Existing::Keep).unwrap_err().to_string();
+        assert!(nowhere.contains("no/such/a: No such file") && !nowhere.contains(".scumble"), "{nowhere}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_leads_to_the_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        write(&link, Existing::Replace).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_stays_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("none"), &link).unwrap();
+        assert!(matches!(write(&link, Existing::Keep), Err(Error::Exists { .. })));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_readers() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        write(&path, Existing::Replace).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_for_its_owner_is_for_nobody_else() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        NewFile::create(&path, Existing::Keep, Readable::ByOwner).unwrap().commit().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_any_way_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let [a, b, other] = ["a", "sub/../a", "sub/a"].map(|name| folder.path().join(name));
+        assert!(is_same_file(&a, &b) && !is_same_file(&a, &other));
+        fs::write(&a, "").unwrap();
+        assert!(is_same_file(&a, &b) && !is_same_file(&a, &other));
+    }
+
+    #[test]
+    fn beside_is_a_matter_of_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let [a, b, far] = ["a", "sub/../b", "sub/a"].map(|name| folder.path().join(name));
+        assert!(is_beside(&a, &b).unwrap());
+        assert!(!is_beside(&a, &far).unwrap());
+        assert!(is_beside(&a, &folder.path().join("none/a")).is_err());
+    }
+}

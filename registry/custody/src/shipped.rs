@@ -1,0 +1,179 @@
+//! Saved designs: a small envelope that is read before the mechanism in it.
+
+use crate::{Error, Result, sealed};
+use ndarray::Axis;
+use scumble_core::{Design, Designed, LocalMechanism, Noise, Origin, Places, Registry, Table};
+use scumble_records::{Decoder, OutOfBounds, ReadRows, Reader, Records, Schema, read_text};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::path::Path;
+
+/// The format that this version writes and reads.
+const FORMAT: &str = "scumble-design-2";
+
+/// More bytes than any design has.
+const LONGEST: u64 = 1 << 30;
+
+/// A design with all that others need to release by it: what raw records look like, where it was designed for the rows of a file.
+/// It is what is saved and shipped.
+#[derive(Debug, Clone)]
+pub struct ShippedDesign {
+    design: Design,
+    /// None where records come encoded.
+    records: Option<Records>,
+}
+
+/// One that releases encoded records only.
+impl From<Design> for ShippedDesign {
+    fn from(design: Design) -> Self {
+        Self { design, records: None }
+    }
+}
+
+impl ShippedDesign {
+    /// The design with what raw records look like, so that whoever holds it can release rows of a file.
+    ///
+    /// # Errors
+    /// For a schema that is a draft, one that lacks the target, and where the mechanism was designed for other records.
+    pub fn for_records(design: Design, schema: Schema, target: Option<&str>) -> Result<Self> {
+        let records = Records::new(schema, target)?;
+        records.check(design.mechanism().domain())?;
+        Ok(Self { design, records: Some(records) })
+    }
+
+    /// The design without what raw records look like.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// What designed it.
+    pub fn origin(&self) -> &Origin {
+        self.design.origin()
+    }
+
+    /// The mechanism.
+    pub fn mechanism(&self) -> &Designed {
+        self.design.mechanism()
+    }
+
+    /// The mechanism's record-at-a-time view.
+    ///
+    /// # Errors
+    /// Where it is a curator's.
+    pub fn local(&self) -> Result<&dyn LocalMechanism> {
+        Ok(self.design.local()?)
+    }
+
+    /// What raw records look like.
+    ///
+    /// # Errors
+    /// Where the design does not say it.
+    pub fn records(&self) -> Result<&Records> {
+        let lacks = "the design holds no schema, so it releases encoded records only, and no file";
+        self.records.as_ref().ok_or_else(|| scumble_core::Error::shape(lacks).into())
+    }
+
+    /// What turns released records into rows of text.
+    ///
+    /// # Errors
+    /// As [`local`](Self::local) and [`records`](Self::records).
+    pub fn decoder(&self) -> Result<Decoder> {
+        let records = self.records()?;
+        Ok(records.schema.decoder(&self.local()?.layout(), records.target.as_deref()))
+    }
+
+    /// Reads a file that was released by this design back, for learning: the released table, where noise took values out of
+    /// their bounds they stay there, and its law given the noise-free view.
+    ///
+    /// # Errors
+    /// As [`Reader`], [`local`](Self::local) and [`records`](Self::records); [`Error::MissingColumn`](scumble_records::Error::MissingColumn) where the design
+    /// releases something other than the schema's columns.
+    pub fn read_released(&self, file: impl ReadRows) -> Result<(Table, Noise)> {
+        let (records, local, decoder) = (self.records()?, self.local()?, self.decoder()?);
+        let released: Vec<&str> = decoder.header().iter().map(String::as_str).collect();
+        let schema = records.schema.columns_named(&released)?.without_missing();
+        let target = records.target.as_deref().filter(|target| released.contains(target));
+        let table = Reader::new(file, &schema, target, OutOfBounds::Keep)?.read_all()?.table;
+        let columns = local.layout().columns;
+        let places = Places::of(table.columns()).find(&columns)?;
+        let values = table.records().select(Axis(1), &places);
+        Ok((Table::new(columns, values, table.target().clone())?, decoder.noise(&local.noise())))
+    }
+
+    /// The envelope {format, plugin, plugin_version, schema, target, mechanism, digest} as JSON.
+    ///
+    /// # Errors
+    /// [`Error::PrivateVolunteers`](scumble_core::Error::PrivateVolunteers) where the design would publish something about people whose records are private, and
+    /// [`Error::DeltaOfVolunteers`](scumble_core::Error::DeltaOfVolunteers) where it may publish one of them; [`Error::Unsaveable`] where it cannot be written.
+    pub fn to_json(&self) -> Result<String> {
+        self.design.check_volunteers()?;
+        let body = self.body()?;
+        sealed::check_text(&body).map_err(|problem| self.unsaveable(problem))?;
+        sealed::seal(FORMAT, body).map_err(|error| self.unsaveable(error))
+    }
+
+    /// The digest in the saved design, by which a card names the design of its release.
+    ///
+    /// # Errors
+    /// [`Error::Unsaveable`] where the design cannot be written.
+    pub fn digest(&self) -> Result<String> {
+        sealed::digest_of(FORMAT, self.body()?).map_err(|error| self.unsaveable(error))
+    }
+
+    fn unsaveable(&self, problem: impl fmt::Display) -> Error {
+        Error::Unsaveable { plugin: self.origin().plugin.clone(), problem: problem.to_string() }
+    }
+
+    /// The envelope without its format and digest.
+    fn body(&self) -> Result<Map<String, Value>> {
+        let failed = |error: serde_json::Error| self.unsaveable(error);
+        let mut body = object(self.origin()).map_err(failed)?;
+        if let Some(records) = &self.records {
+            body.extend(object(records).map_err(failed)?);
+        }
+        body.insert("mechanism".into(), serde_json::to_value(self.mechanism()).map_err(failed)?);
+        Ok(body)
+    }
+
+    /// Reads what [`to_json`](Self::to_json) wrote, with the plugins of `registry`; `source` names it in errors. Every
+    /// number is checked again, and whether any was changed by hand.
+    ///
+    /// # Errors
+    /// [`Error::Design`] for another format, plugin or version, for a mechanism that the plugin does not make, for text that does not
+    /// show ([`is_unseen`](scumble_core::is_unseen)), for a name that appears twice in one object, for numbers that make no mechanism, and for
+    /// content that is not what was saved.
+    pub fn from_json(text: &str, source: &str, registry: &Registry) -> Result<Self> {
+        let wrong =
+            |problem: String| Error::Design { file: source.into(), problem: sealed::sentence(problem) };
+        let sealed = sealed::open(text, FORMAT).map_err(wrong)?;
+        sealed::check_text(&sealed.body).map_err(wrong)?;
+        // The names first: a mechanism of a plugin that is not here could not even be read.
+        let origin: Origin = sealed.part(&["plugin", "plugin_version", "parts"]).map_err(wrong)?;
+        registry.check(&origin).map_err(wrong)?;
+        let mechanism: Designed = sealed.field("mechanism").map_err(wrong)?;
+        let records: Option<Records> = match sealed.body.contains_key("schema") {
+            true => Some(sealed.part(&["schema", "target"]).map_err(wrong)?),
+            false => None,
+        };
+        let design = registry.restored(origin, mechanism).map_err(wrong)?;
+        if let Some(records) = &records {
+            records.check(design.mechanism().domain()).map_err(|error| wrong(error.to_string()))?;
+        }
+        sealed.check_untouched().map_err(wrong)?;
+        Ok(Self { design, records })
+    }
+
+    /// Reads a saved design.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file cannot be read, [`Error::Unreadable`](scumble_records::Error::Unreadable) where it is longer than 1 GiB, else as
+    /// [`from_json`](Self::from_json).
+    pub fn read(file: &Path, registry: &Registry) -> Result<Self> {
+        Self::from_json(&read_text(file, LONGEST)?, &file.display().to_string(), registry)
+    }
+}
+
+fn object(value: &impl Serialize) -> serde_json::Result<Map<String, Value>> {
+    serde_json::from_value(serde_json::to_value(value)?)
+}

@@ -1,0 +1,90 @@
+//! Mechanisms designed side by side, each for some of the columns, within one budget.
+
+use crate::{Result, ShippedDesign};
+use scumble_core::{Brief, Budget, Design, Plugin, Volunteers};
+use scumble_records::Schema;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// A mechanism with its parameters, and the columns that it is to release.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    /// The plugin that designs it.
+    pub plugin: &'a Plugin,
+    /// Its parameters: an object, or null for the defaults.
+    pub parameters: Value,
+    /// Columns of the schema; the target among them or not.
+    pub columns: Vec<&'a str>,
+}
+
+impl Part<'_> {
+    fn is_label(&self, target: Option<&str>) -> bool {
+        target.is_some_and(|target| self.columns == [target])
+    }
+}
+
+impl ShippedDesign {
+    /// One design of `parts` for records of `schema`, of which `target` is the label. It takes and releases the columns of the
+    /// parts, and no others.
+    ///
+    /// A part for the label alone gets `label_share` of the brief's budget, the others what is left, by the number of their
+    /// columns. The brief is one for the records of the whole schema. A part for the label alone never sees private volunteers: it could
+    /// claim nothing for them.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a column that the schema lacks,
+    /// [`Error::Budget`](scumble_core::Error::Budget) for a share that is none, and what stops a part or their composition.
+    pub fn side_by_side(
+        schema: &Schema,
+        target: Option<&str>,
+        brief: &Brief,
+        parts: &[Part],
+        label_share: f64,
+    ) -> Result<Self> {
+        for part in parts {
+            schema.columns_named(&part.columns)?; // one column twice is a slip of the hand; in two parts it is a choice
+        }
+        let taken: HashSet<&str> = parts.iter().flat_map(|part| &part.columns).copied().collect();
+        let names = schema.columns().iter().map(|column| column.name.as_str());
+        let schema = schema.columns_named(&names.filter(|name| taken.contains(name)).collect::<Vec<_>>())?;
+        let target = target.filter(|target| taken.contains(target));
+        let budgets = shares(&brief.budget, parts, target, label_share)?;
+        let designs = parts.iter().zip(budgets).map(|(part, budget)| {
+            let mut own = brief.for_part(schema.part(&part.columns, target)?)?.with_budget(budget);
+            if part.is_label(target) && matches!(own.volunteers, Volunteers::Private(_)) {
+                own.volunteers = Volunteers::None;
+            }
+            Ok(part.plugin.design(&part.parameters, &own)?)
+        });
+        let design = Design::composed(schema.domain(target)?, designs.collect::<Result<_>>()?)?;
+        Self::for_records(design, schema, target)
+    }
+}
+
+/// What each part may spend: together no more than the whole.
+fn shares(budget: &Budget, parts: &[Part], target: Option<&str>, label_share: f64) -> Result<Vec<Budget>> {
+    let others = parts.iter().filter(|part| !part.is_label(target));
+    let mut columns_left: usize = others.map(|part| part.columns.len()).sum();
+    let has_label = parts.iter().any(|part| part.is_label(target));
+    let (of_label, mut rest) = match has_label && columns_left > 0 {
+        true => budget.split(label_share)?,
+        false => (*budget, *budget),
+    };
+    let shares = parts.iter().map(|part| {
+        if part.is_label(target) {
+            return Ok(of_label);
+        }
+        let own = part.columns.len();
+        let share = match own == columns_left {
+            true => rest,
+            false => {
+                let (share, others) = rest.split(own as f64 / columns_left as f64)?;
+                rest = others;
+                share
+            }
+        };
+        columns_left -= own;
+        Ok(share)
+    });
+    shares.collect()
+}

@@ -1,0 +1,100 @@
+//! What stands in a cell, and how a number is written in one.
+
+use std::borrow::Cow;
+
+/// What stands in one cell, whatever the format of its file.
+///
+/// | cell | in a column of numbers | in a category |
+/// |---|---|---|
+/// | text | the number that it writes | the level that it is |
+/// | a number | itself | its shortest decimal digits, as text |
+/// | a whole number | the nearest of 64 bits | its digits, as text |
+/// | a flag | 0 or 1 | `false` or `true`, as text |
+/// | nothing | what is missing, or as empty text | what is missing, or as empty text |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'a> {
+    /// Nothing: a null. In CSV there is none, and an empty cell is empty text.
+    Null,
+    /// Text. Blanks around it mean nothing.
+    Text(&'a str),
+    /// A number, finite or not.
+    Number(f64),
+    /// A whole number.
+    Whole(i64),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl<'a> Cell<'a> {
+    /// As text: what a level is compared with, and what an error shows.
+    ///
+    /// ```
+    /// use scumble_records::Cell;
+    ///
+    /// let cells = [Cell::Text("red"), Cell::Number(2.0), Cell::Whole(-7), Cell::Flag(true), Cell::Null];
+    /// assert_eq!(cells.map(|cell| cell.text().into_owned()), ["red", "2", "-7", "true", ""]);
+    /// ```
+    pub fn text(self) -> Cow<'a, str> {
+        match self {
+            Self::Null => "".into(),
+            Self::Text(text) => text.into(),
+            Self::Number(number) => digits(number, &mut zmij::Buffer::new()).into_owned().into(),
+            Self::Whole(number) => number.to_string().into(),
+            Self::Flag(flag) => if flag { "true" } else { "false" }.into(),
+        }
+    }
+
+    /// As a number, finite or not, if it is one.
+    pub(crate) fn number(self) -> Option<f64> {
+        match self {
+            Self::Null => None,
+            Self::Text(text) => text.parse().ok(),
+            Self::Number(number) => Some(number),
+            Self::Whole(number) => Some(number as f64),
+            Self::Flag(flag) => Some(f64::from(flag)),
+        }
+    }
+}
+
+/// The shortest decimal digits that are read back as this number, without an exponent: as many as the standard library shows, and the same but
+/// where two are equally near.
+pub(crate) fn digits(number: f64, buffer: &mut zmij::Buffer) -> Cow<'_, str> {
+    // Within these its digits have no exponent.
+    if !(1e-5..1e15).contains(&number.abs()) && number != 0.0 {
+        return number.to_string().into();
+    }
+    let digits = buffer.format_finite(number);
+    digits.strip_suffix(".0").unwrap_or(digits).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn digits_are_read_back_and_as_few_as_the_standard_librarys(
+            bits: u64, small in -1e3..1e3f64, steps in -1_000_000_000_000i64..1_000_000_000_000, exponent in 0..60,
+        ) {
+            // Any number at all, one of everyday's size, and some on lattices, as releases are: there two may be equally near.
+            let lattice = steps as f64 / f64::from(exponent).exp2();
+            for number in [f64::from_bits(bits), small, lattice, steps as f64] {
+                let mut buffer = zmij::Buffer::new();
+                let found = digits(number, &mut buffer);
+                prop_assert_eq!(found.len(), number.to_string().len(), "{} and {}", found, number);
+                let read: f64 = found.parse().unwrap();
+                prop_assert!(read.to_bits() == number.to_bits() || number.is_nan(), "{} and {}", found, number);
+            }
+        }
+    }
+
+    #[test]
+    fn digits_at_the_ends_are_those_of_the_standard_library() {
+        let near = |number: f64| [number.next_down(), number, number.next_up()];
+        let numbers = [0.0, -0.0, 1.0, 1e-5, 1e15, 1e16, 1e-300, f64::MIN_POSITIVE, f64::MAX, 123_456.0];
+        for number in numbers.into_iter().flat_map(near).flat_map(|number| [number, -number]) {
+            assert_eq!(digits(number, &mut zmij::Buffer::new()), number.to_string());
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! CSV: reading it some rows at a time, and writing it.
+
+use crate::blank_lines::BlankLines;
+use crate::{
+    Cell, Decoder, Encoder, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Schema, WriteRows, cell::digits,
+    open_to_read,
+};
+use crate::{Error, Result};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// Reads CSV by `schema`, with `target` as what is to be learned; `source` names it in errors. Values outside the bounds are
+/// clipped.
+///
+/// # Errors
+/// As [`Rows`] and [`Reader`].
+pub fn read(input: impl Read + Send, source: &str, schema: &Schema, target: Option<&str>) -> Result<Loaded> {
+    Reader::new(Rows::new(input, source)?, schema, target, OutOfBounds::Clip)?.read_all()
+}
+
+/// CSV with a header, some rows at a time and in bounded memory.
+///
+/// In a file of one column a blank line is a row whose cell is empty, also at the end: what is dropped there would tell who had an
+/// empty cell. In a file of several columns, where a row of empty cells has its commas, a blank line is no row.
+///
+/// A row ends where the file does, or at a line's end outside quotation marks. A row of more than 16 MiB, or a quotation
+/// mark that is never closed, is an error and not a very large cell.
+#[derive(Debug)]
+pub struct Rows<R> {
+    reader: csv::Reader<Ended<R>>,
+    header: Vec<String>,
+    record: csv::StringRecord,
+    source: String,
+    row: usize,
+    /// What is wrong with the row after those that were given out last.
+    held: Option<Error>,
+}
+
+impl Rows<File> {
+    /// Opens `file`.
+    ///
+    /// # Errors
+    /// As [`open_to_read`] and [`new`](Self::new).
+    pub fn open(file: &Path) -> Result<Self> {
+        Self::new(open_to_read(file)?, &file.display().to_string())
+    }
+}
+
+impl<R: Read> Rows<R> {
+    /// Reads the header of `input`; `source` names it in errors.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for what is no CSV, [`Error::Empty`](scumble_core::Error::Empty) for what is nothing.
+    pub fn new(input: R, source: &str) -> Result<Self> {
+        // A row of another length is ours to name, so the parser lets it pass.
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Ended::new(input));
+        let header = reader.headers().map_err(|error| unreadable(source, &error))?;
+        let header: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
+        reader.get_mut().begin_row();
+        if reader.get_ref().is_of_one_column() != (header.len() == 1) {
+            let problem = "its header cannot be told from its rows".into();
+            return Err(Error::Unreadable { file: source.into(), problem });
+        }
+        if let [only] = &header[..] {
+            if only == END {
+                return Err(Error::empty(source));
+            }
+            if let Some(separator) = only.chars().find(|c| [';', '\t', '|'].contains(c)) {
+                return Err(Error::Unreadable {
+                    file: source.into(),
+                    problem: format!(
+                        "its columns seem to be separated by {separator:?}, and commas are read"
+                    ),
+                });
+            }
+        }
+        Ok(Self {
+            reader,
+            header,
+            record: csv::StringRecord::new(),
+            source: source.into(),
+            row: 0,
+            held: None,
+        })
+    }
+
+    /// Appends the next row's cells, if there is one.
+    fn read_row(&mut self, encoder: &Encoder, rows: &mut RawRows) -> Result<bool> {
+        if !self.read_record()? {
+            return Ok(false);
+        }
+        encoder.check_row_length(self.row, self.record.len())?;
+        for place in encoder.places() {
+            rows.push(encoder, Cell::Text(&self.record[place]))?;
+        }
+        Ok(true)
+    }
+
+    /// Whether there was another row.
+    fn read_record(&mut self) -> Result<bool> {
+        let read = self.reader.read_record(&mut self.record);
+        self.reader.get_mut().begin_row();
+        if !read.map_err(|error| unreadable(&self.source, &error))? {
+            return Ok(false);
+        }
+        self.row += 1;
+        if self.record.len() == 1 && self.record[0] == *END {
+            // Nothing comes after it, or it is the file's own.
+            return match self.reader.read_record(&mut self.record) {
+                Ok(false) => Ok(false),
+                _ => Err(Error::Unreadable {
+                    file: self.source.clone(),
+                    problem: format!("row {} is no text", self.row),
+                }),
+            };
+        }
+        if self.record.iter().next_back().is_some_and(|cell| cell.contains(END)) {
+            return Err(Error::Unreadable {
+                file: self.source.clone(),
+                problem: format!(
+                    "the file ends in the middle of row {}: a quotation mark is never closed",
+                    self.row
+                ),
+            });
+        }
+        Ok(true)
+    }
+}
+
+impl<R: Read + Send> ReadRows for Rows<R> {
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
+        if let Some(error) = self.held.take() {
+            return Err(error);
+        }
+        let mut rows = RawRows::starting_at(self.row + 1);
+        for _ in 0..most {
+            match self.read_row(encoder, &mut rows) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => return rows.before(error, encoder, &mut self.held),
+            }
+        }
+        Ok((!rows.is_empty()).then_some(rows))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.reader.position().byte()
+    }
+}
+
+/// Released records as CSV with a header.
+#[derive(Debug)]
+pub struct Writer<W> {
+    output: W,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// [`Error::Write`] where `output` fails.
+    pub fn new(mut output: W, decoder: &Decoder) -> Result<Self> {
+        let failed = |error| Error::from_write(io::Error::other(error));
+        let mut header = csv::Writer::from_writer(vec![]);
+        header.write_record(decoder.header()).map_err(failed)?;
+        let header = header.into_inner().map_err(|error| Error::from_write(error.into_error()))?;
+        output.write_all(&header).map_err(Error::from_write)?;
+        Ok(Self { output })
+    }
+}
+
+impl<W: Write> WriteRows for Writer<W> {
+    type Block = Vec<u8>;
+
+    fn block(decoder: &Decoder, records: &[f64]) -> Result<Vec<u8>> {
+        let failed = |error| Error::from_write(io::Error::other(error));
+        let (mut writer, mut buffer) = (csv::Writer::from_writer(vec![]), zmij::Buffer::new());
+        for row in decoder.rows(records) {
+            for cell in row? {
+                let text = match cell {
+                    Cell::Number(number) => digits(number, &mut buffer),
+                    cell => cell.text(),
+                };
+                writer.write_field(text.as_bytes()).map_err(failed)?;
+            }
+            writer.write_record(None::<&[u8]>).map_err(failed)?;
+        }
+        writer.into_inner().map_err(|error| Error::from_write(error.into_error()))
+    }
+
+    fn write(&mut self, block: Vec<u8>) -> Result<()> {
+        self.output.write_all(&block).map_err(Error::from_write)
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.output.flush().map_err(Error::from_write)
+    }
+}
+
+fn unreadable(source: &str, error: &csv::Error) -> Error {
+    Error::Unreadable { file: source.into(), problem: error.to_string() }
+}
+
+/// What is read after the last byte of a file, as a row of its own: one that is swallowed lies in quotation marks that
+/// were never closed.
+const AFTER_THE_FILE: &str = "\n\u{0}\u{0}end of file\u{0}\u{0}\n";
+const END: &str = "\u{0}\u{0}end of file\u{0}\u{0}";
+
+/// A file, the row that ends it, and how much of it one row may take.
+#[derive(Debug)]
+struct Ended<R> {
+    input: io::Chain<BlankLines<R>, &'static [u8]>,
+    left: usize,
+}
+
+impl<R: Read> Ended<R> {
+    const LONGEST: usize = 16 << 20;
+
+    fn new(input: R) -> Self {
+        Self { input: BlankLines::new(input).chain(AFTER_THE_FILE.as_bytes()), left: Self::LONGEST }
+    }
+
+    fn is_of_one_column(&self) -> bool {
+        self.input.get_ref().0.is_of_one_column()
+    }
+
+    fn begin_row(&mut self) {
+        self.left = Self::LONGEST;
+    }
+}
+
+impl<R: Read> Read for Ended<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::other(
+                "a row is longer than 16 MiB; perhaps a quotation mark is never closed",
+            ));
+        }
+        let read = self.input.read(buffer)?;
+        self.left = self.left.saturating_sub(read);
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Clips;
+    use proptest::prelude::*;
+
+    fn schema() -> Schema {
+        let text = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n";
+        Schema::from_toml(text, "schema.toml").unwrap()
+    }
+
+    fn reader(bytes: &[u8], out_of_bounds: OutOfBounds) -> Reader<'_> {
+        Reader::new(Rows::new(bytes, "data.csv").unwrap(), &schema(), None, out_of_bounds).unwrap()
+    }
+
+    fn message(bytes: &[u8]) -> String {
+        let message = read(bytes, "data.csv", &schema(), None).unwrap_err().to_string();
+        assert!(!message.contains('\n'), "{message}");
+        message
+    }
+
+    #[test]
+    fn a_file_is_read_by_its_header() {
+        let loaded = read(&b"id,size\na,1\nb,3\n"[..], "data.csv", &schema(), None).unwrap();
+        assert_eq!(*loaded.table.records(), ndarray::array![[0.5], [1.0]]);
+        assert_eq!(loaded.clipped[0].cells, 1);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_name() {
+        assert!(read(&b"\xef\xbb\xbfsize\n1\n"[..], "data.csv", &schema(), None).is_ok());
+    }
+
+    #[test]
+    fn how_a_file_ends_changes_nothing() {
+        for text in [
+            "size\n1\n2",
+            "size\n1\n2\n",
+            "size\r\n1\r\n2\r\n",
+            "\nsize\n1\n2\n",
+            "size\n\"1\"\n\"2\"",
+            "size,id\n1,\n\n2,b\n\n",
+        ] {
+            let loaded = read(text.as_bytes(), "data.csv", &schema(), None).unwrap();
+            assert_eq!(*loaded.table.records(), ndarray::array![[0.5], [1.0]], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_blank_line_of_one_column_is_a_row_with_an_empty_cell() {
+        let text = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\nmissing = 2.0\n";
+        let missing = Schema::from_toml(text, "schema.toml").unwrap();
+        for (text, records) in [
+            ("size\n1\n\n0\n", vec![0.5, 1.0, 0.0]),
+            ("size\r\n1\r\n\r\n0", vec![0.5, 1.0, 0.0]),
+            ("size\r1\r\r0\r", vec![0.5, 1.0, 0.0]),
+            ("\u{feff}\"size\"\n\n1\n\n\n", vec![1.0, 0.5, 1.0, 1.0]),
+            ("size\n\n", vec![1.0]),
+        ] {
+            let loaded = read(text.as_bytes(), "data.csv", &missing, None).unwrap();
+            assert_eq!(loaded.table.records().column(0).to_vec(), records, "{text:?}");
+        }
+        for text in [&b"size\n1\n\n2\n"[..], b"size\n1\n\n", b"size\r\n1\r\n\r\n"] {
+            assert_eq!(
+                message(text),
+                "data.csv, row 2, column \"size\": \"\" is no number; a number between 0 and 2 is needed"
+            );
+        }
+    }
+
+    /// A row's cell in a file of one column, and how it is written.
+    fn cells() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
+        let cells = [
+            ("", ""),
+            ("", "\"\""),
+            ("", " "),
+            ("a", "a"),
+            ("a", "\"a\""),
+            ("a\n\nb", "\"a\n\nb\""),
+            ("a\r\n\r\n\"", "\"a\r\n\r\n\"\"\""),
+            ("a\"\"b", "a\"\"b"),
+            ("ab", "\"a\"b"),
+            (",", "\",\""),
+        ];
+        prop::collection::vec(prop::sample::select(cells.to_vec()), 1..40)
+    }
+
+    /// What is given out some bytes at a time.
+    struct Dripping<'a>(&'a [u8], usize);
+
+    impl Read for Dripping<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let some = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..some])
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_file_of_one_column_has_a_row_for_each_cell_whatever_stands_in_it(
+            cells in cells(), line_end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
+            header in prop::sample::select(vec!["x", "\"x\"", "\n\nx", "\"x,\n\""]), some in 1usize..20,
+        ) {
+            let lines = [header].into_iter().chain(cells.iter().map(|(_, written)| *written));
+            let text: String = lines.map(|line| format!("{line}{line_end}")).collect();
+            let mut rows = Rows::new(Dripping(text.as_bytes(), some), "data.csv").unwrap();
+            let encoder = Encoder::of_any_cells(rows.header(), "data.csv").unwrap();
+            let mut read = vec![];
+            while let Some(some) = rows.next_rows(&encoder, 7).unwrap() {
+                read.extend(some.cells().map(|cell| cell.text().into_owned()));
+            }
+            prop_assert_eq!(read, cells.iter().map(|(cell, _)| *cell).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn what_is_released_of_one_column_is_read_back_row_by_row(classes in prop::collection::vec(0usize..3, 1..30)) {
+            let text = "[[column]]\nname = \"said\"\nkind = \"category\"\nlevels = [\"\", \"yes\", \"no\"]\n";
+            let schema = Schema::from_toml(text, "schema.toml").unwrap();
+            let decoder = schema.decoder(&schema.domain(None).unwrap().layout(), None);
+            let one_hot = |class: &usize| [0, 1, 2].map(|at| if at == *class { 1.0 } else { 0.0 });
+            let records: Vec<f64> = classes.iter().flat_map(one_hot).collect();
+            let mut file = vec![];
+            let mut writer = Writer::new(&mut file, &decoder).unwrap();
+            writer.write(<Writer<&mut Vec<u8>> as WriteRows>::block(&decoder, &records).unwrap()).unwrap();
+            writer.finish().unwrap();
+            let table = read(&file[..], "released.csv", &schema, None).unwrap().table;
+            prop_assert_eq!(table.records().iter().copied().collect::<Vec<_>>(), records);
+        }
+    }
+
+    #[test]
+    fn records_never_vanish_in_a_cell_that_nobody_reads() {
+        assert!(message(b"size,notes\n1,a\n2,\"b\n1,c\n2,d\n").contains("middle of row 2"));
+        let long = format!("size,notes\n1,\"{}", "x".repeat(17 << 20));
+        assert!(message(long.as_bytes()).contains("longer than 16 MiB"));
+    }
+
+    #[test]
+    fn rows_come_some_at_a_time() {
+        let text = b"id,size\na,0\nb,1\nc,2\nd,3\ne,4\n";
+        let mut reader = reader(&text[..], OutOfBounds::Keep);
+        let (mut records, mut clips) = (vec![], Clips::default());
+        let mut sizes = vec![];
+        while let Some(rows) = reader.next_rows(2).unwrap() {
+            sizes.push(rows.len(reader.encoder()));
+            rows.encode(reader.encoder(), &mut records, &mut clips).unwrap();
+        }
+        assert_eq!(sizes, [2, 2, 1]);
+        assert_eq!(records, [0.0, 0.5, 1.0, 1.5, 2.0]);
+        assert!(reader.encoder().clipped(&clips).is_empty());
+    }
+
+    #[test]
+    fn a_column_beside_the_schema_comes_one_cell_a_record() {
+        let reader = |text: &'static str| reader(text.as_bytes(), OutOfBounds::Clip);
+        let (loaded, cells) = reader("when,size\n b ,1\n\na,2\n\"c\",0\n").read_all_beside("when").unwrap();
+        assert_eq!(*loaded.table.records(), ndarray::array![[0.5], [1.0], [0.0]]);
+        assert_eq!(cells, ["b", "a", "c"]);
+        let missing = reader("when,size\nb,1\n").read_all_beside("wenn").unwrap_err().to_string();
+        assert_eq!(missing, "data.csv: there is no column \"wenn\"; did you mean \"when\"?");
+        let short = reader("when,size\nb,1\n2\n").read_all_beside("when").unwrap_err().to_string();
+        assert_eq!(short, "data.csv, row 2: it has 1 cells where the header has 2");
+    }
+
+    #[test]
+    fn a_strict_reader_refuses_what_lies_outside() {
+        let mut reader = reader(&b"size\n1\n2.1\n"[..], OutOfBounds::Reject);
+        let rows = reader.next_rows(9).unwrap().unwrap();
+        let error = rows.encode(reader.encoder(), &mut vec![], &mut Clips::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "data.csv, row 2, column \"size\": \"2.1\" lies outside the bounds; a number between 0 and 2 is needed"
+        );
+    }
+
+    #[test]
+    fn bad_files_get_one_line() {
+        assert_eq!(message(b"size\n"), "data.csv holds no records");
+        assert_eq!(message(b""), "data.csv holds no records");
+        assert!(message(b"size,size\n1,2\n").contains("twice"));
+        assert!(message(b"id;size\n1;2\n").contains("separated by ';'"));
+        assert!(message(b"size\n1\n1,2\n").contains("row 2: it has 2 cells"));
+        assert!(message(b"size\n\xff\xfe\n").contains("UTF-8"));
+        assert!(message(b"size\n\"1\n").contains("ends in the middle of row 1: a quotation mark"));
+        let missing = Rows::open(Path::new("no/such.csv")).unwrap_err();
+        assert!(missing.to_string().starts_with("no/such.csv: "), "{missing}");
+    }
+}

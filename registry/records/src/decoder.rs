@@ -1,0 +1,257 @@
+//! From released records back to rows of cells, in the schema's own columns and units.
+
+use crate::{Cell, Column, Kind, Schema};
+use scumble_core::Places;
+use scumble_core::{Law, Layout, Noise, Result, TargetLayout};
+use scumble_core::{check_width, largest};
+use std::collections::{HashMap, HashSet};
+
+/// Turns flat released records into rows of cells.
+///
+/// A column of the schema whose coordinates were all released stands under its own name, in its own unit, in the
+/// schema's order; a real value that noise took outside its bounds stays where it is, and a group becomes its largest
+/// level. Whatever else was released (latents) follows under the name that the mechanism gave it, as it is.
+#[derive(Debug, Clone)]
+pub struct Decoder {
+    layout: Layout,
+    header: Vec<String>,
+    cells: Vec<Made>,
+}
+
+/// What one cell is made of: places in a flat record.
+#[derive(Debug, Clone)]
+enum Made {
+    Real { place: usize, lower: f64, upper: f64 },
+    Level { places: Vec<usize>, levels: Vec<String> },
+    Latent { place: usize },
+}
+
+impl Made {
+    fn places_of_levels(&self) -> &[usize] {
+        match self {
+            Self::Level { places, .. } => places,
+            _ => &[],
+        }
+    }
+}
+
+impl Schema {
+    /// What turns flat records of `layout` into text in the schema's own columns and units.
+    pub fn decoder(&self, layout: &Layout, target: Option<&str>) -> Decoder {
+        Decoder::new(self, layout, target)
+    }
+}
+
+impl Decoder {
+    pub(crate) fn new(schema: &Schema, layout: &Layout, target: Option<&str>) -> Self {
+        let mut decoder = Self { layout: layout.clone(), header: vec![], cells: vec![] };
+        let places = Places::of(&layout.columns);
+        let named: HashSet<String> = schema.columns().iter().flat_map(Column::coordinates).collect();
+        let suffixes = suffixes(layout);
+        let mut taken = HashSet::new();
+        for column in schema.columns() {
+            if Some(column.name.as_str()) == target {
+                let first = layout.columns.len();
+                let fits = match (&column.kind, layout.target) {
+                    (Kind::Real { .. }, TargetLayout::Real) => true,
+                    (Kind::Category { levels: own }, TargetLayout::Class { levels }) => own.len() == levels,
+                    _ => false,
+                };
+                if fits {
+                    let own: Vec<usize> = (first..layout.width()).collect();
+                    taken.extend(own.iter().copied());
+                    decoder.push_column(column, column.name.clone(), own);
+                }
+                continue;
+            }
+            // A column that several parts of a composition released stands there once for each.
+            let own = column.coordinates();
+            let parts = own.first().and_then(|name| suffixes.get(name.as_str())).into_iter().flatten();
+            for suffix in std::iter::once("").chain(parts.copied()) {
+                let own = own.iter().map(|name| format!("{name}{suffix}"));
+                let of_others = |name: &String| !suffix.is_empty() && named.contains(name);
+                let own = own.map(|name| places.get(&name).filter(|_| !of_others(&name)));
+                if let Some(own) = own.collect::<Option<Vec<usize>>>() {
+                    taken.extend(own.iter().copied());
+                    decoder.push_column(column, format!("{}{suffix}", column.name), own);
+                }
+            }
+        }
+        for place in (0..layout.width()).filter(|place| !taken.contains(place)) {
+            decoder.header.push(match layout.columns.get(place) {
+                Some(name) => name.clone(),
+                None => format!("target {}", place - layout.columns.len() + 1),
+            });
+            decoder.cells.push(Made::Latent { place });
+        }
+        decoder
+    }
+
+    fn push_column(&mut self, column: &Column, name: String, places: Vec<usize>) {
+        self.header.push(name);
+        self.cells.push(match &column.kind {
+            Kind::Real { lower, upper, .. } => Made::Real { place: places[0], lower: *lower, upper: *upper },
+            Kind::Category { levels } => Made::Level { places, levels: levels.clone() },
+        });
+    }
+
+    /// What the flat records are.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The columns' names.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// Whether each column is text: levels, and not numbers.
+    pub fn is_text(&self) -> impl Iterator<Item = bool> {
+        self.cells.iter().map(|cell| matches!(cell, Made::Level { .. }))
+    }
+
+    /// The law of what is read back from the file, where `noise` is that of the records: a group that became its largest
+    /// level has another one, which is not known.
+    pub fn noise(&self, noise: &Noise) -> Noise {
+        let levels: HashSet<usize> = self.cells.iter().flat_map(Made::places_of_levels).copied().collect();
+        let mut first = 0;
+        let mut read_back = |law: &Law| {
+            let places = first..first + law.width();
+            first = places.end;
+            let places: Vec<usize> = places.collect();
+            let runs = places.chunk_by(|one, other| levels.contains(one) == levels.contains(other));
+            let runs = runs.map(|run| match law {
+                Law::Additive { .. } | Law::Correlated { .. } | Law::Shared { .. } | Law::Unbiased { .. }
+                    if levels.contains(&run[0]) =>
+                {
+                    Law::Unknown { width: run.len() }
+                }
+                law => law.part(run[0] - places[0]..run[run.len() - 1] + 1 - places[0]),
+            });
+            runs.collect::<Vec<Law>>()
+        };
+        let features = noise.features.iter().flat_map(&mut read_back).collect();
+        let target = read_back(&noise.target).into_iter().next().unwrap_or_else(|| noise.target.clone());
+        Noise { features, target }
+    }
+
+    /// The cells of a flat record: numbers, and levels as text.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a record of another width.
+    pub fn decode(&self, record: &[f64]) -> Result<Vec<Cell<'_>>> {
+        check_width(self.layout.width(), record.len())?;
+        let cells = self.cells.iter().map(|cell| match cell {
+            Made::Real { place, lower, upper } => Cell::Number(lower + record[*place] * (upper - lower)),
+            Made::Level { places, levels } => {
+                let values: Vec<f64> = places.iter().map(|&place| record[place]).collect();
+                Cell::Text(&levels[largest(&values)])
+            }
+            Made::Latent { place } => Cell::Number(record[*place]),
+        });
+        Ok(cells.collect())
+    }
+
+    /// The cells of flat records, one after the other.
+    pub fn rows(&self, records: &[f64]) -> impl Iterator<Item = Result<Vec<Cell<'_>>>> {
+        records.chunks(self.layout.width().max(1)).map(|record| self.decode(record))
+    }
+}
+
+/// What names of the layout end with after a name of the schema: the number of a part.
+fn suffixes(layout: &Layout) -> HashMap<&str, Vec<&str>> {
+    let mut suffixes: HashMap<&str, Vec<&str>> = HashMap::new();
+    for name in &layout.columns {
+        for (at, _) in name.match_indices(" (part ") {
+            suffixes.entry(&name[..at]).or_default().push(&name[at..]);
+        }
+    }
+    suffixes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::tests::schema;
+    use crate::{Clips, OutOfBounds};
+    use scumble_core::{Table, Target};
+
+    fn cells(decoder: &Decoder, record: &[f64]) -> Vec<String> {
+        decoder.decode(record).unwrap().into_iter().map(|cell| cell.text().into_owned()).collect()
+    }
+
+    #[test]
+    fn what_was_encoded_decodes_to_what_it_was() {
+        let header = ["size", "good", "colour"];
+        let encoder = schema().encoder(&header, Some("good"), OutOfBounds::Clip, "data.csv").unwrap();
+        let decoder = schema().decoder(&encoder.domain().layout(), Some("good"));
+        assert_eq!(decoder.header(), header);
+        for (row, class) in [(["12.5", "yes", "blue"], 1), (["20", "no", "red"], 0)] {
+            let flat = encoder.encode(1, row, &mut Clips::default()).unwrap();
+            assert_eq!(cells(&decoder, &flat), row);
+            let table: Table = encoder.table(flat).unwrap();
+            assert_eq!(table.columns(), ["size", "colour=red", "colour=green", "colour=blue"]);
+            assert_eq!(*table.target(), Target::Class(ndarray::array![class]));
+        }
+        assert!(decoder.decode(&[0.0; 3]).is_err());
+    }
+
+    fn layout(columns: &[&str], target: TargetLayout) -> Layout {
+        Layout { columns: columns.iter().map(|&name| name.to_owned()).collect(), target }
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_stand_in_the_order_of_the_schema() {
+        let released = layout(&["colour=red", "colour=green", "colour=blue", "size"], TargetLayout::None);
+        let decoder = schema().decoder(&released, None);
+        assert_eq!(decoder.header(), ["size", "colour"]);
+        assert_eq!(cells(&decoder, &[0.1, 2.0, 0.3, 1.5]), ["25", "green"]);
+    }
+
+    #[test]
+    fn latents_stand_after_the_columns_as_they_are() {
+        let released = layout(&["z1", "size", "colour=red"], TargetLayout::Vector { width: 2 });
+        let decoder = schema().decoder(&released, Some("good"));
+        assert_eq!(decoder.header(), ["size", "z1", "colour=red", "target 1", "target 2"]);
+        assert_eq!(cells(&decoder, &[-4.0, 0.5, 7.0, 1.0, 2.0]), ["15", "-4", "7", "1", "2"]);
+    }
+
+    #[test]
+    fn a_group_that_became_a_level_has_no_law_any_more_unless_it_was_flipped() {
+        let columns = ["size", "colour=red", "colour=green", "colour=blue"];
+        let decoder = schema().decoder(&layout(&columns, TargetLayout::Class { levels: 2 }), Some("good"));
+        let flip = Law::Flip { levels: 2, keep: 0.7 };
+        let additive = Law::Additive { variance: vec![1.0, 2.0, 2.0, 2.0] };
+        let read_back = decoder.noise(&Noise { features: vec![additive], target: flip.clone() });
+        let expected = vec![Law::Additive { variance: vec![1.0] }, Law::Unknown { width: 3 }];
+        assert_eq!(read_back, Noise { features: expected, target: flip.clone() });
+        let flipped = vec![Law::Exact { width: 1 }, Law::Flip { levels: 3, keep: 0.9 }];
+        let noise = Noise { features: flipped, target: flip };
+        assert_eq!(decoder.noise(&noise), noise);
+    }
+
+    #[test]
+    fn a_column_whose_name_looks_like_a_part_is_itself() {
+        let schema = Schema::from_toml(
+            r#"
+            column = [
+                { name = "c", kind = "category", levels = ["a", "b"] },
+                { name = "c=a (part 2)", kind = "real", lower = 0.0, upper = 10.0 },
+            ]
+            "#,
+            "parts.toml",
+        );
+        let released = layout(&["c=a", "c=b", "c=a (part 2)", "c=b (part 2)"], TargetLayout::None);
+        let decoder = schema.unwrap().decoder(&released, None);
+        assert_eq!(decoder.header(), ["c", "c=a (part 2)", "c=b (part 2)"]);
+        assert_eq!(cells(&decoder, &[0.0, 1.0, 0.5, 0.0]), ["b", "5", "0"]);
+    }
+
+    #[test]
+    fn a_column_released_twice_stands_there_twice_in_its_unit() {
+        let released = layout(&["size", "size (part 2)"], TargetLayout::None);
+        let decoder = schema().decoder(&released, None);
+        assert_eq!(decoder.header(), ["size", "size (part 2)"]);
+        assert_eq!(cells(&decoder, &[0.5, 1.0]), ["15", "20"]);
+    }
+}

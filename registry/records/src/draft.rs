@@ -1,0 +1,406 @@
+//! Schemas drafted from the records of a file, for somebody who knows what is public to go over.
+
+use crate::schema::LARGEST_BOUND;
+use crate::{Cell, Column, Encoder, Kind, Missing, ReadRows, Schema};
+use crate::{Error, Result};
+use scumble_core::first_duplicate;
+use scumble_core::shown;
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write;
+
+/// A category of more levels is more likely a name, a date or free text.
+const MOST_LEVELS: usize = 50;
+
+/// A level of more bytes is free text.
+const LONGEST_LEVEL: usize = 100;
+
+/// In a column of numbers, so many different texts are ways to say that one is missing.
+const MOST_STRAYS: usize = 3;
+
+/// So many whole numbers without one that comes twice are enough to take them for the records' own names.
+const MOST_NAMES: usize = 10_000;
+
+/// Why a column is left out from which nothing is learned.
+const ONE_VALUE: &str = "it has one value";
+
+/// What says that a number is missing.
+const MISSING: [&str; 9] = ["", "?", "-", "NA", "N/A", "NaN", "nan", "NULL", "null"];
+
+/// The level of cells in which nothing stands.
+const EMPTY: &str = "(empty)";
+
+/// Drafts a schema of a file, as TOML with remarks for people: numbers get the bounds between which they were found, rounded outward; texts, and
+/// numbers of which there are two, the levels that were found; what has one value, counts the rows, or has more than 50 different texts is
+/// left out, and none of them is shown.
+///
+/// All of that is taken from the records, and so it gives away something of them. The draft says of itself that it is one, with which
+/// mechanisms can be compared, and for which none can be saved ([`Schema::settled`]).
+///
+/// ```
+/// use scumble_records::{Schema, csv, draft};
+///
+/// let wines = csv::Rows::new(&b"id,alcohol,quality\n1,9.41,bad\n2,14.3,good\n3,11,bad\n"[..], "wines.csv")?;
+/// let text = draft(wines)?;
+/// assert!(text.contains("\"id\" is left out: it counts the rows"));
+/// let schema = Schema::from_toml(&text, "wines.toml")?;
+/// assert_eq!(schema.columns()[0].kind.to_string().trim(), "from 9.4 to 14.4");
+/// assert_eq!(schema.columns()[1].kind.to_string(), "one of bad, good");
+/// assert!(schema.settled().is_err());
+/// # Ok::<(), scumble_records::Error>(())
+/// ```
+///
+/// # Errors
+/// Whatever keeps the file from being read; [`Error::DuplicateColumn`], [`Error::Empty`](scumble_core::Error::Empty), and [`Error::Schema`] where every column is left
+/// out.
+pub fn draft(mut rows: impl ReadRows) -> Result<String> {
+    let (file, header) = (rows.source().to_owned(), rows.header().to_vec());
+    if let Some(column) = first_duplicate(&header) {
+        return Err(Error::DuplicateColumn { file, column: column.clone() });
+    }
+    let encoder = Encoder::of_any_cells(&header, &file)?;
+    let mut seen: Vec<Seen> = header.iter().map(|_| Seen::default()).collect();
+    while let Some(some) = rows.next_rows(&encoder, 256)? {
+        for (cell, place) in some.cells().zip((0..header.len()).cycle()) {
+            seen[place].add(cell);
+        }
+    }
+    if seen.iter().all(|seen| seen.cells == 0) {
+        return Err(Error::empty(file));
+    }
+    let mut text = format!(
+        "# Drafted from the records of {}. Bounds and levels that come from private records give away something of\n\
+         # them: compare mechanisms by this, and before anything is released, put here what is publicly known of each\n\
+         # column, and take away the next line.\n\
+         draft = true\n",
+        shown(&file)
+    );
+    let mut columns = 0;
+    for (name, seen) in header.iter().zip(&seen) {
+        // What is written does not depend on whether memory is full.
+        let _ = match seen.column(name) {
+            Ok((column, remark)) => {
+                columns += 1;
+                let remark = remark.map_or(String::new(), |remark| format!("# {remark}\n"));
+                write!(text, "\n{remark}[[column]]\n{}", to_toml(&column))
+            }
+            Err(reason) => write!(text, "\n# {name:?} is left out: {reason}.\n"),
+        };
+    }
+    if columns == 0 {
+        let problem = format!("no column holds numbers, or between 2 and {MOST_LEVELS} different texts");
+        return Err(Error::Schema { file, problem });
+    }
+    Schema::from_toml(&text, &file)?;
+    Ok(text)
+}
+
+/// What was seen of a column.
+#[derive(Default)]
+struct Seen {
+    cells: usize,
+    /// Finite numbers.
+    numbers: usize,
+    least: f64,
+    most: f64,
+    /// The last of them, if each so far was one more than that before it.
+    last: Option<f64>,
+    is_broken: bool,
+    is_whole: bool,
+    /// The first of them, by their bits, and whether one came twice.
+    first: HashSet<u64>,
+    has_repeats: bool,
+    /// Different cells, as text, that are not empty: so many that there are too many, at most.
+    levels: BTreeSet<String>,
+    /// Those of them that say that a number is missing.
+    absent: BTreeSet<String>,
+    /// Those that are neither.
+    strays: BTreeSet<String>,
+    has_empty: bool,
+}
+
+impl Seen {
+    fn add(&mut self, cell: Cell) {
+        self.cells += 1;
+        let text = cell.text();
+        match cell.number().filter(|number| number.abs() <= LARGEST_BOUND) {
+            Some(number) => self.add_number(number),
+            None if MISSING.contains(&&*text) => {
+                self.has_empty |= text.is_empty();
+                keep(&mut self.absent, &text, MISSING.len());
+            }
+            None => keep(&mut self.strays, &text, MOST_STRAYS + 1),
+        }
+        if !text.is_empty() {
+            let level = if text.len() > LONGEST_LEVEL { TOO_LONG.into() } else { text };
+            keep(&mut self.levels, &level, MOST_LEVELS + 1);
+        }
+    }
+
+    fn add_number(&mut self, number: f64) {
+        if self.numbers == 0 {
+            (self.least, self.most, self.is_whole) = (number, number, true);
+        }
+        self.is_broken |= self.last.is_some_and(|last| number != last + 1.0);
+        self.last = Some(number);
+        self.numbers += 1;
+        (self.least, self.most) = (self.least.min(number), self.most.max(number));
+        self.is_whole &= number.fract() == 0.0;
+        if self.first.len() < MOST_NAMES {
+            self.has_repeats |= !self.first.insert(number.to_bits());
+        }
+    }
+
+    fn is_of_few_levels(&self) -> bool {
+        self.levels.len() <= MOST_LEVELS && !self.levels.contains(TOO_LONG)
+    }
+
+    /// The column of this name, with a remark; or why it is left out.
+    fn column(&self, name: &str) -> std::result::Result<(Column, Option<String>), String> {
+        let (kind, remark) = self.kind()?;
+        let (missing, missing_cells) = self.missing(&kind);
+        let column = Column { name: name.into(), missing, missing_cells, kind };
+        column.check_text()?;
+        Ok((column, remark))
+    }
+
+    /// What the column holds, with a remark; or why it is left out.
+    fn kind(&self) -> std::result::Result<(Kind, Option<String>), String> {
+        let is_of_numbers = self.numbers > 0
+            && (self.strays.is_empty() || (self.strays.len() <= MOST_STRAYS && !self.is_of_few_levels()));
+        let levels = self.levels.len() + usize::from(self.has_empty && !is_of_numbers);
+        match levels {
+            0 => return Err("nothing stands in it".into()),
+            1 => return Err(ONE_VALUE.into()),
+            _ => {}
+        }
+        if is_of_numbers && (self.levels.len() - self.absent_levels() != 2) {
+            if self.numbers == self.cells && self.is_whole && !self.is_broken {
+                return Err("it counts the rows".into());
+            }
+            if self.least == self.most {
+                return Err(ONE_VALUE.into());
+            }
+            let (lower, upper) = bounds(self.least, self.most);
+            return Ok((Kind::Real { lower, upper, unit: String::new() }, self.remark()));
+        }
+        if !self.is_of_few_levels() {
+            return Err(format!(
+                "it has more than {MOST_LEVELS} different texts, or long ones, as names, dates and free text are"
+            ));
+        }
+        let mut levels: Vec<String> = self.levels.iter().cloned().collect();
+        if self.has_empty {
+            levels.push(EMPTY.into());
+        }
+        Ok((Kind::Category { levels }, None))
+    }
+
+    /// What whole numbers may be, and numbers are not.
+    fn remark(&self) -> Option<String> {
+        if !self.is_whole {
+            return None;
+        }
+        if !self.has_repeats && self.numbers > MOST_LEVELS {
+            return Some(
+                "No number stands here twice: if they name the records, take the column away.".into(),
+            );
+        }
+        self.is_of_few_levels().then(|| {
+            let mut levels: Vec<&String> = self.levels.iter().collect();
+            let number = |level: &str| level.parse::<f64>().unwrap_or(f64::INFINITY);
+            levels.sort_by(|one, other| number(one).total_cmp(&number(other)));
+            format!(
+                "Whole numbers, of {} values: if they name classes, kind = \"category\" and levels = {levels:?}.",
+                levels.len()
+            )
+        })
+    }
+
+    /// Of the different cells, those that say that a number is missing.
+    fn absent_levels(&self) -> usize {
+        self.absent.iter().filter(|text| !text.is_empty()).count()
+    }
+
+    /// What missing cells are read as, and how they stand in the file, if not as nothing.
+    fn missing(&self, kind: &Kind) -> (Option<Missing>, Vec<String>) {
+        match kind {
+            Kind::Real { lower, upper, .. } => {
+                let cells: Vec<String> = self.absent.union(&self.strays).cloned().collect();
+                let middle = (!cells.is_empty()).then_some(Missing::Number((lower + upper) / 2.0));
+                // An empty cell is missing where nothing else is.
+                (middle, if cells == [""] { vec![] } else { cells })
+            }
+            Kind::Category { .. } => (self.has_empty.then(|| Missing::Level(EMPTY.into())), vec![]),
+        }
+    }
+}
+
+/// Stands for every text that is no level, and contains what no cell does.
+const TOO_LONG: &str = "\n";
+
+/// Adds a text unless there are so many.
+fn keep(texts: &mut BTreeSet<String>, text: &str, most: usize) {
+    if texts.len() < most && !texts.contains(text) {
+        texts.insert(text.to_owned());
+    }
+}
+
+/// Bounds around these numbers, rounded outward to between a fifth and a fiftieth of their distance.
+fn bounds(least: f64, most: f64) -> (f64, f64) {
+    let exponent = (most - least).log10().floor() as i32 - 1;
+    // As text there is no error of binary fractions in it.
+    let rounded = |units: f64| format!("{:.0}e{exponent}", 2.0 * units).parse().unwrap_or(f64::NAN);
+    let unit = 2.0 * 10f64.powi(exponent);
+    let (lower, upper): (f64, f64) = (rounded((least / unit).floor()), rounded((most / unit).ceil()));
+    let fits = lower <= least && upper >= most && lower >= -LARGEST_BOUND && upper <= LARGEST_BOUND;
+    if fits { (lower + 0.0, upper + 0.0) } else { (least, most) }
+}
+
+/// A column as it stands in a schema.
+fn to_toml(column: &Column) -> String {
+    toml::to_string(column).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{OutOfBounds, Reader, csv};
+    use proptest::prelude::*;
+
+    fn drafted(text: &str) -> Result<String> {
+        draft(csv::Rows::new(text.as_bytes(), "data.csv")?)
+    }
+
+    fn rows(header: &str, cells: impl IntoIterator<Item = String>) -> String {
+        cells.into_iter().fold(format!("{header}\n"), |text, row| text + &row + "\n")
+    }
+
+    #[test]
+    fn a_draft_reads_the_file_it_was_made_of_and_nothing_is_clipped() {
+        let text = rows(
+            "id,age,smokes,city,income,rated,note,group,same,card",
+            (0..300).map(|at| {
+                let income = if at % 7 == 0 { "NA".into() } else { format!("{}", at as f64 * 13.7 - 50.0) };
+                let city = ["Oslo", "Rome", "", "\"New, York\""][at % 4];
+                let note = if at % 2 == 0 { format!("note {at}") } else { String::new() };
+                let (age, rated) = (17 + at % 74, 3 + at % 6);
+                let (smokes, group, card) = (at % 2, ["a", "b\"c"][at % 2], 1009 * at % 10_007);
+                format!("{},{age},{smokes},{city},{income},{rated},{note},{group},x,{card}", at + 5)
+            }),
+        );
+        let schema = drafted(&text).unwrap();
+        for left_out in [
+            "\"id\" is left out: it counts the rows",
+            "\"note\" is left out: it has more than 50 different texts",
+            "\"same\" is left out: it has one value",
+            "# Whole numbers, of 6 values: if they name classes, kind = \"category\" and levels = [\"3\", \"4\"",
+            "# No number stands here twice: if they name the records, take the column away.\n[[column]]\nname = \"card\"",
+        ] {
+            assert!(schema.contains(left_out), "{left_out} in\n{schema}");
+        }
+        assert!(!schema.contains("note 2"), "no free text is shown");
+        let schema = Schema::from_toml(&schema, "draft.toml").unwrap();
+        let kinds: Vec<String> =
+            schema.columns().iter().map(|column| format!("{} {}", column.name, column.kind)).collect();
+        assert_eq!(
+            kinds.iter().map(|kind| kind.trim()).collect::<Vec<_>>(),
+            [
+                "age from 16 to 90",
+                "smokes one of 0, 1",
+                "city one of New, York, Oslo, Rome, (empty)",
+                "income from -200 to 4200",
+                "rated from 3 to 8",
+                "group one of a, b\"c",
+                "card from 0 to 10000",
+            ]
+        );
+        assert_eq!(schema.columns()[3].missing, Some(Missing::Number(2000.0)));
+        let file = csv::Rows::new(text.as_bytes(), "data.csv").unwrap();
+        let loaded =
+            Reader::new(file, &schema, Some("group"), OutOfBounds::Reject).unwrap().read_all().unwrap();
+        assert_eq!((loaded.table.len(), loaded.clipped.len()), (300, 0));
+    }
+
+    #[test]
+    fn numbers_may_be_missing_in_words() {
+        let text =
+            rows("x", (0..99).map(|at| if at == 50 { "unknown".into() } else { format!("{}", at * at) }));
+        let schema = Schema::from_toml(&drafted(&text).unwrap(), "draft.toml").unwrap();
+        assert_eq!(schema.columns()[0].missing_cells, ["unknown"]);
+    }
+
+    #[test]
+    fn what_cannot_be_drafted_is_refused_in_one_line() {
+        let many = rows("name", (0..99).map(|at| format!("person {at}")));
+        for (text, expected) in [
+            ("", "data.csv holds no records"),
+            ("a,b\n", "data.csv holds no records"),
+            ("a,a\n1,2\n", "data.csv: the column \"a\" stands there twice"),
+            ("a,b\n1\n", "data.csv, row 1: it has 1 cells where the header has 2"),
+            ("a\n1\n1\n", "data.csv: no column holds numbers, or between 2 and 50 different texts"),
+            (&many, "data.csv: no column holds numbers"),
+        ] {
+            let message = drafted(text).unwrap_err().to_string();
+            assert!(message.starts_with(expected) && !message.contains('\n'), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_is_a_draft_is_not_settled() {
+        let schema = Schema::from_toml(&drafted("x\n1.5\n7\n8\n").unwrap(), "mine.toml").unwrap();
+        assert_eq!(
+            schema.clone().settled().unwrap_err().to_string(),
+            "mine.toml: it is a draft, and bounds that were taken from the records promise nothing: say what is publicly \
+             known of the columns, and take `draft = true` away"
+        );
+        assert!(schema.columns_named(&["x"]).unwrap().settled().is_err(), "a part of a draft is one too");
+    }
+
+    /// A cell as files have them.
+    fn cell() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => (-5i32..50).prop_map(|number| number.to_string()),
+            4 => (-1e6..1e6f64).prop_map(|number| number.to_string()),
+            2 => "[a-c]",
+            1 => prop_oneof![Just(""), Just("NA"), Just("?"), Just("nan"), Just("inf"), Just("1e300"), Just(" x ")]
+                .prop_map(str::to_owned),
+            1 => "[ -+\\--~]{0,6}",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_file_holds_its_draft_reads_it(
+            columns in prop::collection::vec(prop::collection::vec(cell(), 12), 1..5), same: bool,
+        ) {
+            // Of some columns all cells are of one kind.
+            let cell = |column: &Vec<String>, row: usize| column[if same { row % 3 } else { row }].clone();
+            let mut writer = ::csv::Writer::from_writer(vec![]);
+            let header: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
+            writer.write_record(&header).unwrap();
+            (0..12).for_each(|row| writer.write_record(columns.iter().map(|column| cell(column, row))).unwrap());
+            let file = writer.into_inner().unwrap();
+            let rows = || csv::Rows::new(&file[..], "data.csv").unwrap();
+            match draft(rows()) {
+                Ok(text) => {
+                    let schema = Schema::from_toml(&text, "draft.toml").unwrap();
+                    let loaded = Reader::new(rows(), &schema, None, OutOfBounds::Reject).unwrap().read_all();
+                    let loaded = loaded.map_err(|error| TestCaseError::fail(format!("{error} by\n{text}")))?;
+                    prop_assert_eq!(loaded.clipped.len(), 0);
+                }
+                Err(error) => prop_assert!(error.to_string().starts_with("data.csv"), "{error}"),
+            }
+        }
+
+        #[test]
+        fn bounds_are_around_the_numbers_and_not_far(
+            a in prop_oneof![-1e3..1e3f64, -1e99..1e99f64, -1e-9..1e-9f64], width in prop_oneof![1e-3..1e3f64, 1e-300..1e90f64],
+        ) {
+            let (least, most) = (a, a + width);
+            prop_assume!(least < most);
+            let (lower, upper) = bounds(least, most);
+            prop_assert!(lower <= least && most <= upper, "[{lower}, {upper}] around [{least}, {most}]");
+            prop_assert!(upper - lower <= 1.5 * (most - least), "[{lower}, {upper}] around [{least}, {most}]");
+        }
+    }
+}

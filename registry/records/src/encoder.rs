@@ -1,0 +1,496 @@
+//! From rows of cells to encoded records.
+
+use crate::{Cell, Column, Error, Kind, Result, Schema};
+use scumble_core::text::{abridged, nearest_name};
+use scumble_core::{RecordDomain, Table};
+use std::collections::HashMap;
+
+/// What becomes of a number outside its column's bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutOfBounds {
+    /// It is moved to the bound, and counted.
+    Clip,
+    /// It is an error. Whoever sees whether a record was refused learns something of it.
+    Reject,
+    /// It stays: for what was released, where noise took it there.
+    Keep,
+}
+
+/// Characters of a cell, or of a list of levels, that an error shows.
+const LONGEST: usize = 60;
+
+/// Turns rows of cells into flat encoded records.
+#[derive(Debug, Clone)]
+pub struct Encoder {
+    source: String,
+    /// How many cells a row has.
+    cells: usize,
+    domain: RecordDomain,
+    /// The schema's columns, the target last.
+    fields: Vec<Field>,
+    /// A column that is read and not encoded.
+    beside: Option<Beside>,
+    out_of_bounds: OutOfBounds,
+}
+
+#[derive(Debug, Clone)]
+struct Field {
+    column: Column,
+    /// Where it stands in a row.
+    place: usize,
+    /// No number and no level of it has more bytes.
+    longest: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Beside {
+    column: String,
+    place: usize,
+}
+
+/// How many cells of which column were moved to their bounds. It is about the data: for their owner alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Clips(Vec<usize>);
+
+impl Clips {
+    /// Counts what another counted too.
+    pub fn add(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, more)| *sum += more);
+    }
+
+    fn count(&mut self, field: usize) {
+        self.0.resize(self.0.len().max(field + 1), 0);
+        self.0[field] += 1;
+    }
+}
+
+/// Cells of one column that lay outside its public bounds. It is about the data: for their owner alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clipped {
+    /// The column.
+    pub column: String,
+    /// How many of its cells.
+    pub cells: usize,
+    /// The lower bound.
+    pub lower: f64,
+    /// The upper bound.
+    pub upper: f64,
+}
+
+impl Schema {
+    /// What encodes rows of a file with this header; `source` names the file in errors.
+    ///
+    /// Columns are found by name. Those that the schema does not name are left out.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] or [`Error::DuplicateColumn`].
+    pub fn encoder(
+        &self,
+        header: &[&str],
+        target: Option<&str>,
+        out_of_bounds: OutOfBounds,
+        source: &str,
+    ) -> Result<Encoder> {
+        Encoder::new(self, header, target, out_of_bounds, source)
+    }
+}
+
+impl Encoder {
+    pub(crate) fn new(
+        schema: &Schema,
+        header: &[&str],
+        target: Option<&str>,
+        out_of_bounds: OutOfBounds,
+        source: &str,
+    ) -> Result<Self> {
+        let domain = schema.domain(target)?;
+        let header = Header::of(header);
+        // A target's coordinates come last.
+        let (last, first): (Vec<&Column>, Vec<&Column>) =
+            schema.columns().iter().partition(|column| Some(column.name.as_str()) == target);
+        let columns = first.into_iter().chain(last);
+        let fields = columns.map(|column| {
+            let place = header.place_of(&column.name, source)?;
+            let levels = match &column.kind {
+                Kind::Real { .. } => &[],
+                Kind::Category { levels } => &levels[..],
+            };
+            let texts = levels.iter().chain(&column.missing_cells);
+            let longest = texts.map(String::len).fold(LONGEST_NUMBER, usize::max);
+            Ok(Field { column: column.clone(), place, longest })
+        });
+        let fields = fields.collect::<Result<_>>()?;
+        Ok(Self {
+            source: source.into(),
+            cells: header.names.len(),
+            domain,
+            fields,
+            beside: None,
+            out_of_bounds,
+        })
+    }
+
+    /// What picks all cells of rows with this header, whatever stands in them: to be looked at, and not to be encoded.
+    ///
+    /// # Errors
+    /// As [`Schema::of_numbers`].
+    pub(crate) fn of_any_cells(header: &[String], source: &str) -> Result<Self> {
+        let names: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut encoder = Self::new(&Schema::of_numbers(header)?, &names, None, OutOfBounds::Keep, source)?;
+        encoder.fields.iter_mut().for_each(|field| field.longest = usize::MAX);
+        Ok(encoder)
+    }
+
+    /// The same, with the cells of one more `column` of this header, of which the schema need not know: they are read, and not
+    /// encoded.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] and [`Error::DuplicateColumn`].
+    pub(crate) fn beside(mut self, column: &str, header: &[&str]) -> Result<Self> {
+        let place = Header::of(header).place_of(column, &self.source)?;
+        self.beside = Some(Beside { column: column.into(), place });
+        Ok(self)
+    }
+
+    /// Where the encoded records lie.
+    pub fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    /// Where the cells that are wanted stand in a row of the file, in the order in which they are wanted.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.fields.iter().map(|field| field.place).chain(self.beside.as_ref().map(|beside| beside.place))
+    }
+
+    /// How many cells of a row are wanted.
+    pub(crate) fn width(&self) -> usize {
+        self.fields.len() + usize::from(self.beside.is_some())
+    }
+
+    /// # Errors
+    /// [`Error::RowLength`] where a row of the file has another number of cells than its header.
+    pub(crate) fn check_row_length(&self, row: usize, found: usize) -> Result<()> {
+        if found != self.cells {
+            return Err(Error::RowLength { file: self.source.clone(), row, found, expected: self.cells });
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// [`Error::Cell`] where the text of wanted cell `at` of a row is longer than any that is right.
+    pub(crate) fn check_length(&self, row: usize, at: usize, text: &str) -> Result<()> {
+        let too_long = |column: &str, wanted: &str| {
+            let problem = format!("is too long, with {} bytes{wanted}", text.len());
+            Err(self.bad_cell(row, column, text, problem))
+        };
+        match (self.fields.get(at), &self.beside) {
+            (Some(field), _) if text.len() > field.longest => {
+                too_long(&field.column.name, &format!("; {}", field.wanted(self.out_of_bounds)))
+            }
+            (None, Some(beside)) if text.len() > LONGEST_NUMBER => too_long(&beside.column, ""),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends the flat record of the wanted cells of a row, all of which it takes.
+    pub(crate) fn encode_picked<'a>(
+        &self,
+        row: usize,
+        picked: impl Iterator<Item = Cell<'a>>,
+        records: &mut Vec<f64>,
+        clips: &mut Clips,
+    ) -> Result<()> {
+        for (at, cell) in picked.enumerate() {
+            // What is beside comes last.
+            let Some(field) = self.fields.get(at) else { continue };
+            let is_clipped = field
+                .encode(cell, self.out_of_bounds, records)
+                .map_err(|problem| self.bad_cell(row, &field.column.name, &cell.text(), problem))?;
+            if is_clipped {
+                clips.count(at);
+            }
+        }
+        Ok(())
+    }
+
+    fn bad_cell(&self, row: usize, column: &str, cell: &str, problem: String) -> Error {
+        Error::Cell {
+            file: self.source.clone(),
+            row,
+            column: column.into(),
+            value: abridged(cell, LONGEST),
+            problem,
+        }
+    }
+
+    /// The table of flat records, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Empty`](scumble_core::Error::Empty) where there are none; [`Error::Shape`](scumble_core::Error::Shape) for values that are no whole number of records.
+    pub fn table(&self, flat: Vec<f64>) -> Result<Table> {
+        if flat.is_empty() {
+            return Err(self.no_records());
+        }
+        Ok(self.domain.layout().table_of(flat)?)
+    }
+
+    /// The error of a file without a row.
+    pub(crate) fn no_records(&self) -> Error {
+        Error::empty(&self.source)
+    }
+
+    /// How many cells of which column were clipped to which bounds; columns without any are left out.
+    pub fn clipped(&self, clips: &Clips) -> Vec<Clipped> {
+        let counted = self.fields.iter().zip(&clips.0).filter(|(_, cells)| **cells > 0);
+        counted
+            .filter_map(|(field, &cells)| match field.column.kind {
+                Kind::Real { lower, upper, .. } => {
+                    Some(Clipped { column: field.column.name.clone(), cells, lower, upper })
+                }
+                Kind::Category { .. } => None,
+            })
+            .collect()
+    }
+}
+
+/// More bytes than any number is written with.
+const LONGEST_NUMBER: usize = 1100;
+
+/// The names of a file's columns, and where each of them stands: nowhere sure where it stands twice.
+struct Header<'h> {
+    names: &'h [&'h str],
+    places: HashMap<&'h str, Option<usize>>,
+}
+
+impl<'h> Header<'h> {
+    fn of(names: &'h [&'h str]) -> Self {
+        let mut places = HashMap::with_capacity(names.len());
+        for (at, name) in names.iter().enumerate() {
+            places.entry(*name).and_modify(|place| *place = None).or_insert(Some(at));
+        }
+        Self { names, places }
+    }
+
+    /// Where the column stands.
+    fn place_of(&self, column: &str, source: &str) -> Result<usize> {
+        match self.places.get(column) {
+            Some(Some(place)) => Ok(*place),
+            Some(None) => Err(Error::DuplicateColumn { file: source.into(), column: column.into() }),
+            None => Err(Error::MissingColumn {
+                file: source.into(),
+                column: column.into(),
+                nearest: nearest_name(column, self.names.iter().copied()),
+            }),
+        }
+    }
+}
+
+impl Field {
+    /// Appends the cell's coordinates, and says whether it was clipped.
+    fn encode(
+        &self,
+        cell: Cell,
+        out_of_bounds: OutOfBounds,
+        record: &mut Vec<f64>,
+    ) -> std::result::Result<bool, String> {
+        let wanted = || self.wanted(out_of_bounds);
+        let cell = self.column.present(cell);
+        match &self.column.kind {
+            Kind::Real { lower, upper, .. } => {
+                let value = cell.number().ok_or_else(|| format!("is no number; {}", wanted()))?;
+                if !value.is_finite() {
+                    return Err(format!("is no finite number; {}", wanted()));
+                }
+                let within = value.clamp(*lower, *upper);
+                let kept = match out_of_bounds {
+                    OutOfBounds::Reject if within != value => {
+                        return Err(format!("lies outside the bounds; {}", wanted()));
+                    }
+                    OutOfBounds::Keep => value,
+                    _ => within,
+                };
+                let encoded = (kept - lower) / (upper - lower);
+                if !encoded.is_finite() {
+                    return Err(format!("lies too far outside the bounds; {}", wanted()));
+                }
+                record.push(encoded);
+                Ok(kept != value)
+            }
+            Kind::Category { levels } => {
+                let text = cell.text();
+                let level = levels.iter().position(|level| *level == text);
+                let level = level.ok_or_else(|| format!("is no level of it; {}", wanted()))?;
+                record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
+                Ok(false)
+            }
+        }
+    }
+
+    /// What would be right.
+    fn wanted(&self, out_of_bounds: OutOfBounds) -> String {
+        match &self.column.kind {
+            Kind::Real { .. } if out_of_bounds == OutOfBounds::Keep => "a number is needed".into(),
+            Kind::Real { lower, upper, unit } => {
+                let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+                format!("a number between {lower} and {upper}{unit} is needed")
+            }
+            Kind::Category { levels } => format!("the schema has {}", abridged(&levels.join(", "), LONGEST)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RawRows;
+    use crate::schema::tests::schema;
+
+    fn encode(row: &[&str]) -> Result<Vec<f64>> {
+        let header = ["colour", "id", "good", "size"];
+        let encoder = schema().encoder(&header, Some("good"), OutOfBounds::Clip, "data.csv")?;
+        encoder.encode(7, row.iter().copied(), &mut Clips::default())
+    }
+
+    #[test]
+    fn a_row_is_scaled_by_public_bounds_and_the_target_comes_last() {
+        let record = encode(&["green", "x17", "yes", " 12.5"]).unwrap();
+        assert_eq!(record, [0.25, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_value_outside_the_bounds_is_clipped_and_counted() {
+        let header = ["size", "good", "colour"];
+        let encoder = schema().encoder(&header, None, OutOfBounds::Clip, "data.csv").unwrap();
+        let (mut one, mut other) = (Clips::default(), Clips::default());
+        let kept = |size: &str, clips: &mut Clips| encoder.encode(1, [size, "no", "red"], clips).unwrap()[0];
+        assert_eq!(
+            [kept("9.99", &mut one), kept("15", &mut one), kept("20.01", &mut other)],
+            [0.0, 0.5, 1.0]
+        );
+        one.add(&other);
+        let expected = Clipped { column: "size".into(), cells: 2, lower: 10.0, upper: 20.0 };
+        assert_eq!(encoder.clipped(&one), [expected]);
+    }
+
+    #[test]
+    fn a_missing_cell_is_read_as_what_the_schema_says_and_no_other_cell_is() {
+        let text = r#"
+            [[column]]
+            name = "size"
+            kind = "real"
+            lower = 0.0
+            upper = 10.0
+            missing = 2.5
+
+            [[column]]
+            name = "weight"
+            kind = "real"
+            lower = 0.0
+            upper = 10.0
+            missing = 5
+            missing_cells = ["NA", "-999"]
+
+            [[column]]
+            name = "good"
+            kind = "category"
+            levels = ["no", "yes", "unknown"]
+            missing = "unknown"
+            missing_cells = ["", "?"]
+        "#;
+        let schema = Schema::from_toml(text, "schema.toml").unwrap();
+        let encoder =
+            schema.encoder(&["size", "weight", "good"], None, OutOfBounds::Reject, "data.csv").unwrap();
+        let encode = |row: [&str; 3]| encoder.encode(3, row, &mut Clips::default());
+        let unknown = [0.25, 0.5, 0.0, 0.0, 1.0];
+        for row in [["", "NA", "?"], [" ", "-999", ""], ["2.5", " NA ", "unknown"]] {
+            assert_eq!(encode(row).unwrap(), unknown, "{row:?}");
+        }
+        for (row, expected) in [
+            (
+                ["NA", "1", "no"],
+                "data.csv, row 3, column \"size\": \"NA\" is no number; a number between 0 and 10 is needed",
+            ),
+            (
+                ["1", "", "no"],
+                "data.csv, row 3, column \"weight\": \"\" is no number; a number between 0 and 10 is needed",
+            ),
+            (["1", "1", "NA"], "column \"good\": \"NA\" is no level of it"),
+        ] {
+            let message = encode(row).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_cell_means_the_same_however_a_file_holds_it() {
+        let text = r#"
+            column = [
+                { name = "size", kind = "real", lower = 0.0, upper = 10.0, missing = 5, missing_cells = ["-1"] },
+                { name = "flag", kind = "category", levels = ["true", "1", "1.5", ""] },
+            ]
+        "#;
+        let schema = Schema::from_toml(text, "schema.toml").unwrap();
+        let encoder = schema.encoder(&["flag", "size"], None, OutOfBounds::Reject, "data").unwrap();
+        let encode = |size: Cell, flag: Cell| {
+            let mut rows = RawRows::starting_at(1);
+            rows.push(&encoder, size)?;
+            rows.push(&encoder, flag)?;
+            let mut record = vec![];
+            rows.encode(&encoder, &mut record, &mut Clips::default())?;
+            Ok::<_, Error>((record[0], record[1..].iter().position(|x| *x == 1.0)))
+        };
+        for (size, flag, expected) in [
+            (Cell::Text(" 2.5 "), Cell::Text("true "), (0.25, Some(0))),
+            (Cell::Number(2.5), Cell::Flag(true), (0.25, Some(0))),
+            (Cell::Whole(1), Cell::Whole(1), (0.1, Some(1))),
+            (Cell::Flag(true), Cell::Number(1.0), (0.1, Some(1))),
+            (Cell::Flag(false), Cell::Number(1.5), (0.0, Some(2))),
+            (Cell::Null, Cell::Null, (0.5, Some(3))),
+            (Cell::Text("-1"), Cell::Text(""), (0.5, Some(3))),
+            (Cell::Whole(-1), Cell::Text("1.5"), (0.5, Some(2))),
+            (Cell::Number(-1.0), Cell::Text("1"), (0.5, Some(1))),
+        ] {
+            assert_eq!(encode(size, flag).unwrap(), expected, "{size:?} {flag:?}");
+        }
+        for (size, flag, expected) in [
+            (Cell::Text(""), Cell::Null, "\"\" is no number"),
+            (Cell::Number(f64::NAN), Cell::Null, "\"NaN\" is no finite number"),
+            (Cell::Whole(11), Cell::Null, "\"11\" lies outside the bounds"),
+            (Cell::Whole(1), Cell::Flag(false), "\"false\" is no level of it"),
+            (Cell::Whole(1), Cell::Number(0.1), "\"0.1\" is no level of it"),
+        ] {
+            let message = encode(size, flag).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_bad_cell_is_named_with_its_file_row_column_and_value() {
+        for (row, expected) in [
+            (
+                ["red", "x", "yes", "tall"],
+                "data.csv, row 7, column \"size\": \"tall\" is no number; a number between 10 and 20 cm is needed",
+            ),
+            (
+                ["red", "x", "yes", "inf"],
+                "data.csv, row 7, column \"size\": \"inf\" is no finite number; a number between 10 and 20 cm is needed",
+            ),
+            (
+                ["pink", "x", "yes", "12"],
+                "data.csv, row 7, column \"colour\": \"pink\" is no level of it; the schema has red, green, blue",
+            ),
+        ] {
+            assert_eq!(encode(&row).unwrap_err().to_string(), expected);
+        }
+        let short = encode(&["red", "x"]).unwrap_err().to_string();
+        assert_eq!(short, "data.csv, row 7: it has 2 cells where the header has 4");
+    }
+
+    #[test]
+    fn a_long_value_is_abridged() {
+        let long = "é".repeat(10_000_000);
+        let message = encode(&["red", "x", "yes", &long]).unwrap_err().to_string();
+        assert!(message.len() < 300, "{} bytes", message.len());
+    }
+}

@@ -1,0 +1,104 @@
+//! What can go wrong with files of records and their schemas, in sentences that name the file, the row, the column and the value.
+
+use scumble_core::text::did_you_mean;
+use std::path::PathBuf;
+
+/// The result of this crate's functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong with files of records and their schemas.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file that cannot be opened, read or written.
+    #[error("{}: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Output that could not be written.
+    #[error("the output cannot be written: {source}")]
+    Write {
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Work that somebody stopped.
+    #[error("interrupted")]
+    Interrupted,
+    /// A file that is not of its format, or holds what is not read.
+    #[error("{file}: {problem}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What is wrong with it, in one line.
+        problem: String,
+    },
+    /// A cell that does not fit its column.
+    #[error("{file}, row {row}, column {column:?}: {value:?} {problem}")]
+    Cell {
+        /// The file.
+        file: String,
+        /// The data row, counted from 1 below the header; a blank line counts where the file has one column.
+        row: usize,
+        /// The column's name.
+        column: String,
+        /// What stands in the cell, cut to a line.
+        value: String,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+    /// A row with too few or too many cells.
+    #[error("{file}, row {row}: it has {found} cells where the header has {expected}")]
+    RowLength {
+        /// The file.
+        file: String,
+        /// The data row, counted from 1 below the header; a blank line counts where the file has one column.
+        row: usize,
+        /// Cells in the row.
+        found: usize,
+        /// Cells in the header.
+        expected: usize,
+    },
+    /// A column that the header or the schema lacks.
+    #[error("{file}: there is no column {column:?}{}", did_you_mean(nearest))]
+    MissingColumn {
+        /// The file that lacks it.
+        file: String,
+        /// The column's name.
+        column: String,
+        /// The nearest name that is there.
+        nearest: Option<String>,
+    },
+    /// A column whose name stands twice.
+    #[error("{file}: the column {column:?} stands there twice")]
+    DuplicateColumn {
+        /// The file.
+        file: String,
+        /// The column's name.
+        column: String,
+    },
+    /// A schema that is no TOML, or that lacks something.
+    #[error("{file}: {problem}")]
+    Schema {
+        /// The schema's file.
+        file: String,
+        /// What is wrong with it, in one line.
+        problem: String,
+    },
+    /// What is read makes no table, no domain or no release.
+    #[error(transparent)]
+    Core(#[from] scumble_core::Error),
+}
+
+impl Error {
+    /// The error that says that a file holds no records.
+    pub(crate) fn empty(place: impl Into<String>) -> Self {
+        scumble_core::Error::Empty { place: place.into() }.into()
+    }
+
+    pub(crate) fn from_write(source: std::io::Error) -> Self {
+        Self::Write { source }
+    }
+}

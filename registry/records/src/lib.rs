@@ -1,0 +1,35 @@
+//! Files of records: what people have, and how it becomes a table and a released file.
+//!
+//! A [`Schema`] says what is publicly known of the columns. By it an [`Encoder`] makes numbers of cells, and a [`Decoder`] cells of numbers.
+//! Files are read and written by rows of cells ([`ReadRows`], [`WriteRows`]), whatever their format; [`csv`] is here, Parquet in
+//! `scumble-parquet`. [`stream`] releases a file in bounded memory.
+
+mod blank_lines;
+mod cell;
+pub mod csv;
+mod decoder;
+mod draft;
+mod encoder;
+mod error;
+mod reader;
+mod records;
+mod rows;
+mod schema;
+pub mod stream;
+mod text_file;
+
+pub use cell::Cell;
+pub use decoder::Decoder;
+pub use draft::draft;
+pub use encoder::{Clipped, Clips, Encoder, OutOfBounds};
+pub use error::{Error, Result};
+pub use reader::{Loaded, Reader, read_matrix};
+pub use records::Records;
+pub use rows::{RawRows, ReadRows, WriteRows};
+pub use schema::{Column, Kind, Missing, Schema};
+pub use text_file::{open_to_read, read_text};
+
+/// The README's examples run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

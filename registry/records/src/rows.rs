@@ -1,0 +1,209 @@
+//! Rows of a file before they are encoded: the seam between a format and what its cells mean.
+
+use crate::{Cell, Clips, Decoder, Encoder, Error, Result};
+
+/// A table in a file: named columns, and rows of cells, some at a time and in bounded memory. What the cells mean is an
+/// [`Encoder`]'s.
+pub trait ReadRows: Send {
+    /// What errors call the file.
+    fn source(&self) -> &str;
+
+    /// The names of its columns, without blanks around them.
+    fn header(&self) -> &[String];
+
+    /// The next `most` rows, or as many as there are; none at the end. Of each it has the cells that `encoder` wants, one for
+    /// each of its [`places`](Encoder::places), and the same encoder is given each time.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] and [`Error::RowLength`] for a file that is not of its
+    /// format, and as [`RawRows::push`].
+    fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>>;
+
+    /// About how many of the file's bytes were read, for whoever waits.
+    fn bytes(&self) -> u64;
+}
+
+/// Where released records go: a table in a file.
+pub trait WriteRows {
+    /// Some rows as they will stand in the file, which several cores make at once.
+    type Block: Send;
+
+    /// What is written of these flat records, one after the other.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    fn block(decoder: &Decoder, records: &[f64]) -> Result<Self::Block>;
+
+    /// Appends a block.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    fn write(&mut self, block: Self::Block) -> Result<()>;
+
+    /// Writes what is left to write: without it the file is none.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    fn finish(self) -> Result<()>;
+}
+
+impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
+    fn source(&self) -> &str {
+        (**self).source()
+    }
+
+    fn header(&self) -> &[String] {
+        (**self).header()
+    }
+
+    fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
+        (**self).next_rows(encoder, most)
+    }
+
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+}
+
+/// Rows that are not encoded yet: only the cells that an encoder wants.
+#[derive(Debug)]
+pub struct RawRows {
+    first_row: usize,
+    text: String,
+    cells: Vec<Kept>,
+}
+
+/// A cell, its text elsewhere.
+#[derive(Debug, Clone, Copy)]
+enum Kept {
+    Null,
+    /// From the end of the text before it to here.
+    Text {
+        end: usize,
+    },
+    Number(f64),
+    Whole(i64),
+    Flag(bool),
+}
+
+impl RawRows {
+    /// No rows yet; the first will be data row `first_row` of the file, counted from 1.
+    pub fn starting_at(first_row: usize) -> Self {
+        Self { first_row, text: String::new(), cells: vec![] }
+    }
+
+    /// Appends the next cell: row by row, in each in the order of the encoder's places.
+    ///
+    /// # Errors
+    /// [`Error::Cell`] for text longer than any that is right.
+    pub fn push(&mut self, encoder: &Encoder, cell: Cell) -> Result<()> {
+        self.cells.push(match cell {
+            Cell::Null => Kept::Null,
+            Cell::Text(text) => {
+                let text = text.trim();
+                let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());
+                encoder.check_length(self.first_row + row, at, text)?;
+                self.text += text;
+                Kept::Text { end: self.text.len() }
+            }
+            Cell::Number(number) => Kept::Number(number),
+            Cell::Whole(number) => Kept::Whole(number),
+            Cell::Flag(flag) => Kept::Flag(flag),
+        });
+        Ok(())
+    }
+
+    /// The rows that were finished before `error`, which is `held` until they are through: one of them may be wrong too.
+    ///
+    /// # Errors
+    /// `error`, where there are none.
+    pub fn before(
+        mut self,
+        error: Error,
+        encoder: &Encoder,
+        held: &mut Option<Error>,
+    ) -> Result<Option<Self>> {
+        self.cells.truncate(self.len(encoder) * encoder.width());
+        let end = self.cells.iter().rev().find_map(|kept| match kept {
+            Kept::Text { end } => Some(*end),
+            _ => None,
+        });
+        self.text.truncate(end.unwrap_or(0));
+        if self.is_empty() {
+            return Err(error);
+        }
+        *held = Some(error);
+        Ok(Some(self))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self, encoder: &Encoder) -> usize {
+        self.cells.len() / encoder.width()
+    }
+
+    /// The memory that they take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.cells.len() * size_of::<Kept>()
+    }
+
+    /// Appends their flat records.
+    ///
+    /// # Errors
+    /// [`Error::Cell`], for the first row that is wrong.
+    pub fn encode(&self, encoder: &Encoder, records: &mut Vec<f64>, clips: &mut Clips) -> Result<()> {
+        let mut cells = self.cells();
+        for row in 0..self.len(encoder) {
+            encoder.encode_picked(
+                self.first_row + row,
+                cells.by_ref().take(encoder.width()),
+                records,
+                clips,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The cells, row by row.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
+        let mut start = 0;
+        self.cells.iter().map(move |kept| match *kept {
+            Kept::Null => Cell::Null,
+            Kept::Text { end } => {
+                let text = &self.text[start..end];
+                start = end;
+                Cell::Text(text)
+            }
+            Kept::Number(number) => Cell::Number(number),
+            Kept::Whole(number) => Cell::Whole(number),
+            Kept::Flag(flag) => Cell::Flag(flag),
+        })
+    }
+}
+
+impl Encoder {
+    /// The flat record for data row `row` (counted from 1, for errors), whose cells stand in the order of the header.
+    ///
+    /// # Errors
+    /// [`Error::RowLength`] or [`Error::Cell`], with the file, the row, the column and the value.
+    pub fn encode<'a>(
+        &self,
+        row: usize,
+        cells: impl IntoIterator<Item = &'a str>,
+        clips: &mut Clips,
+    ) -> Result<Vec<f64>> {
+        let cells: Vec<&str> = cells.into_iter().collect();
+        self.check_row_length(row, cells.len())?;
+        let mut rows = RawRows::starting_at(row);
+        for place in self.places() {
+            rows.push(self, Cell::Text(cells[place]))?;
+        }
+        let mut record = Vec::with_capacity(self.domain().flat().dim());
+        rows.encode(self, &mut record, clips)?;
+        Ok(record)
+    }
+}

@@ -1,0 +1,555 @@
+//! Schemas: what is publicly known of a table's columns.
+
+use crate::{Cell, Error, Result, read_text};
+use scumble_core::first_duplicate;
+use scumble_core::number::short;
+use scumble_core::text::{abridged, nearest_name};
+use scumble_core::{Domain, RecordDomain, TargetDomain, shown, text};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What is publicly known of a table's columns. Bounds are never learned from private data.
+///
+/// A real column becomes one coordinate in [0, 1] by its bounds, a category one coordinate a level (one-hot). A column in which cells may be
+/// missing says what stands for them: `missing = 50000.0`, or a level. Then an empty cell is read as that, or those that
+/// `missing_cells = ["NA", "?"]` lists. Elsewhere an empty cell is an error. With `draft = true` before its columns it is a
+/// [draft](crate::draft()). Names, units, levels and missing cells are text in one line in which all shows
+/// ([`is_unseen`](scumble_core::is_unseen)).
+///
+/// ```
+/// use scumble_records::Schema;
+///
+/// let schema: Schema = Schema::from_toml(
+///     r#"
+///     [[column]]
+///     name = "alcohol"
+///     kind = "real"
+///     lower = 8.0
+///     upper = 15.0
+///     unit = "% vol"
+///
+///     [[column]]
+///     name = "quality"
+///     kind = "category"
+///     levels = ["bad", "good"]
+///     "#,
+///     "wine.toml",
+/// )?;
+/// let domain = schema.domain(Some("quality"))?;
+/// assert_eq!(domain.columns(), ["alcohol"]);
+/// # Ok::<(), scumble_records::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct Schema {
+    #[serde(skip)]
+    source: String,
+    /// Whether it was drafted from records. No such schema is saved.
+    #[serde(skip)]
+    is_draft: bool,
+    #[serde(rename = "column")]
+    columns: Vec<Column>,
+}
+
+/// As it stands in a design.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    column: Vec<Column>,
+}
+
+impl TryFrom<Saved> for Schema {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let schema = Self { source: "the schema".into(), is_draft: false, columns: saved.column };
+        schema.check()?;
+        schema.check_text()?;
+        Ok(schema)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    #[serde(default)]
+    draft: bool,
+    column: Vec<toml::Table>,
+}
+
+/// A bound has room to grow: noise may take a value many widths away.
+pub(crate) const LARGEST_BOUND: f64 = 1e100;
+
+/// One column of a schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    /// Its name, as in the file's header.
+    pub name: String,
+    /// What a missing cell is read as, where cells may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
+    /// How a missing cell stands in the file; empty, if nothing is listed. A null is missing in any case, and a number where one
+    /// of these is that number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_cells: Vec<String>,
+    /// What it holds.
+    #[serde(flatten)]
+    pub kind: Kind,
+}
+
+/// What a missing cell is read as. It is public, and never the mean of the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "`missing` must be a number within the bounds, or a level")]
+pub enum Missing {
+    /// Of a number: one within the bounds.
+    Number(f64),
+    /// Of a category: one of the levels.
+    Level(String),
+}
+
+impl Missing {
+    /// As a cell that is there.
+    fn as_cell(&self) -> Cell<'_> {
+        match self {
+            Self::Number(number) => Cell::Number(*number),
+            Self::Level(level) => Cell::Text(level),
+        }
+    }
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Kind {
+    /// A number.
+    Real {
+        /// The smallest value that is kept; a smaller one is clipped to it.
+        lower: f64,
+        /// The largest value that is kept.
+        upper: f64,
+        /// For people.
+        #[serde(default)]
+        unit: String,
+    },
+    /// One of these.
+    Category {
+        /// The levels, as they stand in the file.
+        levels: Vec<String>,
+    },
+}
+
+/// For people: the bounds with their unit, or the levels.
+impl std::fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Real { lower, upper, unit } => {
+                write!(formatter, "from {} to {} {}", short(*lower), short(*upper), shown(unit))
+            }
+            Self::Category { levels } => write!(formatter, "one of {}", shown(&levels.join(", "))),
+        }
+    }
+}
+
+impl Column {
+    /// The cell, or what it is read as where it is missing.
+    pub(crate) fn present<'a>(&'a self, cell: Cell<'a>) -> Cell<'a> {
+        match &self.missing {
+            Some(missing) if self.is_missing(cell) => missing.as_cell(),
+            _ => cell,
+        }
+    }
+
+    /// Whether nothing is known in this cell, where that may be.
+    fn is_missing(&self, cell: Cell) -> bool {
+        match cell {
+            Cell::Null => true,
+            Cell::Text(text) if self.missing_cells.is_empty() => text.is_empty(),
+            Cell::Text(text) => self.missing_cells.iter().any(|missing| missing == text),
+            Cell::Flag(_) => self.missing_cells.iter().any(|missing| *missing == cell.text()),
+            Cell::Number(_) | Cell::Whole(_) => self.missing_cells.iter().any(|missing| {
+                let same = |one: f64, other: f64| one == other || (one.is_nan() && other.is_nan());
+                Cell::Text(missing).number().zip(cell.number()).is_some_and(|(one, other)| same(one, other))
+            }),
+        }
+    }
+
+    /// # Errors
+    /// The sentence about the first text in it that does not show, or changes how other text shows.
+    pub(crate) fn check_text(&self) -> std::result::Result<(), String> {
+        let of_kind = match &self.kind {
+            Kind::Real { unit, .. } => std::slice::from_ref(unit),
+            Kind::Category { levels } => levels,
+        };
+        let mut texts = std::iter::once(&self.name).chain(&self.missing_cells).chain(of_kind);
+        texts.try_for_each(|text| text::check(text))
+    }
+
+    /// What is wrong with what it says of missing cells.
+    fn misfit_of_missing(&self) -> Option<String> {
+        let padded = |text: &&String| text.trim() != *text;
+        if let Some(cell) = self.missing_cells.iter().find(padded) {
+            return Some(format!(
+                "the missing cell {cell:?} begins or ends with a space, and cells are read without"
+            ));
+        }
+        match (&self.missing, &self.kind) {
+            (None, _) if self.missing_cells.is_empty() => None,
+            (None, _) => {
+                Some("missing_cells are listed, and `missing` does not say what they are read as".into())
+            }
+            (Some(Missing::Number(number)), Kind::Real { lower, upper, .. }) => {
+                let outside = !(lower..=upper).contains(&number);
+                outside.then(|| {
+                    format!(
+                        "missing = {number} must lie within the bounds {} and {}",
+                        short(*lower),
+                        short(*upper)
+                    )
+                })
+            }
+            (Some(Missing::Level(level)), Kind::Category { levels }) => {
+                match levels.contains(level) {
+                    true => self.missing_cells.iter().find(|cell| levels.contains(cell)).map(|cell| {
+                        format!("the missing cell {cell:?} is a level, and so it is not missing")
+                    }),
+                    false => Some(format!("missing = {level:?} must be one of its levels")),
+                }
+            }
+            (Some(Missing::Level(level)), Kind::Real { .. }) => {
+                Some(format!("missing = {level:?} must be a number within the bounds"))
+            }
+            (Some(Missing::Number(number)), Kind::Category { .. }) => {
+                Some(format!("missing = {number} must be one of its levels, in quotation marks"))
+            }
+        }
+    }
+
+    /// The names of its coordinates in an encoded record: its own, or one a level.
+    pub(crate) fn coordinates(&self) -> Vec<String> {
+        let Self { name, kind, .. } = self;
+        match kind {
+            Kind::Real { .. } => vec![name.clone()],
+            Kind::Category { levels } => levels.iter().map(|level| format!("{name}={level}")).collect(),
+        }
+    }
+}
+
+impl Schema {
+    /// More bytes than any schema has.
+    const LONGEST: u64 = 64 << 20;
+
+    /// The schema in this TOML text; `source` names it in errors.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] with the line and the column.
+    pub fn from_toml(text: &str, source: &str) -> Result<Self> {
+        let refuse = |problem: String| Error::Schema { file: source.into(), problem };
+        let unchecked: Unchecked = toml::from_str(text).map_err(|error| {
+            let place = error.span().map_or(String::new(), |span| {
+                format!("line {}: ", text[..span.start].matches('\n').count() + 1)
+            });
+            refuse(format!("{place}{}", error.message().replace('\n', " ")))
+        })?;
+        let columns = unchecked.column.into_iter().enumerate().map(|(at, column)| {
+            let name = match column.get("name").and_then(toml::Value::as_str) {
+                Some(name) => format!("column {name:?}"),
+                None => format!("[[column]] number {}", at + 1),
+            };
+            let column = column.try_into();
+            column.map_err(|error: toml::de::Error| {
+                refuse(format!("{name}: {}", error.message().replace('\n', " ")))
+            })
+        });
+        let columns = columns.collect::<Result<_>>()?;
+        let schema = Self { source: source.into(), is_draft: unchecked.draft, columns };
+        schema.check()?;
+        schema.check_text()?;
+        Ok(schema)
+    }
+
+    /// Whether it says of itself that it was [drafted](crate::draft()) from records, and not yet gone over.
+    pub fn is_draft(&self) -> bool {
+        self.is_draft
+    }
+
+    /// The same, where it is no draft: what is designed to be released rests on it.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] for a draft.
+    pub fn settled(self) -> Result<Self> {
+        match self.is_draft {
+            true => Err(Error::Schema {
+                file: self.source,
+                problem: "it is a draft, and bounds that were taken from the records promise nothing: say what is publicly known of \
+                          the columns, and take `draft = true` away"
+                    .into(),
+            }),
+            false => Ok(self),
+        }
+    }
+
+    /// The schema in this file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where it cannot be read, [`Error::Unreadable`] where it is longer than 64 MiB, else as
+    /// [`from_toml`](Self::from_toml).
+    pub fn read(file: &Path) -> Result<Self> {
+        Self::from_toml(&read_text(file, Self::LONGEST)?, &file.display().to_string())
+    }
+
+    /// The same where no cell is missing, as in what was released: there a number that means "missing" elsewhere is noise.
+    pub fn without_missing(&self) -> Self {
+        let whole = |column: &Column| Column { missing: None, missing_cells: vec![], ..column.clone() };
+        Self { columns: self.columns.iter().map(whole).collect(), ..self.clone() }
+    }
+
+    /// Columns of numbers that are kept as they are: bounds of 0 and 1, for a reader that heeds none.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] where there is no column, or two of one name.
+    pub fn of_numbers(columns: &[String]) -> Result<Self> {
+        let number = Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() };
+        let columns = columns.iter().map(|name| Column {
+            name: name.clone(),
+            missing: None,
+            missing_cells: vec![],
+            kind: number.clone(),
+        });
+        let columns = columns.collect();
+        let schema = Self { source: "the columns".into(), is_draft: false, columns };
+        schema.check()?;
+        Ok(schema)
+    }
+
+    fn check(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Schema { file: self.source.clone(), problem });
+        let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        if names.is_empty() {
+            return refuse("it has no [[column]]".into());
+        }
+        if let Some(name) = first_duplicate(&names) {
+            return refuse(format!("the column {name:?} stands there twice"));
+        }
+        let padded = |text: &String| text.trim() != text;
+        for column @ Column { name, kind, .. } in &self.columns {
+            if padded(name) {
+                return refuse(format!("column {name:?}: a name neither begins nor ends with a space"));
+            }
+            match kind {
+                Kind::Real { lower, upper, .. } => {
+                    let fits = |bound: f64| bound.abs() <= LARGEST_BOUND;
+                    if !(lower < upper && fits(*lower) && fits(*upper)) {
+                        return refuse(format!(
+                            "column {name:?}: the bounds {} and {} must be finite (at most {LARGEST_BOUND:e}), and the lower one \
+                             smaller",
+                            short(*lower),
+                            short(*upper)
+                        ));
+                    }
+                }
+                Kind::Category { levels } => {
+                    if levels.len() < 2 {
+                        return refuse(format!("column {name:?}: a category needs two levels or more"));
+                    }
+                    if let Some(level) = levels.iter().find(|level| padded(level)) {
+                        return refuse(format!(
+                            "column {name:?}: the level {level:?} begins or ends with a space, and cells are read without"
+                        ));
+                    }
+                    if let Some(level) = first_duplicate(levels) {
+                        return refuse(format!("column {name:?}: the level {level:?} stands there twice"));
+                    }
+                }
+            }
+            if let Some(problem) = column.misfit_of_missing() {
+                return refuse(format!("column {name:?}: {problem}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// [`Error::Schema`] for text that would not show on a card, or change how the card shows.
+    fn check_text(&self) -> Result<()> {
+        for column in &self.columns {
+            column.check_text().map_err(|problem| {
+                let problem = format!("column {:?}: {problem}", abridged(&column.name, 60));
+                Error::Schema { file: self.source.clone(), problem }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The columns, in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Where encoded records lie when `target` is what is to be learned.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] for a target that the schema lacks.
+    pub fn domain(&self, target: Option<&str>) -> Result<RecordDomain> {
+        let target = target.map(|name| self.column(name)).transpose()?;
+        let features = self.columns.iter().filter(|column| Some(*column) != target);
+        let mut names = vec![];
+        let mut factors = vec![];
+        for column in features {
+            names.extend(column.coordinates());
+            factors.push(match &column.kind {
+                Kind::Real { .. } => Domain::unit_box(1),
+                Kind::Category { levels } => Domain::one_hot(levels.len())?,
+            });
+        }
+        let target = match target.map(|column| &column.kind) {
+            None => TargetDomain::None,
+            Some(Kind::Real { .. }) => TargetDomain::Real { lower: 0.0, upper: 1.0 },
+            Some(Kind::Category { levels }) => TargetDomain::Class { levels: levels.clone() },
+        };
+        Ok(RecordDomain::new(names, Domain::product(factors)?, target)?)
+    }
+
+    /// Where the columns `names` of encoded records lie, with the target if it is one of them: a part of
+    /// [`domain`](Self::domain).
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`]; [`Error::Schema`] for a name that stands twice.
+    pub fn part(&self, names: &[&str], target: Option<&str>) -> Result<RecordDomain> {
+        self.columns_named(names)?.domain(target.filter(|target| names.contains(target)))
+    }
+
+    /// The schema of these columns alone.
+    pub fn columns_named(&self, names: &[&str]) -> Result<Self> {
+        let known: HashMap<&str, &Column> =
+            self.columns.iter().map(|column| (column.name.as_str(), column)).collect();
+        let column = |name: &&str| known.get(name).map_or_else(|| self.column(name), |column| Ok(*column));
+        let columns = names.iter().map(|name| column(name).cloned()).collect::<Result<_>>()?;
+        let part = Self { source: self.source.clone(), is_draft: self.is_draft, columns };
+        part.check()?;
+        Ok(part)
+    }
+
+    /// The column of this name.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] with the nearest name.
+    pub fn column(&self, name: &str) -> Result<&Column> {
+        let found = self.columns.iter().find(|column| column.name == name);
+        found.ok_or_else(|| Error::MissingColumn {
+            file: self.source.clone(),
+            column: name.into(),
+            nearest: nearest_name(name, self.columns.iter().map(|column| column.name.as_str())),
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::OutOfBounds;
+
+    const TOML: &str = r#"
+        [[column]]
+        name = "size"
+        kind = "real"
+        lower = 10.0
+        upper = 20.0
+        unit = "cm"
+
+        [[column]]
+        name = "good"
+        kind = "category"
+        levels = ["no", "yes"]
+
+        [[column]]
+        name = "colour"
+        kind = "category"
+        levels = ["red", "green", "blue"]
+    "#;
+
+    /// A number and two categories.
+    pub(crate) fn schema() -> Schema {
+        Schema::from_toml(TOML, "schema.toml").unwrap()
+    }
+
+    #[test]
+    fn a_mistyped_column_gets_the_nearest_name() {
+        let error =
+            schema().encoder(&["sise", "good", "colour"], None, OutOfBounds::Clip, "data.csv").unwrap_err();
+        assert_eq!(error.to_string(), "data.csv: there is no column \"size\"; did you mean \"sise\"?");
+        let error = schema().domain(Some("god")).unwrap_err();
+        assert_eq!(error.to_string(), "schema.toml: there is no column \"god\"; did you mean \"good\"?");
+    }
+
+    /// Each of these took more than ten seconds where it grew with the square of the columns, and takes a tenth.
+    #[test]
+    fn work_grows_with_the_columns_and_not_with_their_square() {
+        let names: Vec<String> = (0..100_000).map(|at| format!("column {at}")).collect();
+        let named: Vec<&str> = names.iter().map(String::as_str).collect();
+        let start = std::time::Instant::now();
+        let schema = Schema::of_numbers(&names).unwrap();
+        assert_eq!(schema.columns_named(&named).unwrap().columns(), schema.columns());
+        let encoder = schema.encoder(&named, None, OutOfBounds::Clip, "data.csv").unwrap();
+        let all: Vec<usize> = (0..names.len()).collect();
+        let domain = encoder.domain();
+        assert_eq!(domain.features().restrict(&all).unwrap(), *domain.features());
+        assert_eq!(domain.each_factor().filter(|part| part.is_ok()).count(), names.len());
+        let taken = start.elapsed();
+        assert!(taken < std::time::Duration::from_secs(8), "{taken:?}");
+    }
+
+    /// The schema where cells of this column may be missing.
+    fn missing(column: &str, value: &str) -> String {
+        TOML.replace(&format!("{column:?}"), &format!("{column:?}\nmissing = {value}"))
+    }
+
+    #[test]
+    fn what_stands_for_missing_cells_is_saved_with_the_schema_and_else_nothing_is() {
+        let plain = serde_json::to_string(&schema()).unwrap();
+        assert!(!plain.contains("missing"), "{plain}");
+        let text = missing("size", "12.5\nmissing_cells = [\"\", \"-1\"]");
+        let declared = Schema::from_toml(&text, "schema.toml").unwrap();
+        let saved: Schema = serde_json::from_str(&serde_json::to_string(&declared).unwrap()).unwrap();
+        assert_eq!(saved.columns(), declared.columns());
+        assert_eq!(saved.without_missing().columns(), schema().columns());
+        let bad = serde_json::to_string(&declared).unwrap().replace("12.5", "99.5");
+        assert!(serde_json::from_str::<Schema>(&bad).is_err());
+    }
+
+    #[test]
+    fn what_is_no_schema_is_refused_in_one_line() {
+        for (text, expected) in [
+            (TOML.replace("20.0", "5.0"), "and the lower one smaller"),
+            (TOML.replace("20.0", "inf"), "must be finite"),
+            (TOML.replace("[\"no\", \"yes\"]", "[\"no\"]"), "two levels or more"),
+            (TOML.replace("\"yes\"", "\"no\""), "stands there twice"),
+            (TOML.replace("\"good\"", "\"size\""), "stands there twice"),
+            (TOML.replace("upper", "uper"), "column \"size\": "),
+            (TOML.replace("\"no\", ", "\" no\", "), "begins or ends with a space"),
+            (TOML.replace("name = \"size\"", ""), "[[column]] number 1: missing field `name`"),
+            (TOML.replace("= 10.0", "= = 10.0"), "schema.toml: line 5: "),
+            (TOML.replace("\"real\"", "\"rael\""), "rael"),
+            (String::new(), "column"),
+            ("[[column]\n".into(), "line 1"),
+            (missing("size", "21"), "column \"size\": missing = 21 must lie within the bounds 10 and 20"),
+            (missing("size", "nan"), "missing = NaN must lie within the bounds"),
+            (missing("size", "\"much\""), "missing = \"much\" must be a number within the bounds"),
+            (missing("size", "true"), "must be a number within the bounds, or a level"),
+            (missing("good", "\"maybe\""), "column \"good\": missing = \"maybe\" must be one of its levels"),
+            (missing("good", "1"), "missing = 1 must be one of its levels, in quotation marks"),
+            (missing("good", "\"no\"\nmissing_cells = [\"yes\"]"), "the missing cell \"yes\" is a level"),
+            (
+                missing("good", "\"no\"\nmissing_cells = [\" ?\"]"),
+                "the missing cell \" ?\" begins or ends with",
+            ),
+            (
+                TOML.replace("\"good\"", "\"good\"\nmissing_cells = [\"?\"]"),
+                "does not say what they are read as",
+            ),
+        ] {
+            let message = Schema::from_toml(&text, "schema.toml").unwrap_err().to_string();
+            assert!(message.contains(expected) && !message.contains('\n'), "{message}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Releasing a file in bounded memory, on all cores, with the same output whatever their number.
+
+use crate::Result;
+use crate::{Clipped, Clips, Decoder, RawRows, Reader, Records, WriteRows};
+use rayon::prelude::*;
+use scumble_core::local::{BLOCK, release_block, view_block};
+use scumble_core::{Layout, LocalMechanism, RecordDomain, Streams, Table, Target, TargetLayout};
+
+/// How a streamed release or view went. It is about the data: for their owner alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Streamed {
+    /// How many records were written.
+    pub records: u64,
+    /// What was clipped to the public bounds.
+    pub clipped: Vec<Clipped>,
+}
+
+/// Releases all that `reader` reads by `mechanism`, and writes it to `output`: what [`release_local`](scumble_core::release_local)
+/// gives for the whole table and the same `streams`.
+///
+/// `on_progress` hears now and then how many bytes were read; an error from it stops the release.
+///
+/// # Errors
+/// What is wrong with the first bad row; [`Error::Empty`](scumble_core::Error::Empty) where there is none;
+/// [`Error::Write`](crate::Error::Write) where `output` fails; what `on_progress` says.
+pub fn release<W: WriteRows>(
+    mechanism: &dyn LocalMechanism,
+    reader: &mut Reader,
+    decoder: &Decoder,
+    streams: &Streams,
+    output: W,
+    on_progress: impl FnMut(u64) -> Result<()>,
+) -> Result<Streamed> {
+    let release = |number: u64, records: &[f64]| Ok(release_block(mechanism, records, streams, number)?);
+    rewrite(reader, decoder, release, output, on_progress)
+}
+
+/// Writes where all that `reader` reads lies in the space of what `mechanism` releases, without noise: what
+/// [`local::view`](scumble_core::local::view) gives for the whole table. No guarantee covers it.
+///
+/// # Errors
+/// As [`release`].
+pub fn view<W: WriteRows>(
+    mechanism: &dyn LocalMechanism,
+    reader: &mut Reader,
+    decoder: &Decoder,
+    output: W,
+    on_progress: impl FnMut(u64) -> Result<()>,
+) -> Result<Streamed> {
+    rewrite(reader, decoder, |_number, records| Ok(view_block(mechanism, records)?), output, on_progress)
+}
+
+/// Writes what `map` makes of each block of flat records and its number, in their order.
+fn rewrite<W: WriteRows>(
+    reader: &mut Reader,
+    decoder: &Decoder,
+    map: impl Fn(u64, &[f64]) -> Result<Vec<f64>> + Sync,
+    mut output: W,
+    mut on_progress: impl FnMut(u64) -> Result<()>,
+) -> Result<Streamed> {
+    let encoder = reader.encoder().clone();
+    let map = |number: u64, rows: &RawRows| {
+        let (mut records, mut clips) = (vec![], Clips::default());
+        rows.encode(&encoder, &mut records, &mut clips)?;
+        Ok((W::block(decoder, &map(number, &records)?)?, rows.len(&encoder), clips))
+    };
+    let mut streamed = Streamed { records: 0, clipped: vec![] };
+    let mut all_clips = Clips::default();
+    in_batches(reader, map, |(block, records, clips), bytes| {
+        output.write(block)?;
+        streamed.records += records as u64;
+        all_clips.add(&clips);
+        on_progress(bytes)
+    })?;
+    output.finish()?;
+    streamed.clipped = encoder.clipped(&all_clips);
+    Ok(streamed)
+}
+
+/// What turns a table that was released of records of `domain` into rows of a file, in the form of a streamed release.
+pub fn decoder(released: &Table, domain: &RecordDomain, records: &Records) -> Decoder {
+    let target = match released.target() {
+        Target::None => TargetLayout::None,
+        Target::Class(_) => domain.layout().target, // classes keep their number
+        Target::Real(_) => TargetLayout::Real,
+        Target::Vector(values) => TargetLayout::Vector { width: values.ncols() },
+    };
+    let layout = Layout { columns: released.columns().to_vec(), target };
+    records.schema.decoder(&layout, records.target.as_deref())
+}
+
+/// Writes a released table by its `decoder` to `output`.
+///
+/// # Errors
+/// [`Error::Shape`](scumble_core::Error::Shape) for a table that is not the decoder's, [`Error::Write`](crate::Error::Write) where
+/// `output` fails.
+pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -> Result<()> {
+    let layout = decoder.layout();
+    layout.check(released)?;
+    for first in (0..released.len()).step_by(BLOCK) {
+        let rows = first..(first + BLOCK).min(released.len());
+        let records: Vec<f64> = rows.flat_map(|row| layout.flatten(released, row)).collect();
+        output.write(W::block(decoder, &records)?)?;
+    }
+    output.finish()
+}
+
+/// Reads all of it and releases nothing: whether [`release`] would fail for what it reads.
+///
+/// # Errors
+/// As [`release`], but for writing.
+pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>) -> Result<()> {
+    let encoder = reader.encoder().clone();
+    let check = |_number, rows: &RawRows| rows.encode(&encoder, &mut vec![], &mut Clips::default());
+    in_batches(reader, check, |(), bytes| on_progress(bytes))
+}
+
+/// What the cells of a batch take; while one is released, which takes some four times its size, the next is read.
+const MOST_BYTES: usize = 8 << 20;
+
+/// Maps blocks of rows by their numbers on all cores while the next ones are read, and takes the results in order.
+///
+/// # Errors
+/// The first in that order, whether a block could not be read, mapped or taken; [`Error::Empty`](scumble_core::Error::Empty) where there is none.
+fn in_batches<T: Send>(
+    reader: &mut Reader,
+    map: impl Fn(u64, &RawRows) -> Result<T> + Sync,
+    mut take: impl FnMut(T, u64) -> Result<()>,
+) -> Result<()> {
+    let most_blocks = 4 * rayon::current_num_threads();
+    let no_records = reader.encoder().no_records();
+    // A block that cannot be read ends its batch, and is an error when its turn comes.
+    let mut read = || -> (Vec<Result<RawRows>>, u64) {
+        let (mut batch, mut bytes) = (vec![], 0);
+        while batch.len() < most_blocks
+            && bytes < MOST_BYTES
+            && let Some(rows) = reader.next_rows(BLOCK).transpose()
+        {
+            bytes += rows.as_ref().map_or(MOST_BYTES, RawRows::bytes);
+            batch.push(rows);
+        }
+        (batch, reader.bytes())
+    };
+    let mut number = 0;
+    let mut next = read();
+    if next.0.is_empty() {
+        return Err(no_records);
+    }
+    while !next.0.is_empty() {
+        let (batch, bytes) = next;
+        let numbered: Vec<(u64, Result<RawRows>)> = (number..).zip(batch).collect();
+        number += numbered.len() as u64;
+        let work = || {
+            let mapped =
+                numbered.into_par_iter().map(|(number, rows)| rows.and_then(|rows| map(number, &rows)));
+            mapped.collect::<Vec<_>>()
+        };
+        let (done, following) = rayon::join(work, &mut read);
+        for result in done {
+            take(result?, bytes)?;
+        }
+        next = following;
+    }
+    Ok(())
+}

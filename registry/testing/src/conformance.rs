@@ -1,0 +1,616 @@
+//! What every plugin must do, as one check for its author's tests.
+//!
+//! ```no_run
+//! # use scumble_core::Plugin;
+//! # fn the_plugin() -> Plugin { unimplemented!() }
+//! # let MY_PLUGIN: Plugin = the_plugin();
+//! scumble_testing::conformance::check(&MY_PLUGIN).unwrap();
+//! ```
+//!
+//! Privacy is not among these checks: that a claim holds is for the audit to attack. These say that a mechanism keeps
+//! house.
+
+use ndarray::{Array2, Axis, concatenate};
+use scumble_core::{
+    ASSUMED, Brief, Budget, Claim, Design, Error, Example, Factor, Law, LocalMechanism, Notion, Plugin,
+    Randomness, Registry, Release, Result, Side, Table, Target, TargetDomain, Unit, Volunteers, local,
+};
+use scumble_custody::ShippedDesign;
+use serde_json::json;
+use std::fmt;
+
+/// The rules that a plugin breaks.
+#[derive(Clone, PartialEq)]
+pub struct Failures {
+    plugin: &'static str,
+    broken: Vec<String>,
+}
+
+impl Failures {
+    /// One sentence a broken rule.
+    pub fn sentences(&self) -> &[String] {
+        &self.broken
+    }
+}
+
+impl fmt::Display for Failures {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the plugin {:?} does not conform:", self.plugin)?;
+        self.broken.iter().try_for_each(|rule| write!(formatter, "\n- {rule}"))
+    }
+}
+
+/// As it is displayed, so that `unwrap` shows it.
+impl fmt::Debug for Failures {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl std::error::Error for Failures {}
+
+const SEED: u64 = 1;
+
+/// Checks `plugin` on its own example: that it designs, saves, loads and releases the same; shapes, determinism,
+/// independence of the number of threads, projection into the domain, ε = ∞ and large ε, and errors.
+///
+/// # Errors
+/// All rules that it breaks.
+pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
+    let rules: [(&str, Rule); 19] = [
+        ("says of itself what it is", describes_itself),
+        ("no symmetry of its example hides a fault", has_a_lopsided_example),
+        ("claims no more than its budget", claims_within_budget),
+        ("a local claim states all that every such claim assumes", states_its_assumptions),
+        ("a saved design loads and releases the same", saves_and_loads),
+        ("keeps the records' number and the shape it declares", keeps_shape),
+        ("a seed gives the same release, another seed another", is_deterministic),
+        ("no two records share their noise", never_repeats_noise),
+        ("the number of threads changes nothing", is_independent_of_threads),
+        ("a stream of records is released like their table", streams_as_it_releases),
+        ("a seeded release claims nothing, another what its design claims", states_provenance),
+        ("a record outside the domain releases like its projection", projects_into_domain),
+        ("encode never leaves the declared range", encodes_into_range),
+        ("at ε = ∞ it releases its noise-free view and claims no DP", is_noise_free_at_infinity),
+        ("at large ε it approaches its noise-free view", approaches_noise_free_view),
+        ("bad tables are errors", refuses_bad_tables),
+        ("it publishes the law of its noise", publishes_its_law),
+        ("unknown parameters are errors", refuses_unknown_parameters),
+        ("a design that volunteers shaped says so", admits_its_volunteers),
+    ];
+    let subject = match Subject::new(plugin) {
+        Ok(subject) => subject,
+        Err(error) => {
+            return Err(Failures {
+                plugin: plugin.name,
+                broken: vec![format!("its example designs: {error}")],
+            });
+        }
+    };
+    let broken: Vec<String> = rules
+        .iter()
+        .filter_map(|(rule, holds)| holds(&subject).err().map(|why| format!("{rule}: {why}")))
+        .collect();
+    if broken.is_empty() {
+        return Ok(());
+    }
+    Err(Failures { plugin: plugin.name, broken })
+}
+
+/// `Err` says how a rule is broken.
+type Verdict = std::result::Result<(), String>;
+type Rule = fn(&Subject) -> Verdict;
+
+struct Subject<'a> {
+    plugin: &'a Plugin,
+    example: Example,
+    design: Design,
+}
+
+impl<'a> Subject<'a> {
+    fn new(plugin: &'a Plugin) -> Result<Self> {
+        let example = (plugin.example)()?;
+        let design = plugin.design(&example.parameters, &example.brief)?;
+        Ok(Self { plugin, example, design })
+    }
+
+    fn with_epsilon(&self, epsilon: f64) -> Result<Design> {
+        let budget = Budget::new(epsilon, self.example.brief.budget.delta())?;
+        let brief = self.example.brief.with_budget(budget);
+        self.plugin.design(&self.example.parameters, &brief)
+    }
+
+    fn local(&self) -> Option<&dyn LocalMechanism> {
+        self.design.local().ok()
+    }
+
+    /// The example's records, repeated to more than two blocks.
+    fn long_table(&self) -> Result<Table> {
+        let n = self.example.table.len();
+        let rows: Vec<usize> = (0..2 * local::BLOCK + 100).map(|row| row % n).collect();
+        self.example.table.select(&rows)
+    }
+}
+
+fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
+    design.mechanism().release(table, &mut Randomness::seeded(seed))
+}
+
+/// A seeded release, and its noise-free view.
+fn with_view(design: &Design, table: &Table) -> std::result::Result<(Release, Table), String> {
+    let release = seeded(design, table, SEED).map_err(text)?;
+    let view = release.key.view(table).map_err(text)?;
+    Ok((release, view))
+}
+
+fn text(error: impl fmt::Display) -> String {
+    error.to_string()
+}
+
+fn require(holds: bool, why: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(why()) }
+}
+
+fn describes_itself(subject: &Subject) -> Verdict {
+    let plugin = subject.plugin;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    require(!plugin.name.is_empty() && plugin.name.chars().all(plain), || {
+        format!("{:?} is no name of small letters, digits and hyphens", plugin.name)
+    })?;
+    require(!plugin.summary.is_empty() && !plugin.summary.contains('\n'), || {
+        "the summary is not one line".into()
+    })?;
+    require(!plugin.paper.is_empty(), || "it names no source".into())?;
+    require(subject.local().is_some() == (plugin.side == Side::Local), || {
+        format!("it is registered as {:?}, and its design is not", plugin.side)
+    })
+}
+
+/// Where two classes, levels or columns could change places unnoticed, a mechanism that confuses them would pass every check on the example.
+fn has_a_lopsided_example(subject: &Subject) -> Verdict {
+    let domain = &subject.example.brief.domain;
+    let tables = [Some(&subject.example.table), subject.example.brief.volunteers.table()];
+    for table in tables.into_iter().flatten() {
+        if let (TargetDomain::Class { levels }, Target::Class(classes)) = (domain.target(), table.target()) {
+            let count = |class| classes.iter().filter(|of| **of == class).count();
+            require_different((0..levels.len()).map(count), "classes", "records")?;
+        }
+        let column = |at: usize| table.records().column(at);
+        let mut numbers: Vec<Vec<f64>> = vec![];
+        for (at, factor) in domain.features().factors() {
+            match factor {
+                Factor::OneHot { .. } => {
+                    let count = |level: usize| column(level).iter().filter(|x| **x == 1.0).count();
+                    require_different(at.map(count), "levels", "records")?;
+                }
+                Factor::Interval { lower, upper } => {
+                    let name = &domain.columns()[at.start];
+                    require(*lower != -upper, || format!("the bounds of {name:?} lie symmetric about zero"))?;
+                    let shares = column(at.start).mapv(|x| (x - lower) / (upper - lower));
+                    let mirrored = sorted(shares.iter().map(|share| 1.0 - share));
+                    let shares = sorted(shares);
+                    require(!is_near(&shares, &mirrored), || {
+                        format!("the values of {name:?} lie symmetric about the middle of its bounds")
+                    })?;
+                    require(!numbers.iter().any(|other| is_near(&shares, other)), || {
+                        format!("the values of {name:?} are those of another column")
+                    })?;
+                    numbers.push(shares);
+                }
+                _ => {}
+            }
+        }
+    }
+    let mechanism = subject.design.mechanism();
+    let few = subject.example.table.select(&[0, 1, 2, 3]).map_err(text)?;
+    for claim in &mechanism.guarantee().claims {
+        if let Some([one, other]) = mechanism.alike(claim, &few) {
+            require(one != other, || {
+                format!("the two tables that are to be released alike by \"{claim}\" are one")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn require_different(counts: impl Iterator<Item = usize>, what: &str, of: &str) -> Verdict {
+    let mut counts: Vec<usize> = counts.collect();
+    counts.sort_unstable();
+    require(counts.windows(2).all(|pair| pair[0] != pair[1]), || format!("two {what} have as many {of}"))
+}
+
+fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn is_near(one: &[f64], other: &[f64]) -> bool {
+    one.iter().zip(other).all(|(x, y)| (x - y).abs() < 1e-9)
+}
+
+fn claims_within_budget(subject: &Subject) -> Verdict {
+    let budget = subject.example.brief.budget;
+    let guarantee = subject.design.mechanism().guarantee();
+    for unit in [Unit::Record, Unit::Features, Unit::Label] {
+        if let Some(dp) = guarantee.local_dp(unit) {
+            require(dp.epsilon <= budget.epsilon() && dp.delta <= budget.delta(), || {
+                format!("({}, {}) is claimed for {unit} of {budget:?}", dp.epsilon, dp.delta)
+            })?;
+        }
+    }
+    require(!guarantee.claims.is_empty() || !guarantee.discloses.is_empty(), || {
+        "it neither claims anything nor says what it gives away".into()
+    })
+}
+
+fn saves_and_loads(subject: &Subject) -> Verdict {
+    let mut registry = Registry::default();
+    registry.add(*subject.plugin).map_err(text)?;
+    let saved = ShippedDesign::from(subject.design.clone()).to_json().map_err(text)?;
+    let loaded = ShippedDesign::from_json(&saved, "the saved design", &registry).map_err(text)?;
+    require(loaded.to_json().map_err(text)? == saved, || "saved again, it is another".into())?;
+    let table = &subject.example.table;
+    let (before, after) = (
+        seeded(&subject.design, table, SEED).map_err(text)?,
+        seeded(loaded.design(), table, SEED).map_err(text)?,
+    );
+    require(before.table == after.table, || "it releases another table".into())?;
+    require(subject.design.mechanism().guarantee() == loaded.mechanism().guarantee(), || {
+        "it has another guarantee".into()
+    })
+}
+
+fn keeps_shape(subject: &Subject) -> Verdict {
+    let table = &subject.example.table;
+    let (release, view) = with_view(&subject.design, table)?;
+    if let Some(local) = subject.local() {
+        let (rows, released) = (table.len(), release.table.len());
+        require(rows == released, || format!("{rows} records became {released}"))?;
+        local.layout().check(&release.table).map_err(text)?;
+    }
+    require(view.columns() == release.table.columns(), || {
+        "the noise-free view has other columns than the release".into()
+    })?;
+    let widths: usize = release.noise.features.iter().map(|law| law.width()).sum();
+    require(widths == release.table.columns().len(), || {
+        format!("the noise describes {widths} of {} columns", release.table.columns().len())
+    })
+}
+
+fn is_deterministic(subject: &Subject) -> Verdict {
+    let table = subject.long_table().map_err(text)?;
+    let release = |seed| seeded(&subject.design, &table, seed).map_err(text);
+    let (one, again, other) = (release(SEED)?, release(SEED)?, release(SEED + 1)?);
+    require(one.table == again.table, || "the same seed gave another release".into())?;
+    // What is independent of the records may be a constant.
+    let is_secret = |claim: &Claim| matches!(claim.notion, Notion::PerfectSecrecy(_));
+    let hides_by_noise = subject.design.mechanism().guarantee().claims.iter().any(|claim| !is_secret(claim));
+    require(!hides_by_noise || one.table != other.table, || {
+        "it claims privacy, and another seed gave the same release".into()
+    })
+}
+
+/// One record, many times: neither neighbours nor blocks may be released alike.
+fn never_repeats_noise(subject: &Subject) -> Verdict {
+    if subject.local().is_none() || subject.design.mechanism().guarantee().claims.is_empty() {
+        return Ok(());
+    }
+    let rows = vec![0; 3 * local::BLOCK];
+    let table = subject.example.table.select(&rows).map_err(text)?;
+    let released = seeded(&subject.design, &table, SEED).map_err(text)?.table;
+    let block = |number: usize| {
+        let rows: Vec<usize> = (number * local::BLOCK..(number + 1) * local::BLOCK).collect();
+        released.select(&rows).map_err(text)
+    };
+    let (first, second, third) = (block(0)?, block(1)?, block(2)?);
+    require(first != second && second != third && first != third, || {
+        "two blocks of one record are alike".into()
+    })?;
+    let constant = first.select(&vec![0; local::BLOCK]).map_err(text)?;
+    require(first != constant, || "a record that stands there many times is always released alike".into())
+}
+
+fn states_its_assumptions(subject: &Subject) -> Verdict {
+    let guarantee = subject.design.mechanism().guarantee();
+    let is_local = |claim: &Claim| matches!(claim.notion, Notion::LocalDp(_));
+    if !guarantee.claims.iter().any(is_local) {
+        return Ok(());
+    }
+    match ASSUMED.iter().find(|assumed| !guarantee.assumes.iter().any(|line| line == *assumed)) {
+        None => Ok(()),
+        Some(missing) => Err(format!(
+            "its card does not say that {missing}; `Guarantee::of_features` and `Guarantee::of_records` say so"
+        )),
+    }
+}
+
+fn is_independent_of_threads(subject: &Subject) -> Verdict {
+    let table = subject.long_table().map_err(text)?;
+    let with_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| error.to_string())?;
+        pool.install(|| seeded(&subject.design, &table, SEED)).map_err(text)
+    };
+    require(with_threads(1)?.table == with_threads(4)?.table, || {
+        "one thread and four released different tables".into()
+    })
+}
+
+fn streams_as_it_releases(subject: &Subject) -> Verdict {
+    let Some(local) = subject.local() else {
+        return Ok(());
+    };
+    let table = subject.long_table().map_err(text)?;
+    let layout = local.domain().layout();
+    let flat: Vec<f64> = (0..table.len()).flat_map(|row| layout.flatten(&table, row)).collect();
+    let streams = Randomness::seeded(SEED).streams();
+    let blocks = flat.chunks(local::BLOCK * layout.width().max(1)).zip(0..);
+    let blocks = blocks.map(|(records, number)| local::release_block(local, records, &streams, number));
+    let streamed = blocks.collect::<Result<Vec<_>>>().map_err(text)?.concat();
+    let streamed = local.layout().table_of(streamed).map_err(text)?;
+    let whole = seeded(&subject.design, &table, SEED).map_err(text)?.table;
+    require(streamed == whole, || {
+        "block by block it gives another table (does it release by `release_local`?)".into()
+    })
+}
+
+fn states_provenance(subject: &Subject) -> Verdict {
+    let table = &subject.example.table;
+    let guarantee = seeded(&subject.design, table, SEED).map_err(text)?.guarantee;
+    require(guarantee.claims.is_empty(), || {
+        format!("with a known seed it still claims {}", guarantee.summary())
+    })?;
+    let mut fresh = Randomness::from_os().map_err(text)?;
+    let release = subject.design.mechanism().release(table, &mut fresh).map_err(text)?;
+    let local = subject.local().is_some();
+    require(!local || release.guarantee == subject.design.mechanism().guarantee(), || {
+        "a fresh release promises something else than its design".into()
+    })
+}
+
+/// The example's records, with features far outside any domain.
+fn wild(subject: &Subject) -> Result<Table> {
+    let table = &subject.example.table;
+    let (n, d) = table.records().dim();
+    let records = Array2::from_shape_fn((n, d), |(row, column)| {
+        let x = table.records()[[row, column]];
+        [x - 40.0, x, 1e9 * (x - 0.3), -x][(row + column) % 4]
+    });
+    Table::new(table.columns().to_vec(), records, table.target().clone())
+}
+
+fn projects_into_domain(subject: &Subject) -> Verdict {
+    let outside = wild(subject).map_err(text)?;
+    let mut records = outside.records().clone();
+    for mut row in records.outer_iter_mut() {
+        let mut point = row.to_vec();
+        let features = subject.design.mechanism().domain().features();
+        features.project(&mut point).map_err(text)?;
+        row.assign(&ndarray::ArrayView1::from(&point));
+    }
+    let inside = Table::new(outside.columns().to_vec(), records, outside.target().clone()).map_err(text)?;
+    let released = |table| seeded(&subject.design, table, SEED).map(|release| release.table).map_err(text);
+    require(released(&outside)? == released(&inside)?, || "the two releases differ".into())
+}
+
+fn encodes_into_range(subject: &Subject) -> Verdict {
+    let Some(local) = subject.local() else {
+        return Ok(());
+    };
+    let layout = local.domain().layout();
+    let range = local.range();
+    let wild = wild(subject).map_err(text)?;
+    for table in [&subject.example.table, &wild] {
+        for row in 0..table.len() {
+            let record = layout.flatten(table, row);
+            let mut point = local.encode(&record).map_err(text)?;
+            require(range.contains(&point), || format!("{record:?} became {point:?}"))?;
+            let mut stream = Randomness::seeded(SEED).streams().stream(row as u64);
+            local.perturb(&mut point, &mut stream).map_err(text)?;
+            require(point.iter().all(|x| x.is_finite()), || format!("{record:?} was released as {point:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
+    if !subject.design.mechanism().guarantee().has_dp() {
+        return Ok(()); // ε does not govern its noise
+    }
+    let design = subject.with_epsilon(f64::INFINITY).map_err(text)?;
+    let (release, view) = with_view(&design, &subject.example.table)?;
+    require(release.table == view, || "the release is not the view".into())?;
+    let guarantee = design.mechanism().guarantee();
+    require(!guarantee.has_dp(), || format!("it claims {}", guarantee.summary()))
+}
+
+fn approaches_noise_free_view(subject: &Subject) -> Verdict {
+    if !subject.design.mechanism().guarantee().has_dp() {
+        return Ok(());
+    }
+    let most = 2f64.powi(40);
+    let design = subject.with_epsilon(most).map_err(text)?;
+    let guarantee = design.mechanism().guarantee();
+    if [Unit::Record, Unit::Features, Unit::Label].iter().any(|unit| guarantee.cost(*unit).0 < most / 2.0) {
+        return Ok(()); // it has no use for so large an ε, and claims less
+    }
+    let (release, view) = with_view(&design, &subject.example.table)?;
+    let is_coarse = |law: &Law| match law {
+        Law::Unbiased { moments, .. } => moments.iter().any(|of| of.constant > 1e-12),
+        _ => false,
+    };
+    if release.noise.features.iter().chain([&release.noise.target]).any(is_coarse) {
+        return Ok(()); // an answer of one bit says one bit at any ε, and its law says so
+    }
+    let difference = largest_difference(&release.table, &view)?;
+    // Gaussian noise falls with the root of ε.
+    require(difference < 2e-5, || format!("at ε = 2^40 it is off by {difference}"))
+}
+
+fn largest_difference(one: &Table, other: &Table) -> std::result::Result<f64, String> {
+    require(one.records().dim() == other.records().dim(), || {
+        format!(
+            "it is a table of {:?} where its view is one of {:?}",
+            one.records().dim(),
+            other.records().dim()
+        )
+    })?;
+    let mut difference = (one.records() - other.records()).mapv(f64::abs);
+    match (one.target(), other.target()) {
+        (Target::Real(one), Target::Real(other)) => {
+            let target = (one - other).mapv(f64::abs).insert_axis(Axis(1));
+            difference = concatenate![Axis(1), difference, target];
+        }
+        (Target::Vector(one), Target::Vector(other)) if one.dim() == other.dim() => {
+            difference = concatenate![Axis(1), difference, (one - other).mapv(f64::abs)];
+        }
+        (one, other) => require(one == other, || "it released other labels".into())?,
+    }
+    Ok(difference.iter().copied().fold(0.0, f64::max))
+}
+
+fn refuses_bad_tables(subject: &Subject) -> Verdict {
+    let table = &subject.example.table;
+    let attempt = |table: &Table| seeded(&subject.design, table, SEED).map(|_| ());
+    require(matches!(attempt(&table.select(&[]).map_err(text)?), Err(Error::Empty { .. })), || {
+        "an empty table is accepted, or refused with another error".into()
+    })?;
+    let wider = concatenate![Axis(1), *table.records(), Array2::zeros((table.len(), 1))];
+    let columns = [table.columns(), &["one too many".to_owned()]].concat();
+    let wider = Table::new(columns, wider, table.target().clone()).map_err(text)?;
+    require(matches!(attempt(&wider), Err(Error::Shape { .. })), || {
+        "a table with a column too many is accepted, or refused with another error".into()
+    })?;
+    let Some(column) = table.columns().first() else {
+        return Ok(());
+    };
+    for bad in [f64::NAN, f64::INFINITY] {
+        let mut records = table.records().clone();
+        records[[0, 0]] = bad;
+        let bad = Table::new(table.columns().to_vec(), records, table.target().clone()).map_err(text)?;
+        let refused = attempt(&bad);
+        require(
+            matches!(&refused, Err(Error::NonFinite { row: 1, column: named, .. }) if named == column),
+            || format!("a value that is no number gave {refused:?}"),
+        )?;
+    }
+    Ok(())
+}
+
+fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
+    // Past `Plugin::design`, which compares names with the schema: the type itself must refuse, as a typo in a saved
+    // experiment would else go unnoticed.
+    let refused = (subject.plugin.build)(json!({"no-such-parameter": 1}), &subject.example.brief);
+    require(matches!(refused, Err(Error::Parameter { .. })), || {
+        "\"no-such-parameter\" is accepted (is there a `deny_unknown_fields`?)".into()
+    })
+}
+
+/// How far released minus noise-free values may lie from the published law. A Laplace variance over two thousand records
+/// has a relative deviation of 5 %, a flip rate one of 3 % and less: the smallest error that is seen is about 25 %.
+const LAW_TOLERANCE: f64 = 0.25;
+
+fn publishes_its_law(subject: &Subject) -> Verdict {
+    let Some(local) = subject.local() else {
+        return Ok(());
+    };
+    let table = subject.long_table().map_err(text)?;
+    let (release, view) = with_view(&subject.design, &table)?;
+    let layout = local.layout();
+    layout.check(&release.table).and(layout.check(&view)).map_err(text)?;
+    let flat =
+        |table: &Table| -> Vec<Vec<f64>> { (0..table.len()).map(|row| layout.flatten(table, row)).collect() };
+    let (released, clean) = (flat(&release.table), flat(&view));
+    let mut at = 0;
+    for law in release.noise.features.iter().chain([&release.noise.target]) {
+        let block = at..at + law.width();
+        at = block.end;
+        require(released.iter().chain(&clean).all(|record| record.len() >= block.end), || {
+            format!("it describes {} coordinates, and a record has fewer", block.end)
+        })?;
+        let pairs = || released.iter().zip(&clean).map(|(r, c)| (&r[block.clone()], &c[block.clone()]));
+        match law {
+            Law::Unknown { .. } => {
+                let point = local.range().l1_farthest()[0].clone();
+                let decoded = local.decode(point.clone()).map_err(text)?;
+                require(decoded != point, || {
+                    "it describes some coordinates as unknown, though they leave as they were drawn".into()
+                })?;
+            }
+            Law::Shared { .. } => {
+                return Err("it calls noise correlated that no other record has a part in".into());
+            }
+            Law::Exact { .. } => {
+                require(pairs().all(|(r, c)| r == c), || "coordinates that it calls exact are not".into())?;
+            }
+            Law::Additive { .. } | Law::Correlated { .. } => {
+                for (column, variance) in law.added_variance().unwrap_or_default().into_iter().enumerate() {
+                    let squares: f64 = pairs().map(|(r, c)| (r[column] - c[column]).powi(2)).sum();
+                    let seen = squares / table.len() as f64;
+                    require((seen - variance).abs() <= LAW_TOLERANCE * variance, || {
+                        format!("it publishes a variance of {variance}, and {seen} was seen")
+                    })?;
+                }
+            }
+            Law::Unbiased { moments, .. } => {
+                for (column, of) in moments.iter().enumerate() {
+                    let square = |value: f64| (value - of.center).powi(2);
+                    let squares: f64 = pairs().map(|(r, _)| square(r[column])).sum();
+                    let expected: f64 =
+                        pairs().map(|(_, c)| of.constant + of.slope * square(c[column])).sum();
+                    require((squares - expected).abs() <= LAW_TOLERANCE * expected, || {
+                        format!("it publishes a mean square of {expected}, and {squares} was seen")
+                    })?;
+                    let bias: f64 = pairs().map(|(r, c)| r[column] - c[column]).sum();
+                    // Six standard deviations and more.
+                    require(bias.powi(2) <= 36.0 * expected + 1e-9, || {
+                        format!(
+                            "it calls itself unbiased, and {} records add up to {bias} too much",
+                            table.len()
+                        )
+                    })?;
+                }
+            }
+            Law::Flip { keep, .. } => {
+                let kept = pairs().filter(|(r, c)| r == c).count() as f64 / table.len() as f64;
+                require((kept - keep).abs() <= LAW_TOLERANCE * (1.0 - keep), || {
+                    format!("it publishes that a level is kept with probability {keep}, and {kept} were")
+                })?;
+            }
+            other => return Err(format!("its law is none that can be checked: {other:?}")),
+        }
+    }
+    Ok(())
+}
+
+fn admits_its_volunteers(subject: &Subject) -> Verdict {
+    let table = &subject.example.table;
+    // Private ones are looked after where designs are saved, too; what is public is only said.
+    for (volunteers, whose) in
+        [(Volunteers::Private(table.clone()), "private"), (Volunteers::Public(table.clone()), "public")]
+    {
+        let shaped_by = volunteers.shaped_by();
+        if subject.design.mechanism().guarantee().shaped_by == shaped_by {
+            continue; // the example's own volunteers shaped it, and it says so
+        }
+        let of = |volunteers| {
+            let brief = Brief { volunteers, ..subject.example.brief.clone() };
+            subject.plugin.design(&subject.example.parameters, &brief)
+        };
+        let with = match of(volunteers) {
+            Err(Error::PrivateVolunteers { .. }) => continue, // it refuses them
+            design => design.map_err(text)?,
+        };
+        if with.mechanism().guarantee().shaped_by == shaped_by {
+            continue;
+        }
+        let saved =
+            |design: &Design| serde_json::to_string(design.mechanism()).map_err(|error| error.to_string());
+        let without = of(Volunteers::None).map_err(text)?;
+        require(saved(&with)? == saved(&without)?, || {
+            format!("{whose} volunteers change the design, and its guarantee says that nobody shaped it")
+        })?;
+    }
+    Ok(())
+}

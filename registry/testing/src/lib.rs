@@ -1,0 +1,24 @@
+//! For authors of mechanisms: whether a plugin does what the vocabulary says of it, and faulty variants of a mechanism that an audit must
+//! catch.
+//!
+//! One line each, in the tests of a mechanism's crate:
+//!
+//! ```
+//! # use scumble_classic::{LAPLACE, Laplace};
+//! # use scumble_core::{Domain, RecordDomain, TargetDomain};
+//! use scumble_adversary::{caught, check};
+//! use scumble_testing::{Fault, Faulty, conformance};
+//!
+//! conformance::check(&LAPLACE).unwrap();
+//! check(&LAPLACE).unwrap();
+//! let people = RecordDomain::new(vec!["height".into()], Domain::unit_box(1), TargetDomain::None)?;
+//! let laplace = Laplace::new(people, 1.0)?;
+//! let sentence = caught(Faulty::of(&laplace, Fault::Bare(0))).unwrap();
+//! # assert!(!sentence.is_empty());
+//! # Ok::<(), scumble_core::Error>(())
+//! ```
+
+pub mod conformance;
+mod faulty;
+
+pub use faulty::{Fault, Faulty};

@@ -1,0 +1,13 @@
+//! The vocabulary, with the files that it is read from and kept in: what `scumble-core`, `scumble-records` and `scumble-custody` have.
+//!
+//! [`Error`] is the one of designs and releases. Those of files say that they are: [`records::Error`](scumble_records::Error) of records and
+//! schemas, [`custody::Error`](scumble_custody::Error) of saved designs, keys and ledgers.
+
+pub use scumble_core::*;
+pub use scumble_custody::{
+    Account, Charge, Existing, Ledger, NewFile, Part, Readable, ShippedDesign, is_beside, is_same_file, key,
+};
+pub use scumble_records::{
+    Cell, Clipped, Clips, Column, Decoder, Encoder, Kind, Loaded, Missing, OutOfBounds, RawRows, ReadRows,
+    Reader, Records, Schema, WriteRows, csv, draft, open_to_read, read_matrix, read_text, stream,
+};

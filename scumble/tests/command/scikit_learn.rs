@@ -1,0 +1,43 @@
+//! The example `examples/scikit-learn` gets what the comparison says, where Python has scikit-learn.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TRIALS: &str = "12";
+
+/// The Python that `SCUMBLE_PYTHON` names, else the usual one.
+fn python() -> PathBuf {
+    std::env::var_os("SCUMBLE_PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
+}
+
+fn has_scikit_learn() -> bool {
+    let asked = Command::new(python()).args(["-c", "import sklearn"]).output();
+    asked.is_ok_and(|output| output.status.success())
+}
+
+/// With these seeds: of a thousand others some three would differ by more than three standard errors.
+#[test]
+fn a_model_of_a_released_file_does_on_viewed_records_what_the_comparison_says() {
+    if !has_scikit_learn() {
+        let python = python();
+        scumble_skip::missing(format_args!(
+            "scikit-learn for {} (examples/scikit-learn/requirements.txt)",
+            python.display()
+        ));
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scikit-learn/train.py");
+    let mut command = Command::new(python());
+    command.arg(script).args(["--scumble", env!("CARGO_BIN_EXE_scumble"), "--trials", TRIALS, "--seed", "1"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of = |what: &str, key: &str| found[what][key].as_f64().unwrap();
+    let error = of("compared", "error").hypot(of("viewed", "error"));
+    assert!((of("viewed", "mean") - of("compared", "mean")).abs() < 3.0 * error, "{found:#}");
+    assert!(
+        of("viewed", "mean") > of("not viewed", "mean") + 0.1,
+        "on clean records it is another: {found:#}"
+    );
+}
