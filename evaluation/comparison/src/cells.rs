@@ -46,14 +46,16 @@ struct Entered<'a> {
 }
 
 impl Entered<'_> {
-    /// The cell of the candidate that does best at this budget; one that was designed is one of `probes`.
-    fn cell_at(&self, epsilon: f64, probes: &mut Vec<Designed>) -> Result<Cell> {
+    /// The cell of the candidate that does best at this budget: where it stands alone, one of `probes` that were designed for it.
+    fn cell_at(&self, epsilon: f64, probes: &mut [Option<Designed>]) -> Result<Cell> {
         let place = self.comparison.best_of(&self.candidates, self.rehearsal, epsilon)?;
-        let mechanism = match self.arrangement {
-            // Whatever it is given, it claims the same: alone, the probe is it.
-            Arrangement::Alone if !self.guarantee.has_dp() => probes.swap_remove(place),
-            _ => self.design(&self.candidates[place], epsilon)?,
+        // What claims no differential privacy claims the same whatever it is given.
+        let is_probed = epsilon == self.comparison.probe_epsilon() || !self.guarantee.has_dp();
+        let probe = match self.arrangement {
+            Arrangement::Alone if is_probed => probes[place].take(),
+            _ => None,
         };
+        let mechanism = probe.map_or_else(|| self.design(&self.candidates[place], epsilon), Ok)?;
         self.cell(&self.candidates[place], epsilon, mechanism)
     }
 
@@ -120,7 +122,7 @@ impl Comparison {
             ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)
         };
         let candidates = entrant.candidates();
-        let mut probes = self.probes(&candidates, &brief)?;
+        let probes = self.probes(&candidates, &brief)?;
         check_alike(entrant, &probes)?;
         self.check_learned(entrant, &probes[0])?;
         let (name, guarantee) = (entrant.plugin.name, probes[0].guarantee());
@@ -135,9 +137,10 @@ impl Comparison {
             arrangement,
             guarantee,
         };
+        let mut probes: Vec<_> = probes.into_iter().map(Some).collect();
         match entered.guarantee.has_dp() {
             true => self.epsilons.iter().map(|&epsilon| entered.cell_at(epsilon, &mut probes)).collect(),
-            false => Ok(vec![entered.cell_at(1.0, &mut probes)?]),
+            false => Ok(vec![entered.cell_at(self.probe_epsilon(), &mut probes)?]),
         }
     }
 
@@ -145,12 +148,18 @@ impl Comparison {
         Budget::new(epsilon, self.delta).map(|budget| brief.with_budget(budget))
     }
 
-    /// Every candidate at a finite budget: an infinite one claims nothing, and what a mechanism is would not show.
+    /// The first budget that is finite: an infinite one claims nothing, and what a mechanism is would not show.
+    fn probe_epsilon(&self) -> f64 {
+        self.epsilons.iter().copied().find(|epsilon| epsilon.is_finite()).unwrap_or(1.0)
+    }
+
+    /// Every candidate at that budget, by which it shows what a mechanism claims.
     fn probes(&self, candidates: &[Entrant], brief: &Brief) -> Result<Vec<Designed>> {
+        let epsilon = self.probe_epsilon();
         let probe = |candidate: &Entrant| {
-            let brief = self.brief_at(brief, 1.0)?;
+            let brief = self.brief_at(brief, epsilon)?;
             let Entrant { plugin, parameters, .. } = candidate;
-            let design = plugin.design(parameters, &brief).map_err(|error| named(candidate, 1.0, error))?;
+            let design = plugin.design(parameters, &brief).map_err(|error| named(candidate, epsilon, error))?;
             Ok(design.into_mechanism())
         };
         candidates.iter().map(probe).collect()
