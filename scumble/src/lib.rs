@@ -59,12 +59,14 @@ pub use scumble_kkt as kkt;
 pub use scumble_latent as latent;
 pub use scumble_linear as linear;
 pub use scumble_neural as neural;
+pub use scumble_oracles as oracles;
 pub use scumble_page as page;
 #[cfg(feature = "reproduce")]
 pub use scumble_papers as reproduce;
 pub use scumble_parquet as parquet;
 pub use scumble_private as private;
 pub use scumble_records as records;
+pub use scumble_reports as reports;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
 pub use scumble_sensitivity as sensitivity;

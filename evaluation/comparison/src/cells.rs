@@ -119,6 +119,7 @@ impl Comparison {
     ) -> Result<Vec<Cell>> {
         let brief = Brief {
             volunteers: volunteers.clone(),
+            people: Some(self.splitting.released(&self.data)),
             ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)
         };
         let candidates = entrant.candidates();

@@ -44,6 +44,9 @@ impl Comparison {
             option("--volunteers", VOLUNTEERS.into());
             option("--volunteers-are", "consented".into());
         }
+        if matches!(mechanism, Designed::Local(local) if local.collector().is_some()) {
+            option("--people", self.splitting.released(&self.data).to_string());
+        }
         option("--output", "design.json".into());
         // Only a zero byte cannot be quoted, and no argument has one.
         shlex::try_join(words.iter().map(String::as_str)).ok()

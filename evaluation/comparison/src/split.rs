@@ -97,6 +97,12 @@ impl Splitting {
         (at_most(self.most_train, train - self.volunteers(data)), at_most(self.most_test, test))
     }
 
+    /// How many records are released in each trial, before classes are balanced.
+    pub(super) fn released(&self, data: &DataSet) -> usize {
+        let (train, _) = self.sizes(data);
+        train - (train as f64 * self.validation) as usize
+    }
+
     /// How many volunteers there are: one or more where a share is wanted, and one training record or more is left.
     pub(super) fn volunteers(&self, data: &DataSet) -> usize {
         let (train, _) = self.kind.sizes(data);

@@ -20,7 +20,10 @@ struct Trial<'a> {
     split: Split,
     train: Table,
     test: Table,
-    release: Release,
+    /// What leaves, as an adversary sees it.
+    seen: Release,
+    /// What models learn from, where that is collected from what leaves.
+    collected: Option<Release>,
     /// The test records in the space of what was released.
     viewed: Table,
     /// How long it took to release and to view.
@@ -35,10 +38,20 @@ impl<'a> Trial<'a> {
         let start = Instant::now();
         let split = comparison.split(number);
         let (train, test) = (split.train(&comparison.data.table)?, split.test(&comparison.data.table)?);
-        let release = cell.mechanism.release(&train, &mut Randomness::seeded(split.noise_seed))?;
-        let viewed = release.key.view(&test)?;
+        let mut randomness = Randomness::seeded(split.noise_seed);
+        let mut seen = cell.mechanism.release(&train, &mut randomness)?;
+        let collected = seen.collected(train.len(), &mut randomness.streams().stream(0))?;
+        let viewed = seen.key.view(&test)?;
         let releasing = start.elapsed();
-        Ok(Self { comparison, cell, number, split, train, test, release, viewed, releasing })
+        if let Some(told) = seen.collector().map(|collector| collector.told(&seen.table)).transpose()? {
+            seen.table = told;
+        }
+        Ok(Self { comparison, cell, number, split, train, test, seen, collected, viewed, releasing })
+    }
+
+    /// What models learn from.
+    fn release(&self) -> &Release {
+        self.collected.as_ref().unwrap_or(&self.seen)
     }
 
     fn scored(&self, scorer: &Scorer) -> Result<Scored> {
@@ -57,7 +70,7 @@ impl<'a> Trial<'a> {
             Scorer::Model(model) => (self.scores_of(&self.predicted(model, &self.test, &self.viewed)?), None),
             Scorer::Adversary(adversary) => {
                 let keeps_rows = self.cell.mechanism.keeps_rows();
-                (adversary.scores(&self.train, &self.release, keeps_rows, self.split.noise_seed)?, None)
+                (adversary.scores(&self.train, &self.seen, keeps_rows, self.split.noise_seed)?, None)
             }
             Scorer::Audit => {
                 let name = self.cell.entrant.plugin.name;
@@ -74,13 +87,13 @@ impl<'a> Trial<'a> {
 
     /// What a model that learns from the release predicts of `records`, of which `viewed` is the view.
     fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Target> {
-        let predicted = model.predict(&self.release, viewed).map_err(|error| Error::Trial {
+        let predicted = model.predict(self.release(), viewed).map_err(|error| Error::Trial {
             model: model.to_string(),
             mechanism: self.cell.to_string(),
             trial: self.number + 1,
             source: error.into(),
         })?;
-        Ok(self.release.key.read(records, predicted)?)
+        Ok(self.seen.key.read(records, predicted)?)
     }
 
     /// What the candidate that people who are asked make out as the best predicts of the test records, and its place.
@@ -88,7 +101,7 @@ impl<'a> Trial<'a> {
         let asked = self.split.asked();
         // Those who are asked first, so that each candidate learns once.
         let both = self.split.asked_and_test(&self.comparison.data.table)?;
-        let viewed = self.release.key.view(&both)?;
+        let viewed = self.seen.key.view(&both)?;
         let candidates = model.candidates();
         let all = candidates.iter().map(|candidate| self.predicted(candidate, &both, &viewed));
         let all: Vec<Target> = all.collect::<Result<_>>()?;

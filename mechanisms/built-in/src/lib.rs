@@ -11,11 +11,12 @@
 use scumble_classic as _;
 use scumble_dauntless as _;
 use scumble_fisher_svm as _;
+use scumble_reports as _;
 use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 25] = [
     "column-space",
     "dauntless-inference",
     "dauntless-mix",
@@ -27,7 +28,9 @@ pub const NAMES: [&str; 23] = [
     "gaussian",
     "identity",
     "laplace",
+    "learned-codes",
     "multiplicative-dp",
+    "pair-response",
     "perfect-secrecy",
     "piecewise",
     "privacy-agnostic",

@@ -3,7 +3,7 @@
 use crate::PAPER;
 use crate::affine::affine;
 use crate::linear::{Whitened, checked_latent_dim, example};
-use crate::sample::{Sample, solve_right, squared_norm, volunteers};
+use crate::sample::{Sample, solve_right, squared_norm};
 use crate::set::between;
 use crate::task::{linear_task, released_by};
 use argmin::core::{CostFunction, Executor, Gradient};
@@ -223,7 +223,7 @@ struct Parameters {
 
 /// The latents are the task's principal components (N × Z). From one on, as many are taken as make the loss less.
 fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
-    let table = volunteers(NAME, brief)?;
+    let table = brief.unclaimed_volunteers(NAME)?;
     let sample = Sample::new(table.records().view())?;
     let k = linear_task(NAME, brief, table, &sample)?;
     let whitened = Whitened::new(NAME, &sample, &k)?;

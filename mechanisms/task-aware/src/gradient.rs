@@ -3,7 +3,6 @@
 use crate::PAPER;
 use crate::affine::affine;
 use crate::chain::{Chain, training_noise, unfit};
-use crate::sample::volunteers;
 use crate::set::Latents;
 use crate::task::released_by;
 use crate::training::{Hidden, Training, TrainingParameters, differentiable_task};
@@ -189,7 +188,7 @@ impl Lesson<'_> {
 /// As [`volunteers`] and [`differentiable_task`], and [`Error::NotApplicable`] where there is no feature,
 /// [`Error::Budget`] for an ε that is too small for any noise.
 pub(crate) fn lesson<'b>(plugin: &'static str, brief: &'b Brief, training: &Training) -> Result<Lesson<'b>> {
-    let table = volunteers(plugin, brief)?;
+    let table = brief.unclaimed_volunteers(plugin)?;
     if table.columns().is_empty() || table.is_empty() {
         return Err(Error::not_applicable(plugin, "there is no feature, or no volunteer, to learn from"));
     }

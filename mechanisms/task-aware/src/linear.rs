@@ -1,7 +1,7 @@
 //! Linear encoders with the best linear decoder: Theorem 1, and both benchmark approaches (Section A.7).
 
 use crate::affine::affine;
-use crate::sample::{Eigen, Sample, squared_norm, volunteers};
+use crate::sample::{Eigen, Sample, squared_norm};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task, released_by};
 use crate::training::{Training, TrainingParameters};
@@ -161,7 +161,7 @@ const LINEAR: &str = "task-aware-linear";
 /// Theorem 1's three steps: the ball of radius r_max, the encoder that is best for it (Propositions 2 to 4), and the noise that the true set
 /// of latents asks for, with the decoder that is best for that noise.
 fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentLaplace> {
-    let table = volunteers(LINEAR, brief)?;
+    let table = brief.unclaimed_volunteers(LINEAR)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(LINEAR, &sample, &linear_task(LINEAR, brief, table, &sample)?)?;
     let latent_dim = checked_latent_dim(LINEAR, latent_dim, whitened.rank())?;
@@ -194,7 +194,7 @@ fn privacy_agnostic(
         let training = training.or(Training::of_the_paper());
         return gradient::privacy_agnostic(PRIVACY, latent_dim, &training, brief);
     }
-    let table = volunteers(PRIVACY, brief)?;
+    let table = brief.unclaimed_volunteers(PRIVACY)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(PRIVACY, &sample, &linear_task(PRIVACY, brief, table, &sample)?)?;
     let latent_dim = checked_latent_dim(PRIVACY, latent_dim, whitened.rank())?;
@@ -213,7 +213,7 @@ fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief
         let set = of_domain.then(|| brief.domain.features());
         return gradient::task_agnostic(TASK, set, &training, brief);
     }
-    let sample = Sample::new(volunteers(TASK, brief)?.records().view())?;
+    let sample = Sample::new(brief.unclaimed_volunteers(TASK)?.records().view())?;
     let n = brief.domain.columns().len();
     if n == 0 {
         return Err(Error::not_applicable(TASK, "there is no feature to protect"));

@@ -2,7 +2,7 @@
 
 use faer::{Mat, Side};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-use scumble_core::{Brief, Error, Result, Table, Volunteers};
+use scumble_core::{Error, Result};
 
 /// Of the columns' correlations: directions of less than this share of the largest variance are none (ERRATA.md, T4).
 const LEAST_VARIANCE: f64 = 1e-12;
@@ -69,18 +69,6 @@ impl Sample {
         let with_records = self.covariance.dot(&map.t());
         let own = map.dot(&with_records) + &(Array2::<f64>::eye(map.nrows()) * variance);
         solve_right(&with_records, &own)
-    }
-}
-
-/// The volunteers' records of a brief, which must lie in its domain.
-///
-/// # Errors
-/// As [`Brief::volunteers_within`], and [`Error::PrivateVolunteers`] where they are promised privacy.
-pub(crate) fn volunteers<'b>(plugin: &str, brief: &'b Brief) -> Result<&'b Table> {
-    match &brief.volunteers {
-        // Nothing here claims anything for them.
-        Volunteers::Private(_) => Err(Error::PrivateVolunteers { plugin: plugin.into() }),
-        _ => brief.volunteers_within(plugin),
     }
 }
 

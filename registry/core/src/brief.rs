@@ -19,12 +19,14 @@ pub struct Brief {
     pub task: Task,
     /// What it may spend.
     pub budget: Budget,
+    /// How many people will release a record, where that is known in public: what is asked of each may depend on it.
+    pub people: Option<usize>,
 }
 
 impl Brief {
     /// A brief without volunteers and without a task.
     pub fn new(domain: RecordDomain, budget: Budget) -> Self {
-        Self { domain, volunteers: Volunteers::None, task: Task::Unknown, budget }
+        Self { domain, volunteers: Volunteers::None, task: Task::Unknown, budget, people: None }
     }
 
     /// The same brief for a part of the records: some of the columns, with the target or without. Volunteers' data and
@@ -51,7 +53,7 @@ impl Brief {
                 ));
             }
         };
-        Ok(Self { domain, volunteers, task, budget: self.budget })
+        Ok(Self { domain, volunteers, task, budget: self.budget, people: self.people })
     }
 
     /// That what a design promises costs no more than the budget, where the noise was not made from the budget but from something
@@ -102,6 +104,22 @@ impl Brief {
             }
         }
         Ok(table)
+    }
+
+    /// The volunteers' records as [`volunteers_within`](Self::volunteers_within), for a design that claims nothing for them.
+    ///
+    /// # Errors
+    /// As there, and [`Error::PrivateVolunteers`] where they are promised privacy.
+    pub fn unclaimed_volunteers(&self, plugin: &str) -> Result<&Table> {
+        match &self.volunteers {
+            Volunteers::Private(_) => Err(Error::PrivateVolunteers { plugin: plugin.into() }),
+            _ => self.volunteers_within(plugin),
+        }
+    }
+
+    /// The same brief for so many people.
+    pub fn with_people(&self, people: usize) -> Self {
+        Self { people: Some(people), ..self.clone() }
     }
 
     /// The same brief with another budget.

@@ -74,6 +74,18 @@ fn places<'d>(
     Ok(found)
 }
 
+/// # Errors
+/// [`Error::NotApplicable`] where one of the parts makes reports.
+fn refuse_reports<'p>(mut parts: impl Iterator<Item = &'p dyn LocalMechanism>) -> Result<()> {
+    match parts.find(|part| part.collector().is_some()) {
+        None => Ok(()),
+        Some(part) => Err(Error::not_applicable(
+            part.typetag_name(),
+            "it makes reports of whole records, and cannot be one part of a composition",
+        )),
+    }
+}
+
 /// What of a record a part with this domain sees.
 fn scope(own: &RecordDomain) -> compose::Scope {
     compose::Scope { features: !own.columns().is_empty(), label: *own.target() != TargetDomain::None }
@@ -135,9 +147,10 @@ impl Composed {
     /// Local parts over records of `domain`.
     ///
     /// # Errors
-    /// As [`composed`].
+    /// As [`composed`], and where a part makes reports.
     pub fn over(domain: RecordDomain, parts: Vec<Box<dyn LocalMechanism>>) -> Result<Self> {
         let columns = places(&domain, parts.iter().map(|part| part.domain()))?;
+        refuse_reports(parts.iter().map(|part| &**part))?;
         let parts = parts.into_iter().zip(columns).map(|(part, columns)| Part::of(part, columns)).collect();
         let composed = Self { domain, parts };
         composed.whole_range()?;
@@ -340,6 +353,11 @@ impl From<CuratorComposed> for Saved<Designed> {
 impl CuratorComposed {
     fn over(domain: RecordDomain, parts: Vec<Designed>) -> Result<Self> {
         places(&domain, parts.iter().map(Designed::domain))?;
+        let locals = parts.iter().filter_map(|part| match part {
+            Designed::Local(local) => Some(&**local),
+            Designed::Curator(_) => None,
+        });
+        refuse_reports(locals)?;
         Ok(Self { domain, parts })
     }
 

@@ -145,6 +145,9 @@ impl Design {
         let Designed::Local(local) = &self.mechanism else {
             return Ok(true);
         };
+        if local.collector().is_some() {
+            return Ok(false); // what is collected has the records' own columns
+        }
         let domain = self.mechanism.domain();
         let (taken, released) = (domain.layout(), local.layout());
         let places = Places::of(&released.columns).find(&taken.columns);

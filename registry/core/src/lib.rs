@@ -92,7 +92,8 @@ pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use law::{Law, Moments, Noise};
 pub use mechanism::{
-    AsLocal, CuratorMechanism, Designed, Key, LocalMechanism, Release, Secret, SecretKey, Side, release_local,
+    AsLocal, Collector, CuratorMechanism, Designed, Key, LocalMechanism, Release, Secret, SecretKey, Side,
+    release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};

@@ -1,22 +1,32 @@
 //! How local mechanisms go through a table: in blocks of records, on all cores, the same for any number of them.
 
-use crate::{LocalMechanism, Result, Stream, Streams, Table};
+use crate::{Layout, LocalMechanism, Result, Stream, Streams, Table};
 use rayon::prelude::*;
 
 /// Records that share a stream of randomness.
 pub const BLOCK: usize = 1024;
 
-/// What [`release_local`](crate::release_local) would give without noise: `encode`, `decode`.
+/// What [`release_local`](crate::release_local) would give without noise: `encode`, `decode`. Of a mechanism that makes reports, the records
+/// themselves, within the domain: what is collected from reports has their columns.
 ///
 /// # Errors
 /// As there.
 pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
-    map_blocks(mechanism, table, |_number, records| view_block(mechanism, records))
+    let layout = match mechanism.collector() {
+        Some(_) => mechanism.domain().layout(),
+        None => mechanism.layout(),
+    };
+    map_blocks(mechanism, table, &layout, |_number, records| view_block(mechanism, records))
 }
 
 /// The flat records of a block as [`view`] gives them.
 pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec<f64>> {
-    map_records(mechanism, records, |_point| Ok(()))
+    if mechanism.collector().is_none() {
+        return map_records(mechanism, records, |_point| Ok(()));
+    }
+    let domain = mechanism.domain();
+    let projected = records.chunks(domain.flat().dim().max(1)).map(|record| domain.projected(record));
+    Ok(projected.collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Releases the flat records of block number `block`, of [`BLOCK`] records each but for the last: what [`release_local`](crate::release_local) does
@@ -49,10 +59,11 @@ fn map_records(
     Ok(released)
 }
 
-/// The table's flat records, mapped block by block.
+/// The table's flat records, mapped block by block to flat records of `made`.
 pub(crate) fn map_blocks(
     mechanism: &dyn LocalMechanism,
     table: &Table,
+    made: &Layout,
     map: impl Fn(u64, &[f64]) -> Result<Vec<f64>> + Sync,
 ) -> Result<Table> {
     let layout = mechanism.domain().layout();
@@ -65,5 +76,5 @@ pub(crate) fn map_blocks(
             map(block as u64, &records)
         })
         .collect::<Result<_>>()?;
-    mechanism.layout().table_of(blocks.concat())
+    made.table_of(blocks.concat())
 }

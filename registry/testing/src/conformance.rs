@@ -57,7 +57,7 @@ const SEED: u64 = 1;
 /// # Errors
 /// All rules that it breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 19] = [
+    let rules: [(&str, Rule); 20] = [
         ("says of itself what it is", describes_itself),
         ("no symmetry of its example hides a fault", has_a_lopsided_example),
         ("claims no more than its budget", claims_within_budget),
@@ -73,6 +73,7 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
         ("encode never leaves the declared range", encodes_into_range),
         ("at ε = ∞ it releases its noise-free view and claims no DP", is_noise_free_at_infinity),
         ("at large ε it approaches its noise-free view", approaches_noise_free_view),
+        ("records of the domain are collected from reports", collects_records),
         ("bad tables are errors", refuses_bad_tables),
         ("it publishes the law of its noise", publishes_its_law),
         ("unknown parameters are errors", refuses_unknown_parameters),
@@ -269,7 +270,7 @@ fn keeps_shape(subject: &Subject) -> Verdict {
         require(rows == released, || format!("{rows} records became {released}"))?;
         local.layout().check(&release.table).map_err(text)?;
     }
-    require(view.columns() == release.table.columns(), || {
+    require(release.collector().is_some() || view.columns() == release.table.columns(), || {
         "the noise-free view has other columns than the release".into()
     })?;
     let widths: usize = release.noise.features.iter().map(|law| law.width()).sum();
@@ -420,7 +421,8 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
     }
     let design = subject.with_epsilon(f64::INFINITY).map_err(text)?;
     let (release, view) = with_view(&design, &subject.example.table)?;
-    require(release.table == view, || "the release is not the view".into())?;
+    // Of a report that holds nothing but the truth, chance still decides what was asked.
+    require(release.collector().is_some() || release.table == view, || "the release is not the view".into())?;
     let guarantee = design.mechanism().guarantee();
     require(!guarantee.has_dp(), || format!("it claims {}", guarantee.summary()))
 }
@@ -436,6 +438,9 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         return Ok(()); // it has no use for so large an ε, and claims less
     }
     let (release, view) = with_view(&design, &subject.example.table)?;
+    if release.collector().is_some() {
+        return Ok(()); // a report is no record
+    }
     let is_coarse = |law: &Law| match law {
         Law::Unbiased { moments, .. } => moments.iter().any(|of| of.constant > 1e-12),
         _ => false,
@@ -446,6 +451,42 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
     let difference = largest_difference(&release.table, &view)?;
     // Gaussian noise falls with the root of ε.
     require(difference < 2e-5, || format!("at ε = 2^40 it is off by {difference}"))
+}
+
+fn collects_records(subject: &Subject) -> Verdict {
+    let Some(collector) = subject.local().and_then(LocalMechanism::collector) else {
+        return Ok(());
+    };
+    let domain = subject.design.mechanism().domain();
+    let reports = seeded(&subject.design, &subject.long_table().map_err(text)?, SEED).map_err(text)?.table;
+    let collected = |reports: &Table, seed: u64| {
+        collector.collect(reports, 500, &mut Randomness::seeded(seed).streams().stream(0))
+    };
+    let records = collected(&reports, SEED).map_err(text)?;
+    require(records.len() == 500, || format!("of 500 records that were asked for there are {}", records.len()))?;
+    domain.layout().check(&records).map_err(text)?;
+    for record in records.records().outer_iter() {
+        require(domain.features().contains(&record.to_vec()), || {
+            format!("a record lies outside the domain: {record}")
+        })?;
+    }
+    require(collected(&reports, SEED).is_ok_and(|again| again == records), || {
+        "the same stream gave other records".into()
+    })?;
+    let told = collector.told(&reports).map_err(text)?;
+    require(told.len() == reports.len(), || format!("{} reports tell {} rows", reports.len(), told.len()))?;
+    for wrong in [-1.0, 0.5, 1e18] {
+        let mut values = reports.records().clone();
+        values[[7, 0]] = wrong;
+        let altered =
+            Table::new(reports.columns().to_vec(), values, reports.target().clone()).map_err(text)?;
+        match collected(&altered, SEED) {
+            Err(error) if error.to_string().contains("report 8") => {}
+            Err(error) => return Err(format!("{wrong} in report 8 is refused without naming it: {error}")),
+            Ok(_) => return Err(format!("{wrong} in report 8 is collected as if it were one")),
+        }
+    }
+    Ok(())
 }
 
 fn largest_difference(one: &Table, other: &Table) -> std::result::Result<f64, String> {
@@ -512,7 +553,7 @@ fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
 const LAW_TOLERANCE: f64 = 0.25;
 
 fn publishes_its_law(subject: &Subject) -> Verdict {
-    let Some(local) = subject.local() else {
+    let Some(local) = subject.local().filter(|local| local.collector().is_none()) else {
         return Ok(());
     };
     let table = subject.long_table().map_err(text)?;

@@ -2,7 +2,7 @@
 
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{
-    Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise, Perturbation, Randomness, RecordDomain,
+    Collector, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise, Perturbation, Randomness, RecordDomain,
     Release, Result, Stream, Table, Unit, local, release_local,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
@@ -108,6 +108,10 @@ impl LocalMechanism for Faulty {
 
     fn guarantee(&self) -> Guarantee {
         self.honest.guarantee()
+    }
+
+    fn collector(&self) -> Option<&dyn Collector> {
+        self.honest.collector()
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

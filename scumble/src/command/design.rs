@@ -63,6 +63,9 @@ pub(super) struct DesignArguments {
     /// What the volunteers were promised.
     #[arg(long, value_name = "PROMISE", requires = "volunteers")]
     volunteers_are: Option<Promise>,
+    /// How many people will release a record, where that is known in public: what is asked of each may depend on it.
+    #[arg(long, value_name = "N")]
+    people: Option<usize>,
     /// What the release is for: a matrix K, as CSV or Parquet, whose columns are named as the encoded columns. The error that counts is
     /// then ‖K(x̂ − x)‖².
     #[arg(long, value_name = "FILE")]
@@ -193,7 +196,7 @@ fn wanted(arguments: &DesignArguments, parameters: &Value) -> Protect {
 fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Clipped>), Failure> {
     let target = arguments.target.as_deref();
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
-    let mut brief = Brief::new(schema.domain(target)?, budget);
+    let mut brief = Brief { people: arguments.people, ..Brief::new(schema.domain(target)?, budget) };
     let mut clipped = vec![];
     if let (Some(file), Some(promise)) = (&arguments.volunteers, arguments.volunteers_are) {
         let loaded = Reader::new(open(file)?, schema, target, OutOfBounds::Clip)?.read_all()?;

@@ -11,6 +11,7 @@
 
 mod account;
 mod audit;
+mod collect;
 mod compare;
 mod design;
 mod labelled;
@@ -71,6 +72,8 @@ enum Command {
     Design(design::DesignArguments),
     /// Release a file of records by a saved design.
     Release(release::ReleaseArguments),
+    /// Draw records in the schema's columns from the reports of many people, where a design releases reports.
+    Collect(collect::CollectArguments),
     /// Where clean records lie in the space of a release, for models that learned from it. What it writes is not private.
     View(view::ViewArguments),
     /// Count what is spent on data sets.
@@ -147,6 +150,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Schema(arguments_of) => schema::schema(&arguments_of, arguments.json),
         Command::Design(arguments_of) => design::design(&registry, &arguments_of, arguments.json),
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
+        Command::Collect(arguments_of) => collect::collect(&registry, &arguments_of, arguments.json),
         Command::View(arguments_of) => view::view(&registry, &arguments_of, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),
         Command::Account { command } => account::account(&command, arguments.json),

@@ -45,6 +45,9 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     let read = [Some(design), Some(input), key.as_ref()].into_iter().flatten().cloned();
     refuse_overlaps(&read.collect::<Vec<_>>(), &[output])?;
     let design = ShippedDesign::read(design, registry)?;
+    if design.local().is_ok_and(|local| local.collector().is_some()) {
+        return Err("the design releases reports: a model of the records that are collected from them is used on clean records as they are".into());
+    }
     stop_when_interrupted()?;
     let existing = if *force { Existing::Replace } else { Existing::Keep };
     let mut written = BufWriter::new(NewFile::create(output, existing, Readable::AsUsual)?);

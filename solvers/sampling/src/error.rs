@@ -33,4 +33,14 @@ pub enum Error {
         /// The scale's denominator.
         denominator: u64,
     },
+    /// A coin without a side, or odds that are too large.
+    #[error(
+        "the odds {heads}·e^ε : {tails} are none: one of the two must be above zero, and neither above 2^32"
+    )]
+    Odds {
+        /// The multiple of e^ε.
+        heads: u64,
+        /// What stands against it.
+        tails: u64,
+    },
 }

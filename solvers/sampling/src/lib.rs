@@ -10,6 +10,7 @@
 //! | [`bernoulli`] | true with probability p, p rational |
 //! | [`bernoulli_exp`] | true with probability exp(−γ), γ rational |
 //! | [`randomized_response`] | one of K levels, the given one e^ε times as likely as each other |
+//! | [`Coin`] | heads with the odds a·e^ε : b, for integers a and b, 64 at a time too |
 //! | [`subset`] | each of n by itself with probability p, p rational |
 //! | [`Geometric`] | P(k) ∝ exp(−k/t) on the integers k ≥ 0, t rational |
 //! | [`DiscreteLaplace`] | P(k) ∝ exp(−\|k\|/t) on the integers, t rational |
@@ -31,6 +32,7 @@
 
 mod bernoulli;
 mod bits;
+mod coin;
 mod curve;
 mod discrete_gaussian;
 mod discrete_laplace;
@@ -44,6 +46,7 @@ mod words;
 mod ziggurat;
 
 pub use bernoulli::{bernoulli, bernoulli_exp, randomized_response};
+pub use coin::Coin;
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::{DiscreteLaplace, with_random_sign};
 pub use error::{Error, Result};

@@ -1,8 +1,10 @@
 //! Mechanisms, local ones and curators', and what they release.
 
+mod collector;
 mod key;
 mod release;
 
+pub use collector::Collector;
 pub use key::{Key, Secret, SecretKey};
 pub use release::{Release, release_local};
 
@@ -87,6 +89,12 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
     /// audit attacks them beside its own.
     fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
         vec![]
+    }
+
+    /// What turns reports into records, where that which leaves of a record is a report: an answer to one question about it. None where a record
+    /// leaves, as by default.
+    fn collector(&self) -> Option<&dyn Collector> {
+        None
     }
 
     /// Releases `table` (n × d) by [`release_local`], as all local mechanisms do: there is no reason to do it otherwise.
@@ -246,9 +254,10 @@ impl Designed {
         }
     }
 
-    /// The kind of target that a release has.
+    /// The kind of target of the records that are learned from: those of a release, or collected from its reports.
     pub fn released_target(&self) -> TargetLayout {
         match self {
+            Self::Local(mechanism) if mechanism.collector().is_some() => mechanism.domain().layout().target,
             Self::Local(mechanism) => mechanism.layout().target,
             Self::Curator(mechanism) => mechanism.released_target(),
         }

@@ -27,8 +27,9 @@ pub fn release_local(
     randomness: &mut Randomness,
 ) -> Result<Release> {
     let streams = randomness.streams();
-    let released =
-        map_blocks(mechanism, table, |number, records| release_block(mechanism, records, &streams, number))?;
+    let released = map_blocks(mechanism, table, &mechanism.layout(), |number, records| {
+        release_block(mechanism, records, &streams, number)
+    })?;
     Ok(Release {
         table: released,
         guarantee: mechanism.guarantee().under(randomness.provenance()),

@@ -1,0 +1,121 @@
+//! Attributes: columns as questions with few answers, a number by the bin that it lies in.
+
+use crate::draw;
+use scumble_core::{Domain, Factor, Stream, largest};
+use std::ops::Range;
+
+/// A number or a category of a record, which has one of so many levels.
+#[derive(Debug, Clone)]
+pub(crate) struct Attribute {
+    /// Its coordinates in a flat record.
+    pub(crate) coordinates: Range<usize>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// A number within public bounds, in bins of equal width.
+    Number { lower: f64, upper: f64, bins: usize },
+    /// A category.
+    Category { levels: usize },
+}
+
+impl Attribute {
+    /// The attributes of a domain, numbers in so many bins; or the first coordinate that is neither a number of its own nor a category.
+    pub(crate) fn of(domain: &Domain, bins: usize) -> Result<Vec<Self>, usize> {
+        domain.factors().map(|(coordinates, factor)| Self::of_factor(coordinates, factor, bins)).collect()
+    }
+
+    fn of_factor(coordinates: Range<usize>, factor: &Factor, bins: usize) -> Result<Self, usize> {
+        let kind = match *factor {
+            Factor::Interval { lower, upper } => Kind::Number { lower, upper, bins },
+            Factor::OneHot { levels } => Kind::Category { levels },
+            _ => return Err(coordinates.start),
+        };
+        Ok(Self { coordinates, kind })
+    }
+
+    /// How many levels it has.
+    pub(crate) fn levels(&self) -> usize {
+        match self.kind {
+            Kind::Number { bins, .. } => bins,
+            Kind::Category { levels } => levels,
+        }
+    }
+
+    /// The level that a flat record of the domain has.
+    pub(crate) fn level(&self, record: &[f64]) -> usize {
+        let own = &record[self.coordinates.clone()];
+        match self.kind {
+            Kind::Number { lower, upper, bins } if upper > lower => {
+                // A float to integer cast saturates, so that rounding cannot leave the bins.
+                (((own[0] - lower) / (upper - lower) * bins as f64) as usize).min(bins - 1)
+            }
+            Kind::Number { .. } => 0,
+            Kind::Category { .. } => largest(own),
+        }
+    }
+
+    /// Makes what was drawn about `center` (the flat mean of some records) a record of the domain: a number is moved within its bounds, and a category drawn by
+    /// its levels' shares.
+    pub(crate) fn settle(&self, center: &[f64], record: &mut [f64], stream: &mut Stream) {
+        match self.kind {
+            Kind::Number { lower, upper, .. } => {
+                let value = &mut record[self.coordinates.start];
+                *value = value.clamp(lower, upper);
+            }
+            Kind::Category { .. } => {
+                let level = draw::levels(&center[self.coordinates.clone()], 1, stream)[0];
+                self.write(level, 0.0, record);
+            }
+        }
+    }
+
+    /// Writes a value of this level into a flat record: of a number, so far through its bin, in [0, 1).
+    pub(crate) fn write(&self, level: usize, through: f64, record: &mut [f64]) {
+        let own = &mut record[self.coordinates.clone()];
+        match self.kind {
+            Kind::Number { lower, upper, bins } => {
+                own[0] =
+                    (lower + (upper - lower) * (level as f64 + through) / bins as f64).clamp(lower, upper);
+            }
+            Kind::Category { .. } => {
+                own.fill(0.0);
+                own[level] = 1.0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_written_where_it_is_read() {
+        let domain = Domain::product([
+            Domain::interval(-2.0, 6.0).unwrap(),
+            Domain::one_hot(3).unwrap(),
+            Domain::interval(1.0, 1.0).unwrap(),
+        ]);
+        let attributes = Attribute::of(&domain.unwrap(), 4).unwrap();
+        assert_eq!(attributes.iter().map(Attribute::levels).collect::<Vec<_>>(), [4, 3, 4]);
+        for attribute in &attributes[..2] {
+            for level in 0..attribute.levels() {
+                for through in [0.0, 0.5, 0.999] {
+                    let mut record = [0.0; 5];
+                    attribute.write(level, through, &mut record);
+                    assert_eq!(attribute.level(&record), level, "{attribute:?}");
+                }
+            }
+        }
+        assert_eq!(attributes[0].level(&[6.0, 0.0, 0.0, 0.0, 1.0]), 3, "the upper bound is in the last bin");
+        assert_eq!(attributes[2].level(&[6.0, 0.0, 0.0, 0.0, 1.0]), 0);
+    }
+
+    #[test]
+    fn a_ball_is_no_attribute() {
+        let domain = Domain::product([Domain::unit_box(2), Domain::l1_ball(3, 1.0).unwrap()]).unwrap();
+        assert_eq!(Attribute::of(&domain, 4).unwrap_err(), 2);
+    }
+}

@@ -1,0 +1,313 @@
+//! `learned-codes`: each person reports which of a few kinds of record it has, and the label, together.
+
+use crate::attribute::Attribute;
+use crate::draw;
+use crate::partition::Partition;
+use crate::questions::Questions;
+use ndarray::{Array2, Axis};
+use schemars::JsonSchema;
+use scumble_core::{
+    Brief, Collector, Domain, Error, Example, Guarantee, Layout, LocalMechanism, Noise, Portion, Protect,
+    RecordDomain, Result, ShapedBy, Stream, Table, TargetDomain, Unit, Volunteers, register,
+};
+use scumble_oracles::{Kind, Oracle, project_to_simplex};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "learned-codes";
+
+/// How many people answer where nothing is said of it.
+const PEOPLE: usize = 10_000;
+
+/// The bins of a label that is a number.
+const BINS: usize = 8;
+
+/// The variance of a label's share among the records of one code about its share among all, over that of the label itself; and of its share among all
+/// about equal shares. What noise hides is shrunk by them, and with many people they say nothing.
+const OF_CODES: f64 = 0.2;
+const OF_ALL: f64 = 0.02;
+
+/// Volunteers teach a partition of the records into codes; each person reports code and label, together, at all of ε.
+///
+/// Nothing is asked about the labels of volunteers. Records are collected by drawing codes and labels as often as was estimated, and of each code a
+/// record that is like its volunteers': its numbers normal about their mean, its categories in their shares.
+///
+/// ```
+/// use scumble_core::{Example, LocalMechanism, Unit};
+/// use scumble_reports::LEARNED_CODES;
+///
+/// let Example { parameters, brief, .. } = (LEARNED_CODES.example)()?;
+/// let design = LEARNED_CODES.design(&parameters, &brief)?;
+/// assert_eq!(design.mechanism().guarantee().local_dp(Unit::Record).unwrap().epsilon, 1.0);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct LearnedCodes {
+    saved: Saved,
+    /// Of the features, and of the label if there is one.
+    features: Vec<Attribute>,
+    label: Option<Attribute>,
+    questions: Questions,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    #[serde(with = "scumble_core::number")]
+    epsilon: f64,
+    partition: Partition,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    oracle: Option<Kind>,
+    shaped_by: ShapedBy,
+}
+
+impl TryFrom<Saved> for LearnedCodes {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let Saved { ref domain, epsilon, ref partition, oracle, .. } = saved;
+        partition.check(domain)?;
+        let mut features = Attribute::of(domain.flat(), BINS).map_err(|at| {
+            let column = domain.columns().get(at).map_or("the target", String::as_str);
+            Error::not_applicable(
+                NAME,
+                format!("{column} is neither a number within bounds of its own nor a category"),
+            )
+        })?;
+        let label = features.pop_if(|last| last.coordinates.start >= domain.features().dim());
+        let labels = label.as_ref().map_or(1, Attribute::levels);
+        let questions = Questions::new(NAME, vec![partition.codes()], labels, oracle, epsilon)?;
+        Ok(Self { features, label, questions, saved })
+    }
+}
+
+impl From<LearnedCodes> for Saved {
+    fn from(mechanism: LearnedCodes) -> Self {
+        mechanism.saved
+    }
+}
+
+/// The number of codes by a public rule: the most at which the noise on a label's share of a code, of the `people`, is at most two fifths of the label's own variance;
+/// and each has thirty volunteers.
+fn codes(people: usize, volunteers: usize, labels: usize, epsilon: f64) -> usize {
+    const NOISE: f64 = 0.4;
+    let of_label = match labels {
+        1 => 1.0,
+        _ => (1.0 - 1.0 / labels as f64) / labels as f64,
+    };
+    let is_clear = |codes: &usize| {
+        let oracle = Oracle::best((codes * labels) as u64, epsilon);
+        oracle.is_ok_and(|oracle| {
+            oracle.variance(0.0) / people as f64 * (*codes as f64).powi(2) <= NOISE * of_label
+        })
+    };
+    (2..=(volunteers / 30).min(1000)).take_while(is_clear).last().unwrap_or(2)
+}
+
+impl LearnedCodes {
+    /// The oracle that answers for code and label.
+    pub fn oracle(&self) -> &Oracle {
+        &self.questions.oracles()[0]
+    }
+
+    /// How many codes there are.
+    pub fn codes(&self) -> usize {
+        self.saved.partition.codes()
+    }
+
+    fn labels(&self) -> usize {
+        self.label.as_ref().map_or(1, Attribute::levels)
+    }
+
+    /// The estimated share of each code with each label (codes × labels).
+    ///
+    /// Codes have the shares that they have among volunteers, which are known without noise. The labels of each are estimated, and shrunk toward those of all as far as
+    /// noise demands: the mean of normal shares about a normal mean, given what was observed with known variances.
+    fn distribution(&self, reports: &Table) -> Result<Array2<f64>> {
+        let oracle = self.oracle();
+        let counted = self.questions.counted(reports)?;
+        let (codes, labels) = (self.codes(), self.labels());
+        let joint = Array2::from_shape_vec((codes, labels), counted[0].frequencies(oracle))
+            .map_err(|problem| Error::shape(problem.to_string()))?;
+        let shares = self.saved.partition.shares();
+        let answers = counted[0].answers() as f64;
+        let mean = 1.0 / labels as f64;
+        let of_label = mean * (1.0 - mean);
+        let mut rates = Array2::zeros((codes, labels));
+        for label in 0..labels {
+            let observed = |code: usize| joint[[code, label]] / shares[code];
+            let noise = |code: usize| {
+                oracle.variance(0.0) / answers / shares[code].powi(2) + of_label / (answers * shares[code])
+            };
+            let weight = |code: usize| 1.0 / (OF_CODES * of_label + noise(code));
+            let (mut sum, mut weights) = (0.0, 1.0 / (OF_ALL * of_label));
+            for code in 0..codes {
+                sum += weight(code) * (observed(code) - mean);
+                weights += weight(code);
+            }
+            let of_all = mean + sum / weights;
+            for code in 0..codes {
+                rates[[code, label]] =
+                    of_all + OF_CODES * of_label * weight(code) * (observed(code) - of_all);
+            }
+        }
+        for (mut rates, share) in rates.axis_iter_mut(Axis(0)).zip(shares) {
+            if let Some(rates) = rates.as_slice_mut() {
+                project_to_simplex(rates);
+            }
+            rates *= *share;
+        }
+        Ok(rates)
+    }
+}
+
+impl Collector for LearnedCodes {
+    fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
+        let joint = self.distribution(reports)?;
+        let layout = self.saved.domain.layout();
+        let shares: Vec<f64> = joint.iter().copied().collect();
+        let mut flat = Array2::zeros((records, layout.width()));
+        for (mut record, level) in flat.outer_iter_mut().zip(draw::levels(&shares, records, stream)) {
+            let (code, label) = (level / self.labels(), level % self.labels());
+            if let Some(record) = record.as_slice_mut() {
+                self.saved.partition.draw(code, &self.features, record, stream);
+                if let Some(attribute) = &self.label {
+                    attribute.write(label, draw::uniform(stream), record);
+                }
+            }
+        }
+        layout.table(flat.view())
+    }
+
+    fn told(&self, reports: &Table) -> Result<Table> {
+        self.questions.told(reports)
+    }
+}
+
+#[typetag::serde(name = "learned-codes")]
+impl LocalMechanism for LearnedCodes {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let beside = if self.label.is_some() { " and its label" } else { "" };
+        let theorem = format!(
+            "which of {} codes a record has{beside}, answered at all of ε by {} with odds of exactly e^ε; records that are collected from reports are \
+             post-processing",
+            self.codes(),
+            self.oracle().kind()
+        );
+        let Saved { domain, epsilon, shaped_by, .. } = &self.saved;
+        let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };
+        Guarantee { shaped_by: *shaped_by, ..portion.guarantee(&theorem) }
+    }
+
+    fn range(&self) -> Domain {
+        self.questions.range().clone()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let record = self.saved.domain.projected(record)?;
+        let code = self.saved.partition.code(&record[..self.saved.domain.features().dim()]);
+        let label = self.label.as_ref().map_or(0, |label| label.level(&record));
+        Ok(self.questions.point(std::iter::once(code), label))
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        self.questions.perturb(point, stream)
+    }
+
+    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        self.questions.decode(point)
+    }
+
+    fn layout(&self) -> Layout {
+        self.questions.layout()
+    }
+
+    fn noise(&self) -> Noise {
+        self.questions.noise()
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        self.questions.log_likelihood(point, released)
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        self.questions.worst_pairs(unit)
+    }
+
+    fn collector(&self) -> Option<&dyn Collector> {
+        Some(self)
+    }
+}
+
+/// Parameters of `learned-codes`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// How many codes there are, from 2 to as many as there are volunteers. By default a public rule of ε, of how many people there are (--people, else
+    /// 10,000), and of how many volunteers.
+    codes: Option<usize>,
+    /// The frequency oracle: "randomized-response", "unary-encoding", "subset-selection" or "hadamard-response". By default the one with the least
+    /// variance.
+    #[schemars(with = "Option<String>")]
+    oracle: Option<Kind>,
+    /// The random seed with which volunteers' records are clustered. By default 0.
+    seed: Option<u64>,
+}
+
+fn design(Parameters { codes: wanted, oracle, seed }: Parameters, brief: &Brief) -> Result<LearnedCodes> {
+    let volunteers = brief.unclaimed_volunteers(NAME)?;
+    let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
+    let labels = match domain.target() {
+        TargetDomain::None => 1,
+        TargetDomain::Class { levels } => levels.len(),
+        _ => BINS,
+    };
+    let by_rule = || codes(brief.people.unwrap_or(PEOPLE), volunteers.len(), labels, epsilon);
+    let codes = wanted.unwrap_or_else(by_rule);
+    if !(2..=volunteers.len()).contains(&codes) {
+        let problem =
+            format!("codes must lie between 2 and the {} volunteers, and {codes} does not", volunteers.len());
+        return Err(Error::Parameter { plugin: NAME.into(), problem });
+    }
+    let partition = Partition::learn(volunteers.records().view(), codes, seed.unwrap_or(0))?;
+    Saved { domain, epsilon, partition, oracle, shaped_by: brief.volunteers.shaped_by() }.try_into()
+}
+
+fn example() -> Result<Example> {
+    let mut example = Example::mixed()?;
+    example.brief.volunteers = Volunteers::Public(example.table.clone());
+    example.parameters = serde_json::json!({"codes": 4});
+    Ok(example)
+}
+
+register! {
+    /// The plugin `learned-codes`.
+    pub const LEARNED_CODES = {
+        name: NAME,
+        summary: "volunteers teach a few kinds of record; its kind and the label reported together; records are collected from the reports of all",
+        paper: "Ye and Barg, Optimal schemes for discrete distribution estimation under locally differential privacy (2018), of learned codes",
+        pace: Quick,
+        parameters: Parameters,
+        local: design,
+        example: example,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_follow_people_volunteers_and_epsilon() {
+        let wine = |epsilon| codes(895, 384, 2, epsilon);
+        assert_eq!([0.5, 1.0, 2.0, 4.0, f64::INFINITY].map(wine), [2, 5, 12, 12, 12]);
+        let mnist = |epsilon| codes(45_000, 15_000, 10, epsilon);
+        assert_eq!([1.0, 2.0, 4.0].map(mnist), [21, 47, 147]);
+        assert_eq!(codes(1, 10, 2, 0.1), 2);
+    }
+}

@@ -1,0 +1,304 @@
+//! `pair-response`: each person is asked for one column and the label, together.
+
+use crate::attribute::Attribute;
+use crate::draw;
+use crate::questions::Questions;
+use ndarray::{Array2, ArrayView2, Axis};
+use schemars::JsonSchema;
+use scumble_core::{
+    Brief, Collector, Domain, Error, Example, Guarantee, Layout, LocalMechanism, Noise, Portion, Protect,
+    RecordDomain, Result, Stream, Table, TargetDomain, Unit, register,
+};
+use scumble_oracles::{Kind, Oracle, project_to_simplex};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "pair-response";
+
+/// How many people answer where nothing is said of it.
+const PEOPLE: usize = 10_000;
+
+/// Bins at least and at most.
+const BINS: (usize, usize) = (2, 32);
+
+/// Of each record one pair, drawn uniformly at random: a column's level, or the bin of a number, and the label, reported together at all of ε.
+///
+/// What is perturbed is the pair and not its two halves, so that reports tell how columns and label go together, which is what learning needs.
+/// Records are collected from them as if columns were independent given the label (naive Bayes).
+///
+/// ```
+/// use scumble_core::{Example, LocalMechanism, Randomness, Unit, release_local};
+/// use scumble_reports::PairResponse;
+///
+/// let Example { brief, table, .. } = Example::mixed()?;
+/// let mechanism = PairResponse::new(brief.domain, 2.0, 2, None)?;
+/// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 2.0);
+/// let release = release_local(&mechanism, &table, &mut Randomness::from_os()?)?;
+/// assert_eq!(release.table.columns(), ["reported question", "reported answer"]);
+/// // What models learn from: records in the columns of the schema.
+/// let records = release.collected(100, &mut Randomness::from_os()?.streams().stream(0))?.unwrap();
+/// assert_eq!(records.table.columns(), table.columns());
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct PairResponse {
+    saved: Saved,
+    /// Of the features, and of the label.
+    attributes: Vec<Attribute>,
+    label: Attribute,
+    questions: Questions,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    #[serde(with = "scumble_core::number")]
+    epsilon: f64,
+    /// Of every number.
+    bins: usize,
+    /// The best one for each question where none is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    oracle: Option<Kind>,
+}
+
+impl TryFrom<Saved> for PairResponse {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let Saved { ref domain, epsilon, bins, oracle } = saved;
+        if !(BINS.0..=1024).contains(&bins) {
+            let problem = format!("bins must lie between 2 and 1024, and {bins} does not");
+            return Err(Error::Parameter { plugin: NAME.into(), problem });
+        }
+        let (attributes, label) = attributes(domain, bins)?;
+        let own = attributes.iter().map(Attribute::levels).collect();
+        let questions = Questions::new(NAME, own, label.levels(), oracle, epsilon)?;
+        Ok(Self { attributes, label, questions, saved })
+    }
+}
+
+impl From<PairResponse> for Saved {
+    fn from(mechanism: PairResponse) -> Self {
+        mechanism.saved
+    }
+}
+
+/// Of the features, and of the label.
+fn attributes(domain: &RecordDomain, bins: usize) -> Result<(Vec<Attribute>, Attribute)> {
+    let features = domain.features().dim();
+    let mut attributes = Attribute::of(domain.flat(), bins).map_err(|at| {
+        let column = domain.columns().get(at).map_or("the target", String::as_str);
+        Error::not_applicable(
+            NAME,
+            format!("{column} is neither a number within bounds of its own nor a category"),
+        )
+    })?;
+    let label = attributes.pop().filter(|label| label.coordinates.start >= features);
+    match label {
+        Some(label) if !attributes.is_empty() => Ok((attributes, label)),
+        Some(_) => Err(Error::not_applicable(NAME, "there is no column to report beside the label")),
+        None => Err(Error::not_applicable(
+            NAME,
+            "there is no label to report beside a column: no column is the target",
+        )),
+    }
+}
+
+/// The number of bins by a public rule: the most, B, of which B³ is no more than the number of people who would say as much without noise as those who
+/// are asked one question do with it. (A histogram of n values has some n^⅓ bins: Freedman and Diaconis 1981.)
+fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) -> usize {
+    let asked = people as f64 / questions.max(1) as f64;
+    let is_fine = |bins: &usize| {
+        let levels = (bins * labels.unwrap_or(*bins)) as u64;
+        Oracle::best(levels, epsilon).is_ok_and(|oracle| {
+            let worth = asked / (1.0 + oracle.total_variance());
+            (*bins as f64).powi(3) <= worth
+        })
+    };
+    (BINS.0..=BINS.1).take_while(is_fine).last().unwrap_or(BINS.0)
+}
+
+impl PairResponse {
+    /// Numbers in so many bins; the best oracle for each pair where none is named.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where there is no label or no column, for a column that is neither a number within bounds of its own nor a category, and for an ε at which
+    /// nothing can be answered; [`Error::Parameter`] for bins out of range.
+    pub fn new(domain: RecordDomain, epsilon: f64, bins: usize, oracle: Option<Kind>) -> Result<Self> {
+        Saved { domain, epsilon, bins, oracle }.try_into()
+    }
+
+    /// How many bins a number has.
+    pub fn bins(&self) -> usize {
+        self.saved.bins
+    }
+
+    /// The oracles that answer for each column with the label.
+    pub fn oracles(&self) -> &[Oracle] {
+        self.questions.oracles()
+    }
+
+    /// Of each column the estimated distribution of its levels and the label (levels × labels), and the label's own.
+    fn distributions(&self, reports: &Table) -> Result<(Vec<Array2<f64>>, Vec<f64>)> {
+        let counted = self.questions.counted(reports)?;
+        let labels = self.label.levels();
+        let mut of_label = vec![0.0; labels];
+        let mut pairs = vec![];
+        for ((counts, oracle), attribute) in counted.iter().zip(self.oracles()).zip(&self.attributes) {
+            let mut joint = counts.frequencies(oracle);
+            project_to_simplex(&mut joint);
+            let joint = ArrayView2::from_shape((attribute.levels(), labels), &joint)
+                .map_err(|problem| Error::shape(problem.to_string()))?
+                .to_owned();
+            // Each says something of the label: by how many people, and how noisily.
+            let weight = counts.answers() as f64 / (1.0 + oracle.total_variance());
+            of_label.iter_mut().zip(joint.sum_axis(Axis(0))).for_each(|(all, own)| *all += weight * own);
+            pairs.push(joint);
+        }
+        Ok((pairs, of_label))
+    }
+}
+
+impl Collector for PairResponse {
+    fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
+        let (pairs, of_label) = self.distributions(reports)?;
+        let layout = self.saved.domain.layout();
+        let mut flat = Array2::zeros((records, layout.width()));
+        let mut write = |row: usize, attribute: &Attribute, level: usize, through: f64| {
+            let mut record = flat.row_mut(row);
+            if let Some(record) = record.as_slice_mut() {
+                attribute.write(level, through, record);
+            }
+        };
+        let mut rows: Vec<Vec<usize>> = vec![vec![]; self.label.levels()];
+        for (row, label) in draw::levels(&of_label, records, stream).into_iter().enumerate() {
+            rows[label].push(row);
+            write(row, &self.label, label, draw::uniform(stream));
+        }
+        for (attribute, joint) in self.attributes.iter().zip(&pairs) {
+            let of_all = joint.sum_axis(Axis(1)).to_vec();
+            for (label, rows) in rows.iter().enumerate() {
+                let given = joint.column(label).to_vec();
+                // Of a label that no report supports, what is known of everybody.
+                let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &of_all };
+                for (&row, level) in rows.iter().zip(draw::levels(given, rows.len(), stream)) {
+                    write(row, attribute, level, draw::uniform(stream));
+                }
+            }
+        }
+        layout.table(flat.view())
+    }
+
+    fn told(&self, reports: &Table) -> Result<Table> {
+        self.questions.told(reports)
+    }
+}
+
+#[typetag::serde(name = "pair-response")]
+impl LocalMechanism for PairResponse {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let theorem = format!(
+            "one pair of {}, a column and the label, drawn uniformly at random whatever the record, and answered at all of ε by {} with odds of \
+             exactly e^ε; records that are collected from reports are post-processing",
+            self.attributes.len(),
+            self.questions.kinds()
+        );
+        let Saved { domain, epsilon, .. } = &self.saved;
+        Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon }.guarantee(&theorem)
+    }
+
+    fn range(&self) -> Domain {
+        self.questions.range().clone()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let record = self.saved.domain.projected(record)?;
+        let own = self.attributes.iter().map(|attribute| attribute.level(&record));
+        Ok(self.questions.point(own, self.label.level(&record)))
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        self.questions.perturb(point, stream)
+    }
+
+    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
+        self.questions.decode(point)
+    }
+
+    fn layout(&self) -> Layout {
+        self.questions.layout()
+    }
+
+    fn noise(&self) -> Noise {
+        self.questions.noise()
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        self.questions.log_likelihood(point, released)
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        self.questions.worst_pairs(unit)
+    }
+
+    fn collector(&self) -> Option<&dyn Collector> {
+        Some(self)
+    }
+}
+
+/// Parameters of `pair-response`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// How many bins of equal width a number's bounds are divided into, 2 to 1024. By default a public rule of ε, of how many people there are
+    /// (--people, else 10,000) and of how many columns.
+    bins: Option<usize>,
+    /// The frequency oracle: "randomized-response", "unary-encoding", "subset-selection" or "hadamard-response". By default the one with the least
+    /// variance for each column's levels.
+    #[schemars(with = "Option<String>")]
+    oracle: Option<Kind>,
+}
+
+fn design(Parameters { bins: wanted, oracle }: Parameters, brief: &Brief) -> Result<PairResponse> {
+    let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
+    let labels = match domain.target() {
+        TargetDomain::Class { levels } => Some(levels.len()),
+        _ => None,
+    };
+    let by_rule =
+        || bins(brief.people.unwrap_or(PEOPLE), domain.features().factors().count(), labels, epsilon);
+    let bins = wanted.unwrap_or_else(by_rule);
+    PairResponse::new(domain, epsilon, bins, oracle)
+}
+
+register! {
+    /// The plugin `pair-response`.
+    pub const PAIR_RESPONSE = {
+        name: NAME,
+        summary: "one column at random, its bin or level and the label reported together; records are collected from the reports of all",
+        paper: "Wang, Blocki, Li and Jha, Locally differentially private protocols for frequency estimation (2017), of pairs",
+        pace: Quick,
+        parameters: Parameters,
+        local: design,
+        example: Example::mixed,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_follow_people_and_epsilon() {
+        // 1,279 people, 11 numbers, two classes: as many bins as little noise allows.
+        let wine = |epsilon| bins(1_279, 11, Some(2), epsilon);
+        assert_eq!([0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY].map(wine), [2, 2, 3, 4, 4, 4]);
+        assert_eq!(bins(1_000_000, 10, Some(2), 4.0), 28);
+        assert_eq!(bins(1, 10, Some(2), 0.1), 2);
+    }
+}

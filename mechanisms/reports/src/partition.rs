@@ -1,0 +1,143 @@
+//! Partitions of the space of records, learned from volunteers.
+
+use crate::attribute::Attribute;
+use faer::{Mat, Side};
+use linfa::DatasetBase;
+use linfa::traits::Fit;
+use linfa_clustering::KMeans;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "learned-codes";
+
+/// Directions at most in which the records of a code differ.
+const DIRECTIONS: usize = 50;
+
+/// Codes: the nearest of some centres, and what records of a code are like.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Partition {
+    /// The mean of the volunteers of each code (K × d): of a category, the shares of its levels.
+    centers: Array2<f64>,
+    /// The share of the volunteers that has each code (K).
+    shares: Vec<f64>,
+    /// Directions times standard deviations (r × d): how records of one code differ, alike for all codes.
+    spread: Array2<f64>,
+    /// The standard deviation of each coordinate (d) beyond these directions.
+    rest: Vec<f64>,
+}
+
+impl Partition {
+    /// Learns `codes` of them from encoded records (n × d) by k-means (Lloyd 1982, from the centres of Arthur and Vassilvitskii 2007). Numbers count in
+    /// widths of their public bounds.
+    pub(crate) fn learn(records: ArrayView2<f64>, codes: usize, seed: u64) -> Result<Self> {
+        let (n, d) = records.dim();
+        size::check_steps(NAME, "codes", &[n, d, codes])?;
+        let failed = |problem: String| {
+            Error::not_applicable(NAME, format!("volunteers' records could not be clustered: {problem}"))
+        };
+        let rng = ChaCha20Rng::seed_from_u64(seed);
+        let found = KMeans::params_with_rng(codes, rng)
+            .n_runs(1)
+            .max_n_iterations(50)
+            .tolerance(1e-3)
+            .fit(&DatasetBase::from(records))
+            .map_err(|problem| failed(problem.to_string()))?;
+        let near: Vec<usize> =
+            records.outer_iter().map(|record| nearest(found.centroids(), record)).collect();
+        let mut counts = vec![0usize; codes];
+        let mut centers = Array2::<f64>::zeros((codes, d));
+        for (record, &code) in records.outer_iter().zip(&near) {
+            counts[code] += 1;
+            centers.row_mut(code).zip_mut_with(&record, |sum, x| *sum += x);
+        }
+        for (mut center, &count) in centers.outer_iter_mut().zip(&counts) {
+            center /= count.max(1) as f64;
+        }
+        // Codes that no volunteer has would never be reported, and could not be drawn from.
+        let had: Vec<usize> = (0..codes).filter(|&code| counts[code] > 0).collect();
+        let of = |record: usize| centers.row(near[record]);
+        let residuals =
+            Array2::from_shape_fn((n, d), |(row, column)| records[[row, column]] - of(row)[column]);
+        let (spread, rest) = spread(&residuals)?;
+        Ok(Self {
+            shares: had.iter().map(|&code| counts[code] as f64 / n as f64).collect(),
+            centers: centers.select(Axis(0), &had),
+            spread,
+            rest,
+        })
+    }
+
+    /// That it is one of records of this domain.
+    pub(crate) fn check(&self, domain: &RecordDomain) -> Result<()> {
+        let d = domain.features().dim();
+        let fits = self.centers.nrows() > 0
+            && self.centers.nrows() == self.shares.len()
+            && [self.centers.ncols(), self.spread.ncols(), self.rest.len()] == [d; 3]
+            && self.shares.iter().all(|share| *share > 0.0 && *share <= 1.0)
+            && self.rest.iter().all(|rest| rest.is_finite() && *rest >= 0.0)
+            && self.centers.iter().chain(&self.spread).all(|value| value.is_finite() && value.abs() < 1e150);
+        if fits { Ok(()) } else { Err(Error::shape("the partition is not one of such records")) }
+    }
+
+    /// How many codes there are.
+    pub(crate) fn codes(&self) -> usize {
+        self.shares.len()
+    }
+
+    /// The share of volunteers that has each code.
+    pub(crate) fn shares(&self) -> &[f64] {
+        &self.shares
+    }
+
+    /// The code of a record (d).
+    pub(crate) fn code(&self, record: &[f64]) -> usize {
+        nearest(&self.centers, ArrayView1::from(record))
+    }
+
+    /// Writes a record that is like the volunteers of this code into the first values of `record`.
+    pub(crate) fn draw(&self, code: usize, features: &[Attribute], record: &mut [f64], stream: &mut Stream) {
+        let mut normal = || -> f64 { StandardNormal.sample(stream) };
+        let along: Array1<f64> = (0..self.spread.nrows()).map(|_| normal()).collect();
+        let moved = along.dot(&self.spread);
+        let center = self.centers.row(code).to_vec();
+        for (((value, center), moved), rest) in record.iter_mut().zip(&center).zip(&moved).zip(&self.rest) {
+            *value = center + moved + rest * normal();
+        }
+        features.iter().for_each(|attribute| attribute.settle(&center, record, stream));
+    }
+}
+
+/// The row of `centers` (K × d) that is nearest to a record (d).
+fn nearest(centers: &Array2<f64>, record: ArrayView1<f64>) -> usize {
+    let distance =
+        |center: ArrayView1<f64>| center.iter().zip(record).map(|(c, x)| (c - x).powi(2)).sum::<f64>();
+    let distances: Vec<f64> = centers.outer_iter().map(|center| -distance(center)).collect();
+    largest(&distances)
+}
+
+/// The principal directions of residuals (n × d), times the standard deviations along them, and the standard deviation of each coordinate beyond them.
+fn spread(residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
+    let (n, d) = residuals.dim();
+    size::check_held(NAME, "codes", &[d, d], 8)?;
+    let covariance = residuals.t().dot(residuals) / n as f64;
+    let symmetric = Mat::from_fn(d, d, |row, column| covariance[[row, column]]);
+    let eigen = symmetric.self_adjoint_eigen(Side::Lower).map_err(|_| {
+        Error::not_applicable(
+            NAME,
+            "the covariance of volunteers' records has no eigenvalues that were found",
+        )
+    })?;
+    // In rising order.
+    let kept: Vec<usize> = (0..d).rev().take(DIRECTIONS).filter(|&at| eigen.S()[at] > 0.0).collect();
+    let spread = Array2::from_shape_fn((kept.len(), d), |(at, column)| {
+        eigen.U()[(column, kept[at])] * eigen.S()[kept[at]].sqrt()
+    });
+    let told = |column: usize| spread.column(column).iter().map(|x| x * x).sum::<f64>();
+    let rest = (0..d).map(|column| (covariance[[column, column]] - told(column)).max(0.0).sqrt()).collect();
+    Ok((spread, rest))
+}

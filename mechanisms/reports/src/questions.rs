@@ -1,0 +1,265 @@
+//! Questions: each person is asked one of them, and the report is the answer.
+
+use rayon::prelude::*;
+use scumble_core::{
+    Domain, Error, Law, Layout, Noise, Result, Stream, Table, TargetLayout, Unit, check_width, largest,
+};
+use scumble_oracles::{Counts, Kind, Oracle};
+use scumble_sampling::uniform_below;
+use std::num::NonZeroU64;
+
+/// Reports that are counted by one thread at a time.
+const BLOCK: usize = 4096;
+
+/// Questions of which each person is asked one, drawn uniformly at random whatever the record: the answers cost ε once.
+///
+/// A question is about two things together: its own, and one that all questions are about, the label. A *point* has a group of coordinates for
+/// the own thing of each question, and one for the label; in each group a one says which level a person has.
+#[derive(Debug, Clone)]
+pub(crate) struct Questions {
+    /// How many levels the own thing of each question has.
+    own: Vec<usize>,
+    /// Where its group begins in a point; at the end, where that of the label does.
+    starts: Vec<usize>,
+    /// How many levels the label has; one where there is none.
+    labels: usize,
+    oracles: Vec<Oracle>,
+    range: Domain,
+}
+
+impl Questions {
+    /// One question for each number of levels, the label's beside each; by this oracle, or by the best for each.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where an oracle has no answer for so many levels, or for such an ε.
+    pub(crate) fn new(
+        plugin: &str,
+        own: Vec<usize>,
+        labels: usize,
+        oracle: Option<Kind>,
+        epsilon: f64,
+    ) -> Result<Self> {
+        let oracles = own.iter().map(|own| {
+            let levels = (own * labels) as u64;
+            let asked = match oracle {
+                Some(kind) => Oracle::new(kind, levels, epsilon),
+                None => Oracle::best(levels, epsilon),
+            };
+            asked.map_err(|problem| Error::not_applicable(plugin, problem.to_string()))
+        });
+        let oracles: Vec<Oracle> = oracles.collect::<Result<_>>()?;
+        let mut starts = vec![0];
+        for levels in &own {
+            starts.push(starts[starts.len() - 1] + levels);
+        }
+        let groups = own.iter().copied().chain((labels > 1).then_some(labels));
+        let filled = own.iter().sum::<usize>() + if labels > 1 { labels } else { 0 };
+        let questions = Self { own: own.clone(), starts, labels, oracles, range: Domain::empty() };
+        // A report may need more room than the point that it takes the place of.
+        let room = (filled..questions.width()).map(|_| Domain::interval(0.0, 0.0));
+        let range = Domain::product(groups.map(Domain::one_hot).chain(room).collect::<Result<Vec<_>>>()?)?;
+        Ok(Self { range, ..questions })
+    }
+
+    pub(crate) fn oracles(&self) -> &[Oracle] {
+        &self.oracles
+    }
+
+    /// How its answers are made, in words.
+    pub(crate) fn kinds(&self) -> String {
+        let mut kinds: Vec<String> = self.oracles.iter().map(|oracle| oracle.kind().to_string()).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds.join(" or ")
+    }
+
+    /// Where points lie.
+    pub(crate) fn range(&self) -> &Domain {
+        &self.range
+    }
+
+    /// The two points that differ in all that any question is about.
+    pub(crate) fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
+    }
+
+    /// The point of somebody with these levels.
+    pub(crate) fn point(&self, own: impl Iterator<Item = usize>, label: usize) -> Vec<f64> {
+        let mut point = vec![0.0; self.range.dim()];
+        for (start, level) in self.starts.iter().zip(own) {
+            point[start + level] = 1.0;
+        }
+        if self.labels > 1 {
+            point[self.starts[self.own.len()] + label] = 1.0;
+        }
+        point
+    }
+
+    /// What a point answers to a question.
+    fn level(&self, point: &[f64], question: usize) -> u64 {
+        let group = |start: usize, levels: usize| largest(&point[start..start + levels]);
+        let own = group(self.starts[question], self.own[question]);
+        let label = if self.labels > 1 { group(self.starts[self.own.len()], self.labels) } else { 0 };
+        (own * self.labels + label) as u64
+    }
+
+    /// How many values a report has: the question, if there are several, and the words of the longest answer.
+    pub(crate) fn width(&self) -> usize {
+        self.before() + self.oracles.iter().map(Oracle::words).max().unwrap_or(0)
+    }
+
+    /// How many values come before the answer.
+    fn before(&self) -> usize {
+        usize::from(self.oracles.len() > 1)
+    }
+
+    /// The columns of reports.
+    pub(crate) fn layout(&self) -> Layout {
+        let words = self.width() - self.before();
+        let answers = (1..=words).map(|word| match words {
+            1 => "reported answer".to_owned(),
+            _ => format!("reported answer {word}"),
+        });
+        let question = (self.before() > 0).then(|| "reported question".to_owned());
+        let columns = question.into_iter().chain(answers).collect();
+        Layout { columns, target: TargetLayout::None }
+    }
+
+    /// The law of reports, given what they are made of.
+    pub(crate) fn noise(&self) -> Noise {
+        Noise { features: vec![Law::Unknown { width: self.width() }], target: Law::Exact { width: 0 } }
+    }
+
+    /// Makes a report of a point, in place: what is behind the report becomes zero.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a point of another width.
+    pub(crate) fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        check_width(self.range.dim(), point.len())?;
+        let question = match NonZeroU64::new(self.oracles.len() as u64) {
+            Some(count) if count.get() > 1 => uniform_below(stream, count) as usize,
+            _ => 0,
+        };
+        let oracle = &self.oracles[question];
+        let mut answer = vec![0; oracle.words()];
+        oracle.answer(stream, self.level(point, question), &mut answer);
+        point.fill(0.0);
+        let (before, words) = point.split_at_mut(self.before());
+        before.fill(question as f64);
+        // A word is less than 2⁴⁸.
+        words.iter_mut().zip(answer).for_each(|(value, word)| *value = word as f64);
+        Ok(())
+    }
+
+    /// The report in a perturbed point.
+    ///
+    /// # Errors
+    /// As [`perturb`](Self::perturb).
+    pub(crate) fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
+        check_width(self.range.dim(), point.len())?;
+        point.truncate(self.width());
+        Ok(point)
+    }
+
+    /// The question of a report, and its answer.
+    pub(crate) fn read(&self, report: &[f64]) -> std::result::Result<(usize, Vec<u64>), String> {
+        let whole = |value: f64| {
+            let is_whole = value >= 0.0 && value <= 9e15 && value.fract() == 0.0;
+            if is_whole {
+                Ok(value as u64)
+            } else {
+                Err(format!("{value} is no whole number of zero or more"))
+            }
+        };
+        let (before, words) = report.split_at_checked(self.before()).ok_or("it is empty")?;
+        let question = before.first().map_or(Ok(0), |question| whole(*question))? as usize;
+        let oracle = self.oracles.get(question).ok_or_else(|| {
+            format!("question {question} was not asked: there are {}, counted from 0", self.oracles.len())
+        })?;
+        let mut answer = words.iter().map(|word| whole(*word)).collect::<std::result::Result<Vec<_>, _>>()?;
+        if answer.split_off(oracle.words().min(answer.len())).iter().any(|word| *word != 0) {
+            return Err("its answer is too long".into());
+        }
+        oracle.check(&answer).map_err(|problem| problem.to_string())?;
+        Ok((question, answer))
+    }
+
+    /// The logarithm of the probability that a point becomes a report, up to a constant.
+    pub(crate) fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        if point.len() != self.range.dim() {
+            return None;
+        }
+        let (question, answer) = self.read(released.get(..self.width())?).ok()?;
+        let oracle = &self.oracles[question];
+        Some(match (oracle.epsilon(), oracle.supports(&answer, self.level(point, question))) {
+            (f64::INFINITY, true) => 0.0,
+            (f64::INFINITY, false) => f64::NEG_INFINITY,
+            (epsilon, supports) => epsilon * f64::from(u8::from(supports)),
+        })
+    }
+
+    /// # Errors
+    /// [`Error::Shape`] for a table of another layout, and for a report that is none, naming the row.
+    fn read_all<T: Send>(
+        &self,
+        reports: &Table,
+        read: impl Fn(&mut T, usize, &[u64]) -> Result<()> + Sync,
+        start: impl Fn() -> T + Sync,
+    ) -> Result<Vec<T>> {
+        self.layout().check(reports)?;
+        let records = reports.records();
+        let blocks = (0..reports.len().div_ceil(BLOCK)).into_par_iter().map(|block| {
+            let mut state = start();
+            for row in block * BLOCK..((block + 1) * BLOCK).min(reports.len()) {
+                let (question, answer) = self
+                    .read(&records.row(row).to_vec())
+                    .map_err(|problem| Error::shape(format!("report {}: {problem}", row + 1)))?;
+                read(&mut state, question, &answer)?;
+            }
+            Ok(state)
+        });
+        blocks.collect()
+    }
+
+    /// The answers to each question.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for what are no reports, naming the row.
+    pub(crate) fn counted(&self, reports: &Table) -> Result<Vec<Counts>> {
+        let none = || self.oracles.iter().map(Counts::new).collect::<Vec<_>>();
+        let add = |counts: &mut Vec<Counts>, question: usize, answer: &[u64]| {
+            let added = counts[question].add(&self.oracles[question], answer);
+            added.map_err(|problem| Error::shape(problem.to_string()))
+        };
+        let blocks = self.read_all(reports, add, none)?.into_iter();
+        Ok(blocks.fold(none(), |all, more| {
+            all.into_iter().zip(&more).map(|(counts, more)| counts.merge(more)).collect()
+        }))
+    }
+
+    /// What each report says of each level of its question's own thing, and of the label: the share of what it supports (n × all levels).
+    ///
+    /// # Errors
+    /// As [`counted`](Self::counted).
+    pub(crate) fn told(&self, reports: &Table) -> Result<Table> {
+        let of_label = self.starts[self.own.len()];
+        let all = of_label + self.labels;
+        let add = |values: &mut Vec<f64>, question: usize, answer: &[u64]| {
+            let oracle = &self.oracles[question];
+            let supported =
+                (0..oracle.levels() as usize).filter(|&level| oracle.supports(answer, level as u64));
+            let supported: Vec<usize> = supported.collect();
+            let first = values.len();
+            values.resize(first + all, 0.0);
+            for level in &supported {
+                let share = 1.0 / supported.len() as f64;
+                values[first + self.starts[question] + level / self.labels] += share;
+                values[first + of_label + level % self.labels] += share;
+            }
+            Ok(())
+        };
+        let values = self.read_all(reports, add, Vec::new)?.concat();
+        let columns = (1..=all).map(|level| format!("level {level}")).collect();
+        Layout { columns, target: TargetLayout::None }.table_of(values)
+    }
+}

@@ -1,0 +1,4 @@
+//! Reports: the conformance suite, the audit, and what is collected.
+
+mod audited;
+mod collected;

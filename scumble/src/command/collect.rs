@@ -1,0 +1,75 @@
+//! `scumble collect`: records from the reports of many people.
+
+use super::{Failure, print, print_json, refuse_overlaps, spinning};
+use crate::parquet::{self, is_named_as_parquet, open};
+use crate::records;
+use crate::registry::{
+    Existing, NewFile, Randomness, Readable, Registry, ShippedDesign, Table, Target, csv, read_matrix, stream,
+};
+use clap::Args;
+use serde_json::json;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(super) struct CollectArguments {
+    /// The design by which the reports were released.
+    #[arg(long, value_name = "DESIGN.json")]
+    design: PathBuf,
+    /// The reports of many people, as `scumble release` writes them: CSV or Parquet, in any order.
+    #[arg(long, value_name = "REPORTS")]
+    reports: PathBuf,
+    /// Where the collected records go, in the schema's own columns and units: Parquet if it is named so (.parquet), else CSV.
+    #[arg(long, value_name = "RECORDS")]
+    output: PathBuf,
+    /// How many records to draw: as many as there are reports, if nothing is said.
+    #[arg(long, value_name = "N")]
+    records: Option<usize>,
+    /// Repeat the draws of this seed. Collecting is post-processing: the guarantee of the reports holds for any seed.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Replace an output that exists.
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn collect(
+    registry: &Registry,
+    arguments: &CollectArguments,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let CollectArguments { design: file, reports, output, .. } = arguments;
+    refuse_overlaps(&[file.clone(), reports.clone()], &[output])?;
+    let design = ShippedDesign::read(file, registry)?;
+    let local = design.local()?;
+    let Some(collector) = local.collector() else {
+        let name = &design.origin().plugin;
+        return Err(format!("{}: {name} releases records and not reports, so nothing is to be collected", file.display()).into());
+    };
+    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+    let mut written = BufWriter::new(NewFile::create(output, existing, Readable::AsUsual)?);
+    let columns = local.layout().columns;
+    let values = read_matrix(open(reports)?, &columns)?;
+    let reports = Table::new(columns, values, Target::None)?;
+    let mut randomness = match arguments.seed {
+        Some(seed) => Randomness::seeded(seed),
+        None => Randomness::from_os()?,
+    };
+    let wanted = arguments.records.unwrap_or(reports.len());
+    let collected = spinning("collecting", || {
+        collector.collect(&reports, wanted, &mut randomness.streams().stream(0))
+    })?;
+    let decoder = stream::decoder(&collected, local.domain(), design.records()?);
+    if is_named_as_parquet(output) {
+        stream::write(&collected, &decoder, parquet::Writer::new(&mut written, &decoder)?)?;
+    } else {
+        stream::write(&collected, &decoder, csv::Writer::new(&mut written, &decoder)?)?;
+    }
+    let file = written.into_inner().map_err(|error| records::Error::Write { source: error.into_error() })?;
+    file.commit()?;
+    let (records, reports) = (collected.len(), reports.len());
+    if as_json {
+        return print_json(&json!({ "output": output, "records": records, "reports": reports }));
+    }
+    print(&format!("{} holds {records} records that were collected from {reports} reports", output.display()))
+}

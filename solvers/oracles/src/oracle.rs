@@ -1,0 +1,341 @@
+//! Oracles: how one person answers which of K levels it has.
+
+use crate::{Error, Result};
+use rand_core::RngCore;
+use scumble_sampling::{Coin, Rational, uniform_below};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// How answers are made. In all of them an answer *supports* some of the levels, and is e^ε times as likely for a level that it supports as for one
+/// that it does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// One level: the person's own, or another (Warner 1965; K levels: Kairouz, Oh and Viswanath 2014, equation 2).
+    RandomizedResponse,
+    /// Every level by itself: the person's own with probability 1/2, each other with 1/(e^ε + 1) (optimal unary encoding: Wang, Blocki, Li and Jha
+    /// 2017, Section 4.3).
+    UnaryEncoding,
+    /// So many of the levels: all sets of that size with the person's own are e^ε times as likely as those without (Ye and Barg 2018, equation 5).
+    SubsetSelection,
+    /// A column of a Hadamard matrix, half of whose levels it supports (Acharya, Sun and Zhang 2019, Section 4).
+    HadamardResponse,
+}
+
+impl Kind {
+    /// All of them, in the order in which one is preferred to another that is as good.
+    pub const ALL: [Self; 4] =
+        [Self::RandomizedResponse, Self::HadamardResponse, Self::SubsetSelection, Self::UnaryEncoding];
+}
+
+/// For people.
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::RandomizedResponse => "randomised response",
+            Self::UnaryEncoding => "optimal unary encoding",
+            Self::SubsetSelection => "subset selection",
+            Self::HadamardResponse => "Hadamard response",
+        })
+    }
+}
+
+/// A frequency oracle over K levels at ε, drawn exactly: its odds are e^ε for the rational that ε is rounded down to.
+///
+/// ```
+/// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
+/// use scumble_oracles::{Counts, Oracle};
+///
+/// let oracle = Oracle::best(100, 1.0)?;
+/// let mut rng = ChaCha20Rng::seed_from_u64(7);
+/// let mut counts = Counts::new(&oracle);
+/// let mut answer = vec![0; oracle.words()];
+/// for person in 0..50_000 {
+///     oracle.answer(&mut rng, if person % 4 == 0 { 3 } else { 77 }, &mut answer);
+///     counts.add(&oracle, &answer)?;
+/// }
+/// let frequencies = counts.frequencies(&oracle);
+/// assert!((frequencies[3] - 0.25).abs() < 6.0 * oracle.standard_error(0.25, 50_000.0));
+/// # Ok::<(), scumble_oracles::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Oracle {
+    kind: Kind,
+    levels: u64,
+    epsilon: f64,
+    /// How many levels an answer supports, of those kinds for which that is fixed.
+    size: u64,
+    /// Heads where an answer supports the person's level; for unary encoding, where it does not support another.
+    coin: Coin,
+}
+
+/// Levels at most: a set of them is an eighth of a megabyte then.
+pub const MOST_LEVELS: u64 = 1 << 20;
+
+/// Sets of levels are written in words of so many binary digits, which are integers in floats too.
+pub const WORD: u64 = 48;
+
+impl Oracle {
+    /// An oracle of this kind, at `epsilon` in nats; at an infinite one the answer is the level.
+    ///
+    /// # Errors
+    /// [`Error::Levels`] and [`Error::Epsilon`].
+    pub fn new(kind: Kind, levels: u64, epsilon: f64) -> Result<Self> {
+        let size = match kind {
+            Kind::RandomizedResponse | Kind::UnaryEncoding => 1,
+            Kind::HadamardResponse => order(levels) / 2,
+            Kind::SubsetSelection => {
+                let sizes = best_sizes(levels, epsilon).into_iter();
+                let candidates = sizes.map(|size| Self::of_size(kind, levels, epsilon, size));
+                return least_variance(candidates);
+            }
+        };
+        Self::of_size(kind, levels, epsilon, size)
+    }
+
+    /// Of all kinds the one with the least variance over all levels together; of equal ones the one with the shortest answers.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn best(levels: u64, epsilon: f64) -> Result<Self> {
+        least_variance(Kind::ALL.into_iter().map(|kind| Self::new(kind, levels, epsilon)))
+    }
+
+    fn of_size(kind: Kind, levels: u64, epsilon: f64, size: u64) -> Result<Self> {
+        if !(1..=MOST_LEVELS).contains(&levels) {
+            return Err(Error::Levels { levels, most: MOST_LEVELS });
+        }
+        if epsilon == f64::INFINITY || levels == 1 {
+            let coin = coin(1, 0, epsilon.min(1.0))?;
+            return Ok(Self { kind: Kind::RandomizedResponse, levels, epsilon, size: 1, coin });
+        }
+        let coin = match kind {
+            Kind::RandomizedResponse | Kind::SubsetSelection => coin(size, levels - size, epsilon)?,
+            Kind::HadamardResponse | Kind::UnaryEncoding => coin(1, 1, epsilon)?,
+        };
+        let oracle = Self { kind, levels, epsilon, size, coin };
+        if oracle.total_variance().is_finite() { Ok(oracle) } else { Err(Error::Epsilon { epsilon }) }
+    }
+
+    /// How its answers are made.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// K.
+    pub fn levels(&self) -> u64 {
+        self.levels
+    }
+
+    /// ε, in nats.
+    pub fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    /// How many words an answer has.
+    pub fn words(&self) -> usize {
+        match self.kind {
+            Kind::RandomizedResponse | Kind::HadamardResponse => 1,
+            Kind::UnaryEncoding | Kind::SubsetSelection => self.levels.div_ceil(WORD) as usize,
+        }
+    }
+
+    /// How many bits tell one answer from all others of its form.
+    pub fn bits(&self) -> u64 {
+        match self.kind {
+            Kind::RandomizedResponse => bits_below(self.levels),
+            Kind::HadamardResponse => bits_below(order(self.levels)),
+            Kind::UnaryEncoding | Kind::SubsetSelection => self.levels,
+        }
+    }
+
+    /// The probability with which an answer supports the person's own level.
+    pub fn p(&self) -> f64 {
+        match self.kind {
+            Kind::UnaryEncoding => 0.5,
+            _ => self.coin.probability(),
+        }
+    }
+
+    /// The probability with which an answer supports a level that is not the person's.
+    pub fn q(&self) -> f64 {
+        let p = self.coin.probability();
+        match self.kind {
+            Kind::UnaryEncoding => 1.0 - p,
+            Kind::HadamardResponse => 0.5,
+            Kind::RandomizedResponse | Kind::SubsetSelection => {
+                let (size, others) = (self.size as f64, (self.levels - 1).max(1) as f64);
+                (p * (size - 1.0) + (1.0 - p) * size) / others
+            }
+        }
+    }
+
+    /// The variance of what one answer says of a level that a share `frequency` of all people have, in shares squared; that of n answers is the
+    /// n-th part (Wang, Blocki, Li and Jha 2017, equation 2).
+    pub fn variance(&self, frequency: f64) -> f64 {
+        let (p, q) = (self.p(), self.q());
+        (q * (1.0 - q) + frequency * (p - q) * (1.0 - p - q)) / (p - q).powi(2)
+    }
+
+    /// The standard error of a level's frequency by so many answers.
+    pub fn standard_error(&self, frequency: f64, answers: f64) -> f64 {
+        (self.variance(frequency.clamp(0.0, 1.0)) / answers).sqrt()
+    }
+
+    /// The sum of all levels' variances, whatever their frequencies, of one answer.
+    pub fn total_variance(&self) -> f64 {
+        let (p, q) = (self.p(), self.q());
+        self.levels as f64 * self.variance(0.0) + (1.0 - p - q) / (p - q)
+    }
+
+    /// Writes an answer of somebody with this level; whose level there is none is answered for as if it were the first.
+    ///
+    /// `answer` has [`words`](Self::words) words: the level, the column of the Hadamard matrix, or a set of levels, [`WORD`] of them a word.
+    pub fn answer<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64, answer: &mut [u64]) {
+        let level = if level < self.levels { level } else { 0 };
+        match self.kind {
+            Kind::RandomizedResponse => answer[0] = self.one_level(rng, level),
+            Kind::HadamardResponse => answer[0] = self.column(rng, level),
+            Kind::UnaryEncoding => self.each_level(rng, level, answer),
+            Kind::SubsetSelection => self.set_of_levels(rng, level, answer),
+        }
+    }
+
+    fn one_level<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64) -> u64 {
+        match NonZeroU64::new(self.levels - 1) {
+            Some(others) if !self.coin.flip(rng) => {
+                let other = uniform_below(rng, others);
+                other + u64::from(other >= level)
+            }
+            _ => level,
+        }
+    }
+
+    /// A uniform column of those that support the level, or of those that do not.
+    fn column<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64) -> u64 {
+        let (row, supports) = (level + 1, self.coin.flip(rng));
+        let column = rng.next_u64() & (order(self.levels) - 1);
+        // Half of all columns are on either side, and the lowest digit of the row takes each to one of the other.
+        if is_positive(row, column) == supports { column } else { column ^ (row & row.wrapping_neg()) }
+    }
+
+    fn each_level<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64, answer: &mut [u64]) {
+        for (at, word) in answer.iter_mut().enumerate() {
+            let left = self.levels - WORD * at as u64;
+            *word = !self.coin.flip_64(rng) & ((1 << left.min(WORD)) - 1);
+        }
+        let own = rng.next_u64() & 1;
+        let (word, place) = ((level / WORD) as usize, level % WORD);
+        answer[word] = answer[word] & !(1 << place) | own << place;
+    }
+
+    /// The person's level or not, and a uniform set of others (Floyd's algorithm: Bentley and Floyd 1987).
+    fn set_of_levels<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64, answer: &mut [u64]) {
+        answer.fill(0);
+        let mut insert = |other: u64| {
+            let level = other + u64::from(other >= level);
+            let (word, digit) = (&mut answer[(level / WORD) as usize], 1 << (level % WORD));
+            let is_new = *word & digit == 0;
+            *word |= digit;
+            is_new
+        };
+        let others = self.levels - 1;
+        let supports = self.coin.flip(rng);
+        let wanted = self.size - u64::from(supports);
+        for last in others - wanted..others {
+            let bound = NonZeroU64::MIN.saturating_add(last);
+            if !insert(uniform_below(rng, bound)) {
+                insert(last);
+            }
+        }
+        answer[(level / WORD) as usize] |= u64::from(supports) << (level % WORD);
+    }
+
+    /// Whether an answer supports a level: it is e^ε times as likely for each that it supports as for each that it does not.
+    pub fn supports(&self, answer: &[u64], level: u64) -> bool {
+        match (self.kind, answer) {
+            (_, []) => false,
+            (Kind::RandomizedResponse, [own, ..]) => *own == level,
+            (Kind::HadamardResponse, [column, ..]) => is_positive(level + 1, *column),
+            (Kind::UnaryEncoding | Kind::SubsetSelection, words) => {
+                words.get((level / WORD) as usize).is_some_and(|word| word >> (level % WORD) & 1 == 1)
+            }
+        }
+    }
+
+    /// That this is an answer which it gives.
+    ///
+    /// # Errors
+    /// [`Error::Answer`].
+    pub fn check(&self, answer: &[u64]) -> Result<()> {
+        match self.misfit(answer) {
+            None => Ok(()),
+            Some(problem) => Err(Error::Answer { kind: self.kind, levels: self.levels, problem }),
+        }
+    }
+
+    fn misfit(&self, answer: &[u64]) -> Option<String> {
+        if answer.len() != self.words() {
+            return Some(format!("{} words where it has {}", answer.len(), self.words()));
+        }
+        let last = answer.last().copied().unwrap_or_default();
+        let outside = match self.kind {
+            Kind::RandomizedResponse => last >= self.levels,
+            Kind::HadamardResponse => last >= order(self.levels),
+            Kind::UnaryEncoding | Kind::SubsetSelection => {
+                let in_last = self.levels - WORD * (answer.len() as u64 - 1);
+                let (_, others) = answer.split_last().unwrap_or((&0, &[]));
+                last >> in_last != 0 || others.iter().any(|word| word >> WORD != 0)
+            }
+        };
+        if outside {
+            return Some(format!("{answer:?} is outside"));
+        }
+        let supported: u64 = answer.iter().map(|word| u64::from(word.count_ones())).sum();
+        (self.kind == Kind::SubsetSelection && supported != self.size)
+            .then(|| format!("a set of {supported} levels where it has {}", self.size))
+    }
+}
+
+fn coin(heads: u64, tails: u64, epsilon: f64) -> Result<Coin> {
+    let refused = |_| Error::Epsilon { epsilon };
+    let rational = Rational::floor_of(epsilon).map_err(refused)?;
+    if rational.numerator() == 0 {
+        return Err(Error::Epsilon { epsilon });
+    }
+    Coin::new(heads, tails, rational).map_err(refused)
+}
+
+/// The first of those with the least variance, but for rounding, among those with the shortest answers.
+fn least_variance(candidates: impl Iterator<Item = Result<Oracle>>) -> Result<Oracle> {
+    let mut candidates = candidates.collect::<Result<Vec<_>>>()?.into_iter();
+    let first = candidates.next().ok_or(Error::Levels { levels: 0, most: MOST_LEVELS })?;
+    Ok(candidates.fold(first, |best, next| {
+        if next.total_variance() < best.total_variance() * (1.0 - 1e-9) { next } else { best }
+    }))
+}
+
+/// The whole numbers beside K/(e^ε + 1), at which the variance is least.
+fn best_sizes(levels: u64, epsilon: f64) -> Vec<u64> {
+    let best = levels as f64 / (epsilon.exp() + 1.0);
+    let most = levels.saturating_sub(1).max(1);
+    let mut sizes = vec![(best.floor() as u64).clamp(1, most), (best.ceil() as u64).clamp(1, most)];
+    sizes.dedup();
+    sizes
+}
+
+/// The order of the Hadamard matrix: more than there are levels, for its first row supports nothing in particular.
+pub(crate) fn order(levels: u64) -> u64 {
+    (levels + 1).next_power_of_two()
+}
+
+/// Whether the entry of Sylvester's Hadamard matrix is 1.
+fn is_positive(row: u64, column: u64) -> bool {
+    (row & column).count_ones().is_multiple_of(2)
+}
+
+/// How many bits tell integers below `bound` apart.
+fn bits_below(bound: u64) -> u64 {
+    u64::from(u64::BITS - (bound - 1).leading_zeros())
+}
