@@ -305,9 +305,9 @@ fn account_shuffle(arguments: &ShuffleArguments, as_json: bool) -> Result<(), Fa
         }));
     }
     let mechanism = levels
-        .map_or("any mechanism".to_owned(), |levels| format!("randomised response with {levels} levels"));
+        .map_or("any one mechanism".to_owned(), |levels| format!("randomised response with {levels} levels"));
     print(&format!(
-        "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a shuffler that all trust has mixed them\n\
+        "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a shuffler whom all trust has mixed them\n\
          and hands on nothing else, are (epsilon, {delta:e})-differentially private for neighbours by {} with\n\n\
          \u{20}epsilon = {}  by the privacy blanket; no proof can give less than {}",
         Neighbours::ReplaceOne,

@@ -189,18 +189,21 @@ const SHUFFLE: [&str; 8] =
 fn what_a_shuffler_mixes_has_a_central_epsilon() {
     let found = json(&[&SHUFFLE[..], &["--json"]].concat());
     let asked = ["epsilon_local", "people", "delta"].map(|name| number(&found[name]));
-    assert_eq!((asked, &found["levels"], &found["neighbours"]), ([2.0, 32_561.0, 1e-6], &Value::Null, &"replace".into()));
+    assert_eq!(
+        (asked, &found["levels"], &found["neighbours"]),
+        ([2.0, 32_561.0, 1e-6], &serde_json::Value::Null, &"replace".into())
+    );
     assert!((number(&found["epsilon"]) - 0.06071).abs() < 1e-5, "{found}");
     assert!(number(&found["epsilon_lower"]) < number(&found["epsilon"]), "{found}");
     let of_ten = json(&[&SHUFFLE[..], &["--levels", "10", "--json"]].concat());
     assert!(number(&of_ten["epsilon"]) < 0.0424 && of_ten["levels"] == 10, "{of_ten}");
 
-    let text = text(&SHUFFLE);
+    let text = String::from_utf8(scumble(&SHUFFLE).stdout).unwrap();
     for expected in [
-        "32561 reports by any mechanism of local epsilon = 2",
-        "a shuffler that all trust",
+        "32561 reports by any one mechanism of local epsilon = 2",
+        "a shuffler whom all trust",
         "(epsilon, 1e-6)-differentially private for neighbours by one record replaced",
-        "epsilon = 0.06072  by the privacy blanket; no proof can give less than 0.05713",
+        "epsilon = 0.06072  by the privacy blanket; no proof can give less than 0.05714",
     ] {
         assert!(text.contains(expected), "{text}");
     }
@@ -240,10 +243,17 @@ fn what_cannot_be_accounted_for_is_one_line() {
         ([&SHUFFLE[..7], &["1"]].concat(), "delta is 1, and must be"),
         ([&SHUFFLE[..7], &["nan"]].concat(), "delta is NaN"),
         ([&SHUFFLE[..], &["--levels", "1"]].concat(), "the number of levels is 1"),
-        (["account", "shuffle", "--epsilon-local", "nan", "--people", "9", "--delta", "0.1"].to_vec(), "the local epsilon is NaN"),
-        (["account", "shuffle", "--epsilon-local", "1", "--people", "0", "--delta", "0.1"].to_vec(), "the number of people is 0"),
         (
-            ["account", "shuffle", "--epsilon-local", "1", "--people", "20000000000", "--delta", "0.1"].to_vec(),
+            ["account", "shuffle", "--epsilon-local", "nan", "--people", "9", "--delta", "0.1"].to_vec(),
+            "the local epsilon is NaN",
+        ),
+        (
+            ["account", "shuffle", "--epsilon-local", "1", "--people", "0", "--delta", "0.1"].to_vec(),
+            "the number of people is 0",
+        ),
+        (
+            ["account", "shuffle", "--epsilon-local", "1", "--people", "20000000000", "--delta", "0.1"]
+                .to_vec(),
             "more people have no less privacy",
         ),
         (MULTIPLICATIVE.to_vec(), "are needed"),

@@ -148,12 +148,15 @@ impl Shuffle {
             false => nearly_least(from, most, ACCURACY, holds).unwrap_or(most),
         };
         let lost = LEFT_OUT * delta;
-        // What holds of any randomiser holds of this one too, where cells are coarse.
-        let ways = [*self, Self { levels: None, ..*self }].map(|way| {
+        let above = |way: Self| {
             let cells = way.cells(lost);
             least(&|epsilon| way.above(epsilon, &cells, lost) <= delta)
-        });
-        let upper = ways[0].min(ways[1]);
+        };
+        let upper = match self.levels {
+            // What holds of any randomiser holds of this one too, where cells are coarse.
+            Some(_) => above(*self).min(above(Self { levels: None, ..*self })),
+            None => above(*self),
+        };
         let lower = match least(&|epsilon| self.below(epsilon, lost) <= delta) {
             found if found <= from => 0.0,
             found => found * (1.0 - 2.0 * ACCURACY),
