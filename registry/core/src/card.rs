@@ -1,6 +1,9 @@
 //! Guarantees in words: the card that a person reads.
 
-use crate::{CentralDp, Claim, Curve, Guarantee, LocalDp, Neighbours, Notion, ShapedBy, Unit, number, shown};
+use crate::{
+    CentralDp, Claim, Curve, Guarantee, LocalDp, Neighbours, Notion, ShapedBy, ShuffledDp, Unit, number,
+    shown,
+};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -32,6 +35,12 @@ impl fmt::Display for Notion {
             Self::CentralDp(dp) => {
                 write!(formatter, "{budget} central differential privacy ({})", dp.neighbours)
             }
+            Self::ShuffledDp(dp) => write!(
+                formatter,
+                "{budget} central differential privacy ({}) through a shuffler whom all trust, who mixes the reports of {} people or more, hides who sent which, \
+                 and hands on nothing else,",
+                dp.neighbours, dp.people
+            ),
             Self::CramerRao(bound) => write!(
                 formatter,
                 "squared error of at least {} for every unbiased reconstruction",
@@ -164,6 +173,7 @@ impl Notion {
         let (epsilon, delta) = match self {
             Self::LocalDp(dp) => (dp.epsilon, dp.delta),
             Self::CentralDp(dp) => (dp.epsilon, dp.delta),
+            Self::ShuffledDp(dp) => (dp.epsilon, dp.delta),
             _ => return None,
         };
         Some(match delta {
@@ -189,6 +199,12 @@ impl Notion {
                 ),
             },
             Self::CentralDp(dp) => of_neighbours(dp),
+            Self::ShuffledDp(dp) => format!(
+                "Nothing that the shuffler hands on is more than {} as likely for one value of a given record as for another, plus {:e}. That it is among the data \
+                 is not hidden. The shuffler itself, and whoever sees a report before it is mixed, may learn what the local claim allows.",
+                fold(dp.epsilon),
+                dp.delta
+            ),
             Self::CramerRao(bound) => format!(
                 "The record, but for a squared error of {} on average, if she guesses without bias.",
                 AtLeast(bound.error())
@@ -212,7 +228,8 @@ impl Notion {
     fn warning(&self) -> Option<String> {
         match self {
             Self::LocalDp(LocalDp { epsilon, delta, .. })
-            | Self::CentralDp(CentralDp { epsilon, delta, .. }) => (!epsilon.is_finite() || *delta >= 1.0)
+            | Self::CentralDp(CentralDp { epsilon, delta, .. })
+            | Self::ShuffledDp(ShuffledDp { epsilon, delta, .. }) => (!epsilon.is_finite() || *delta >= 1.0)
                 .then(|| format!("{} is vacuous: anything may leave", self.budget().unwrap_or_default())),
             Self::CramerRao(bound) => (bound.error() <= 0.0)
                 .then(|| "a squared error of zero is vacuous: all of it may leave".into()),
@@ -232,6 +249,7 @@ impl Notion {
         match self {
             Self::LocalDp(_) => "local differential privacy",
             Self::CentralDp(_) => "central differential privacy",
+            Self::ShuffledDp(_) => "central differential privacy through a shuffler",
             Self::CramerRao(_) => "error of reconstruction",
             Self::PacResistance(_) => "resistance to recovery",
             Self::AmbiguitySet(_) => "ambiguity",
@@ -244,6 +262,10 @@ impl Notion {
         match self {
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
                 "Proven for every adversary, whatever else she knows and computes, if what is assumed is so."
+            }
+            Self::ShuffledDp(_) => {
+                "Proven for every adversary who sees what the shuffler hands on and no report before, whatever else it knows and computes, if what is assumed is so. If the \
+                 shuffler tells who sent which, the local claim is what is left."
             }
             Self::AmbiguitySet(_) => {
                 "Proven for every adversary who knows nothing else of the record; what she knows may leave one member."

@@ -316,6 +316,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
             Notion::PerfectSecrecy(*secrecy),
             "outputs with independent randomness are jointly independent of the record",
         )),
+        // Releases of one person that are shuffled apart, or beside others that are not, are not covered by the theorem.
+        Notion::ShuffledDp(_) => None,
         // Two sets of suspects meet in fewer: what is left cannot be told from their descriptions.
         Notion::AmbiguitySet(_) => None,
     }

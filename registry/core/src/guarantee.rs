@@ -1,9 +1,9 @@
 //! Guarantees: what a release promises, what it gives away, and on what the promise rests.
 //!
-//! The notions are separate types and never convert into one another. Only the two differential-privacy notions show
+//! The notions are separate types and never convert into one another. Only notions of differential privacy show
 //! an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
 
-use crate::{Curve, Provenance, RecordDomain, TargetDomain, number};
+use crate::{Curve, Provenance, RecordDomain, ShuffledDp, TargetDomain, number};
 pub use scumble_accounting::Neighbours;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -78,6 +78,8 @@ pub enum Notion {
     LocalDp(LocalDp),
     /// Central differential privacy.
     CentralDp(CentralDp),
+    /// Central differential privacy of what a shuffler hands on.
+    ShuffledDp(ShuffledDp),
     /// A floor under the error of unbiased reconstruction.
     CramerRao(CramerRao),
     /// Resistance to recovery, in the probably-approximately-correct sense.
@@ -89,7 +91,7 @@ pub enum Notion {
 }
 
 impl Notion {
-    /// Whether it is differential privacy, local or central.
+    /// Whether it is differential privacy, local or central, without a shuffler.
     pub fn is_dp(&self) -> bool {
         matches!(self, Self::LocalDp(_) | Self::CentralDp(_))
     }

@@ -70,6 +70,7 @@ mod portion;
 mod randomness;
 mod record;
 mod registry;
+mod shuffled;
 pub mod size;
 mod table;
 pub mod text;
@@ -101,6 +102,7 @@ pub use portion::{Portion, Protect};
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use registry::Registry;
+pub use shuffled::ShuffledDp;
 pub use table::{Places, Table, Target, first_duplicate};
 pub use text::{is_unseen, nearest_name, shown};
 

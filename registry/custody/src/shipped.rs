@@ -2,9 +2,9 @@
 
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
-use scumble_core::{Design, Designed, LocalMechanism, Noise, Origin, Places, Registry, Table};
+use scumble_core::{Design, Designed, Guarantee, LocalMechanism, Noise, Origin, Places, Registry, Table};
 use scumble_records::{Decoder, OutOfBounds, ReadRows, Reader, Records, Schema, read_text};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::path::Path;
@@ -22,12 +22,22 @@ pub struct ShippedDesign {
     design: Design,
     /// None where records come encoded.
     records: Option<Records>,
+    /// None where nothing is claimed through a shuffler.
+    shuffled: Option<Shuffled>,
+}
+
+/// Whose reports a shuffler mixes, from which the claim follows.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shuffled {
+    people: u64,
+    delta: f64,
 }
 
 /// One that releases encoded records only.
 impl From<Design> for ShippedDesign {
     fn from(design: Design) -> Self {
-        Self { design, records: None }
+        Self { design, records: None, shuffled: None }
     }
 }
 
@@ -39,7 +49,26 @@ impl ShippedDesign {
     pub fn for_records(design: Design, schema: Schema, target: Option<&str>) -> Result<Self> {
         let records = Records::new(schema, target)?;
         records.check(design.mechanism().domain())?;
-        Ok(Self { design, records: Some(records) })
+        Ok(Self { design, records: Some(records), shuffled: None })
+    }
+
+    /// The same, with a claim for what a shuffler hands on of the reports of so many people. It is one of the design's card, and not of what
+    /// [`release`](scumble_core::release_local) releases by it, which nobody has shuffled.
+    ///
+    /// # Errors
+    /// Where the design is a curator's; else as [`Guarantee::shuffled`].
+    pub fn through_shuffler(self, people: u64, delta: f64) -> Result<Self> {
+        self.design.local()?;
+        self.mechanism().guarantee().shuffled(people, delta)?;
+        Ok(Self { shuffled: Some(Shuffled { people, delta }), ..self })
+    }
+
+    /// What the design claims: the guarantee of its mechanism, and what a shuffler adds to it where one is counted on.
+    pub fn guarantee(&self) -> Guarantee {
+        let own = self.mechanism().guarantee();
+        let shuffled =
+            self.shuffled.and_then(|Shuffled { people, delta }| own.clone().shuffled(people, delta).ok());
+        shuffled.unwrap_or(own)
     }
 
     /// The design without what raw records look like.
@@ -101,7 +130,7 @@ impl ShippedDesign {
         Ok((Table::new(columns, values, table.target().clone())?, decoder.noise(&local.noise())))
     }
 
-    /// The envelope {format, plugin, plugin_version, schema, target, mechanism, digest} as JSON.
+    /// The envelope {format, plugin, plugin_version, schema, target, shuffled, mechanism, digest} as JSON.
     ///
     /// # Errors
     /// [`Error::PrivateVolunteers`](scumble_core::Error::PrivateVolunteers) where the design would publish something about people whose records are private, and
@@ -132,6 +161,9 @@ impl ShippedDesign {
         if let Some(records) = &self.records {
             body.extend(object(records).map_err(failed)?);
         }
+        if let Some(shuffled) = &self.shuffled {
+            body.insert("shuffled".into(), serde_json::to_value(shuffled).map_err(failed)?);
+        }
         body.insert("mechanism".into(), serde_json::to_value(self.mechanism()).map_err(failed)?);
         Ok(body)
     }
@@ -160,8 +192,18 @@ impl ShippedDesign {
         if let Some(records) = &records {
             records.check(design.mechanism().domain()).map_err(|error| wrong(error.to_string()))?;
         }
+        let shuffled: Option<Shuffled> = match sealed.body.contains_key("shuffled") {
+            true => Some(sealed.field("shuffled").map_err(wrong)?),
+            false => None,
+        };
         sealed.check_untouched().map_err(wrong)?;
-        Ok(Self { design, records })
+        let read = Self { design, records, shuffled: None };
+        match shuffled {
+            Some(Shuffled { people, delta }) => {
+                read.through_shuffler(people, delta).map_err(|error| wrong(error.to_string()))
+            }
+            None => Ok(read),
+        }
     }
 
     /// Reads a saved design.

@@ -4,6 +4,7 @@ use super::{Failure, print, print_json, spinning};
 use crate::accounting::calibrate::{self, Target};
 use crate::accounting::multiplicative::{ColumnLaw, Deltas, Private, Release};
 use crate::accounting::pac::{self, Setting};
+use crate::accounting::shuffle::Shuffle;
 use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, renyi};
 use crate::registry::number;
 use clap::{Args, Subcommand, ValueEnum};
@@ -17,6 +18,8 @@ pub(super) enum AccountCommand {
     /// Poisson-sampled Gaussian noise on clipped gradients: the epsilon of a training, or for an epsilon what is left out of
     /// sampling rate, noise multiplier, steps and delta.
     DpSgd(DpSgdArguments),
+    /// Local reports that a shuffler mixes, so that nobody can tell who sent which: the central epsilon of all of them together.
+    Shuffle(ShuffleArguments),
     /// What accuracy a classifier of private records can have at most, among classes of which none is commoner than another: of
     /// Laplace noise in a latent space, and of whatever is ε-locally private.
     LaplaceAccuracy(LaplaceAccuracyArguments),
@@ -64,6 +67,22 @@ pub(super) struct DpSgdArguments {
     /// Which data sets are neighbours.
     #[arg(long, value_name = "RELATION", default_value = "add-remove")]
     neighbours: Relation,
+}
+
+#[derive(Args)]
+pub(super) struct ShuffleArguments {
+    /// The local ε of a report, in nats, at δ = 0.
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
+    epsilon_local: f64,
+    /// How many people report, at least: all by the same mechanism, once each.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    people: u64,
+    /// δ.
+    #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
+    delta: f64,
+    /// The mechanism is randomised response with so many levels. Left out, it may be any.
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    levels: Option<u64>,
 }
 
 #[derive(Args)]
@@ -169,6 +188,7 @@ pub(super) fn account(command: &AccountCommand, as_json: bool) -> Result<(), Fai
     match command {
         AccountCommand::Gaussian(arguments) => account_gaussian(arguments, as_json),
         AccountCommand::DpSgd(arguments) => account_dp_sgd(arguments, as_json),
+        AccountCommand::Shuffle(arguments) => account_shuffle(arguments, as_json),
         AccountCommand::LaplaceAccuracy(arguments) => account_laplace_accuracy(arguments, as_json),
         AccountCommand::Pac(arguments) => account_pac(arguments, as_json),
         AccountCommand::MultiplicativeDp(arguments) => account_multiplicative(arguments, as_json),
@@ -266,6 +286,48 @@ fn account_dp_sgd(arguments: &DpSgdArguments, as_json: bool) -> Result<(), Failu
         },
         up(by_renyi),
     ))
+}
+
+fn account_shuffle(arguments: &ShuffleArguments, as_json: bool) -> Result<(), Failure> {
+    let &ShuffleArguments { epsilon_local, people, delta, levels } = arguments;
+    let any = Shuffle::new(epsilon_local, people)?;
+    let shuffle = levels.map_or(Ok(any), |levels| any.with_levels(levels))?;
+    let bounds = spinning("accounting", || shuffle.epsilon(delta))?;
+    if as_json {
+        return print_json(&json!({
+            "epsilon_local": epsilon_local,
+            "people": people,
+            "delta": delta,
+            "levels": levels,
+            "neighbours": "replace",
+            "epsilon": bounds.upper,
+            "epsilon_lower": bounds.lower,
+        }));
+    }
+    let mechanism = levels
+        .map_or("any one mechanism".to_owned(), |levels| format!("randomised response with {levels} levels"));
+    print(&format!(
+        "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a shuffler whom all trust has mixed them\n\
+         and hands on nothing else, are (epsilon, {delta:e})-differentially private for neighbours by {} with\n\n\
+         \u{20}epsilon = {}  by the privacy blanket; no proof can give less than {}",
+        Neighbours::ReplaceOne,
+        digits(bounds.upper, f64::ceil),
+        digits(bounds.lower, f64::floor),
+    ))
+}
+
+/// Four digits of an ε that may be small, rounded this way.
+fn digits(epsilon: f64, round: fn(f64) -> f64) -> String {
+    if epsilon == 0.0 {
+        return "0".into();
+    }
+    let places = 3 - epsilon.log10().floor() as i32;
+    let unit = 10f64.powi(-places);
+    let rounded = round(epsilon / unit) * unit;
+    match usize::try_from(places) {
+        Ok(places @ 0..=7) => format!("{rounded:.places$}"),
+        _ => format!("{rounded:.3e}"),
+    }
 }
 
 fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments, as_json: bool) -> Result<(), Failure> {

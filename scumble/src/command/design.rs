@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   scumble design laplace --schema schema.toml --epsilon 2 --output design.json
   scumble design laplace --schema schema.toml --target price --set protect=label --epsilon 1 --output design.json
+  scumble design randomized-response --schema schema.toml --epsilon 2 --shuffled 10000 --shuffled-delta 1e-6 --output design.json
   scumble design vlm --schema schema.toml --epsilon 4 --volunteers volunteers.csv --volunteers-are private \\
     --set volunteers.epsilon=3 --set volunteers.epochs=3 --output design.json";
 
@@ -57,6 +58,13 @@ pub(super) struct DesignArguments {
     /// The label's share of ε, where a mechanism of its own releases it: one half by default.
     #[arg(long, value_parser = number::parse, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
     label_share: Option<f64>,
+    /// Count on a shuffler: so many people, or more, report by this design, once each, and somebody whom all trust mixes their rows before anyone else sees them. The card
+    /// then claims the central ε of them all as well, beside the local one. The design must be local, with an ε for the whole record at δ = 0.
+    #[arg(long, value_name = "PEOPLE", requires = "shuffled_delta")]
+    shuffled: Option<u64>,
+    /// The δ of that claim: below one in the number of people.
+    #[arg(long, value_parser = number::parse, value_name = "D", requires = "shuffled", allow_negative_numbers = true)]
+    shuffled_delta: Option<f64>,
     /// Records that may shape the design, as CSV or Parquet.
     #[arg(long, value_name = "FILE", requires = "volunteers_are")]
     volunteers: Option<PathBuf>,
@@ -109,7 +117,13 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
         [only] if arguments.columns.is_empty() => by_one(arguments, only, &brief, &schema),
         parts => side_by_side(arguments, parts, &brief, &schema),
     })?;
-    let guarantee = design.mechanism().guarantee();
+    let design = match arguments.shuffled.zip(arguments.shuffled_delta) {
+        Some((people, delta)) => design
+            .through_shuffler(people, delta)
+            .map_err(|error| Failure::from(format!("--shuffled {people}: {error}")))?,
+        None => design,
+    };
+    let guarantee = design.guarantee();
     let text = design.to_json()?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     NewFile::create(&arguments.output, existing, Readable::AsUsual)?.finish(text.as_bytes())?;

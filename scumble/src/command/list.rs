@@ -55,7 +55,7 @@ fn summary(plugin: &Plugin) -> Value {
 
 pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -> Result<(), Failure> {
     let design = ShippedDesign::read(file, registry)?;
-    let guarantee = design.mechanism().guarantee();
+    let guarantee = design.guarantee();
     let records = design.records().ok();
     if as_json {
         return print_json(&json!({

@@ -181,6 +181,34 @@ fn a_random_factor_has_an_epsilon_for_v_and_a_v_for_an_epsilon() {
     );
 }
 
+const SHUFFLE: [&str; 8] =
+    ["account", "shuffle", "--epsilon-local", "2", "--people", "32561", "--delta", "1e-6"];
+
+/// The bounds of the library, and what was asked for.
+#[test]
+fn what_a_shuffler_mixes_has_a_central_epsilon() {
+    let found = json(&[&SHUFFLE[..], &["--json"]].concat());
+    let asked = ["epsilon_local", "people", "delta"].map(|name| number(&found[name]));
+    assert_eq!(
+        (asked, &found["levels"], &found["neighbours"]),
+        ([2.0, 32_561.0, 1e-6], &serde_json::Value::Null, &"replace".into())
+    );
+    assert!((number(&found["epsilon"]) - 0.06071).abs() < 1e-5, "{found}");
+    assert!(number(&found["epsilon_lower"]) < number(&found["epsilon"]), "{found}");
+    let of_ten = json(&[&SHUFFLE[..], &["--levels", "10", "--json"]].concat());
+    assert!(number(&of_ten["epsilon"]) < 0.0424 && of_ten["levels"] == 10, "{of_ten}");
+
+    let text = String::from_utf8(scumble(&SHUFFLE).stdout).unwrap();
+    for expected in [
+        "32561 reports by any one mechanism of local epsilon = 2",
+        "a shuffler whom all trust",
+        "(epsilon, 1e-6)-differentially private for neighbours by one record replaced",
+        "epsilon = 0.06072  by the privacy blanket; no proof can give less than 0.05714",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
 #[test]
 fn what_cannot_be_accounted_for_is_one_line() {
     for (arguments, expected) in [
@@ -211,6 +239,23 @@ fn what_cannot_be_accounted_for_is_one_line() {
         ([&PAC[..], &["0.1", "--output-bits", "0"]].concat(), "the bits of the output is 0"),
         ([&PAC[..], &["-1", "--output-bits", "8"]].concat(), "the error is -1"),
         ([&PAC[..], &["nan", "--output-bits", "8"]].concat(), "the error is NaN"),
+        (SHUFFLE[..6].to_vec(), "--delta <D>"),
+        ([&SHUFFLE[..7], &["1"]].concat(), "delta is 1, and must be"),
+        ([&SHUFFLE[..7], &["nan"]].concat(), "delta is NaN"),
+        ([&SHUFFLE[..], &["--levels", "1"]].concat(), "the number of levels is 1"),
+        (
+            ["account", "shuffle", "--epsilon-local", "nan", "--people", "9", "--delta", "0.1"].to_vec(),
+            "the local epsilon is NaN",
+        ),
+        (
+            ["account", "shuffle", "--epsilon-local", "1", "--people", "0", "--delta", "0.1"].to_vec(),
+            "the number of people is 0",
+        ),
+        (
+            ["account", "shuffle", "--epsilon-local", "1", "--people", "20000000000", "--delta", "0.1"]
+                .to_vec(),
+            "more people have no less privacy",
+        ),
         (MULTIPLICATIVE.to_vec(), "are needed"),
         ([&MULTIPLICATIVE[..], &["--v", "1", "--epsilon", "1", "--delta", "1e-6"]].concat(), "are needed"),
         ([&MULTIPLICATIVE[..], &["--v", "0", "--delta", "1e-6"]].concat(), "v is 0, and must be above zero"),

@@ -31,6 +31,49 @@ fn a_design_is_an_envelope_with_all_that_a_client_needs() {
     assert_eq!(files.all(), ["design.json", "schema.toml"]);
 }
 
+/// The claim is derived from the design and two numbers, which are all that is stored, and a release that nobody shuffled does not make it.
+#[test]
+fn a_shuffler_adds_a_claim_to_the_card_of_a_local_design() {
+    let files = Files::new();
+    let line = "design direct --schema schema.toml --target colour --epsilon 2 --shuffled 32561 --shuffled-delta 1e-6 --output design.json";
+    let card = files.run(line);
+    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (one record replaced) through a shuffler whom all trust, who mixes the reports of \
+                 32561 people or more";
+    assert!(card.contains(claim) && card.contains("ε = 2 local differential privacy"), "{card}");
+    assert!(card.contains("random order before anyone but the shuffler sees them"), "{card}");
+    let design = saved(&files, "design.json");
+    assert_eq!(design["shuffled"], serde_json::json!({ "people": 32_561, "delta": 1e-6 }));
+    assert!(files.run("describe --design design.json").contains(claim));
+    let touched = files.read("design.json").replace("32561", "92561");
+    files.write("touched.json", &touched);
+    assert!(files.refuses("describe --design touched.json").contains("touched.json"));
+
+    let design = |options: &str| format!("design {options} --output other.json");
+    for (options, expected) in [
+        (
+            "direct --schema schema.toml --target colour --epsilon 2 --shuffled 1 --shuffled-delta 1e-6",
+            "--shuffled 1: a shuffler hides nobody among 1",
+        ),
+        (
+            "direct --schema schema.toml --target colour --epsilon 2 --shuffled 100 --shuffled-delta 0.01",
+            "below one in the number of people",
+        ),
+        (
+            "direct --schema schema.toml --target colour --epsilon inf --shuffled 100 --shuffled-delta 1e-6",
+            "this guarantee claims none",
+        ),
+        (
+            "laplace --schema schema.toml --target colour --protect features --epsilon 2 --shuffled 100 --shuffled-delta 1e-6",
+            "this guarantee claims none",
+        ),
+        ("direct --schema schema.toml --target colour --epsilon 2 --shuffled 100", "--shuffled-delta"),
+    ] {
+        let refused = files.refuses(&design(options));
+        assert!(refused.contains(expected), "{options}: {refused}");
+    }
+    assert!(!files.all().contains(&"other.json".to_owned()));
+}
+
 #[test]
 fn a_design_that_is_there_stays_unless_forced() {
     let files = Files::new();

@@ -48,6 +48,7 @@ fn its_commands_run_in_their_order() {
         "account",
         "account",
         "account",
+        "account",
         "solve",
         "solve",
         "solve",
@@ -77,6 +78,7 @@ fn its_commands_run_in_their_order() {
 fn its_accounts_and_its_audit_are_the_ones_that_are_printed() {
     for command in [
         "account dp-sgd --sampling-rate 0.01 --noise-multiplier 1 --steps 1000 --delta 1e-5",
+        "account shuffle --epsilon-local 1 --people 32561 --delta 1e-6",
         "account laplace-accuracy --classes 10 --epsilon 2",
         "audit randomized-response --quick",
     ] {

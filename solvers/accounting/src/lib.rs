@@ -6,6 +6,7 @@
 //! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, fractional orders included |
 //! | [`loss`] | the same by privacy loss distributions: ε and δ from above and from below |
 //! | [`Shifted`], [`Together`] | δ(ε) of noise with bounds, given by tables of integers, alone and together |
+//! | [`shuffle`] | ε of many local reports that a shuffler mixes: from above for any randomiser, and from below |
 //! | [`multiplicative`] | ε of records times a random matrix, with their singular values raised (Dauntless, Theorem 5) |
 //! | [`pac`] | how many mixed and transformed samples may leave before recovery is no longer excluded |
 //! | [`ceiling`] | what accuracy a classifier of private records can have at most |
@@ -32,6 +33,7 @@ pub mod renyi;
 mod sampled;
 pub mod search;
 mod shifted;
+pub mod shuffle;
 
 pub use error::{Error, Result};
 pub use sampled::{Neighbours, Run};

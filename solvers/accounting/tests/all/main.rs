@@ -6,3 +6,4 @@ mod conformance;
 mod dauntless;
 mod edges;
 mod reference;
+mod shuffle;

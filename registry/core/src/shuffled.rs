@@ -1,0 +1,151 @@
+//! What a shuffler adds to a local claim.
+
+use crate::{Claim, Error, Guarantee, Neighbours, Notion, Result, Unit, number};
+use scumble_accounting::shuffle::Shuffle;
+use serde::{Deserialize, Serialize};
+
+/// The inequality of [`CentralDp`](crate::CentralDp) for what a shuffler hands on: the reports of `people` people or more, each by one local mechanism, without who
+/// sent which. It holds only under this trust model, so the claim is never shown without it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ShuffledDp {
+    /// ε, in nats.
+    #[serde(with = "number")]
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// How many people report, at least.
+    pub people: u64,
+    /// The local ε of a report: what is left if the shuffler cannot be trusted.
+    #[serde(with = "number")]
+    pub epsilon_local: f64,
+    /// Which data sets are neighbours: those that differ in one person's record.
+    pub neighbours: Neighbours,
+}
+
+impl ShuffledDp {
+    /// What so many reports of this local ε have together at δ, by [`scumble_accounting::shuffle`].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for fewer than two people; [`Error::Budget`] unless δ is above zero and below one in their number, the local ε is finite, and there
+    /// are 10¹⁰ people at most.
+    pub fn new(epsilon_local: f64, people: u64, delta: f64) -> Result<Self> {
+        if people < 2 {
+            let few = format!(
+                "a shuffler hides nobody among {people}: the reports of two people or more are needed"
+            );
+            return Err(Error::shape(few));
+        }
+        if delta >= 1.0 / people as f64 {
+            let range =
+                "below one in the number of people, or the whole report of one of them may be disclosed";
+            return Err(Error::Budget { name: "the delta of what is shuffled", range, value: delta });
+        }
+        let bounds = Shuffle::new(epsilon_local, people).and_then(|shuffle| shuffle.epsilon(delta));
+        let epsilon = bounds.map_err(out_of_range)?.upper;
+        Ok(Self { epsilon, delta, people, epsilon_local, neighbours: Neighbours::ReplaceOne })
+    }
+}
+
+fn out_of_range(error: scumble_accounting::Error) -> Error {
+    match error {
+        scumble_accounting::Error::OutOfRange { name, range, value } => Error::Budget { name, range, value },
+        other => Error::shape(other.to_string()),
+    }
+}
+
+impl Guarantee {
+    /// This guarantee of a local mechanism with a claim for what a shuffler hands on of so many people's reports, and what that assumes.
+    ///
+    /// ```
+    /// use scumble_core::{Guarantee, LocalDp, Notion};
+    ///
+    /// let local = Guarantee::of_records([(Notion::LocalDp(LocalDp::pure(1.0)), "a theorem".into())]);
+    /// let card = local.shuffled(32_561, 1e-6)?.to_string();
+    /// assert!(card.contains("(ε, δ) = (0.02286, 1e-6)") && card.contains("shuffler whom all trust"));
+    /// # Ok::<(), scumble_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where no local ε at δ = 0 is claimed for whole records; else as [`ShuffledDp::new`].
+    pub fn shuffled(mut self, people: u64, delta: f64) -> Result<Self> {
+        let pure = self.local_dp(Unit::Record).filter(|dp| dp.delta == 0.0 && dp.epsilon.is_finite());
+        let Some(epsilon_local) = pure.map(|dp| dp.epsilon) else {
+            let lacks = "what a shuffler adds is known where a local ε at δ = 0 is claimed for the whole record, and this guarantee claims none";
+            return Err(Error::shape(lacks));
+        };
+        let notion = Notion::ShuffledDp(ShuffledDp::new(epsilon_local, people, delta)?);
+        let theorem = "shuffling, by the privacy blanket (Balle and others 2019, Lemma 5.3) and convex order: the stronger clones of Feldman, McMillan and Talwar \
+                       2023 for one randomiser";
+        self.claims.push(Claim { notion, protects: Unit::Record, theorem: theorem.into() });
+        self.assumes.extend(ASSUMED_OF_A_SHUFFLER.map(str::to_owned));
+        Ok(self)
+    }
+}
+
+/// What a claim for what a shuffler hands on rests on, beside what its local claim does.
+const ASSUMED_OF_A_SHUFFLER: [&str; 2] = [
+    "for the claim through a shuffler: rows are put into a random order before anyone but the shuffler sees them, and no time, sender or order is handed on",
+    "for the claim through a shuffler: all people report by this design, once each, and no row is left out for what it says",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LocalDp, compose};
+
+    fn local(dp: LocalDp) -> Guarantee {
+        Guarantee::of_records([(Notion::LocalDp(dp), "a theorem".into())])
+    }
+
+    #[test]
+    fn the_claim_is_never_shown_without_its_trust_model() {
+        let guarantee = local(LocalDp::pure(1.0)).shuffled(1_279, 1e-6).unwrap();
+        let claim = guarantee.claims.last().unwrap();
+        let trust = "a shuffler whom all trust";
+        for words in [claim.to_string(), claim.may_learn(), guarantee.to_string(), guarantee.summary()] {
+            assert!(words.contains("shuffler"), "{words}");
+        }
+        assert!(claim.to_string().contains(trust) && guarantee.to_string().contains(trust));
+        assert!(guarantee.summary().contains(trust), "{}", guarantee.summary());
+        let json = guarantee.to_json();
+        assert_eq!(
+            (&json["claims"][1]["notion"], &json["claims"][1]["people"]),
+            (&"shuffled-dp".into(), &1_279.into())
+        );
+        assert_eq!(json["claims"][1]["epsilon_local"], 1.0);
+        // Who asks for the guarantee's ε, or what a release costs, is told what holds without a shuffler.
+        assert_eq!((guarantee.epsilon(), guarantee.cost(Unit::Record)), (Some(1.0), (1.0, 0.0)));
+        let read: Guarantee = serde_json::from_value(serde_json::to_value(&guarantee).unwrap()).unwrap();
+        assert_eq!(read, guarantee);
+    }
+
+    #[test]
+    fn of_several_releases_together_no_claim_through_a_shuffler_is_left() {
+        let one = local(LocalDp::pure(1.0)).shuffled(1_000, 1e-6).unwrap();
+        let is_shuffled = |claim: &Claim| matches!(claim.notion, Notion::ShuffledDp(_));
+        let both = [one.clone(), one.clone()];
+        let in_parallel = compose::in_parallel(&both, compose::Partition::FixedInAdvance);
+        for whole in [compose::in_sequence(&both), in_parallel] {
+            assert!(!whole.claims.iter().any(is_shuffled), "{whole}");
+            assert!(whole.local_dp(Unit::Record).is_some(), "{whole}");
+        }
+        assert!(compose::in_sequence(&[one]).claims.iter().any(is_shuffled));
+    }
+
+    #[test]
+    fn where_nothing_is_known_to_be_added_a_sentence_says_why() {
+        let refused =
+            |guarantee: Guarantee, people, delta| guarantee.shuffled(people, delta).unwrap_err().to_string();
+        let pure = || local(LocalDp::pure(1.0));
+        assert!(refused(pure(), 1, 1e-6).contains("hides nobody among 1"));
+        assert!(refused(pure(), 1_000, 0.001).contains("below one in the number of people"));
+        assert!(refused(pure(), 1_000, 0.0).starts_with("delta must be"));
+        assert!(refused(pure(), 1_000, f64::NAN).starts_with("delta must be"));
+        assert!(refused(pure(), u64::MAX, 1e-30).contains("the number of people must be"));
+        for none in [LocalDp::new(1.0, 1e-9), LocalDp::pure(f64::INFINITY)] {
+            assert!(refused(local(none), 1_000, 1e-6).contains("claims none"));
+        }
+        assert!(refused(Guarantee::default(), 1_000, 1e-6).contains("claims none"));
+    }
+}

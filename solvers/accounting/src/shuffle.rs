@@ -1,0 +1,400 @@
+//! Privacy amplification by shuffling: what many local reports cost one person once nobody can tell who sent which.
+//!
+//! n people answer by *one* randomiser of local ε₀, each by random numbers of their own, and a shuffler hands on their reports in an order that says nothing. Two
+//! data sets are neighbours if they differ in one person's value ([`Neighbours::ReplaceOne`](crate::Neighbours::ReplaceOne)). Then what the shuffler hands on is
+//! (ε, δ)-differentially private with an ε that falls as √(e^ε₀/n).
+//!
+//! # What the upper bound rests on
+//!
+//! It is the bound of the stronger clones (Feldman, McMillan and Talwar, *Stronger privacy amplification by shuffling for Rényi and approximate differential
+//! privacy*, SODA 2023, Theorem 3.1): each other person is a clone with probability 2/(e^ε₀ + 1), and reports then what the person in question would, or would
+//! with the other value, as a fair coin falls. Their errata withdraw its proof (that of Lemma 3.5) for randomisers other than a few. For one randomiser that all use it
+//! holds nevertheless, by the privacy blanket and convex order:
+//!
+//! 1. Let R₀ and R₁ be the densities of the person's report under both values, and p = e^ε₀. Anyone's density is at least b = max(R₀, R₁)/p, whatever the
+//!    value. Tell the adversary who reported from the rest of their density, and what. With C clones left, the likelihood ratio gives
+//!    δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for independent G = (R₀ − e^ε·R₁)/b at a point of density b, and G = 0 with the probability that b leaves (Balle, Bell, Gascón and
+//!    Nissim, *The privacy blanket of the shuffle model*, CRYPTO 2019, Lemma 5.3).
+//! 2. (R₀, R₁)/max(R₀, R₁) is (1, c) or (c, 1) with 1/p ≤ c ≤ 1, a mixture of (1, 1/p) or (1/p, 1) with (1, 1). For convex φ, E φ(G) grows if each point is split
+//!    so. As R₀ and R₁ have mass one, G then is t times law A and 1 − t times law B, for some t: in A it is p − e^ε or 1 − p·e^ε, each with probability 1/(p + 1), and
+//!    else 0; in B it is p − p·e^ε with probability 1/p, and else 0.
+//! 3. Both have the mean 1 − e^ε, and E(G − x)₊ is no less in A for any x: where p − p·e^ε < x < 0 it is −x·(1 − 1/p) in B, and at least
+//!    −x·p/(p + 1) in A, which is more, as p² − 1 < p². So E φ(G) is the largest at t = 1, the same follows for sums, and δ(ε) is at most that of A. ∎
+//!
+//! A is what binary randomised response gives by step 1, so that the bound is the same for all randomisers. For k levels of randomised response
+//! ([`Shuffle::with_levels`]) the density that all have in common is uniform of mass k/(e^ε₀ + k − 1), which is more, and step 1 alone gives
+//! δ(ε) ≤ E\[(ΣG)₊\]/n for it.
+//!
+//! The proof needs one randomiser, the same for all, that is chosen before the first report; reports that depend on earlier ones are not covered.
+//!
+//! # What the lower bound rests on
+//!
+//! A randomiser, and data: randomised response with two levels, where all others have the value that the person has or has not, or with three, where all others
+//! have the third. An adversary who looks at counts tells the two neighbours apart by so much.
+//!
+//! # How it is computed
+//!
+//! Given the number C of clones, the first level's count is binomial, the likelihood ratio rises with it, and one threshold k gives
+//! δ = P(p − e^ε)/(p + 1) − (e^ε − 1)·T with P = P(Bin(C, ½) = k − 1) and T = P(Bin(C, ½) ≥ k). More clones only help (they can be added), so that clones
+//! are counted in cells, each taken for its least number. What lies outside of the window of C counts as if there were no clone. Masses are
+//! right to 10⁻⁹ of themselves, and so much is added or, from below, taken off.
+
+mod counts;
+
+use crate::Result;
+use crate::error::{check, check_epsilon};
+use crate::loss::{Bounds, check_not_lost};
+use crate::search::nearly_least;
+use counts::{Count, Edge, Window};
+
+/// What float sums and masses may be off by, relatively.
+const ROUNDING: f64 = 1e-9;
+/// What masses that have left the floats may come to.
+const UNDERFLOW: f64 = 1e-305;
+/// What is left out of a sum, over δ.
+const LEFT_OUT: f64 = 1e-7;
+/// How near the least ε the bounds are, relatively.
+const ACCURACY: f64 = 1e-7;
+/// How many people there may be.
+const MOST_PEOPLE: u64 = 10_000_000_000;
+/// How many levels there may be: integers that floats have.
+const MOST_LEVELS: u64 = 1 << 53;
+/// Cells of clones: so many, or fewer where their width is this share of all clones.
+const CELLS: (u64, f64) = (1024, 5e-6);
+/// Where each is a sum of its own.
+const FEWER_CELLS: (u64, f64) = (512, 5e-5);
+/// Beyond this ε odds leave the floats.
+const FLOATS: f64 = 700.0;
+
+/// People whose reports are shuffled.
+///
+/// ```
+/// use scumble_accounting::shuffle::Shuffle;
+///
+/// // Ten thousand people, each at local ε = 1.
+/// let epsilon = Shuffle::new(1.0, 10_000)?.epsilon(1e-6)?;
+/// assert!(epsilon.lower > 0.037 && epsilon.upper < 0.044);
+/// # Ok::<(), scumble_accounting::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shuffle {
+    epsilon_local: f64,
+    people: u64,
+    levels: Option<u64>,
+}
+
+impl Shuffle {
+    /// So many people, or more, who report by one randomiser of this local ε, at δ = 0.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε₀ is zero or more, and finite, and there are 1 to 10¹⁰ people: more have no less privacy.
+    pub fn new(epsilon_local: f64, people: u64) -> Result<Self> {
+        let finite = epsilon_local >= 0.0 && epsilon_local.is_finite();
+        check("the local epsilon", epsilon_local, "zero or more, and finite", finite)?;
+        let few = (1..=MOST_PEOPLE).contains(&people);
+        check("the number of people", people as f64, "1 to 10^10 (more people have no less privacy)", few)?;
+        Ok(Self { epsilon_local, people, levels: None })
+    }
+
+    /// The same where the randomiser is randomised response with so many levels: the true one with probability e^ε₀/(e^ε₀ + k − 1), and any other as
+    /// often as another. Both bounds are those of it.
+    ///
+    /// ```
+    /// use scumble_accounting::shuffle::Shuffle;
+    ///
+    /// let any = Shuffle::new(2.0, 10_000)?;
+    /// let (ten, any) = (any.with_levels(10)?.epsilon(1e-6)?, any.epsilon(1e-6)?);
+    /// assert!(ten.lower <= ten.upper && ten.upper < any.upper);
+    /// # Ok::<(), scumble_accounting::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless there are 2 to 2⁵³ levels.
+    pub fn with_levels(self, levels: u64) -> Result<Self> {
+        let countable = (2..=MOST_LEVELS).contains(&levels);
+        check("the number of levels", levels as f64, "2 to 2^53", countable)?;
+        Ok(Self { levels: Some(levels), ..self })
+    }
+
+    /// ε₀.
+    pub fn epsilon_local(&self) -> f64 {
+        self.epsilon_local
+    }
+
+    /// n.
+    pub fn people(&self) -> u64 {
+        self.people
+    }
+
+    /// k, where the randomiser is randomised response.
+    pub fn levels(&self) -> Option<u64> {
+        self.levels
+    }
+
+    /// Bounds on the least ε such that what the shuffler hands on is (ε, δ)-differentially private, for neighbours by replacement. The upper one holds for every
+    /// randomiser of this local ε, and is never above it; the lower one says that no better proof is possible, as there are a randomiser and data that need as much.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1.
+    pub fn epsilon(&self, delta: f64) -> Result<Bounds> {
+        check_not_lost(delta)?;
+        let most = self.epsilon_local;
+        if most == 0.0 || most > FLOATS {
+            return Ok(Bounds { lower: 0.0, upper: most });
+        }
+        let from = (1e-9 * most).max(f64::MIN_POSITIVE);
+        let least = |holds: &dyn Fn(f64) -> bool| match holds(0.0) {
+            true => 0.0,
+            false => nearly_least(from, most, ACCURACY, holds).unwrap_or(most),
+        };
+        let lost = LEFT_OUT * delta;
+        let above = |way: Self| {
+            let cells = way.cells(lost);
+            least(&|epsilon| way.above(epsilon, &cells, lost) <= delta)
+        };
+        let upper = match self.levels {
+            // What holds of any randomiser holds of this one too, where cells are coarse.
+            Some(_) => above(*self).min(above(Self { levels: None, ..*self })),
+            None => above(*self),
+        };
+        let lower = match least(&|epsilon| self.below(epsilon, lost) <= delta) {
+            found if found <= from => 0.0,
+            found => found * (1.0 - 2.0 * ACCURACY),
+        };
+        Ok(Bounds { lower: lower.min(upper), upper })
+    }
+
+    /// Bounds on the least δ such that what the shuffler hands on is (ε, δ)-differentially private, for neighbours by replacement.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
+    pub fn delta(&self, epsilon: f64) -> Result<Bounds> {
+        check_epsilon(epsilon)?;
+        if epsilon >= self.epsilon_local {
+            return Ok(Bounds { lower: 0.0, upper: 0.0 });
+        }
+        if self.epsilon_local > FLOATS {
+            return Ok(Bounds { lower: 0.0, upper: 1.0 });
+        }
+        const LOST: f64 = 1e-300;
+        let upper = self.above(epsilon, &self.cells(LOST), LOST).min(1.0);
+        Ok(Bounds { lower: self.below(epsilon, LOST).min(upper), upper })
+    }
+
+    /// δ(ε) or more.
+    fn above(&self, epsilon: f64, cells: &[Cell], lost: f64) -> f64 {
+        let clones = Clones::of_blanket(self.epsilon_local, self.levels.unwrap_or(2));
+        let alone = clones.own.less(epsilon);
+        let in_cells: f64 = cells
+            .iter()
+            .map(|cell| cell.weight * clones.excess(epsilon, cell.clones + 1, lost, Side::Above).min(alone))
+            .sum();
+        in_cells * (1.0 + ROUNDING) + UNDERFLOW
+    }
+
+    /// δ(ε) or less, of the data sets that are looked at.
+    fn below(&self, epsilon: f64, lost: f64) -> f64 {
+        let (levels, others) = (self.levels.unwrap_or(2), self.people - 1);
+        let own = Own::new(self.epsilon_local, levels);
+        let of_one_level = [own.true_level, own.other_level]
+            .map(|share| own.excess_of_one_level(epsilon, Count::new(others, share, 1.0 - share)));
+        let third = self.levels.unwrap_or(3);
+        let of_third = if third < 3 {
+            0.0
+        } else {
+            Clones::of_a_third_level(self.epsilon_local, third).excess(
+                epsilon,
+                self.people,
+                lost,
+                Side::Below,
+            )
+        };
+        of_one_level.into_iter().fold(of_third, f64::max) * (1.0 - ROUNDING)
+    }
+
+    /// How many of the others are clones.
+    fn cells(&self, lost: f64) -> Vec<Cell> {
+        let (clone, rest) = Own::new(self.epsilon_local, self.levels.unwrap_or(2)).in_common();
+        let count = Count::new(self.people - 1, clone, rest);
+        let Window { from, to, below, above } = count.window(lost);
+        let (cells, share) = if self.levels.is_some_and(|levels| levels > 2) { FEWER_CELLS } else { CELLS };
+        let width = ((to - from) / cells + 1).max((from as f64 * share) as u64);
+        let mut cells: Vec<Cell> = (from..=to)
+            .step_by(usize::try_from(width).unwrap_or(usize::MAX))
+            .map(|least| Cell { clones: least, weight: count.between(least, to.min(least + width - 1)) })
+            .collect();
+        cells.extend((below > 0.0).then_some(Cell { clones: 0, weight: below }));
+        cells.extend((above > 0.0).then_some(Cell { clones: to, weight: above }));
+        cells
+    }
+}
+
+/// So many of the others are clones, or somewhat more, with this probability.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    clones: u64,
+    weight: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Side {
+    Above,
+    Below,
+}
+
+impl Side {
+    /// What is gained less what is lost, with what roundings may come to.
+    fn difference(self, gained: f64, lost: f64) -> f64 {
+        let off = ROUNDING * (gained + lost);
+        let difference = match self {
+            Self::Above => gained - lost + off,
+            Self::Below => gained - lost - off,
+        };
+        // Not a number is what has left the floats on both sides: then nothing is claimed from below.
+        if difference > 0.0 { difference } else { 0.0 }
+    }
+}
+
+/// The person's own report, by randomised response.
+#[derive(Debug, Clone, Copy)]
+struct Own {
+    epsilon_local: f64,
+    levels: f64,
+    /// The probability of the true level, and of any one of the others.
+    true_level: f64,
+    other_level: f64,
+}
+
+impl Own {
+    fn new(epsilon_local: f64, levels: u64) -> Self {
+        let levels = levels as f64;
+        let odds = (-epsilon_local).exp();
+        let true_level = 1.0 / (1.0 + (levels - 1.0) * odds);
+        Self { epsilon_local, levels, true_level, other_level: odds * true_level }
+    }
+
+    /// The mass that all values' reports have in common, and its rest.
+    fn in_common(&self) -> (f64, f64) {
+        (self.levels * self.other_level, self.gap())
+    }
+
+    /// The probability of the true level less that of another.
+    fn gap(&self) -> f64 {
+        -(-self.epsilon_local).exp_m1() * self.true_level
+    }
+
+    /// The probability of the true level less e^ε times that of another.
+    fn less(&self, epsilon: f64) -> f64 {
+        -(epsilon - self.epsilon_local).exp_m1() * self.true_level
+    }
+
+    /// P(S) − e^ε·Q(S), S: so many reports of the first level or more, where `others` report it so often, and the person has the first level under P, and
+    /// another under Q. The best threshold is that of the likelihood ratio.
+    fn excess_of_one_level(&self, epsilon: f64, others: Count) -> f64 {
+        let Some(k) = others.threshold(self, epsilon) else { return 0.0 };
+        let edge = Edge::new(others, k);
+        Side::Below.difference(self.less(epsilon) * edge.at, times(epsilon.exp_m1(), edge.beyond))
+    }
+}
+
+impl Count {
+    /// The least count at which the odds of the person's level exceed e^ε, with the person's own report among them: by how many other reports there may
+    /// be, which keep their digits where odds are large.
+    fn threshold(&self, own: &Own, epsilon: f64) -> Option<u64> {
+        let reports = self.trials() + 1;
+        let (first, rest) = self.shares();
+        let counted = own.less(epsilon) / first;
+        let against = (epsilon.exp_m1() - epsilon.exp() * own.other_level + own.true_level) / rest;
+        below(reports as f64 * counted / (counted + against)).and_then(|others| reports.checked_sub(others))
+    }
+}
+
+/// The largest integer below x, where there is one.
+fn below(x: f64) -> Option<u64> {
+    (x > 0.0).then(|| (x.ceil() - 1.0) as u64)
+}
+
+/// x·y, where nothing of what has left the floats is nothing.
+fn times(x: f64, y: f64) -> f64 {
+    if y == 0.0 { 0.0 } else { x * y }
+}
+
+/// Reports of three kinds: the person's level, the level that the person might have instead, and a rest; and others who report the first two equally often.
+#[derive(Debug, Clone, Copy)]
+struct Clones {
+    own: Own,
+    /// The probability of the person's rest, whatever the level.
+    rest: f64,
+    /// The probability with which another reports one of the two levels, and its rest.
+    pair: (f64, f64),
+}
+
+impl Clones {
+    /// Others who report what all values' reports have in common.
+    fn of_blanket(epsilon_local: f64, levels: u64) -> Self {
+        let own = Own::new(epsilon_local, levels);
+        let pair = 2.0 / own.levels;
+        Self {
+            own,
+            rest: (own.levels - 2.0) * own.other_level,
+            pair: (pair, (own.levels - 2.0) / own.levels),
+        }
+    }
+
+    /// Others who all have a third level.
+    fn of_a_third_level(epsilon_local: f64, levels: u64) -> Self {
+        let own = Own::new(epsilon_local, levels);
+        let rest = (own.levels - 2.0) * own.other_level;
+        Self { own, rest, pair: (2.0 * own.other_level, own.true_level + rest - own.other_level) }
+    }
+
+    /// P − e^ε·Q where it is positive, of so many reports, the person's among them.
+    fn excess(&self, epsilon: f64, reports: u64, lost: f64, side: Side) -> f64 {
+        if self.rest == 0.0 {
+            let edge = self.threshold(epsilon, reports, 0).map(|k| Edge::new(fair(reports - 1), k));
+            return edge.map_or(0.0, |edge| self.in_pair(epsilon, (1.0, 0.0), edge, side));
+        }
+        let others = Count::new(reports - 1, self.pair.0, self.pair.1);
+        let Window { from, to, below, above } = others.window(lost);
+        let outside = if side == Side::Above { (below + above) * self.own.less(epsilon) } else { 0.0 };
+        // Those who report one of the two levels, the person among them or not.
+        let (mut with, mut sum) = (others.mass(from), 0.0);
+        let mut edge: Option<Edge> = None;
+        for in_pair in from + 1..=to + 1 {
+            let without = with * others.ratio(in_pair);
+            if let Some(k) = self.threshold(epsilon, in_pair, reports - in_pair) {
+                let here = edge
+                    .map_or_else(|| Edge::new(fair(in_pair - 1), k), |edge| edge.moved_to(in_pair - 1, k));
+                sum += self.in_pair(epsilon, (with, without), here, side);
+                edge = Some(here);
+            }
+            with = without;
+        }
+        sum + outside
+    }
+
+    /// The least count of the person's level, of so many reports of the two and so many others, at which the odds exceed e^ε: by how many reports there may be
+    /// of the other level.
+    fn threshold(&self, epsilon: f64, in_pair: u64, rest: u64) -> Option<u64> {
+        let odds = (-epsilon).exp();
+        let of_rest = match rest {
+            0 => 0.0,
+            rest => -(-epsilon).exp_m1() * rest as f64 * self.rest * self.pair.0 / (2.0 * self.pair.1),
+        };
+        let counted = in_pair as f64 * odds * self.own.less(epsilon) - of_rest;
+        below(counted / (self.own.gap() * (1.0 + odds))).and_then(|others| in_pair.checked_sub(others))
+    }
+
+    /// P − e^ε·Q of one threshold, where the person's report is one of the two with the first weight, and of the rest with the second.
+    fn in_pair(&self, epsilon: f64, (with, without): (f64, f64), edge: Edge, side: Side) -> f64 {
+        let Own { true_level, other_level, .. } = self.own;
+        let gained = with * self.own.less(epsilon) * edge.at;
+        let both = with * (true_level + other_level) * edge.beyond
+            + without * self.rest * (edge.beyond + edge.at / 2.0);
+        side.difference(gained, times(epsilon.exp_m1(), both))
+    }
+}
+
+fn fair(trials: u64) -> Count {
+    Count::new(trials, 0.5, 0.5)
+}

@@ -1,0 +1,284 @@
+//! Binomial counts to the last digits: single masses by Loader's saddle-point expansion (*Fast and accurate computation of binomial
+//! probabilities*, 2000), and tails as sums of them. Relative errors stay below [`ROUNDING`](super::ROUNDING) up to 10¹⁰ trials, where logarithms of
+//! factorials have lost eight digits.
+
+use crate::search::least_integer;
+use std::f64::consts::TAU;
+
+/// How many of so many trials succeed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Count {
+    trials: u64,
+    success: f64,
+    failure: f64,
+}
+
+impl Count {
+    /// The two probabilities, which make up one: the smaller has its own digits.
+    pub(super) fn new(trials: u64, success: f64, failure: f64) -> Self {
+        Self { trials, success, failure }
+    }
+
+    pub(super) fn trials(&self) -> u64 {
+        self.trials
+    }
+
+    /// The probability of success, and of failure.
+    pub(super) fn shares(&self) -> (f64, f64) {
+        (self.success, self.failure)
+    }
+
+    /// P(X = k).
+    pub(super) fn mass(&self, k: u64) -> f64 {
+        let Self { trials, success, failure } = *self;
+        let n = trials as f64;
+        match trials.checked_sub(k) {
+            None => 0.0,
+            Some(_) if success == 0.0 || failure == 0.0 => {
+                f64::from(u8::from(k == if success == 0.0 { 0 } else { trials }))
+            }
+            Some(_) if k == 0 => (n * log(failure, success)).exp(),
+            Some(0) => (n * log(success, failure)).exp(),
+            Some(rest) => {
+                let (k, rest) = (k as f64, rest as f64);
+                let exponent = stirling(n)
+                    - stirling(k)
+                    - stirling(rest)
+                    - deviance(k, n * success)
+                    - deviance(rest, n * failure);
+                exponent.exp() * (n / (TAU * k * rest)).sqrt()
+            }
+        }
+    }
+
+    /// P(X = k)/P(X = k − 1).
+    pub(super) fn ratio(&self, k: u64) -> f64 {
+        (self.trials + 1).saturating_sub(k) as f64 / k as f64 * (self.success / self.failure)
+    }
+
+    fn mean(&self) -> f64 {
+        self.trials as f64 * self.success
+    }
+
+    /// P(X ≤ k), or more, for k below the mean: the masses fall at least as fast as the first two (Feller, VI.3).
+    fn at_most(&self, k: u64) -> f64 {
+        match self.ratio(k + 1) {
+            grows if grows > 1.0 => self.mass(k) / (1.0 - 1.0 / grows),
+            _ => 1.0,
+        }
+    }
+
+    /// P(X ≥ k), or more, for k above the mean.
+    fn at_least(&self, k: u64) -> f64 {
+        match self.ratio(k + 1) {
+            falls if falls < 1.0 => self.mass(k) / (1.0 - falls),
+            _ => 1.0,
+        }
+    }
+
+    /// The counts outside of which lies `lost` or less on either side.
+    pub(super) fn window(&self, lost: f64) -> Window {
+        let middle = (self.mean() as u64).min(self.trials);
+        // From the middle outwards.
+        let below = least_integer(0, middle, |down| {
+            let from = middle - down;
+            from == 0 || self.at_most(from - 1) <= lost
+        });
+        let above = least_integer(0, self.trials - middle, |up| {
+            let to = middle + up;
+            to == self.trials || self.at_least(to + 1) <= lost
+        });
+        let from = middle - below.unwrap_or(middle);
+        let to = middle + above.unwrap_or(self.trials - middle);
+        Window {
+            from,
+            to,
+            below: if from == 0 { 0.0 } else { lost },
+            above: if to == self.trials { 0.0 } else { lost },
+        }
+    }
+
+    /// The probability of `from..=to`.
+    pub(super) fn between(&self, from: u64, to: u64) -> f64 {
+        let mut mass = self.mass(from);
+        let mut sum = mass;
+        for k in from + 1..=to {
+            mass *= self.ratio(k);
+            sum += mass;
+        }
+        sum
+    }
+}
+
+/// The counts that matter, and bounds on the probability of those below and of those above.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Window {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) below: f64,
+    pub(super) above: f64,
+}
+
+/// ln p, where p and its rest make up one.
+fn log(p: f64, rest: f64) -> f64 {
+    if rest < 0.5 { (-rest).ln_1p() } else { p.ln() }
+}
+
+/// ln n! less Stirling's formula √(2πn)·(n/e)ⁿ.
+fn stirling(n: f64) -> f64 {
+    if n < 16.0 {
+        return libm::lgamma(n + 1.0) - (n + 0.5) * n.ln() + n - 0.5 * TAU.ln();
+    }
+    let square = n * n;
+    (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / 1680.0 / square) / square) / square) / n
+}
+
+/// x·ln(x/m) + m − x, with all its digits where x is near m.
+fn deviance(x: f64, m: f64) -> f64 {
+    let (difference, sum) = (x - m, x + m);
+    if difference.abs() >= 0.1 * sum {
+        return x * (x / m).ln() + m - x;
+    }
+    // x·ln(x/m) = 2x·(v + v³/3 + v⁵/5 + …) with v = (x − m)/(x + m).
+    let v = difference / sum;
+    let mut total = difference * v;
+    let mut power = 2.0 * x * v;
+    for odd in (3..).step_by(2).map(f64::from) {
+        power *= v * v;
+        let next = total + power / odd;
+        if next == total {
+            break;
+        }
+        total = next;
+    }
+    total
+}
+
+/// Where a set {X ≥ k} begins: P(X = k − 1) and P(X ≥ k).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    count: Count,
+    k: u64,
+    pub(super) at: f64,
+    pub(super) beyond: f64,
+    /// How often it was moved since its masses were computed afresh, and how large P(X ≥ k) was at most.
+    moved: u32,
+    largest: f64,
+}
+
+impl Edge {
+    /// After so many moves the masses are computed afresh, so that roundings do not add up, and where so little of P(X ≥ k) is left that they would
+    /// show.
+    const MOVES: u32 = 1 << 13;
+    const LEFT: f64 = 1e-2;
+
+    /// The set of k and more, k above zero.
+    pub(super) fn new(count: Count, k: u64) -> Self {
+        let at = count.mass(k - 1);
+        let mut mass = at;
+        let mut beyond = 0.0;
+        for j in k..=count.trials {
+            mass *= count.ratio(j);
+            beyond += mass;
+            // Masses that fall do so ever faster.
+            if mass <= f64::EPSILON * 1e-3 * beyond && count.ratio(j) < 1.0 {
+                break;
+            }
+        }
+        Self { count, k, at, beyond, moved: 0, largest: beyond }
+    }
+
+    /// The set of k and more of so many trials: by steps from here where it is near, and afresh where it is not.
+    pub(super) fn moved_to(mut self, trials: u64, k: u64) -> Self {
+        let near = trials >= self.count.trials && trials - self.count.trials < 8 && k.abs_diff(self.k) < 8;
+        let fresh = || Self::new(Count { trials, ..self.count }, k);
+        if !near || self.moved > Self::MOVES || self.at == 0.0 || k > trials {
+            return fresh();
+        }
+        while self.count.trials < trials {
+            // One more trial: P(X ≥ k) grows by success·P(X = k − 1).
+            self.beyond += self.count.success * self.at;
+            let more = (self.count.trials + 1) as f64;
+            self.at *= self.count.failure * more / (more - (self.k - 1) as f64);
+            self.count.trials += 1;
+            self.moved += 1;
+        }
+        while self.k < k {
+            self.at *= self.count.ratio(self.k);
+            self.beyond -= self.at;
+            self.k += 1;
+            self.moved += 1;
+        }
+        while self.k > k {
+            self.beyond += self.at;
+            self.k -= 1;
+            self.at /= self.count.ratio(self.k);
+            self.moved += 1;
+        }
+        self.largest = self.largest.max(self.beyond);
+        if self.beyond < Self::LEFT * self.largest { fresh() } else { self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    #[test]
+    fn masses_are_those_of_integers() {
+        let binomials =
+            [1.0, 20.0, 190.0, 1140.0, 4845.0, 15504.0, 38760.0, 77520.0, 125_970.0, 167_960.0, 184_756.0];
+        for (success, failure) in [(0.5, 0.5), (0.25, 0.75), (0.9375, 0.0625)] {
+            let count = Count::new(20, success, failure);
+            for k in 0..=20_u64 {
+                let ways = binomials[k.min(20 - k) as usize];
+                let exact = ways * success.powi(k as i32) * failure.powi(20 - k as i32);
+                assert_relative_eq!(count.mass(k), exact, max_relative = 1e-13);
+            }
+            assert_relative_eq!(count.between(0, 20), 1.0, max_relative = 1e-13);
+            assert_eq!(count.mass(21), 0.0);
+        }
+    }
+
+    /// Masses of many trials add up to one: an error common to all would show.
+    #[test]
+    fn masses_of_many_trials_make_up_one() {
+        for (trials, success) in
+            [(1_000, 0.3), (1_000_000, 0.01), (10_000_000_000, 0.4), (10_000_000_000, 1e-7)]
+        {
+            let count = Count::new(trials, success, 1.0 - success);
+            let Window { from, to, .. } = count.window(1e-15);
+            assert_relative_eq!(count.between(from, to), 1.0, max_relative = 1e-10);
+        }
+    }
+
+    #[test]
+    fn a_set_that_is_moved_is_the_set_made_afresh() {
+        let count = |trials| Count::new(trials, 0.5, 0.5);
+        let mut edge = Edge::new(count(10_000), 5_100);
+        for step in 1..3_000 {
+            let (trials, k) = (10_000 + step, 5_100 + step * 6 / 11 - step % 3);
+            edge = edge.moved_to(trials, k);
+            if step % 100 == 0 {
+                let fresh = Edge::new(count(trials), k);
+                assert_relative_eq!(edge.at, fresh.at, max_relative = 1e-11);
+                assert_relative_eq!(edge.beyond, fresh.beyond, max_relative = 1e-11);
+            }
+        }
+    }
+
+    #[test]
+    fn outside_of_a_window_lies_no_more_than_is_lost() {
+        for (trials, success, lost) in
+            [(50, 0.5, 1e-3), (500, 0.1, 1e-9), (3, 0.5, 1e-3), (2_000, 0.999, 1e-6)]
+        {
+            let count = Count::new(trials, success, 1.0 - success);
+            let window = count.window(lost);
+            let mass = |counts: std::ops::Range<u64>| counts.map(|k| count.mass(k)).sum::<f64>();
+            let (below, above) = (mass(0..window.from), mass(window.to + 1..trials + 1));
+            assert!(below <= window.below && above <= window.above, "{trials}, {success}: {window:?}");
+            assert!(window.from == 0 || mass(0..window.from + 1) > lost / 2.0, "{window:?}");
+        }
+    }
+}
