@@ -160,7 +160,8 @@ impl Comparison {
         let probe = |candidate: &Entrant| {
             let brief = self.brief_at(brief, epsilon)?;
             let Entrant { plugin, parameters, .. } = candidate;
-            let design = plugin.design(parameters, &brief).map_err(|error| named(candidate, epsilon, error))?;
+            let design =
+                plugin.design(parameters, &brief).map_err(|error| named(candidate, epsilon, error))?;
             Ok(design.into_mechanism())
         };
         candidates.iter().map(probe).collect()

@@ -8,7 +8,7 @@ use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Domain, Error, Example, Guarantee, Layout, LocalMechanism, Noise, Portion, Protect,
-    RecordDomain, Result, ShapedBy, Stream, Table, TargetDomain, Unit, Volunteers, register,
+    RecordDomain, Result, ShapedBy, Stream, Table, TargetDomain, Unit, Volunteers, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -120,11 +120,19 @@ impl LearnedCodes {
         self.label.as_ref().map_or(1, Attribute::levels)
     }
 
-    /// The estimated share of each code with each label (codes × labels).
+    /// The code of an encoded record's features (d).
+    pub fn code(&self, features: &[f64]) -> usize {
+        self.saved.partition.code(features)
+    }
+
+    /// The estimated share of each code with each label (codes × labels; one label where there is none), from reports.
     ///
     /// Codes have the shares that they have among volunteers, which are known without noise. The labels of each are estimated, and shrunk toward those of all as far as
     /// noise demands: the mean of normal shares about a normal mean, given what was observed with known variances.
-    fn distribution(&self, reports: &Table) -> Result<Array2<f64>> {
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for reports that the mechanism does not make, naming the row.
+    pub fn labels_of_codes(&self, reports: &Table) -> Result<Array2<f64>> {
         let oracle = self.oracle();
         let counted = self.questions.counted(reports)?;
         let (codes, labels) = (self.codes(), self.labels());
@@ -164,8 +172,9 @@ impl LearnedCodes {
 
 impl Collector for LearnedCodes {
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let joint = self.distribution(reports)?;
         let layout = self.saved.domain.layout();
+        size::check_held(NAME, "records", &[records, layout.width()], 8)?;
+        let joint = self.labels_of_codes(reports)?;
         let shares: Vec<f64> = joint.iter().copied().collect();
         let mut flat = Array2::zeros((records, layout.width()));
         for (mut record, level) in flat.outer_iter_mut().zip(draw::levels(&shares, records, stream)) {
@@ -210,7 +219,7 @@ impl LocalMechanism for LearnedCodes {
 
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
         let record = self.saved.domain.projected(record)?;
-        let code = self.saved.partition.code(&record[..self.saved.domain.features().dim()]);
+        let code = self.code(&record[..self.saved.domain.features().dim()]);
         let label = self.label.as_ref().map_or(0, |label| label.level(&record));
         Ok(self.questions.point(std::iter::once(code), label))
     }

@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Domain, Error, Example, Guarantee, Layout, LocalMechanism, Noise, Portion, Protect,
-    RecordDomain, Result, Stream, Table, TargetDomain, Unit, register,
+    RecordDomain, Result, Stream, Table, TargetDomain, Unit, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -162,8 +162,9 @@ impl PairResponse {
 
 impl Collector for PairResponse {
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let (pairs, of_label) = self.distributions(reports)?;
         let layout = self.saved.domain.layout();
+        size::check_held(NAME, "records", &[records, layout.width()], 8)?;
+        let (pairs, of_label) = self.distributions(reports)?;
         let mut flat = Array2::zeros((records, layout.width()));
         let mut write = |row: usize, attribute: &Attribute, level: usize, through: f64| {
             let mut record = flat.row_mut(row);

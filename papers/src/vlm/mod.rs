@@ -1,5 +1,6 @@
 //! Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review): Sections 4 and 5, and Appendix G.
 
+mod beyond;
 mod collection;
 mod figures;
 mod joining;
@@ -16,7 +17,13 @@ const PAPER: &str =
     "Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review)";
 
 /// Sorted by name.
-pub(super) const RESULTS: [Reproduction; 6] = [
+pub(super) const RESULTS: [Reproduction; 7] = [
+    Reproduction {
+        name: "vlm/beyond-mnist",
+        about: "handwritten digits (MNIST) that people share: learned codes beside the paper's method, at the same volunteers and people",
+        paper: PAPER,
+        run: beyond::beyond,
+    },
     Reproduction {
         name: "vlm/figure-1-lending-club",
         about: "loans (Lending Club) that people share: accuracy on clean records, by local and central ε",

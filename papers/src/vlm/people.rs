@@ -61,9 +61,9 @@ pub(super) struct Data {
 }
 
 enum Division {
-    /// By lot, three quarters of those for training being volunteers; a quarter of those for tests is tested on (E.1.1).
-    ByLot,
-    /// By lot, as many of each class, three quarters of those for training being volunteers (E.1.1, Lending Club).
+    /// At random, so many quarters of those for training being volunteers, three in the paper; a quarter of those for tests is tested on (E.1.1).
+    AtRandom { quarters: usize },
+    /// At random, as many of each class, three quarters of those for training being volunteers (E.1.1, Lending Club).
     Balanced,
     /// Volunteers are eight ninths of all other classes, and those who share are the rest and all of this class, of which it is learned who
     /// they are (E.1.2).
@@ -78,7 +78,17 @@ impl Data {
     pub fn digits(options: &RunOptions) -> Result<Self> {
         let digits = source("mnist")?.load(options.folder)?;
         let train_records = digits.train_records.unwrap_or(digits.table.len());
-        Ok(Self { table: digits.table, domain: digits.domain, train_records, division: Division::ByLot })
+        Ok(Self {
+            table: digits.table,
+            domain: digits.domain,
+            train_records,
+            division: Division::AtRandom { quarters: 3 },
+        })
+    }
+
+    /// The same, where a quarter of those for training volunteers and all others share.
+    pub fn digits_of_many(options: &RunOptions) -> Result<Self> {
+        Ok(Self { division: Division::AtRandom { quarters: 1 }, ..Self::digits(options)? })
     }
 
     /// The same, to learn which are nines where volunteers have none.
@@ -98,7 +108,7 @@ impl Data {
         let mut train: Vec<usize> = (0..self.train_records).collect();
         let mut test: Vec<usize> = (self.train_records..self.table.len()).collect();
         match self.division {
-            Division::ByLot => {}
+            Division::AtRandom { .. } => {}
             Division::Balanced => {
                 balance(&mut train, &classes, stream);
                 balance(&mut test, &classes, stream);
@@ -107,8 +117,12 @@ impl Data {
         }
         train.shuffle(stream);
         test.shuffle(stream);
-        let others = train.split_off(train.len() * 3 / 4);
-        if matches!(self.division, Division::ByLot) {
+        let quarters = match self.division {
+            Division::AtRandom { quarters } => quarters,
+            _ => 3,
+        };
+        let others = train.split_off(train.len() * quarters / 4);
+        if matches!(self.division, Division::AtRandom { .. }) {
             // The rest is the mechanism's own, which has no use for it here.
             test.truncate(test.len().div_ceil(4));
         }
@@ -164,7 +178,7 @@ mod tests {
             let domain = RecordDomain::new(columns.clone(), Domain::unit_box(6), target).unwrap();
             let labels = Target::Class(Array1::from_shape_fn(n, |row| row % classes));
             let table = Table::new(columns, records, labels).unwrap();
-            Self { table, domain, train_records: n * 9 / 10, division: Division::ByLot }
+            Self { table, domain, train_records: n * 9 / 10, division: Division::AtRandom { quarters: 3 } }
         }
     }
 
@@ -181,13 +195,13 @@ mod tests {
 
     #[test]
     fn nobody_is_in_two_parts() {
-        let people = divided(Division::ByLot, ALL);
+        let people = divided(Division::AtRandom { quarters: 3 }, ALL);
         assert_eq!(tables(&people).map(Table::len), [675, 202, 23, 25]);
         let rows = tables(&people).into_iter().flat_map(|table| table.records().rows());
         let distinct: BTreeSet<Vec<u64>> =
             rows.map(|row| row.iter().map(|x| x.to_bits()).collect()).collect();
         assert_eq!(distinct.len(), 925);
-        let few = divided(Division::ByLot, Sizes { volunteers: 10, others: 20, test: 5 });
+        let few = divided(Division::AtRandom { quarters: 3 }, Sizes { volunteers: 10, others: 20, test: 5 });
         assert_eq!(tables(&few).map(Table::len), [10, 18, 2, 5]);
     }
 

@@ -463,7 +463,9 @@ fn collects_records(subject: &Subject) -> Verdict {
         collector.collect(reports, 500, &mut Randomness::seeded(seed).streams().stream(0))
     };
     let records = collected(&reports, SEED).map_err(text)?;
-    require(records.len() == 500, || format!("of 500 records that were asked for there are {}", records.len()))?;
+    require(records.len() == 500, || {
+        format!("of 500 records that were asked for there are {}", records.len())
+    })?;
     domain.layout().check(&records).map_err(text)?;
     for record in records.records().outer_iter() {
         require(domain.features().contains(&record.to_vec()), || {

@@ -2,8 +2,8 @@
 
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{
-    Collector, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise, Perturbation, Randomness, RecordDomain,
-    Release, Result, Stream, Table, Unit, local, release_local,
+    Collector, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise, Perturbation, Randomness,
+    RecordDomain, Release, Result, Stream, Table, Unit, local, release_local,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};

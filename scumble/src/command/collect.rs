@@ -44,7 +44,11 @@ pub(super) fn collect(
     let local = design.local()?;
     let Some(collector) = local.collector() else {
         let name = &design.origin().plugin;
-        return Err(format!("{}: {name} releases records and not reports, so nothing is to be collected", file.display()).into());
+        return Err(format!(
+            "{}: {name} releases records and not reports, so nothing is to be collected",
+            file.display()
+        )
+        .into());
     };
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     let mut written = BufWriter::new(NewFile::create(output, existing, Readable::AsUsual)?);
@@ -56,9 +60,8 @@ pub(super) fn collect(
         None => Randomness::from_os()?,
     };
     let wanted = arguments.records.unwrap_or(reports.len());
-    let collected = spinning("collecting", || {
-        collector.collect(&reports, wanted, &mut randomness.streams().stream(0))
-    })?;
+    let collected =
+        spinning("collecting", || collector.collect(&reports, wanted, &mut randomness.streams().stream(0)))?;
     let decoder = stream::decoder(&collected, local.domain(), design.records()?);
     if is_named_as_parquet(output) {
         stream::write(&collected, &decoder, parquet::Writer::new(&mut written, &decoder)?)?;

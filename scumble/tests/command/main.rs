@@ -2,6 +2,7 @@
 
 mod account;
 mod audit;
+mod collect;
 mod commands;
 mod compare;
 mod design;

@@ -40,6 +40,9 @@ fn its_commands_run_in_their_order() {
         "release",
         "view",
         "design",
+        "release",
+        "collect",
+        "design",
         "ledger",
         "release",
         "ledger",
@@ -68,6 +71,7 @@ fn its_commands_run_in_their_order() {
     // One line a mechanism, budget, model or adversary, and trial.
     assert_eq!(files.read("experiment.cells.jsonl").lines().count(), 5 * (3 + 1) * 2);
     assert_eq!(files.read("released.csv").lines().next(), Some("alcohol,quality"));
+    assert_eq!(files.read("collected.csv").lines().count(), 1600);
     assert_eq!(files.read("second.csv").lines().count(), 1600);
     assert!(
         files.run("ledger show --ledger ledger.json").contains("randomized-response 0.1.0 to second.csv")

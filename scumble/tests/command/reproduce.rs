@@ -97,6 +97,7 @@ fn without_a_name_it_lists_them() {
         "task-aware/figure-6",
         "task-aware/figure-7",
         "task-aware/figure-8",
+        "vlm/beyond-mnist",
         "vlm/figure-1-lending-club",
         "vlm/figure-1-mnist",
         "vlm/figure-2",
