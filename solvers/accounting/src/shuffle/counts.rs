@@ -171,6 +171,8 @@ impl Edge {
     /// show.
     const MOVES: u32 = 1 << 13;
     const LEFT: f64 = 1e-2;
+    /// Masses below this have lost digits, and would keep their error while they grow.
+    const LEAST: f64 = 1e-290;
 
     /// The set of k and more, k above zero.
     pub(super) fn new(count: Count, k: u64) -> Self {
@@ -192,7 +194,7 @@ impl Edge {
     pub(super) fn moved_to(mut self, trials: u64, k: u64) -> Self {
         let near = trials >= self.count.trials && trials - self.count.trials < 8 && k.abs_diff(self.k) < 8;
         let fresh = || Self::new(Count { trials, ..self.count }, k);
-        if !near || self.moved > Self::MOVES || self.at == 0.0 || k > trials {
+        if !near || self.moved > Self::MOVES || self.at < Self::LEAST || k > trials {
             return fresh();
         }
         while self.count.trials < trials {
@@ -216,7 +218,7 @@ impl Edge {
             self.moved += 1;
         }
         self.largest = self.largest.max(self.beyond);
-        if self.beyond < Self::LEFT * self.largest { fresh() } else { self }
+        if self.beyond < Self::LEFT * self.largest || self.at < Self::LEAST { fresh() } else { self }
     }
 }
 
@@ -224,6 +226,22 @@ impl Edge {
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
+
+    /// An edge that begins where masses have next to no digits, and is moved to where they have all.
+    #[test]
+    fn an_edge_that_begins_at_nothing_is_exact_where_it_is_something() {
+        let count = |trials| Count::new(trials, 0.5, 0.5);
+        let mut edge = Edge::new(count(5_000), 4_800);
+        for step in 1..=4_000 {
+            let (trials, k) = (5_000 + step, 4_800);
+            edge = edge.moved_to(trials, k);
+            if step % 400 == 0 {
+                let afresh = Edge::new(count(trials), k);
+                assert!(afresh.at < 1e-300 || (edge.at / afresh.at - 1.0).abs() < 1e-9, "{step}: {edge:?}");
+            }
+        }
+        assert!(edge.at > 1e-30, "{edge:?}");
+    }
 
     #[test]
     fn masses_are_those_of_integers() {
