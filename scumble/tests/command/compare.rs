@@ -128,10 +128,8 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
         [
             "dauntless-inference",
             "dauntless-mix",
-            "duchi",
             "fisher-correlated",
             "multiplicative-dp",
-            "piecewise",
             "privacy-agnostic",
             "randomized-response",
             "task-agnostic",
