@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
 //! | [`parquet`] | files of records as Parquet, beside CSV: what opens either, and what writes it |
-//! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi |
+//! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi, hybrid |
 //! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
 //! | [`task_aware`] | the budget spent on what a task needs |
 //! | [`vlm`] | latents that were learned to be noised |

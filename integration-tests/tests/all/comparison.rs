@@ -140,7 +140,7 @@ fn a_seed_gives_the_same_scores_on_one_thread_and_on_three() {
 #[test]
 fn a_budget_is_never_exceeded_and_the_label_is_protected_with_the_features() {
     let outcome = run(&comparison(&[0.3, 1.0]));
-    for mechanism in ["direct", "duchi", "laplace", "piecewise"] {
+    for mechanism in ["direct", "duchi", "hybrid", "laplace", "piecewise"] {
         for epsilon in [0.3, 1.0] {
             let guarantee = &row(&outcome, mechanism, epsilon).guarantee;
             let spent = guarantee.local_dp(Unit::Record).expect("the whole record is protected").epsilon;

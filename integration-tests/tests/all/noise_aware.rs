@@ -74,6 +74,7 @@ fn the_noise_taken_away_leaves_the_clean_covariance() {
         ("piecewise", json!({"k": 2})),
         ("piecewise", json!({"k": 4})),
         ("piecewise", json!({"protect": "label"})),
+        ("hybrid", json!({"k": 2})),
         ("identity", json!({})),
     ] {
         let release = released(&table, real(), plugin, parameters.clone(), 4.0, 2);

@@ -162,6 +162,7 @@ fn every_mechanism_has_its_twins() {
         "fisher-correlated",
         "fisher-gaussian",
         "gaussian",
+        "hybrid",
         "identity",
         "laplace",
         "multiplicative-dp",
@@ -386,8 +387,8 @@ fn twins_of_randomized_response_are_caught() {
 }
 
 #[test]
-fn twins_of_answers_by_lot_are_caught() {
-    for mechanism in [SampledNumbers::piecewise, SampledNumbers::duchi] {
+fn twins_of_sampled_answers_are_caught() {
+    for mechanism in [SampledNumbers::piecewise, SampledNumbers::duchi, SampledNumbers::hybrid] {
         let at = |epsilon| mechanism(numbers(1), epsilon).unwrap();
         for epsilon in [0.5, 1.0, 2.0] {
             holds(at(epsilon), 0.8);
@@ -400,7 +401,7 @@ fn twins_of_answers_by_lot_are_caught() {
 }
 
 #[test]
-fn answers_by_lot_at_the_whole_epsilon_each_are_caught() {
+fn sampled_answers_at_the_whole_epsilon_each_are_caught() {
     let both = |epsilon| {
         let brief = Brief::new(numbers(2), Budget::pure(epsilon).unwrap());
         local_of(PIECEWISE.design(&serde_json::json!({"k": 2}), &brief).unwrap())

@@ -6,8 +6,9 @@
 //! | `laplace` | Laplace noise on every number, from the ℓ₁ diameter of the domain |
 //! | `gaussian` | Gaussian noise on every number, from the ℓ₂ diameter of the domain, at (ε, δ) |
 //! | `randomized-response` | every level kept or exchanged for another |
-//! | `piecewise` | k of d numbers at random, each answered with a number near it or far from it |
-//! | `duchi` | k of d numbers at random, each answered with one bit |
+//! | `piecewise` | k of d attributes at random: numbers answered with one near them or far from them, levels by a frequency oracle |
+//! | `duchi` | the same, but numbers answered with one bit |
+//! | `hybrid` | the same, but numbers answered in one of these two ways, as a coin decides |
 //! | `direct` | every column by itself at ε/d: numbers by Laplace, levels by randomised response |
 //!
 //! [`PrivateAnswer`] asks people how often a model is right, by randomised response of their answers.
@@ -24,6 +25,7 @@ mod estimate;
 mod gaussian;
 mod identity;
 mod laplace;
+mod levels;
 mod protection;
 mod randomized_response;
 mod sampled;
@@ -36,6 +38,6 @@ pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
 pub use protection::{Arrangement, LABEL_SHARE, asked, protected};
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
-pub use sampled::{DUCHI, PIECEWISE, SampledNumbers};
+pub use sampled::{DUCHI, HYBRID, PIECEWISE, SampledNumbers};
 pub use scumble_core::Protect;
 pub use validation::{Accuracy, PrivateAnswer, private_accuracy};

@@ -1,31 +1,39 @@
-//! k of d numbers, drawn by lot and answered one by one.
+//! k of the d attributes of a record, sampled uniformly at random and answered one by one.
 
 use crate::answer::{Answer, Kind};
+use crate::levels::LevelAnswer;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, Error, Example, Factor, Guarantee, Law, LocalMechanism, Moments, Noise, RecordDomain,
-    Result, Stream, Unit, register,
+    Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Moments, Noise, Portion,
+    Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
 };
-use scumble_core::{Portion, Protect};
+use scumble_oracles::MOST_LEVELS;
 use scumble_sampling::{Rational, uniform_below};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
+use std::ops::Range;
 
-/// k of the d numbers of a record, drawn by lot, each answered at ε/k and weighted by d/k; the others are answered with the
-/// centre of their interval (Wang et al. 2019, Algorithm 4).
+/// k of the d attributes of a record, sampled uniformly at random, each answered at ε/k and weighted by d/k; the others are released as the
+/// centre of where they lie (Wang et al. 2019, Algorithm 4 and Section IV-C).
 ///
-/// Every coordinate is unbiased. The lot does not depend on the record, so the k answers together cost ε. How two numbers go
-/// together is blurred by the lot, a numeric target with the features too: with k = 1, which is best for each by itself, no two
-/// are ever answered together and nothing about pairs can be learned. Then choose a larger k, or a part of its own for the target.
+/// An attribute is a number or a one-hot group. A number is answered with a number. A level is answered by the frequency oracle that is best
+/// for so many levels, and its group is released as the unbiased estimate of its coordinates: these are no longer 0 and 1, and the largest of
+/// them is no unbiased answer. A class label must leave as a class, so it is no attribute here.
+///
+/// Every coordinate is unbiased. Which attributes are sampled does not depend on the record, so the k answers together cost ε. How two
+/// attributes go together is blurred, a numeric target with the features too: with k = 1, which is best for each by itself, no two are ever
+/// answered together and nothing about pairs can be learned. Then choose a larger k, or a part of its own for the target.
 ///
 /// ```
 /// use scumble_classic::SampledNumbers;
 /// use scumble_core::{Domain, LocalMechanism, RecordDomain, TargetDomain, Unit};
 ///
-/// let columns = (1..=10).map(|at| format!("x{at}")).collect();
-/// let people = RecordDomain::new(columns, Domain::unit_box(10), TargetDomain::None)?;
+/// let columns = ["height", "weight", "colour=red", "colour=green", "colour=blue"].map(str::to_owned);
+/// let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3)?])?;
+/// let people = RecordDomain::new(columns.to_vec(), features, TargetDomain::None)?;
 /// let mechanism = SampledNumbers::piecewise(people, 5.0)?;
-/// assert_eq!(mechanism.k(), 2);
+/// assert_eq!(mechanism.k(), 2); // of three attributes
 /// assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, 5.0);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
@@ -33,10 +41,8 @@ use std::num::NonZeroU64;
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct SampledNumbers {
     saved: Saved,
-    /// Of each number of the portion: the centre of its interval, and half its width.
-    intervals: Vec<(f64, f64)>,
     /// None at ε = ∞.
-    answer: Option<Answer>,
+    attributes: Option<Vec<Attribute>>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,27 +53,29 @@ struct Saved {
     portion: Portion,
 }
 
+/// An attribute of the portion, and how it is answered.
+#[derive(Debug, Clone)]
+enum Attribute {
+    /// An interval: its coordinate, its centre, and half its width.
+    Number { at: usize, center: f64, half_width: f64, answer: Answer },
+    /// A one-hot group.
+    Levels { coordinates: Range<usize>, answer: LevelAnswer },
+}
+
 impl TryFrom<Saved> for SampledNumbers {
     type Error = Error;
 
     fn try_from(saved: Saved) -> Result<Self> {
-        let set = saved.portion.set(saved.answer.plugin())?;
-        let intervals = set.factors().map(|(_, factor)| match *factor {
-            Factor::Interval { lower, upper } => Ok((lower / 2.0 + upper / 2.0, (upper - lower) / 2.0)),
-            _ => Err(Error::not_applicable(
-                saved.answer.plugin(),
-                "it answers with numbers, and what it should protect holds something else",
-            )),
-        });
-        let intervals: Vec<(f64, f64)> = intervals.collect::<Result<_>>()?;
-        if !(1..=intervals.len()).contains(&saved.k) {
+        let set = checked_set(saved.answer, &saved.portion)?;
+        let d = set.factors().count();
+        if !(1..=d).contains(&saved.k) {
             return Err(Error::Parameter {
                 plugin: saved.answer.plugin().into(),
-                problem: format!("k must lie between 1 and {}, and {} does not", intervals.len(), saved.k),
+                problem: format!("k must lie between 1 and {d}, and {} does not", saved.k),
             });
         }
-        let answer = answer_at(saved.answer, saved.portion.epsilon, saved.k)?;
-        let mechanism = Self { saved, intervals, answer };
+        let attributes = attributes(&saved, &set)?;
+        let mechanism = Self { saved, attributes };
         mechanism.check_fits()?;
         Ok(mechanism)
     }
@@ -84,48 +92,145 @@ impl Kind {
         match self {
             Self::Piecewise => "piecewise",
             Self::OneBit => "duchi",
+            Self::Hybrid => "hybrid",
         }
     }
+
+    /// How numbers are answered, for the guarantee.
+    fn theorem(self) -> &'static str {
+        match self {
+            Self::Piecewise => {
+                "the piecewise mechanism on a lattice, with odds of exactly e^ε (Wang et al. 2019, Algorithm 2)"
+            }
+            Self::OneBit => "one bit a number, with odds of exactly e^ε (Duchi, Jordan and Wainwright 2018)",
+            Self::Hybrid => {
+                "the piecewise mechanism on a lattice or one bit a number, as a coin decides that does not depend on the record, with odds of \
+                 exactly e^ε (Wang et al. 2019, Section III-C)"
+            }
+        }
+    }
+}
+
+/// Where the portion lies, if all of it is attributes that can be answered.
+///
+/// # Errors
+/// [`Error::NotApplicable`] for a class label, and naming the column for coordinates that are neither a number nor a group of levels.
+fn checked_set(answer: Kind, portion: &Portion) -> Result<Domain> {
+    let set = portion.set(answer.plugin())?;
+    let refused = |reason: String| Err(Error::not_applicable(answer.plugin(), reason));
+    if portion.protect != Protect::Features && matches!(portion.domain.target(), TargetDomain::Class { .. }) {
+        return refused(
+            "the label must leave as a class, and an unbiased answer is none: it answers for the features, and randomised response for \
+             a class"
+                .into(),
+        );
+    }
+    for (coordinates, factor) in set.factors() {
+        let column = || match portion.domain.columns().get(portion.coordinates().start + coordinates.start) {
+            Some(column) => format!("column {column:?}"),
+            None => "the label".to_owned(),
+        };
+        match factor {
+            Factor::Interval { .. } => {}
+            Factor::OneHot { levels } if *levels as u64 <= MOST_LEVELS => {}
+            Factor::OneHot { levels } => {
+                return refused(format!(
+                    "{} has {levels} levels, and it answers for {MOST_LEVELS} at most",
+                    column()
+                ));
+            }
+            _ => {
+                return refused(format!(
+                    "it answers for numbers and levels one by one, and {} is tied to others by the domain",
+                    column()
+                ));
+            }
+        }
+    }
+    Ok(set)
+}
+
+/// The attributes, each answered at an equal share of ε; none at ε = ∞.
+fn attributes(saved: &Saved, set: &Domain) -> Result<Option<Vec<Attribute>>> {
+    let Some(epsilon) = share(saved.portion.epsilon, saved.k)? else {
+        return Ok(None);
+    };
+    let (number, weight) = (answer_at(saved.answer, epsilon)?, weight(set, saved.k));
+    let attribute = |(coordinates, factor): (Range<usize>, &Factor)| match *factor {
+        Factor::Interval { lower, upper } => Ok(Attribute::Number {
+            at: coordinates.start,
+            center: lower / 2.0 + upper / 2.0,
+            half_width: (upper - lower) / 2.0,
+            answer: number,
+        }),
+        _ => {
+            let answer = LevelAnswer::new(coordinates.len(), epsilon, weight)?;
+            Ok(Attribute::Levels { coordinates, answer })
+        }
+    };
+    set.factors().map(attribute).collect::<Result<_>>().map(Some)
+}
+
+/// d/k.
+fn weight(set: &Domain, k: usize) -> f64 {
+    set.factors().count() as f64 / k as f64
 }
 
 /// An answer fits if its square does, with room for weights and units.
 const LARGEST_SQUARE: f64 = 1e200;
 
-/// Each of k answers at an equal share of ε; none at ε = ∞.
-fn answer_at(kind: Kind, epsilon: f64, k: usize) -> Result<Option<Answer>> {
-    match Budget::pure(epsilon)?.divide(k)?.epsilon() {
-        f64::INFINITY => Ok(None),
-        epsilon => {
-            let answer = Answer::new(kind, Rational::floor_of(epsilon)?);
-            if answer.worst() < LARGEST_SQUARE {
-                return Ok(Some(answer));
-            }
-            Err(Error::Budget {
-                name: "epsilon",
-                range: "finite, and large enough for an answer to fit",
-                value: epsilon,
-            })
-        }
-    }
+/// ε of each of k answers; none at ε = ∞.
+fn share(epsilon: f64, k: usize) -> Result<Option<f64>> {
+    let share = Budget::pure(epsilon)?.divide(k)?.epsilon();
+    Ok(share.is_finite().then_some(share))
 }
 
-/// The k with the least second moment d/k·E[w²] at the ends of the interval.
-fn best_k(kind: Kind, epsilon: f64, d: usize) -> Result<usize> {
+/// The answer to a number at ε.
+fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
+    let answer = Answer::new(kind, Rational::floor_of(epsilon)?);
+    if answer.worst() < LARGEST_SQUARE {
+        return Ok(answer);
+    }
+    Err(Error::Budget {
+        name: "epsilon",
+        range: "finite, and large enough for an answer to fit",
+        value: epsilon,
+    })
+}
+
+/// The k with the least second moment d/k·E[w²], summed over all attributes: of a number at the ends of its interval, of levels over their
+/// coordinates, each relative to that of the truth.
+fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
+    let (mut d, mut numbers, mut groups) = (0, 0, BTreeMap::<usize, u32>::new());
+    for (_, factor) in set.factors() {
+        d += 1;
+        match factor {
+            Factor::OneHot { levels } => *groups.entry(*levels).or_default() += 1,
+            _ => numbers += 1,
+        }
+    }
     let mut best = (f64::INFINITY, d);
-    // An answer at less than half a nat is worse than a lot.
+    // An answer at less than half a nat is worse than a sample.
     let most = (2.0 * epsilon).ceil().min(d as f64).max(1.0) as usize;
     for k in 1..=most {
-        match answer_at(kind, epsilon, k)? {
-            Some(answer) if answer.worst() / (k as f64) < best.0 => best = (answer.worst() / k as f64, k),
-            _ => {}
+        let Some(epsilon) = share(epsilon, k)? else {
+            continue;
+        };
+        let mut total =
+            if numbers > 0 { f64::from(numbers) * answer_at(kind, epsilon)?.worst() } else { 0.0 };
+        for (levels, count) in &groups {
+            total += f64::from(*count) * LevelAnswer::new(*levels, epsilon, 1.0)?.relative_second_moment();
+        }
+        if total / (k as f64) < best.0 {
+            best = (total / k as f64, k);
         }
     }
     Ok(best.1)
 }
 
 impl SampledNumbers {
-    /// Answers by the piecewise mechanism, for all numbers that can take it: the record, or the features where the label is
-    /// a class. k is the best for this ε.
+    /// Numbers by the piecewise mechanism, for all attributes that can be answered: the record, or the features where the label is a class.
+    /// k is the best for this ε.
     ///
     /// # Errors
     /// As [`protecting`](Self::protecting).
@@ -133,7 +238,7 @@ impl SampledNumbers {
         Self::with(Kind::Piecewise, Portion::of_numbers(domain, epsilon), None)
     }
 
-    /// Answers by Duchi's mechanism: each number by one of two. Else as [`piecewise`](Self::piecewise).
+    /// Numbers by Duchi's mechanism: each answered by one of two. Else as [`piecewise`](Self::piecewise).
     ///
     /// # Errors
     /// As [`protecting`](Self::protecting).
@@ -141,11 +246,20 @@ impl SampledNumbers {
         Self::with(Kind::OneBit, Portion::of_numbers(domain, epsilon), None)
     }
 
+    /// Numbers by the hybrid mechanism: each answered in one of these two ways, as a coin decides whose probability is public. Its largest
+    /// variance is never larger than theirs. Else as [`piecewise`](Self::piecewise).
+    ///
+    /// # Errors
+    /// As [`protecting`](Self::protecting).
+    pub fn hybrid(domain: RecordDomain, epsilon: f64) -> Result<Self> {
+        Self::with(Kind::Hybrid, Portion::of_numbers(domain, epsilon), None)
+    }
+
     /// The same answers for this portion of each record; the rest leaves in clear. k is the best for this ε.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there is no such portion, or something other than numbers in it; [`Error::Budget`]
-    /// unless ε > 0.
+    /// [`Error::NotApplicable`] where there is no such portion, or something other than numbers and levels in it, or a class label;
+    /// [`Error::Budget`] unless ε > 0.
     pub fn protecting(self, protect: Protect) -> Result<Self> {
         Self::with(self.saved.answer, Portion { protect, ..self.saved.portion }, None)
     }
@@ -153,50 +267,117 @@ impl SampledNumbers {
     fn with(answer: Kind, portion: Portion, k: Option<usize>) -> Result<Self> {
         let k = match k {
             Some(k) => k,
-            None => best_k(answer, portion.epsilon, portion.set(answer.plugin())?.dim())?,
+            None => best_k(answer, portion.epsilon, &checked_set(answer, &portion)?)?,
         };
         Saved { answer, k, portion }.try_into()
     }
 
-    /// How many numbers of a record are answered.
+    /// How many attributes of a record are answered.
     pub fn k(&self) -> usize {
         self.saved.k
     }
 
     /// # Errors
-    /// [`Error::Budget`] where an answer in the units of its interval, or its square, leaves the floats.
+    /// [`Error::Budget`] where an answer in the units of its interval, or its square, leaves the floats. (One about a level does not: ε is
+    /// a fraction of 62 bits.)
     fn check_fits(&self) -> Result<()> {
-        let largest = |&(center, half_width): &(f64, f64)| {
-            let worst = self.answer.as_ref().map_or(0.0, Answer::worst);
-            (center.abs() + half_width * self.weight()).powi(2) * worst.max(1.0)
+        let fits = |attribute: &Attribute| match attribute {
+            Attribute::Number { center, half_width, answer, .. } => {
+                (center.abs() + half_width * self.weight()).powi(2) * answer.worst().max(1.0) < 1e300
+            }
+            Attribute::Levels { .. } => true,
         };
-        if self.intervals.iter().all(|interval| largest(interval) < 1e300) {
+        if self.attributes.iter().flatten().all(fits) {
             return Ok(());
         }
         let range = "large enough for answers in the units of the columns to be numbers";
         Err(Error::Budget { name: "epsilon", range, value: self.saved.portion.epsilon })
     }
 
-    /// d/k.
+    /// d/k; at ε = ∞, where nothing is weighted, zero.
     fn weight(&self) -> f64 {
-        self.intervals.len() as f64 / self.saved.k as f64
+        self.attributes.as_ref().map_or(0, Vec::len) as f64 / self.saved.k as f64
     }
 
-    /// The laws of these numbers of the portion.
-    fn law(&self, numbers: std::ops::Range<usize>) -> Law {
-        let Some(answer) = &self.answer else {
-            return Law::Exact { width: numbers.len() };
-        };
-        let (constant, slope) = answer.moments();
-        let moments = self.intervals[numbers].iter().map(|&(center, half_width)| Moments {
-            center,
-            constant: self.weight() * constant * half_width.powi(2),
-            slope: self.weight() * slope,
-        });
-        // Two of d numbers are both among k with probability k(k − 1)/d(d − 1), and each of them weighs d/k then.
-        let (k, d) = (self.saved.k as f64, self.intervals.len() as f64);
-        let pairs = if d > 1.0 { (k - 1.0) * d / (k * (d - 1.0)) } else { 1.0 };
-        Law::Unbiased { moments: moments.collect(), pairs, lot: 0 }
+    /// The law of some attributes of the portion together.
+    ///
+    /// Of a group there is the mean square of each coordinate, and nothing of products: that of two levels of one record is zero, and
+    /// E\[w·w′ | u, u′\] of their answers is no multiple of it.
+    fn law(&self, attributes: &[Attribute]) -> Law {
+        let pairs = if attributes.iter().all(Attribute::is_number) { self.pairs() } else { 0.0 };
+        let moments = attributes.iter().flat_map(|attribute| attribute.moments(self.weight())).collect();
+        Law::Unbiased { moments, pairs, lot: 0 }
+    }
+
+    /// Two of d attributes are both among k with probability k(k − 1)/d(d − 1), and each of them weighs d/k then.
+    fn pairs(&self) -> f64 {
+        let (k, d) = (self.saved.k as f64, self.attributes.as_ref().map_or(0, Vec::len) as f64);
+        if d > 1.0 { (k - 1.0) * d / (k * (d - 1.0)) } else { 1.0 }
+    }
+}
+
+impl Attribute {
+    /// Its coordinates in the portion.
+    fn coordinates(&self) -> Range<usize> {
+        match self {
+            Self::Number { at, .. } => *at..at + 1,
+            Self::Levels { coordinates, .. } => coordinates.clone(),
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self, Self::Number { .. })
+    }
+
+    /// How its level is answered, where it has levels.
+    fn oracle(&self) -> Option<String> {
+        match self {
+            Self::Number { .. } => None,
+            Self::Levels { answer, .. } => Some(answer.kind().to_string()),
+        }
+    }
+
+    /// Writes what is released where it is sampled, over its coordinates.
+    fn sample(&self, x: &mut [f64], weight: f64, stream: &mut Stream) {
+        match self {
+            Self::Number { center, half_width, answer, .. } => {
+                let answered = weight * answer.sample(place(x[0], *center, *half_width), stream);
+                x[0] = center + half_width * answered;
+            }
+            Self::Levels { answer, .. } => answer.sample(x, stream),
+        }
+    }
+
+    /// Writes what is released where it is not sampled.
+    fn leave_out(&self, x: &mut [f64]) {
+        match self {
+            Self::Number { center, .. } => x[0] = *center,
+            Self::Levels { answer, .. } => answer.leave_out(x),
+        }
+    }
+
+    fn log_likelihood(&self, x: &[f64], released: &[f64], weight: f64) -> f64 {
+        match self {
+            Self::Number { center, half_width, answer, .. } => {
+                // Which were sampled says nothing; a number that was not is the centre.
+                let answered = place(released[0], *center, *half_width) / weight;
+                let x = place(x[0], *center, *half_width);
+                if answered == 0.0 { 0.0 } else { answer.log_likelihood(x, answered) }
+            }
+            Self::Levels { answer, .. } => answer.log_likelihood(x, released),
+        }
+    }
+
+    /// Of each of its coordinates.
+    fn moments(&self, weight: f64) -> Vec<Moments> {
+        match self {
+            Self::Number { center, half_width, answer, .. } => {
+                let (constant, slope) = answer.moments();
+                let constant = weight * constant * half_width.powi(2);
+                vec![Moments { center: *center, constant, slope: weight * slope }]
+            }
+            Self::Levels { coordinates, answer } => vec![answer.moments(); coordinates.len()],
+        }
     }
 }
 
@@ -207,45 +388,49 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let how = match self.saved.answer {
-            Kind::Piecewise => {
-                "the piecewise mechanism on a lattice, with odds of exactly e^ε (Wang et al. 2019, Algorithm 2)"
-            }
-            Kind::OneBit => "one bit a number, with odds of exactly e^ε (Duchi, Jordan and Wainwright 2018)",
-        };
-        let of_which = match (self.saved.k, self.intervals.len()) {
+        let attributes = self.attributes.as_deref().unwrap_or_default();
+        let oracles: BTreeSet<String> = attributes.iter().filter_map(Attribute::oracle).collect();
+        let mut how = vec![];
+        if attributes.iter().any(Attribute::is_number) {
+            how.push(self.saved.answer.theorem().to_owned());
+        }
+        if !oracles.is_empty() {
+            let oracles: Vec<String> = oracles.into_iter().collect();
+            how.push(format!(
+                "levels by {}, with odds of exactly e^ε (Wang et al. 2019, Section IV-C)",
+                oracles.join(" or ")
+            ));
+        }
+        let of_which = match (self.saved.k, attributes.len()) {
             (1, 1) => String::new(),
-            (k, d) if k == d => format!(", for each of {d} numbers at an equal share of ε"),
+            (k, d) if k == d => format!(", for each of {d} attributes at an equal share of ε"),
             (k, d) => format!(
-                ", for {k} of {d} numbers drawn by lot, at an equal share of ε each (Wang et al. 2019, Algorithm 4)"
+                ", for {k} of {d} attributes sampled uniformly at random, at an equal share of ε each (Wang et al. 2019, Algorithm 4)"
             ),
         };
-        self.saved.portion.guarantee(&format!("{how}{of_which}"))
+        self.saved.portion.guarantee(&format!("{}{of_which}", how.join("; ")))
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let portion = self.saved.portion.of(point)?;
-        let Some(answer) = &self.answer else {
+        let Some(attributes) = &self.attributes else {
             return Ok(());
         };
-        let drawn = draw_lot(self.saved.k, portion.len(), stream);
+        let sampled = sample_of(self.saved.k, attributes.len(), stream);
         let weight = self.weight();
-        for ((x, &(center, half_width)), drawn) in portion.iter_mut().zip(&self.intervals).zip(drawn) {
-            let answered =
-                if drawn { weight * answer.sample(place(*x, center, half_width), stream) } else { 0.0 };
-            *x = center + half_width * answered;
+        for (attribute, is_sampled) in attributes.iter().zip(sampled) {
+            let x = &mut portion[attribute.coordinates()];
+            if is_sampled { attribute.sample(x, weight, stream) } else { attribute.leave_out(x) }
         }
         Ok(())
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let (point, released) = self.saved.portion.of_both(point, released)?;
-        let (answer, weight) = (self.answer.as_ref()?, self.weight());
-        let numbers = point.iter().zip(released).zip(&self.intervals);
-        // Which were drawn by lot says nothing; a number that was not is the centre.
-        let of_each = numbers.map(|((x, released), &(center, half_width))| {
-            let answered = place(*released, center, half_width) / weight;
-            if answered == 0.0 { 0.0 } else { answer.log_likelihood(place(*x, center, half_width), answered) }
+        let weight = self.weight();
+        let of_each = self.attributes.as_ref()?.iter().map(|attribute| {
+            let at = attribute.coordinates();
+            attribute.log_likelihood(&point[at.clone()], &released[at], weight)
         });
         Some(of_each.sum())
     }
@@ -257,15 +442,24 @@ impl LocalMechanism for SampledNumbers {
     }
 
     fn noise(&self) -> Noise {
-        let layout = self.saved.portion.domain.layout();
+        let (portion, layout) = (&self.saved.portion, self.saved.portion.domain.layout());
         let (features, target) = (layout.columns.len(), layout.target.width());
-        let all = self.intervals.len();
-        let (features, target) = match self.saved.portion.protect {
-            Protect::Record => (self.law(0..features), self.law(features..all)),
-            Protect::Features => (self.law(0..features), Law::Exact { width: target }),
-            Protect::Label => (Law::Exact { width: features }, self.law(0..all)),
+        let exact = |width: usize| Law::Exact { width };
+        let Some(attributes) = &self.attributes else {
+            return Noise { features: vec![exact(features)], target: exact(target) };
         };
-        Noise { features: vec![features], target }
+        let start = portion.coordinates().start;
+        let (of_features, of_target) = attributes.split_at(
+            attributes.partition_point(|attribute| start + attribute.coordinates().start < features),
+        );
+        // Numbers beside each other have one law together, and each group has its own.
+        let runs = of_features.chunk_by(|one, other| one.is_number() && other.is_number());
+        let features_laws = runs.map(|run| self.law(run)).collect();
+        match portion.protect {
+            Protect::Record => Noise { features: features_laws, target: self.law(of_target) },
+            Protect::Features => Noise { features: features_laws, target: exact(target) },
+            Protect::Label => Noise { features: vec![exact(features)], target: self.law(of_target) },
+        }
     }
 }
 
@@ -274,8 +468,8 @@ fn place(x: f64, center: f64, half_width: f64) -> f64 {
     if half_width > 0.0 { (x - center) / half_width } else { 0.0 }
 }
 
-/// Which of `d` are among `k` drawn by lot: every set of k is as likely (Knuth, Algorithm S).
-fn draw_lot(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
+/// Which of `d` are among `k` sampled uniformly at random: every set of k is as likely (Knuth, Algorithm S).
+fn sample_of(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
     let mut wanted = k as u64;
     let rest = (1..=d as u64).rev();
     let draws = rest.map(|left| match NonZeroU64::new(left) {
@@ -288,14 +482,14 @@ fn draw_lot(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
     draws.collect()
 }
 
-/// Parameters of `piecewise` and `duchi`.
+/// Parameters of `piecewise`, `duchi` and `hybrid`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
     /// What is answered at random: "record", "features" or "label". By default all that can: a class label cannot.
     protect: Option<Protect>,
-    /// How many numbers of a record are answered, each at ε/k. By default the best for each number by itself at this ε; with 1
-    /// nothing can be learned of how two numbers go together.
+    /// How many attributes of a record are answered, each at ε/k. By default the best for each attribute by itself at this ε; with 1
+    /// nothing can be learned of how two attributes go together.
     k: Option<usize>,
 }
 
@@ -309,12 +503,12 @@ register! {
     /// The plugin `piecewise`.
     pub const PIECEWISE = {
         name: "piecewise",
-        summary: "k of d numbers by lot, each answered with a number near it or far from it, at ε/k",
+        summary: "k of d attributes at random, at ε/k: numbers answered with one near them or far from them, levels by a frequency oracle",
         paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019)",
         pace: Quick,
         parameters: Parameters,
         local: |parameters, brief: &Brief| design(Kind::Piecewise, parameters, brief),
-        example: Example::numbers,
+        example: Example::mixed,
     };
 }
 
@@ -322,12 +516,25 @@ register! {
     /// The plugin `duchi`.
     pub const DUCHI = {
         name: "duchi",
-        summary: "k of d numbers by lot, each answered with one bit, at ε/k",
+        summary: "k of d attributes at random, at ε/k: numbers answered with one bit, levels by a frequency oracle",
         paper: "Duchi, Jordan and Wainwright, Minimax optimal procedures for locally private estimation (2018)",
         pace: Quick,
         parameters: Parameters,
         local: |parameters, brief: &Brief| design(Kind::OneBit, parameters, brief),
-        example: Example::numbers,
+        example: Example::mixed,
+    };
+}
+
+register! {
+    /// The plugin `hybrid`.
+    pub const HYBRID = {
+        name: "hybrid",
+        summary: "k of d attributes at random, at ε/k: numbers as by piecewise or duchi, as a coin decides, levels by a frequency oracle",
+        paper: "Wang et al., Collecting and analyzing multidimensional data with local differential privacy (2019), Section III-C",
+        pace: Quick,
+        parameters: Parameters,
+        local: |parameters, brief: &Brief| design(Kind::Hybrid, parameters, brief),
+        example: Example::mixed,
     };
 }
 
@@ -349,7 +556,7 @@ mod tests {
     fn k_is_about_two_fifths_of_epsilon() {
         for (epsilon, d) in [(0.5, 10), (5.0, 10), (7.5, 10), (12.5, 10), (100.0, 10), (2.0, 1)] {
             let paper = ((epsilon / 2.5) as usize).clamp(1, d);
-            for mechanism in [SampledNumbers::piecewise, SampledNumbers::duchi] {
+            for mechanism in [SampledNumbers::piecewise, SampledNumbers::duchi, SampledNumbers::hybrid] {
                 let k = mechanism(numbers(d), epsilon).unwrap().k();
                 assert!(k.abs_diff(paper) <= 1, "ε = {epsilon}, d = {d}: {k}, and {paper} in the paper");
             }
@@ -357,20 +564,20 @@ mod tests {
     }
 
     #[test]
-    fn a_lot_takes_k_and_every_coordinate_as_often() {
+    fn a_sample_has_k_and_every_attribute_as_often() {
         let mut stream = Randomness::seeded(9).streams().stream(0);
         let mut counts = [0; 5];
         for _ in 0..50_000 {
-            let drawn = draw_lot(2, 5, &mut stream);
-            assert_eq!(drawn.iter().filter(|&&drawn| drawn).count(), 2);
-            counts.iter_mut().zip(drawn).for_each(|(count, drawn)| *count += u32::from(drawn));
+            let sampled = sample_of(2, 5, &mut stream);
+            assert_eq!(sampled.iter().filter(|&&sampled| sampled).count(), 2);
+            counts.iter_mut().zip(sampled).for_each(|(count, sampled)| *count += u32::from(sampled));
         }
         // 20,000 expected; six standard deviations are 657, less than 5 %.
         assert!(counts.iter().all(|&count| count.abs_diff(20_000) < 657), "seed 9: {counts:?}");
     }
 
     #[test]
-    fn what_is_not_drawn_is_answered_with_the_centre() {
+    fn a_number_that_is_not_sampled_is_answered_with_the_centre() {
         let mechanism = SampledNumbers::piecewise(numbers(3), 1.0).unwrap();
         let mut stream = Randomness::seeded(9).streams().stream(0);
         let mut point = mechanism.encode(&[7.0, 7.0, 7.0]).unwrap();
@@ -392,7 +599,9 @@ mod tests {
         for (k, expected) in [(1, 0.0), (2, 0.75), (3, 1.0)] {
             let mechanism =
                 SampledNumbers::with(Kind::OneBit, Portion::of_numbers(unit.clone(), 6.0), Some(k)).unwrap();
-            let Law::Unbiased { pairs, .. } = mechanism.law(0..3) else { panic!("the law of answers") };
+            let Law::Unbiased { pairs, .. } = mechanism.noise().features[0] else {
+                panic!("the law of answers")
+            };
             assert!((pairs - expected).abs() < 1e-12);
             let mut stream = Randomness::seeded(SEED).streams().stream(0);
             let products = (0..draws).map(|_| {
@@ -424,11 +633,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_and_a_wrong_k_are_refused() {
-        let levels = Domain::product([Domain::unit_box(1), Domain::one_hot(2).unwrap()]).unwrap();
-        let columns = vec!["a".into(), "b=1".into(), "b=2".into()];
-        let mixed = RecordDomain::new(columns, levels, TargetDomain::None).unwrap();
-        assert!(matches!(SampledNumbers::piecewise(mixed, 1.0), Err(Error::NotApplicable { .. })));
+    fn a_wrong_k_is_refused() {
         for k in [0, 4] {
             let refused = SampledNumbers::with(Kind::OneBit, Portion::of_numbers(numbers(3), 1.0), Some(k));
             assert!(matches!(refused, Err(Error::Parameter { .. })), "{refused:?}");

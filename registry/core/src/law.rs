@@ -29,7 +29,8 @@ pub enum Law {
         /// Each coordinate's moments.
         moments: Vec<Moments>,
         /// How much of a product of two coordinates of one record remains: E\[w·w′ | u, u′\] = `pairs`·u·u′, also with those
-        /// of another `Unbiased` block of the same lot. 1 where they are independent, 0 where no two are ever answered together.
+        /// of another `Unbiased` block of the same lot. 1 where they are independent. 0 says nothing of products: where no two are ever
+        /// answered together, and of the levels of one group, of which no two are ever 1.
         pairs: f64,
         /// Which lot: blocks that one mechanism answers have one in common, those of different parts of a composition none.
         #[serde(default)]

@@ -21,7 +21,7 @@ const EXPERIMENT: &str = "trials = 2\nepsilon = [1, 8, inf]\n\
     [data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"price\"\n\
     [[mechanism]]\nname = \"identity\"\n\
     [[mechanism]]\nname = \"laplace\"\ngrid = { protect = [\"label\", \"record\"] }\n\
-    [[mechanism]]\nname = \"duchi\"\n\
+    [[mechanism]]\nname = \"randomized-response\"\n\
     [[model]]\nname = \"ridge\"\ngrid = { l2_penalty = [0.01, 1] }\n";
 
 fn experiment() -> Files {
@@ -93,7 +93,7 @@ fn a_page_says_what_was_promised_and_how_it_was_made() {
         "<dt class=\"first\">promises</dt><dd>ε = 1 local differential privacy for the whole record</dd>",
         "<dt class=\"first\">promises</dt><dd>ε = 8 local differential privacy for the label (not the features)</dd>",
         "<dt>discloses</dt><dd>the features of every record, as they are</dd>",
-        "duchi: ",
+        "randomized-response: ",
         "laplace 0.1.0",
         "<dt>seed</dt><dd>3</dd>",
         "<pre class=\"command\">scumble design laplace --schema schema.toml --target price --epsilon 8 --delta 0.000001 --protect label \
