@@ -1,7 +1,7 @@
 //! Attributes: columns as questions with few answers, a number by the bin that it lies in.
 
 use crate::draw;
-use scumble_core::{Domain, Factor, Stream, largest};
+use scumble_core::{Domain, Error, Factor, RecordDomain, Result, Stream, largest};
 use std::ops::Range;
 
 /// A number or a category of a record, which has one of so many levels.
@@ -21,12 +21,30 @@ enum Kind {
 }
 
 impl Attribute {
-    /// The attributes of a domain, numbers in so many bins; or the first coordinate that is neither a number of its own nor a category.
-    pub(crate) fn of(domain: &Domain, bins: usize) -> Result<Vec<Self>, usize> {
+    /// The attributes of the features, numbers in so many bins, and that of the label, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] with the column that is neither a number within bounds of its own nor a category.
+    pub(crate) fn all(plugin: &str, domain: &RecordDomain, bins: usize) -> Result<(Vec<Self>, Option<Self>)> {
+        let mut all = Self::of(domain.flat(), bins).map_err(|at| {
+            let column = domain.columns().get(at).map_or("the target", String::as_str);
+            let problem = format!("{column} is neither a number within bounds of its own nor a category");
+            Error::not_applicable(plugin, problem)
+        })?;
+        let label = all.pop_if(|last| last.coordinates.start >= domain.features().dim());
+        Ok((all, label))
+    }
+
+    /// The attributes of a domain; or the first coordinate that is of none.
+    fn of(domain: &Domain, bins: usize) -> std::result::Result<Vec<Self>, usize> {
         domain.factors().map(|(coordinates, factor)| Self::of_factor(coordinates, factor, bins)).collect()
     }
 
-    fn of_factor(coordinates: Range<usize>, factor: &Factor, bins: usize) -> Result<Self, usize> {
+    fn of_factor(
+        coordinates: Range<usize>,
+        factor: &Factor,
+        bins: usize,
+    ) -> std::result::Result<Self, usize> {
         let kind = match *factor {
             Factor::Interval { lower, upper } => Kind::Number { lower, upper, bins },
             Factor::OneHot { levels } => Kind::Category { levels },

@@ -3,12 +3,12 @@
 use crate::attribute::Attribute;
 use crate::draw;
 use crate::partition::Partition;
-use crate::questions::Questions;
+use crate::questions::{Questions, by_questions};
 use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Collector, Domain, Error, Example, Guarantee, Layout, LocalMechanism, Noise, Portion, Protect,
-    RecordDomain, Result, ShapedBy, Stream, Table, TargetDomain, Unit, Volunteers, register, size,
+    Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
+    ShapedBy, Stream, Table, TargetDomain, Volunteers, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -68,14 +68,7 @@ impl TryFrom<Saved> for LearnedCodes {
     fn try_from(saved: Saved) -> Result<Self> {
         let Saved { ref domain, epsilon, ref partition, oracle, .. } = saved;
         partition.check(domain)?;
-        let mut features = Attribute::of(domain.flat(), BINS).map_err(|at| {
-            let column = domain.columns().get(at).map_or("the target", String::as_str);
-            Error::not_applicable(
-                NAME,
-                format!("{column} is neither a number within bounds of its own nor a category"),
-            )
-        })?;
-        let label = features.pop_if(|last| last.coordinates.start >= domain.features().dim());
+        let (features, label) = Attribute::all(NAME, domain, BINS)?;
         let labels = label.as_ref().map_or(1, Attribute::levels);
         let questions = Questions::new(NAME, vec![partition.codes()], labels, oracle, epsilon)?;
         Ok(Self { features, label, questions, saved })
@@ -213,10 +206,6 @@ impl LocalMechanism for LearnedCodes {
         Guarantee { shaped_by: *shaped_by, ..portion.guarantee(&theorem) }
     }
 
-    fn range(&self) -> Domain {
-        self.questions.range().clone()
-    }
-
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
         let record = self.saved.domain.projected(record)?;
         let code = self.code(&record[..self.saved.domain.features().dim()]);
@@ -224,33 +213,7 @@ impl LocalMechanism for LearnedCodes {
         Ok(self.questions.point(std::iter::once(code), label))
     }
 
-    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        self.questions.perturb(point, stream)
-    }
-
-    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
-        self.questions.decode(point)
-    }
-
-    fn layout(&self) -> Layout {
-        self.questions.layout()
-    }
-
-    fn noise(&self) -> Noise {
-        self.questions.noise()
-    }
-
-    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        self.questions.log_likelihood(point, released)
-    }
-
-    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        self.questions.worst_pairs(unit)
-    }
-
-    fn collector(&self) -> Option<&dyn Collector> {
-        Some(self)
-    }
+    by_questions!();
 }
 
 /// Parameters of `learned-codes`.

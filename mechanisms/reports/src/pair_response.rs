@@ -2,12 +2,12 @@
 
 use crate::attribute::Attribute;
 use crate::draw;
-use crate::questions::Questions;
+use crate::questions::{Questions, by_questions};
 use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Collector, Domain, Error, Example, Guarantee, Layout, LocalMechanism, Noise, Portion, Protect,
-    RecordDomain, Result, Stream, Table, TargetDomain, Unit, register, size,
+    Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
+    Stream, Table, TargetDomain, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,16 @@ impl TryFrom<Saved> for PairResponse {
             let problem = format!("bins must lie between 2 and 1024, and {bins} does not");
             return Err(Error::Parameter { plugin: NAME.into(), problem });
         }
-        let (attributes, label) = attributes(domain, bins)?;
+        let refuse = |reason: &str| Err(Error::not_applicable(NAME, reason));
+        let (attributes, label) = match Attribute::all(NAME, domain, bins)? {
+            (_, None) => {
+                return refuse("there is no label to report beside a column: no column is the target");
+            }
+            (attributes, _) if attributes.is_empty() => {
+                return refuse("there is no column to report beside the label");
+            }
+            (attributes, Some(label)) => (attributes, label),
+        };
         let own = attributes.iter().map(Attribute::levels).collect();
         let questions = Questions::new(NAME, own, label.levels(), oracle, epsilon)?;
         Ok(Self { attributes, label, questions, saved })
@@ -81,27 +90,6 @@ impl TryFrom<Saved> for PairResponse {
 impl From<PairResponse> for Saved {
     fn from(mechanism: PairResponse) -> Self {
         mechanism.saved
-    }
-}
-
-/// Of the features, and of the label.
-fn attributes(domain: &RecordDomain, bins: usize) -> Result<(Vec<Attribute>, Attribute)> {
-    let features = domain.features().dim();
-    let mut attributes = Attribute::of(domain.flat(), bins).map_err(|at| {
-        let column = domain.columns().get(at).map_or("the target", String::as_str);
-        Error::not_applicable(
-            NAME,
-            format!("{column} is neither a number within bounds of its own nor a category"),
-        )
-    })?;
-    let label = attributes.pop().filter(|label| label.coordinates.start >= features);
-    match label {
-        Some(label) if !attributes.is_empty() => Ok((attributes, label)),
-        Some(_) => Err(Error::not_applicable(NAME, "there is no column to report beside the label")),
-        None => Err(Error::not_applicable(
-            NAME,
-            "there is no label to report beside a column: no column is the target",
-        )),
     }
 }
 
@@ -213,43 +201,13 @@ impl LocalMechanism for PairResponse {
         Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon }.guarantee(&theorem)
     }
 
-    fn range(&self) -> Domain {
-        self.questions.range().clone()
-    }
-
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
         let record = self.saved.domain.projected(record)?;
         let own = self.attributes.iter().map(|attribute| attribute.level(&record));
         Ok(self.questions.point(own, self.label.level(&record)))
     }
 
-    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        self.questions.perturb(point, stream)
-    }
-
-    fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
-        self.questions.decode(point)
-    }
-
-    fn layout(&self) -> Layout {
-        self.questions.layout()
-    }
-
-    fn noise(&self) -> Noise {
-        self.questions.noise()
-    }
-
-    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        self.questions.log_likelihood(point, released)
-    }
-
-    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        self.questions.worst_pairs(unit)
-    }
-
-    fn collector(&self) -> Option<&dyn Collector> {
-        Some(self)
-    }
+    by_questions!();
 }
 
 /// Parameters of `pair-response`.

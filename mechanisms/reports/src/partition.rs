@@ -36,7 +36,7 @@ impl Partition {
     /// widths of their public bounds.
     pub(crate) fn learn(records: ArrayView2<f64>, codes: usize, seed: u64) -> Result<Self> {
         let (n, d) = records.dim();
-        size::check_steps(NAME, "codes", &[n, d, codes])?;
+        size::check_steps(NAME, "codes", &[n, codes])?;
         let failed = |problem: String| {
             Error::not_applicable(NAME, format!("volunteers' records could not be clustered: {problem}"))
         };

@@ -164,7 +164,7 @@ impl Questions {
     /// The question of a report, and its answer.
     pub(crate) fn read(&self, report: &[f64]) -> std::result::Result<(usize, Vec<u64>), String> {
         let whole = |value: f64| {
-            let is_whole = value >= 0.0 && value <= 9e15 && value.fract() == 0.0;
+            let is_whole = (0.0..=9e15).contains(&value) && value.fract() == 0.0;
             if is_whole {
                 Ok(value as u64)
             } else {
@@ -263,3 +263,42 @@ impl Questions {
         Layout { columns, target: TargetLayout::None }.table_of(values)
     }
 }
+
+/// What a local mechanism is whose points are those of its `questions`, and what collects its reports is itself.
+macro_rules! by_questions {
+    () => {
+        fn range(&self) -> scumble_core::Domain {
+            self.questions.range().clone()
+        }
+
+        fn perturb(&self, point: &mut [f64], stream: &mut scumble_core::Stream) -> scumble_core::Result<()> {
+            self.questions.perturb(point, stream)
+        }
+
+        fn decode(&self, point: Vec<f64>) -> scumble_core::Result<Vec<f64>> {
+            self.questions.decode(point)
+        }
+
+        fn layout(&self) -> scumble_core::Layout {
+            self.questions.layout()
+        }
+
+        fn noise(&self) -> scumble_core::Noise {
+            self.questions.noise()
+        }
+
+        fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+            self.questions.log_likelihood(point, released)
+        }
+
+        fn worst_pairs(&self, unit: scumble_core::Unit) -> Vec<[Vec<f64>; 2]> {
+            self.questions.worst_pairs(unit)
+        }
+
+        fn collector(&self) -> Option<&dyn scumble_core::Collector> {
+            Some(self)
+        }
+    };
+}
+
+pub(crate) use by_questions;
