@@ -3,7 +3,7 @@
 //! The notions are separate types and never convert into one another. Only notions of differential privacy show
 //! an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
 
-use crate::{Curve, Provenance, RecordDomain, ShuffledDp, TargetDomain, number};
+use crate::{Curve, Provenance, RecordDomain, TargetDomain, number};
 pub use scumble_accounting::Neighbours;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -143,6 +143,25 @@ pub struct CentralDp {
     /// δ.
     pub delta: f64,
     /// Which data sets are neighbours.
+    pub neighbours: Neighbours,
+}
+
+/// The inequality of [`CentralDp`] for what a shuffler hands on: the reports of `people` people or more, each by one local mechanism, without who
+/// sent which. It holds only under this trust model, so the claim is never shown without it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ShuffledDp {
+    /// ε, in nats.
+    #[serde(with = "number")]
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// How many people report, at least.
+    pub people: u64,
+    /// The local ε of a report: what is left if the shuffler cannot be trusted.
+    #[serde(with = "number")]
+    pub epsilon_local: f64,
+    /// Which data sets are neighbours: those that differ in one person's record.
     pub neighbours: Neighbours,
 }
 

@@ -87,7 +87,7 @@ pub use error::{Error, Result};
 pub use gaussian_noise::GaussianNoise;
 pub use guarantee::{
     ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion,
-    PacResistance, PerfectSecrecy, ShapedBy, Unit, in_clear,
+    PacResistance, PerfectSecrecy, ShapedBy, ShuffledDp, Unit, in_clear,
 };
 pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
@@ -102,7 +102,6 @@ pub use portion::{Portion, Protect};
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use registry::Registry;
-pub use shuffled::ShuffledDp;
 pub use table::{Places, Table, Target, first_duplicate};
 pub use text::{is_unseen, nearest_name, shown};
 

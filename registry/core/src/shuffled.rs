@@ -1,27 +1,7 @@
 //! What a shuffler adds to a local claim.
 
-use crate::{Claim, Error, Guarantee, Neighbours, Notion, Result, Unit, number};
+use crate::{Claim, Error, Guarantee, Neighbours, Notion, Result, ShuffledDp, Unit};
 use scumble_accounting::shuffle::Shuffle;
-use serde::{Deserialize, Serialize};
-
-/// The inequality of [`CentralDp`](crate::CentralDp) for what a shuffler hands on: the reports of `people` people or more, each by one local mechanism, without who
-/// sent which. It holds only under this trust model, so the claim is never shown without it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ShuffledDp {
-    /// ε, in nats.
-    #[serde(with = "number")]
-    pub epsilon: f64,
-    /// δ.
-    pub delta: f64,
-    /// How many people report, at least.
-    pub people: u64,
-    /// The local ε of a report: what is left if the shuffler cannot be trusted.
-    #[serde(with = "number")]
-    pub epsilon_local: f64,
-    /// Which data sets are neighbours: those that differ in one person's record.
-    pub neighbours: Neighbours,
-}
 
 impl ShuffledDp {
     /// What so many reports of this local ε have together at δ, by [`scumble_accounting::shuffle`].

@@ -12,8 +12,10 @@
 
 mod counts;
 mod error;
+mod kind;
 mod oracle;
 
 pub use counts::{Counts, project_to_simplex};
 pub use error::{Error, Result};
-pub use oracle::{Kind, MOST_LEVELS, Oracle, WORD};
+pub use kind::Kind;
+pub use oracle::{MOST_LEVELS, Oracle, WORD};
