@@ -3,7 +3,7 @@
 use crate::attribute::Attribute;
 use crate::draw;
 use crate::partition::Partition;
-use crate::questions::{Questions, by_questions};
+use crate::questions::{PEOPLE, Questions, by_questions};
 use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
@@ -14,9 +14,6 @@ use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "learned-codes";
-
-/// How many people answer where nothing is said of it.
-const PEOPLE: usize = 10_000;
 
 /// The bins of a label that is a number.
 const BINS: usize = 8;

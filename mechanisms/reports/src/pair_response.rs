@@ -2,7 +2,7 @@
 
 use crate::attribute::Attribute;
 use crate::draw;
-use crate::questions::{Questions, by_questions};
+use crate::questions::{PEOPLE, Questions, by_questions};
 use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
@@ -13,9 +13,6 @@ use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "pair-response";
-
-/// How many people answer where nothing is said of it.
-const PEOPLE: usize = 10_000;
 
 /// Bins at least and at most.
 const BINS: (usize, usize) = (2, 32);

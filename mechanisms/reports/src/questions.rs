@@ -8,6 +8,9 @@ use scumble_oracles::{Counts, Kind, Oracle};
 use scumble_sampling::uniform_below;
 use std::num::NonZeroU64;
 
+/// How many people answer where nothing is said of it.
+pub(crate) const PEOPLE: usize = 10_000;
+
 /// Reports that are counted by one thread at a time.
 const BLOCK: usize = 4096;
 
