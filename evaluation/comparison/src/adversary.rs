@@ -58,7 +58,10 @@ impl Adversary {
             return Ok(hers.map(|metric| (metric, f64::NAN)).collect());
         }
         let she = Acquaintance { known_share: self.known_share, network: self.network, seed };
-        let learned = acquaintance(records, &release.table, she).map_err(Error::from)?;
+        // Of a report, what it says in numbers.
+        let told = release.collector().map(|collector| collector.told(&release.table)).transpose()?;
+        let seen = told.as_ref().unwrap_or(&release.table);
+        let learned = acquaintance(records, seen, she).map_err(Error::from)?;
         let learned = learned.map_or([f64::NAN; 2], |learned| [learned.recovered, learned.advantage]);
         let [recovered, advantage] = learned;
         Ok(BTreeMap::from([

@@ -20,7 +20,7 @@ struct Trial<'a> {
     split: Split,
     train: Table,
     test: Table,
-    /// What leaves, as an adversary sees it.
+    /// What leaves.
     seen: Release,
     /// What models learn from, where that is collected from what leaves.
     collected: Option<Release>,
@@ -39,13 +39,10 @@ impl<'a> Trial<'a> {
         let split = comparison.split(number);
         let (train, test) = (split.train(&comparison.data.table)?, split.test(&comparison.data.table)?);
         let mut randomness = Randomness::seeded(split.noise_seed);
-        let mut seen = cell.mechanism.release(&train, &mut randomness)?;
+        let seen = cell.mechanism.release(&train, &mut randomness)?;
         let collected = seen.collected(train.len(), &mut randomness.streams().stream(0))?;
         let viewed = seen.key.view(&test)?;
         let releasing = start.elapsed();
-        if let Some(told) = seen.collector().map(|collector| collector.told(&seen.table)).transpose()? {
-            seen.table = told;
-        }
         Ok(Self { comparison, cell, number, split, train, test, seen, collected, viewed, releasing })
     }
 
