@@ -162,6 +162,7 @@ fn every_mechanism_has_its_twins() {
         "fisher-correlated",
         "fisher-gaussian",
         "gaussian",
+        "gradient-report",
         "hybrid",
         "identity",
         "laplace",

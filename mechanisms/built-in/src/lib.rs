@@ -16,7 +16,7 @@ use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: [&str; 27] = [
     "column-space",
     "dauntless-inference",
     "dauntless-mix",
@@ -26,6 +26,7 @@ pub const NAMES: [&str; 26] = [
     "fisher-correlated",
     "fisher-gaussian",
     "gaussian",
+    "gradient-report",
     "hybrid",
     "identity",
     "laplace",

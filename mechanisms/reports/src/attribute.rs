@@ -4,6 +4,9 @@ use crate::draw;
 use scumble_core::{Domain, Error, Factor, RecordDomain, Result, Stream, largest};
 use std::ops::Range;
 
+/// The bins of a label that is a number, where the design does not choose them.
+pub(crate) const LABEL_BINS: usize = 8;
+
 /// A number or a category of a record, which has one of so many levels.
 #[derive(Debug, Clone)]
 pub(crate) struct Attribute {

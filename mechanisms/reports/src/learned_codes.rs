@@ -1,6 +1,6 @@
 //! `learned-codes`: each person reports which of a few kinds of record it has, and the label, together.
 
-use crate::attribute::Attribute;
+use crate::attribute::{Attribute, LABEL_BINS};
 use crate::draw;
 use crate::partition::Partition;
 use crate::questions::{PEOPLE, Questions, by_questions};
@@ -14,9 +14,6 @@ use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "learned-codes";
-
-/// The bins of a label that is a number.
-const BINS: usize = 8;
 
 /// The variance of a label's share among the records of one code about its share among all, over that of the label itself; and of its share among all
 /// about equal shares. What noise hides is shrunk by them, and with many people they say nothing.
@@ -65,7 +62,7 @@ impl TryFrom<Saved> for LearnedCodes {
     fn try_from(saved: Saved) -> Result<Self> {
         let Saved { ref domain, epsilon, ref partition, oracle, .. } = saved;
         partition.check(domain)?;
-        let (features, label) = Attribute::all(NAME, domain, BINS)?;
+        let (features, label) = Attribute::all(NAME, domain, LABEL_BINS)?;
         let labels = label.as_ref().map_or(1, Attribute::levels);
         let questions = Questions::new(NAME, vec![partition.codes()], labels, oracle, epsilon)?;
         Ok(Self { features, label, questions, saved })
@@ -234,7 +231,7 @@ fn design(Parameters { codes: wanted, oracle, seed }: Parameters, brief: &Brief)
     let labels = match domain.target() {
         TargetDomain::None => 1,
         TargetDomain::Class { levels } => levels.len(),
-        _ => BINS,
+        _ => LABEL_BINS,
     };
     let by_rule = || codes(brief.people.unwrap_or(PEOPLE), volunteers.len(), labels, epsilon);
     let codes = wanted.unwrap_or_else(by_rule);
@@ -243,7 +240,7 @@ fn design(Parameters { codes: wanted, oracle, seed }: Parameters, brief: &Brief)
             format!("codes must lie between 2 and the {} volunteers, and {codes} does not", volunteers.len());
         return Err(Error::Parameter { plugin: NAME.into(), problem });
     }
-    let partition = Partition::learn(volunteers.records().view(), codes, seed.unwrap_or(0))?;
+    let partition = Partition::learn(NAME, volunteers.records().view(), codes, seed.unwrap_or(0))?;
     Saved { domain, epsilon, partition, oracle, shaped_by: brief.volunteers.shaped_by() }.try_into()
 }
 

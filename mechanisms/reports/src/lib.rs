@@ -8,13 +8,19 @@
 //! |---|---|
 //! | [`PairResponse`] | one column, drawn uniformly at random, and the label |
 //! | [`LearnedCodes`] | which of a few kinds of record, that volunteers taught, and the label |
+//! | [`GradientReport`] | which way a model should go, that volunteers taught |
 
 mod attribute;
 mod draw;
+mod gradient_report;
+mod label_model;
 mod learned_codes;
+mod matrix;
 mod pair_response;
 mod partition;
 mod questions;
+mod step;
 
+pub use gradient_report::{GRADIENT_REPORT, GradientReport};
 pub use learned_codes::{LEARNED_CODES, LearnedCodes};
 pub use pair_response::{PAIR_RESPONSE, PairResponse};

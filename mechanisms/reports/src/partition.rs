@@ -1,7 +1,7 @@
 //! Partitions of the space of records, learned from volunteers.
 
 use crate::attribute::Attribute;
-use faer::{Mat, Side};
+use crate::matrix;
 use linfa::DatasetBase;
 use linfa::traits::Fit;
 use linfa_clustering::KMeans;
@@ -11,8 +11,6 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
 use serde::{Deserialize, Serialize};
-
-const NAME: &str = "learned-codes";
 
 /// Directions at most in which the records of a code differ.
 const DIRECTIONS: usize = 50;
@@ -34,11 +32,11 @@ pub(crate) struct Partition {
 impl Partition {
     /// Learns `codes` of them from encoded records (n × d) by k-means (Lloyd 1982, from the centres of Arthur and Vassilvitskii 2007). Numbers count in
     /// widths of their public bounds.
-    pub(crate) fn learn(records: ArrayView2<f64>, codes: usize, seed: u64) -> Result<Self> {
+    pub(crate) fn learn(plugin: &str, records: ArrayView2<f64>, codes: usize, seed: u64) -> Result<Self> {
         let (n, d) = records.dim();
-        size::check_steps(NAME, "codes", &[n, codes])?;
+        size::check_steps(plugin, "codes", &[n, codes])?;
         let failed = |problem: String| {
-            Error::not_applicable(NAME, format!("volunteers' records could not be clustered: {problem}"))
+            Error::not_applicable(plugin, format!("volunteers' records could not be clustered: {problem}"))
         };
         let rng = ChaCha20Rng::seed_from_u64(seed);
         let found = KMeans::params_with_rng(codes, rng)
@@ -63,7 +61,7 @@ impl Partition {
         let of = |record: usize| centers.row(near[record]);
         let residuals =
             Array2::from_shape_fn((n, d), |(row, column)| records[[row, column]] - of(row)[column]);
-        let (spread, rest) = spread(&residuals)?;
+        let (spread, rest) = spread(plugin, &residuals)?;
         Ok(Self {
             shares: had.iter().map(|&code| counts[code] as f64 / n as f64).collect(),
             centers: centers.select(Axis(0), &had),
@@ -121,22 +119,18 @@ fn nearest(centers: &Array2<f64>, record: ArrayView1<f64>) -> usize {
 }
 
 /// The principal directions of residuals (n × d), times the standard deviations along them, and the standard deviation of each coordinate beyond them.
-fn spread(residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
+fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
     let (n, d) = residuals.dim();
-    size::check_held(NAME, "codes", &[d, d], 8)?;
+    size::check_held(plugin, "codes", &[d, d], 8)?;
     let covariance = residuals.t().dot(residuals) / n as f64;
-    let symmetric = Mat::from_fn(d, d, |row, column| covariance[[row, column]]);
-    let eigen = symmetric.self_adjoint_eigen(Side::Lower).map_err(|_| {
+    let (vectors, values) = matrix::eigen(&covariance).ok_or_else(|| {
         Error::not_applicable(
-            NAME,
+            plugin,
             "the covariance of volunteers' records has no eigenvalues that were found",
         )
     })?;
-    // In rising order.
-    let kept: Vec<usize> = (0..d).rev().take(DIRECTIONS).filter(|&at| eigen.S()[at] > 0.0).collect();
-    let spread = Array2::from_shape_fn((kept.len(), d), |(at, column)| {
-        eigen.U()[(column, kept[at])] * eigen.S()[kept[at]].sqrt()
-    });
+    let kept = values.iter().take(DIRECTIONS).take_while(|value| **value > 0.0).count();
+    let spread = Array2::from_shape_fn((kept, d), |(at, column)| vectors[[column, at]] * values[at].sqrt());
     let told = |column: usize| spread.column(column).iter().map(|x| x * x).sum::<f64>();
     let rest = (0..d).map(|column| (covariance[[column, column]] - told(column)).max(0.0).sqrt()).collect();
     Ok((spread, rest))

@@ -166,14 +166,6 @@ impl Questions {
 
     /// The question of a report, and its answer.
     pub(crate) fn read(&self, report: &[f64]) -> std::result::Result<(usize, Vec<u64>), String> {
-        let whole = |value: f64| {
-            let is_whole = (0.0..=9e15).contains(&value) && value.fract() == 0.0;
-            if is_whole {
-                Ok(value as u64)
-            } else {
-                Err(format!("{value} is no whole number of zero or more"))
-            }
-        };
         let (before, words) = report.split_at_checked(self.before()).ok_or("it is empty")?;
         let question = before.first().map_or(Ok(0), |question| whole(*question))? as usize;
         let oracle = self.oracles.get(question).ok_or_else(|| {
@@ -264,6 +256,15 @@ impl Questions {
         let values = self.read_all(reports, add, Vec::new)?.concat();
         let columns = (1..=all).map(|level| format!("level {level}")).collect();
         Layout { columns, target: TargetLayout::None }.table_of(values)
+    }
+}
+
+/// The whole number that a value of a report is.
+pub(crate) fn whole(value: f64) -> std::result::Result<u64, String> {
+    if (0.0..=9e15).contains(&value) && value.fract() == 0.0 {
+        Ok(value as u64)
+    } else {
+        Err(format!("{value} is no whole number of zero or more"))
     }
 }
 

@@ -129,6 +129,7 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
             "dauntless-inference",
             "dauntless-mix",
             "fisher-correlated",
+            "gradient-report",
             "learned-codes",
             "multiplicative-dp",
             "privacy-agnostic",

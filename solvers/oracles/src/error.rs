@@ -33,4 +33,32 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// Dimensions of which there is no direction.
+    #[error("a direction has 2 to {most} dimensions, and {dim} is outside")]
+    Dimensions {
+        /// How many there were.
+        dim: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Candidates of which none can be answered.
+    #[error("candidates come in pairs of opposites, 2 to {most} of them, and {candidates} is no such number")]
+    Candidates {
+        /// How many there were.
+        candidates: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// An answer that is no direction.
+    #[error(
+        "the answer {candidate} to the seed {seed} is no direction: candidates are numbered from 0 to below {candidates}, seeds to below 2^48"
+    )]
+    Direction {
+        /// The seed.
+        seed: u64,
+        /// The candidate.
+        candidate: u64,
+        /// How many there are.
+        candidates: usize,
+    },
 }

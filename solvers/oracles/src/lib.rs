@@ -9,13 +9,18 @@
 //!
 //! Every answer supports some of the levels, and is exactly e^ε times as likely for each of these as for any other level: so the privacy of all four
 //! is one sentence. [`Oracle::best`] takes the one with the least variance.
+//!
+//! [`PrivUnit`] answers about a unit vector in the same way: of directions that anybody can draw again it names one, which supports the vectors near to it.
 
 mod counts;
+mod directions;
 mod error;
 mod kind;
 mod oracle;
+mod privunit;
 
 pub use counts::{Counts, project_to_simplex};
 pub use error::{Error, Result};
 pub use kind::Kind;
 pub use oracle::{MOST_LEVELS, Oracle, WORD};
+pub use privunit::{Answer, MOST_CANDIDATES, MOST_DIMENSIONS, PrivUnit};

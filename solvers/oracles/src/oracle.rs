@@ -262,7 +262,7 @@ impl Oracle {
     }
 }
 
-fn coin(heads: u64, tails: u64, epsilon: f64) -> Result<Coin> {
+pub(crate) fn coin(heads: u64, tails: u64, epsilon: f64) -> Result<Coin> {
     let refused = |_| Error::Epsilon { epsilon };
     let rational = Rational::floor_of(epsilon).map_err(refused)?;
     if rational.numerator() == 0 {

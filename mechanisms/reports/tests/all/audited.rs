@@ -1,19 +1,23 @@
 //! What an audit shows of mechanisms that make reports, and of faulty variants of them.
 
+use rand::{Rng, RngCore};
 use scumble_adversary::{Effort, Verdict, audit_plugin, caught};
 use scumble_core::{
     Designed, Domain, Guarantee, Layout, LocalMechanism, Noise, Plugin, RecordDomain, Result, Stream, Unit,
     largest,
 };
-use scumble_reports::{LEARNED_CODES, PAIR_RESPONSE, PairResponse};
+use scumble_oracles::{Answer, PrivUnit};
+use scumble_reports::{GRADIENT_REPORT, GradientReport, LEARNED_CODES, PAIR_RESPONSE, PairResponse};
 use scumble_sampling::{Rational, randomized_response};
 use scumble_testing::{Fault, Faulty, conformance};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
+const ALL: [Plugin; 3] = [PAIR_RESPONSE, LEARNED_CODES, GRADIENT_REPORT];
+
 #[test]
 fn they_pass_the_conformance_suite() {
-    for plugin in [PAIR_RESPONSE, LEARNED_CODES] {
+    for plugin in ALL {
         conformance::check(&plugin).unwrap();
     }
 }
@@ -21,7 +25,7 @@ fn they_pass_the_conformance_suite() {
 /// A lower bound on ε that is wrong once in a million audits.
 #[test]
 fn nearly_all_of_the_claimed_epsilon_is_seen() {
-    for plugin in [PAIR_RESPONSE, LEARNED_CODES] {
+    for plugin in ALL {
         let findings = audit_plugin(&plugin, Effort { samples: 200_000, ..Effort::quick() }).unwrap();
         assert!(findings.iter().all(|finding| finding.verdict == Verdict::Holds), "{findings:?}");
         let seen = findings[0].lower_bound.unwrap();
@@ -45,7 +49,7 @@ fn at(plugin: &Plugin, epsilon: f64) -> Box<dyn LocalMechanism> {
 /// Randomised response with the probabilities of an ε that is a fifth larger than what is claimed.
 #[test]
 fn odds_of_a_larger_epsilon_are_caught() {
-    for plugin in [PAIR_RESPONSE, LEARNED_CODES] {
+    for plugin in ALL {
         caught(Faulty::of(&*at(&plugin, 1.0), Fault::By(at(&plugin, 1.2)))).unwrap();
     }
 }
@@ -133,6 +137,94 @@ fn a_question_that_depends_on_the_record_is_caught() {
 #[test]
 fn a_label_that_is_reported_beside_the_code_and_not_with_it_is_caught() {
     caught(Wrong { honest: at(&LEARNED_CODES, 1.0), how: How::LabelBeside }).unwrap();
+}
+
+/// PrivUnit whose cap is the candidates that are nearer than so far to the record's gradient, however many these are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct UnnormalisedCap {
+    honest: GradientReport,
+}
+
+impl UnnormalisedCap {
+    const NEAR: f64 = 0.4;
+
+    fn is_near(&self, answer: Answer, point: &[f64]) -> bool {
+        let direction = self.honest.oracle().direction(answer).unwrap();
+        let norm = point.iter().map(|x| x * x).sum::<f64>().sqrt();
+        direction.iter().zip(point).map(|(a, b)| a * b).sum::<f64>() >= Self::NEAR * norm
+    }
+
+    /// Those of a seed that are near, and those that are not.
+    fn sides(&self, seed: u64, point: &[f64]) -> (Vec<u64>, Vec<u64>) {
+        let candidates = 0..self.honest.oracle().candidates() as u64;
+        candidates.partition(|&candidate| self.is_near(Answer { seed, candidate }, point))
+    }
+
+    /// The probability of the cap, were it as large as the honest one.
+    fn of_cap(&self) -> f64 {
+        let oracle: &PrivUnit = self.honest.oracle();
+        let odds = oracle.cap() as f64 * oracle.epsilon().exp();
+        odds / (odds + (oracle.candidates() - oracle.cap()) as f64)
+    }
+}
+
+#[typetag::serde(name = "wrong-cap")]
+impl LocalMechanism for UnnormalisedCap {
+    fn domain(&self) -> &RecordDomain {
+        self.honest.domain()
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.honest.guarantee()
+    }
+
+    fn range(&self) -> Domain {
+        self.honest.range()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        self.honest.encode(record)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        let seed = stream.next_u64() >> 16;
+        let (near, far) = self.sides(seed, point);
+        let is_near = far.is_empty() || !near.is_empty() && stream.gen_bool(self.of_cap());
+        let side = if is_near { near } else { far };
+        point[0] = seed as f64;
+        point[1] = side[stream.gen_range(0..side.len())] as f64;
+        Ok(())
+    }
+
+    fn layout(&self) -> Layout {
+        self.honest.layout()
+    }
+
+    fn noise(&self) -> Noise {
+        self.honest.noise()
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let answer = Answer { seed: released[0] as u64, candidate: released[1] as u64 };
+        let (near, far) = self.sides(answer.seed, point);
+        Some(match (near.len(), far.len()) {
+            (0, all) | (all, 0) => -(all as f64).ln(),
+            (of_near, _) if self.is_near(answer, point) => (self.of_cap() / of_near as f64).ln(),
+            (_, of_far) => ((1.0 - self.of_cap()) / of_far as f64).ln(),
+        })
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        self.honest.worst_pairs(unit)
+    }
+}
+
+#[test]
+fn a_cap_of_as_many_directions_as_are_near_is_caught() {
+    let example = (GRADIENT_REPORT.example)().unwrap();
+    let design = GRADIENT_REPORT.design(&example.parameters, &example.brief).unwrap();
+    let honest = design.mechanism().downcast_ref::<GradientReport>().unwrap().clone();
+    caught(UnnormalisedCap { honest }).unwrap();
 }
 
 /// Bins that are made for the records at hand are a design that they shaped: one for other bounds releases other things of the same record.

@@ -1,0 +1,341 @@
+//! `gradient-report`: each person reports the direction in which its record would move a model that volunteers taught.
+
+use crate::attribute::{Attribute, LABEL_BINS};
+use crate::draw;
+use crate::label_model::LabelModel;
+use crate::partition::Partition;
+use crate::questions::{PEOPLE, whole};
+use crate::step::Step;
+use ndarray::{Array1, Array2, ArrayView1, s};
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use scumble_core::{
+    Brief, Collector, Domain, Error, Example, Guarantee, Law, Layout, LocalMechanism, Noise, Portion,
+    Protect, RecordDomain, Result, ShapedBy, Stream, Table, TargetLayout, Unit, Volunteers, check_width,
+    register, size,
+};
+use scumble_oracles::{Answer, PrivUnit};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "gradient-report";
+
+/// Directions that are tried, where none are asked for.
+const DIRECTIONS: [usize; 4] = [2, 4, 8, 16];
+
+/// Volunteers for each direction, and for each kind of record that they teach.
+const FOR_A_DIRECTION: usize = 15;
+const FOR_A_KIND: usize = 30;
+
+/// Reports whose directions are added up by one thread at a time.
+const BLOCK: usize = 1024;
+
+/// Volunteers teach a model of the label; each person reports the gradient of that model's loss at its record, in few directions and clipped, by
+/// [`PrivUnit`] at all of ε. By the mean of the reports the model takes one step of Newton's method.
+///
+/// Records are collected by drawing features that are like the volunteers', and labels of the model after its step: so any other model can learn
+/// what it knows.
+///
+/// ```
+/// use scumble_core::{Example, LocalMechanism, Unit};
+/// use scumble_reports::GRADIENT_REPORT;
+///
+/// let Example { parameters, brief, .. } = (GRADIENT_REPORT.example)()?;
+/// let design = GRADIENT_REPORT.design(&parameters, &brief)?;
+/// assert_eq!(design.mechanism().guarantee().local_dp(Unit::Record).unwrap().epsilon, 1.0);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct GradientReport {
+    saved: Saved,
+    features: Vec<Attribute>,
+    label: Attribute,
+    oracle: PrivUnit,
+    range: Domain,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    #[serde(with = "scumble_core::number")]
+    epsilon: f64,
+    /// Of which a report names one.
+    candidates: usize,
+    model: LabelModel,
+    step: Step,
+    partition: Partition,
+    shaped_by: ShapedBy,
+}
+
+impl TryFrom<Saved> for GradientReport {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let Saved { domain, epsilon, candidates, model, step, partition, .. } = &saved;
+        let (features, label) = attributes(domain)?;
+        partition.check(domain)?;
+        let width = domain.features().dim();
+        model.check(width, label.levels())?;
+        step.check(label.levels() * (width + 1))?;
+        // One dimension more than the gradient has, for how long it is.
+        let oracle = PrivUnit::new(step.dimensions() + 1, *candidates, *epsilon).map_err(refused)?;
+        let range = Domain::l2_ball(oracle.dim(), 1.0)?;
+        Ok(Self { features, label, oracle, range, saved })
+    }
+}
+
+impl From<GradientReport> for Saved {
+    fn from(mechanism: GradientReport) -> Self {
+        mechanism.saved
+    }
+}
+
+fn refused(problem: scumble_oracles::Error) -> Error {
+    Error::not_applicable(NAME, problem.to_string())
+}
+
+/// Those of the features, and of the label.
+fn attributes(domain: &RecordDomain) -> Result<(Vec<Attribute>, Attribute)> {
+    let (features, label) = Attribute::all(NAME, domain, LABEL_BINS)?;
+    let label = label
+        .ok_or_else(|| Error::not_applicable(NAME, "records have no target that a model could learn"))?;
+    Ok((features, label))
+}
+
+impl GradientReport {
+    /// How a person answers.
+    pub fn oracle(&self) -> &PrivUnit {
+        &self.oracle
+    }
+
+    /// In how many directions a gradient is reported.
+    pub fn directions(&self) -> usize {
+        self.saved.step.dimensions()
+    }
+
+    /// The direction of each report (n × dimensions of the oracle).
+    fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
+        self.layout().check(reports)?;
+        let (records, dim) = (reports.records(), self.oracle.dim());
+        size::check_held(NAME, "directions", &[reports.len(), dim], 8)?;
+        let mut answers = Array2::zeros((reports.len(), dim));
+        let rows: Result<Vec<()>> = answers
+            .outer_iter_mut()
+            .into_par_iter()
+            .enumerate()
+            .map(|(row, mut answer)| {
+                let found = self.direction(records.row(row));
+                let found =
+                    found.map_err(|problem| Error::shape(format!("report {}: {problem}", row + 1)))?;
+                answer.assign(&Array1::from(found));
+                Ok(())
+            })
+            .collect();
+        rows.map(|_| answers)
+    }
+
+    fn direction(&self, report: ArrayView1<f64>) -> std::result::Result<Vec<f64>, String> {
+        let answer = read(report.as_slice().unwrap_or_default())?;
+        self.oracle.direction(answer).map_err(|problem| problem.to_string())
+    }
+
+    /// The model that volunteers taught after the step that reports say.
+    fn moved(&self, reports: &Table) -> Result<LabelModel> {
+        let answers = self.answers(reports)?;
+        let sums =
+            answers.axis_chunks_iter(ndarray::Axis(0), BLOCK).map(|block| block.sum_axis(ndarray::Axis(0)));
+        let sum = sums.fold(Array1::zeros(self.oracle.dim()), |sum, block| sum + block);
+        let people = reports.len().max(1) as f64;
+        let mean = sum / (people * self.oracle.shrinkage());
+        let step = &self.saved.step;
+        let taken = step.taken(mean.slice(s![..step.dimensions()]), variance(&self.oracle, people));
+        let taken = taken.ok_or_else(|| Error::shape("no step follows from such reports"))?;
+        Ok(self.saved.model.less(&taken))
+    }
+}
+
+/// The variance in each dimension of the mean of so many people's answers, over answers and people: what an answer says has the length 1/m always.
+fn variance(oracle: &PrivUnit, people: f64) -> f64 {
+    oracle.shrinkage().powi(-2) / (oracle.dim() as f64 * people)
+}
+
+/// The answer that a report is.
+fn read(report: &[f64]) -> std::result::Result<Answer, String> {
+    let [seed, candidate, ..] = report else { return Err("it is too short".into()) };
+    Ok(Answer { seed: whole(*seed)?, candidate: whole(*candidate)? })
+}
+
+impl Collector for GradientReport {
+    fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
+        let Saved { domain, partition, .. } = &self.saved;
+        let (layout, d) = (domain.layout(), domain.features().dim());
+        size::check_held(NAME, "records", &[records, layout.width()], 8)?;
+        let model = self.moved(reports)?;
+        let mut flat = Array2::zeros((records, layout.width()));
+        for (mut record, kind) in flat.outer_iter_mut().zip(draw::levels(partition.shares(), records, stream))
+        {
+            if let Some(record) = record.as_slice_mut() {
+                partition.draw(kind, &self.features, record, stream);
+            }
+        }
+        let probabilities = model.probabilities(&model.standardized(flat.slice(s![.., ..d])));
+        for (mut record, shares) in flat.outer_iter_mut().zip(probabilities.outer_iter()) {
+            let level = draw::levels(&shares.to_vec(), 1, stream)[0];
+            if let Some(record) = record.as_slice_mut() {
+                self.label.write(level, draw::uniform(stream), record);
+            }
+        }
+        layout.table(flat.view())
+    }
+
+    fn told(&self, reports: &Table) -> Result<Table> {
+        let answers = self.answers(reports)?;
+        let columns = (1..=self.oracle.dim()).map(|at| format!("direction {at}")).collect();
+        Layout { columns, target: TargetLayout::None }.table(answers.view())
+    }
+}
+
+#[typetag::serde(name = "gradient-report")]
+impl LocalMechanism for GradientReport {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let theorem = format!(
+            "the gradient at a record of a model that volunteers taught, in {} directions and clipped, answered at all of ε by one of {} public directions, the {} of \
+             them that are nearest with odds of exactly e^ε (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, of such codes); the model's step and records \
+             that are collected are post-processing",
+            self.directions(),
+            self.oracle.candidates(),
+            self.oracle.cap(),
+        );
+        let Saved { domain, epsilon, shaped_by, .. } = &self.saved;
+        let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };
+        Guarantee { shaped_by: *shaped_by, ..portion.guarantee(&theorem) }
+    }
+
+    fn range(&self) -> Domain {
+        self.range.clone()
+    }
+
+    fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
+        let record = self.saved.domain.projected(record)?;
+        let features = ArrayView1::from(&record[..self.saved.domain.features().dim()]);
+        let gradient = self.saved.step.gradient(&self.saved.model, features, self.label.level(&record));
+        let rest = (1.0 - gradient.dot(&gradient)).max(0.0).sqrt();
+        let mut point = gradient.to_vec();
+        point.push(rest);
+        self.range.project(&mut point)?;
+        Ok(point)
+    }
+
+    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        check_width(self.oracle.dim(), point.len())?;
+        let Answer { seed, candidate } = self.oracle.answer(stream, point);
+        point.fill(0.0);
+        // Both are less than 2⁴⁸.
+        (point[0], point[1]) = (seed as f64, candidate as f64);
+        Ok(())
+    }
+
+    fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
+        check_width(self.oracle.dim(), point.len())?;
+        point.truncate(2);
+        Ok(point)
+    }
+
+    fn layout(&self) -> Layout {
+        let columns = ["reported seed", "reported direction"].map(str::to_owned).to_vec();
+        Layout { columns, target: TargetLayout::None }
+    }
+
+    fn noise(&self) -> Noise {
+        Noise { features: vec![Law::Unknown { width: 2 }], target: Law::Exact { width: 0 } }
+    }
+
+    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let answer = read(released).ok().filter(|_| point.len() == self.oracle.dim())?;
+        Some(match (self.oracle.epsilon(), self.oracle.supports(answer, point)) {
+            (f64::INFINITY, true) => 0.0,
+            (f64::INFINITY, false) => f64::NEG_INFINITY,
+            (epsilon, supports) => epsilon * f64::from(u8::from(supports)),
+        })
+    }
+
+    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
+    }
+
+    fn collector(&self) -> Option<&dyn Collector> {
+        Some(self)
+    }
+}
+
+/// Parameters of `gradient-report`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// In how many directions a gradient is reported. By default 2, 4, 8 or 16, at most one for every fifteen volunteers, by what is expected of the
+    /// step with ε and so many people (--people, else 10,000).
+    directions: Option<usize>,
+}
+
+fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<GradientReport> {
+    let volunteers = brief.unclaimed_volunteers(NAME)?;
+    let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
+    let (_, label) = attributes(&domain)?;
+    let most = (volunteers.len() / FOR_A_DIRECTION).max(1);
+    let tried = match directions {
+        Some(wanted) if !(1..scumble_oracles::MOST_DIMENSIONS).contains(&wanted) => {
+            let problem = format!(
+                "directions must lie between 1 and {}, and {wanted} does not",
+                scumble_oracles::MOST_DIMENSIONS - 1
+            );
+            return Err(Error::Parameter { plugin: NAME.into(), problem });
+        }
+        Some(wanted) => vec![wanted],
+        None => DIRECTIONS.map(|wanted| wanted.min(most)).to_vec(),
+    };
+    let layout = domain.layout();
+    let labels: Vec<usize> =
+        (0..volunteers.len()).map(|row| label.level(&layout.flatten(volunteers, row))).collect();
+    let features = volunteers.records().view();
+    let taught = LabelModel::learn(NAME, features, &labels, label.levels())?;
+    let people = brief.people.unwrap_or(PEOPLE).max(1) as f64;
+    let oracle = |dimensions: usize| PrivUnit::best(dimensions + 1, epsilon).map_err(refused);
+    let step = Step::learn(NAME, &taught, features, &labels, &tried, |dimensions| {
+        Ok(variance(&oracle(dimensions)?, people))
+    })?;
+    let kinds = (volunteers.len() / FOR_A_KIND).clamp(2, 100);
+    Saved {
+        epsilon,
+        candidates: oracle(step.dimensions())?.candidates(),
+        partition: Partition::learn(NAME, features, kinds, 0)?,
+        domain,
+        model: taught.model,
+        step,
+        shaped_by: brief.volunteers.shaped_by(),
+    }
+    .try_into()
+}
+
+fn example() -> Result<Example> {
+    let mut example = Example::mixed()?;
+    example.brief.volunteers = Volunteers::Public(example.table.clone());
+    Ok(example)
+}
+
+register! {
+    /// The plugin `gradient-report`.
+    pub const GRADIENT_REPORT = {
+        name: NAME,
+        summary: "volunteers teach a model of the label; the gradient of its loss at a record reported, for a step that all reports say together",
+        paper: "Bhowmick et al., Protection against reconstruction and its applications in private federated learning (2018)",
+        pace: Quick,
+        parameters: Parameters,
+        local: design,
+        example: example,
+    };
+}

@@ -1,0 +1,180 @@
+//! A model of the label given the features, which volunteers teach: multinomial logistic regression.
+
+use linfa::DatasetBase;
+use linfa::traits::Fit;
+use linfa_logistic::MultiLogisticRegression;
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use scumble_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+use crate::matrix;
+
+/// Coefficients at most: their curvature is a matrix of as many rows and columns.
+const MOST_COEFFICIENTS: usize = 1024;
+
+/// Precisions that a prior may have: of these the likeliest is taken.
+const PRECISIONS: [f64; 8] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
+
+/// P(k | x) ∝ exp⟨wₖ, (z, 1)⟩ for the standardised features z of a record x, and K levels of the label.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LabelModel {
+    /// Of each feature among volunteers (d).
+    means: Vec<f64>,
+    /// Likewise; 1 for one that does not vary.
+    deviations: Vec<f64>,
+    /// Of each level the weights and, at the end, the intercept (K × (d + 1)).
+    weights: Array2<f64>,
+}
+
+/// A model with what a step away from it is weighed by.
+pub(crate) struct Taught {
+    pub(crate) model: LabelModel,
+    /// The precision λ of the normal prior of its weights.
+    pub(crate) precision: f64,
+    /// The mean of the loss's second derivative over volunteers, K(d + 1) × K(d + 1), level by level.
+    pub(crate) curvature: Array2<f64>,
+}
+
+impl LabelModel {
+    /// Learns from the features (n × d) of volunteers and their labels, of K levels, with the normal prior under which their labels are likeliest by Laplace's
+    /// approximation (MacKay 1992).
+    pub(crate) fn learn(
+        plugin: &str,
+        features: ArrayView2<f64>,
+        labels: &[usize],
+        levels: usize,
+    ) -> Result<Taught> {
+        let coefficients = levels * (features.ncols() + 1);
+        if coefficients > MOST_COEFFICIENTS {
+            let problem = format!(
+                "the model of the label has {coefficients} coefficients, one for each level and column, and at most {MOST_COEFFICIENTS} are taught"
+            );
+            return Err(Error::not_applicable(plugin, problem));
+        }
+        let seen: Vec<usize> = labels.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        if seen.len() < 2 {
+            return Err(Error::not_applicable(plugin, "its volunteers all have the same label"));
+        }
+        let mean = features.mean_axis(Axis(0)).unwrap_or_default();
+        let deviation = features.std_axis(Axis(0), 0.0);
+        let mut model = Self {
+            means: mean.to_vec(),
+            deviations: deviation.iter().map(|&x| if x > 1e-9 { x } else { 1.0 }).collect(),
+            weights: Array2::zeros((levels, features.ncols() + 1)),
+        };
+        let standardized = model.standardized(features);
+        let targets: Array1<usize> = labels.iter().copied().collect();
+        let dataset = DatasetBase::new(standardized.slice(s![.., ..-1]).to_owned(), targets);
+        let mut best: Option<(f64, Taught)> = None;
+        for precision in PRECISIONS {
+            let fitted = MultiLogisticRegression::default()
+                .alpha(precision)
+                .max_iterations(200)
+                .gradient_tolerance(1e-5)
+                .fit(&dataset)
+                .map_err(|problem| {
+                    Error::not_applicable(plugin, format!("no model was learned from volunteers: {problem}"))
+                })?;
+            // A level that no volunteer has is as rare as half of one.
+            let rare = fitted.intercept().mapv(f64::exp).sum().ln() - (2.0 * labels.len() as f64).ln();
+            model.weights.fill(0.0);
+            model.weights.column_mut(features.ncols()).fill(rare);
+            for (at, &level) in seen.iter().enumerate() {
+                let mut weights = model.weights.row_mut(level);
+                weights.slice_mut(s![..-1]).assign(&fitted.params().column(at));
+                weights[features.ncols()] = fitted.intercept()[at];
+            }
+            let curvature = model.curvature(&standardized);
+            let evidence = model.evidence(&standardized, labels, precision, &curvature);
+            if best.as_ref().is_none_or(|(most, _)| evidence > *most) {
+                best = Some((evidence, Taught { model: model.clone(), precision, curvature }));
+            }
+        }
+        best.map(|(_, taught)| taught)
+            .ok_or_else(|| Error::not_applicable(plugin, "no model was learned from volunteers"))
+    }
+
+    /// That it is one of so many features and levels.
+    pub(crate) fn check(&self, features: usize, levels: usize) -> Result<()> {
+        let fits = self.weights.dim() == (levels, features + 1)
+            && [self.means.len(), self.deviations.len()] == [features; 2]
+            && self.deviations.iter().all(|x| x.is_finite() && *x > 0.0)
+            && self.means.iter().chain(&self.weights).all(|x| x.is_finite() && x.abs() < 1e150);
+        if fits { Ok(()) } else { Err(Error::shape("the model of the label is not one of such records")) }
+    }
+
+    /// The standardised features of records (n × d), and a one after them (n × (d + 1)).
+    pub(crate) fn standardized(&self, features: ArrayView2<f64>) -> Array2<f64> {
+        let d = self.means.len();
+        Array2::from_shape_fn((features.nrows(), d + 1), |(row, column)| match column {
+            last if last == d => 1.0,
+            _ => (features[[row, column]] - self.means[column]) / self.deviations[column],
+        })
+    }
+
+    /// P(k | x) (n × K) of records whose features are standardised (n × (d + 1)).
+    pub(crate) fn probabilities(&self, standardized: &Array2<f64>) -> Array2<f64> {
+        let mut scores = standardized.dot(&self.weights.t());
+        for mut row in scores.outer_iter_mut() {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.mapv_inplace(|score| (score - largest).exp());
+            let sum = row.sum();
+            row /= sum;
+        }
+        scores
+    }
+
+    /// The model whose coefficients are less by these (K(d + 1), level by level).
+    pub(crate) fn less(&self, step: &Array1<f64>) -> Self {
+        let mut moved = self.clone();
+        moved.weights.iter_mut().zip(step).for_each(|(weight, step)| *weight -= step);
+        moved
+    }
+
+    /// The mean over records of Σₖₗ (pₖ[k = l] − pₖpₗ) zzᵀ in the blocks of k and l.
+    fn curvature(&self, standardized: &Array2<f64>) -> Array2<f64> {
+        let (n, width) = standardized.dim();
+        let (probabilities, levels) = (self.probabilities(standardized), self.weights.nrows());
+        let mut curvature = Array2::zeros((levels * width, levels * width));
+        for k in 0..levels {
+            for l in k..levels {
+                let own = if k == l { 1.0 } else { 0.0 };
+                let weight =
+                    |row: usize| probabilities[[row, k]] * (own - probabilities[[row, l]]) / n as f64;
+                let mut weighted = standardized.clone();
+                weighted.outer_iter_mut().enumerate().for_each(|(row, mut z)| z *= weight(row));
+                let block = standardized.t().dot(&weighted);
+                let at = |level: usize| level * width..(level + 1) * width;
+                curvature.slice_mut(s![at(k), at(l)]).assign(&block);
+                curvature.slice_mut(s![at(l), at(k)]).assign(&block);
+            }
+        }
+        curvature
+    }
+
+    /// The logarithm of the labels' likelihood with the weights integrated out, by Laplace's approximation and up to a constant.
+    fn evidence(
+        &self,
+        standardized: &Array2<f64>,
+        labels: &[usize],
+        precision: f64,
+        curvature: &Array2<f64>,
+    ) -> f64 {
+        /// The precision of intercepts, of which next to nothing is known.
+        const OF_INTERCEPTS: f64 = 1e-3;
+        let (n, width) = standardized.dim();
+        let probabilities = self.probabilities(standardized);
+        let fit: f64 = labels.iter().enumerate().map(|(row, &k)| probabilities[[row, k]].ln()).sum();
+        let weights = self.weights.slice(s![.., ..-1]);
+        let mut posterior = curvature * n as f64;
+        for at in 0..posterior.nrows() {
+            posterior[[at, at]] += if at % width == width - 1 { OF_INTERCEPTS } else { precision };
+        }
+        let Some(ln_determinant) = matrix::ln_determinant(&posterior) else { return f64::NEG_INFINITY };
+        fit - 0.5 * precision * weights.iter().map(|w| w * w).sum::<f64>()
+            + 0.5 * weights.len() as f64 * precision.ln()
+            - 0.5 * ln_determinant
+    }
+}

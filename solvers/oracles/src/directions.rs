@@ -1,0 +1,121 @@
+//! Directions: unit vectors that anybody draws again from a seed.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use std::f64::consts::TAU;
+
+/// Directions of so many dimensions that follow from `seed`, one after the other: independent, and uniform on the unit sphere.
+///
+/// Words of ChaCha8 become normal numbers by the transform of Box and Muller (1958). All of it is said here and by ChaCha's definition, so that
+/// reports can be read by another version of any library.
+pub(crate) struct Directions {
+    rng: ChaCha8Rng,
+}
+
+impl Directions {
+    pub(crate) fn of(seed: u64) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        Self { rng: ChaCha8Rng::from_seed(key) }
+    }
+
+    /// Writes the next one.
+    pub(crate) fn next_into(&mut self, direction: &mut [f64]) {
+        for pair in direction.chunks_mut(2) {
+            let normal = self.normal_pair();
+            pair.copy_from_slice(&normal[..pair.len()]);
+        }
+        let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+        direction.iter_mut().for_each(|x| *x /= norm);
+    }
+
+    fn normal_pair(&mut self) -> [f64; 2] {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        let (sin, cos) = (TAU * self.uniform()).sin_cos();
+        [radius * cos, radius * sin]
+    }
+
+    /// A uniform number of the 2⁵³ in the middle of as many parts of (0, 1): neither 0 nor 1, so that no radius is zero or infinite.
+    fn uniform(&mut self) -> f64 {
+        ((self.rng.next_u64() >> 12) as f64 + 0.5) * (-52f64).exp2()
+    }
+}
+
+/// E[t₁ + … + tₛ] for s = 0, …, `pairs`, of the s largest of `pairs` numbers that are distributed as |⟨u, V⟩| for a uniform direction V of `dim`
+/// dimensions and any unit vector u: what opposite directions, of which one always looks u's way, have in common with it.
+pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
+    /// Simpson's rule, an even number of intervals of the angle φ in [0, π/2], in which the density is sin^(d−2) φ.
+    const INTERVALS: usize = 2048;
+    let step = std::f64::consts::FRAC_PI_2 / INTERVALS as f64;
+    let density = |angle: f64| angle.sin().powi(dim as i32 - 2);
+    // P(Φ ≤ φ), on the whole intervals, by Simpson's rule on each.
+    let mut below = vec![0.0];
+    for at in 0..INTERVALS {
+        let from = at as f64 * step;
+        let area = density(from) + 4.0 * density(from + step / 2.0) + density(from + step);
+        below.push(below[at] + area * step / 6.0);
+    }
+    let all = below[INTERVALS];
+    let ln_choose = ln_choose(pairs - 1);
+    let mut sums = vec![0.0; pairs + 1];
+    for (at, below) in below.iter().enumerate() {
+        let angle = at as f64 * step;
+        let weight = match at {
+            0 | INTERVALS => 1.0,
+            _ if at % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        let here = pairs as f64 * angle.cos() * density(angle) / all * weight * step / 3.0;
+        let (inside, outside) = ((below / all).ln(), (1.0 - below / all).max(0.0).ln());
+        let mut at_most = 0.0;
+        for (others, ln_choose) in ln_choose.iter().enumerate() {
+            // So many of the other pairs are nearer to u than this one.
+            let power = |count: usize, ln: f64| if count == 0 { 0.0 } else { count as f64 * ln };
+            at_most += (ln_choose + power(others, inside) + power(pairs - 1 - others, outside)).exp();
+            sums[others + 1] += here * at_most;
+        }
+    }
+    sums
+}
+
+/// The logarithms of the binomial coefficients of n.
+fn ln_choose(n: usize) -> Vec<f64> {
+    let mut ln = vec![0.0];
+    for k in 1..=n {
+        ln.push(ln[k - 1] + ((n - k + 1) as f64 / k as f64).ln());
+    }
+    ln
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    #[test]
+    fn cosines_are_those_of_closed_forms() {
+        use std::f64::consts::{FRAC_2_PI, PI};
+        // One direction: the mean of |cos| on a circle, and of a uniform number on a sphere.
+        assert_relative_eq!(largest_cosines(2, 1)[1], FRAC_2_PI, max_relative = 1e-9);
+        assert_relative_eq!(largest_cosines(3, 1)[1], 0.5, max_relative = 1e-9);
+        assert_relative_eq!(largest_cosines(4, 1)[1], 4.0 / (3.0 * PI), max_relative = 1e-9);
+        // Order statistics of uniform numbers: the largest of n has the mean n/(n + 1), the next (n − 1)/(n + 1).
+        for (at, sum) in largest_cosines(3, 512).iter().enumerate() {
+            let expected = (0..at).map(|rank| (512 - rank) as f64 / 513.0).sum::<f64>();
+            assert_relative_eq!(*sum, expected, max_relative = 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_seed_has_the_directions_that_it_had() {
+        let mut direction = [0.0; 3];
+        let mut directions = Directions::of(7);
+        directions.next_into(&mut direction);
+        let first = direction;
+        directions.next_into(&mut direction);
+        assert_ne!(first, direction);
+        assert_relative_eq!(first.iter().map(|x| x * x).sum::<f64>(), 1.0, max_relative = 1e-12);
+        Directions::of(7).next_into(&mut direction);
+        assert_eq!(first, direction);
+    }
+}
