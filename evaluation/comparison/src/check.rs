@@ -66,10 +66,11 @@ impl Comparison {
                 return refuse(format!("the mechanism {name:?}: its parameters are no object"));
             }
         }
-        if let (0.0, Some(entrant)) = (self.splitting.volunteers, self.entrants.iter().find(is_tuned)) {
+        let has_labelled_volunteers = self.splitting.volunteers > 0.0 && !self.splitting.unlabelled;
+        if let (false, Some(entrant)) = (has_labelled_volunteers, self.entrants.iter().find(is_tuned)) {
             let name = entrant.plugin.name;
             return refuse(format!(
-                "the mechanism {name:?} is tuned on volunteers, and there are none: [split] takes volunteers = 0.3, say"
+                "the mechanism {name:?} is tuned on volunteers with labels, and there are none: [split] takes volunteers = 0.3, say"
             ));
         }
         let Some(model) = self.models.iter().find(|model| model.is_tuned()) else {
@@ -77,8 +78,8 @@ impl Comparison {
         };
         let name = model.name();
         match (self.splitting.validation, self.data.domain.target()) {
-            (0.0, _) if self.splitting.volunteers == 0.0 => refuse(format!(
-                "the model {name:?} is tuned on volunteers or by private validation, and there is neither: [split] takes \
+            (0.0, _) if !has_labelled_volunteers => refuse(format!(
+                "the model {name:?} is tuned on volunteers with labels or by private validation, and there is neither: [split] takes \
                  volunteers = 0.3 or validation = 0.2, say"
             )),
             (0.0, _) | (_, TargetDomain::Class { .. }) => Ok(()),

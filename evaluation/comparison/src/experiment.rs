@@ -80,6 +80,8 @@ struct Split {
     #[serde(default)]
     volunteers: f64,
     #[serde(default)]
+    unlabelled: bool,
+    #[serde(default)]
     validation: f64,
     /// The column of dates, for a split by time.
     by: Option<String>,
@@ -228,8 +230,9 @@ impl Experiment {
                         None => default.splitting.kind,
                     },
                 };
-                let Split { most_train, most_test, volunteers, validation, balance, .. } = *split;
-                let splitting = Splitting { kind, most_train, most_test, volunteers, validation, balance };
+                let Split { most_train, most_test, volunteers, unlabelled, validation, balance, .. } = *split;
+                let splitting =
+                    Splitting { kind, most_train, most_test, volunteers, unlabelled, validation, balance };
                 self.named("[split]", splitting.check(&default.data))?;
                 splitting
             }

@@ -27,6 +27,9 @@ pub struct Splitting {
     /// The share of the training records that designs may learn from, in [0, 1). These records are the same in all trials, and are neither
     /// released nor tested on: the first ones of a data set's own split, else some that are drawn from the seed.
     pub volunteers: f64,
+    /// Whether volunteers keep their labels to themselves: then neither designs nor models learn from these.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unlabelled: bool,
     /// The share of the other training records, in [0, 1), that is not released: these people are asked which model is right about them, drawn anew in
     /// each trial.
     #[serde(skip_serializing_if = "is_zero")]
@@ -57,6 +60,7 @@ impl Splitting {
             most_train: None,
             most_test: None,
             volunteers: 0.0,
+            unlabelled: false,
             validation: 0.0,
             balance: false,
         }
@@ -129,7 +133,14 @@ impl Splitting {
     pub(super) fn volunteered(&self, data: &DataSet, seed: u64) -> Result<Volunteers> {
         match self.parted(data, seed).0 {
             none if none.is_empty() => Ok(Volunteers::None),
-            rows => Ok(Volunteers::Consented(data.table.select(&rows)?)),
+            rows => {
+                let table = data.table.select(&rows)?;
+                Ok(Volunteers::Consented(if self.unlabelled {
+                    table.with_target(Target::None)?
+                } else {
+                    table
+                }))
+            }
         }
     }
 }
@@ -291,6 +302,7 @@ mod tests {
             most_train,
             most_test,
             volunteers: 0.0,
+            unlabelled: false,
             validation: 0.0,
             balance: false,
         }
@@ -354,6 +366,17 @@ mod tests {
         let limited = Splitting { balance: true, ..own(Some(100), None) };
         let [bad, good] = counts(&Split::draw(&limited, &data, 1, 0).train);
         assert!(bad == good && bad + good <= 100, "{bad} and {good}");
+    }
+
+    #[test]
+    fn volunteers_may_keep_their_labels() {
+        let drawn = |unlabelled| {
+            let splitting = Splitting { volunteers: 0.25, unlabelled, ..Splitting::random(0.2) };
+            splitting.volunteered(&wine(None), 5).unwrap().table().unwrap().clone()
+        };
+        let (labelled, unlabelled) = (drawn(false), drawn(true));
+        assert_eq!(labelled.records(), unlabelled.records());
+        assert_eq!((labelled.target().kind(), unlabelled.target()), ("a class", &Target::None));
     }
 
     #[test]

@@ -65,13 +65,16 @@ pub(super) struct Rehearsal<'a> {
 }
 
 impl<'a> Rehearsal<'a> {
-    /// None without volunteers.
+    /// None without volunteers who have labels.
     pub(super) fn new(comparison: &'a Comparison, volunteers: &Volunteers) -> Option<Self> {
         let (Volunteers::Public(table) | Volunteers::Consented(table) | Volunteers::Private(table)) =
             volunteers
         else {
             return None;
         };
+        if comparison.splitting.unlabelled {
+            return None;
+        }
         let name = format!("{} volunteers of {}", table.len(), comparison.data.name);
         Some(Self { comparison, data: comparison.data.of(name, table.clone()) })
     }

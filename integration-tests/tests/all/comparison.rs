@@ -163,6 +163,7 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
             most_train,
             most_test: None,
             volunteers: 0.0,
+            unlabelled: false,
             validation: 0.0,
             balance: false,
         };

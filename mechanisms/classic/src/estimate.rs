@@ -1,35 +1,7 @@
 //! What a release says of the people behind it: means, variances, frequencies and histograms, with confidence intervals.
 
-use scumble_core::{Error, Law, Moments, Noise, Result, Table, Target};
+use scumble_core::{Error, Estimate, Law, Moments, Noise, Result, Table, Target};
 use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// A number with its confidence interval. An unbiased estimate may lie outside what is possible, as a frequency below
-/// zero; so may the interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// The estimate.
-    pub value: f64,
-    /// Its standard error, from sampling the people and from the noise together.
-    pub standard_error: f64,
-    /// The lower end of the interval.
-    pub lower: f64,
-    /// The upper end of the interval.
-    pub upper: f64,
-}
-
-impl Estimate {
-    /// The same in another unit: `offset` + `scale`·x. From a column encoded by public bounds to its own unit, these are its
-    /// lower bound and the width between its bounds.
-    pub fn in_unit(self, offset: f64, scale: f64) -> Self {
-        let (one, other) = (offset + scale * self.lower, offset + scale * self.upper);
-        Self {
-            value: offset + scale * self.value,
-            standard_error: scale.abs() * self.standard_error,
-            lower: one.min(other),
-            upper: one.max(other),
-        }
-    }
-}
 
 /// What is estimated: a column of the released table, or its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,8 +201,7 @@ impl<'a> Estimator<'a> {
             Ok(law) => law.inverse_cdf(0.5 + confidence / 2.0),
             Err(_) => f64::INFINITY, // there are two records or more
         };
-        let half = quantile * standard_error;
-        Estimate { value, standard_error, lower: value - half, upper: value + half }
+        Estimate::about(value, standard_error, quantile)
     }
 }
 

@@ -32,12 +32,13 @@ mod sampled;
 mod validation;
 
 pub use direct::{DIRECT, direct};
-pub use estimate::{Estimate, Estimator, Of};
+pub use estimate::{Estimator, Of};
 pub use gaussian::{GAUSSIAN, Gaussian};
 pub use identity::{IDENTITY, Identity};
 pub use laplace::{LAPLACE, Laplace};
 pub use protection::{Arrangement, LABEL_SHARE, asked, protected};
 pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
 pub use sampled::{DUCHI, HYBRID, PIECEWISE, SampledNumbers};
+pub use scumble_core::Estimate;
 pub use scumble_core::Protect;
 pub use validation::{Accuracy, PrivateAnswer, private_accuracy};

@@ -283,7 +283,7 @@ struct Parameters {
 }
 
 fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<GradientReport> {
-    let volunteers = brief.unclaimed_volunteers(NAME)?;
+    let volunteers = brief.with_labels(NAME, brief.unclaimed_volunteers(NAME)?)?;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
     let (_, label) = attributes(&domain)?;
     let most = (volunteers.len() / FOR_A_DIRECTION).max(1);

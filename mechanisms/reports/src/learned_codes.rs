@@ -7,8 +7,8 @@ use crate::questions::{PEOPLE, Questions, by_questions};
 use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, TargetDomain, Volunteers, register, size,
+    Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
+    Result, ShapedBy, Stream, Table, TargetDomain, Volunteers, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -110,6 +110,15 @@ impl LearnedCodes {
     /// The code of an encoded record's features (d).
     pub fn code(&self, features: &[f64]) -> usize {
         self.saved.partition.code(features)
+    }
+
+    /// The share of the population that has each code with each label (codes × labels; one label where there is none), with confidence intervals that together cover the truth
+    /// with the probability `confidence`. By reports alone: nothing is taken from volunteers, and nothing shrunk.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for reports that the mechanism does not make, naming the row; [`Error::Budget`] unless 0 < `confidence` < 1.
+    pub fn frequencies(&self, reports: &Table, confidence: f64) -> Result<Array2<Estimate>> {
+        Ok(self.questions.joint(reports, confidence)?.remove(0))
     }
 
     /// The estimated share of each code with each label (codes × labels; one label where there is none), from reports.

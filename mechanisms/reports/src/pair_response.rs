@@ -6,8 +6,8 @@ use crate::questions::{PEOPLE, Questions, by_questions};
 use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    Stream, Table, TargetDomain, register, size,
+    Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
+    Result, Stream, Table, TargetDomain, register, size,
 };
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,15 @@ impl PairResponse {
     /// The oracles that answer for each column with the label.
     pub fn oracles(&self) -> &[Oracle] {
         self.questions.oracles()
+    }
+
+    /// Of each column, a category or a number's bins, the share of the population that has each of its levels with each label (levels × labels), with confidence intervals: those of one
+    /// column together cover the truth with the probability `confidence`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for reports that the mechanism does not make, naming the row; [`Error::Budget`] unless 0 < `confidence` < 1.
+    pub fn frequencies(&self, reports: &Table, confidence: f64) -> Result<Vec<Array2<Estimate>>> {
+        self.questions.joint(reports, confidence)
     }
 
     /// Of each column the estimated distribution of its levels and the label (levels × labels), and the label's own.

@@ -1,11 +1,14 @@
 //! Questions: each person is asked one of them, and the report is the answer.
 
+use ndarray::Array2;
 use rayon::prelude::*;
 use scumble_core::{
-    Domain, Error, Law, Layout, Noise, Result, Stream, Table, TargetLayout, Unit, check_width, largest,
+    Domain, Error, Estimate, Law, Layout, Noise, Result, Stream, Table, TargetLayout, Unit, check_width,
+    largest,
 };
 use scumble_oracles::{Counts, Kind, Oracle};
 use scumble_sampling::uniform_below;
+use statrs::distribution::{ContinuousCDF, Normal};
 use std::num::NonZeroU64;
 
 /// How many people answer where nothing is said of it.
@@ -230,6 +233,35 @@ impl Questions {
         Ok(blocks.fold(none(), |all, more| {
             all.into_iter().zip(&more).map(|(counts, more)| counts.merge(more)).collect()
         }))
+    }
+
+    /// Of each question the share of the population that has each of its levels with each label (levels × labels), unbiased. All intervals of one question together cover the truth
+    /// with the probability `confidence` (Bonferroni), by the central limit theorem for some hundreds of answers and more.
+    ///
+    /// # Errors
+    /// As [`counted`](Self::counted); [`Error::Budget`] unless 0 < `confidence` < 1.
+    pub(crate) fn joint(&self, reports: &Table, confidence: f64) -> Result<Vec<Array2<Estimate>>> {
+        if !(confidence > 0.0 && confidence < 1.0) {
+            return Err(Error::Budget {
+                name: "the confidence",
+                range: "strictly between zero and one",
+                value: confidence,
+            });
+        }
+        let counted = self.counted(reports)?;
+        let questions = self.oracles.iter().zip(&counted).zip(&self.own);
+        Ok(questions
+            .map(|((oracle, counts), &own)| {
+                let each = (1.0 - confidence) / (own * self.labels) as f64;
+                let quantile = Normal::standard().inverse_cdf(1.0 - each / 2.0);
+                let frequencies = counts.frequencies(oracle);
+                Array2::from_shape_fn((own, self.labels), |(level, label)| {
+                    let frequency = frequencies[level * self.labels + label];
+                    let error = oracle.sampling_error(frequency, counts.answers() as f64);
+                    Estimate::about(frequency, error, quantile)
+                })
+            })
+            .collect())
     }
 
     /// What each report says of each level of its question's own thing, and of the label: the share of what it supports (n × all levels).

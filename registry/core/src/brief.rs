@@ -77,7 +77,8 @@ impl Brief {
     }
 
     /// The volunteers' records, of whatever promise, which must be of the domain's shape and lie in it. They may have a target where the
-    /// domain has none: a design that leaves the target to another may still learn from the volunteers' what it is for.
+    /// domain has none: a design that leaves the target to another may still learn from the volunteers' what it is for. And they may have none where the
+    /// domain has one: such volunteers are *unlabelled* (see [`with_labels`](Self::with_labels)).
     ///
     /// # Errors
     /// [`Error::NotApplicable`] where there are none, [`Error::Shape`] for another shape, and for a record outside the domain.
@@ -85,10 +86,11 @@ impl Brief {
         let nobody =
             || Error::not_applicable(plugin, "it learns from volunteers' records, and there are none");
         let table = self.volunteers.table().ok_or_else(nobody)?;
-        let layout = self.domain.layout();
-        match self.domain.target() {
-            TargetDomain::None => layout.check(&table.clone().with_target(Target::None)?)?,
-            _ => layout.check(table)?,
+        match (self.domain.target(), table.target()) {
+            (TargetDomain::None, _) | (_, Target::None) => {
+                self.domain.without_target().layout().check(&table.clone().with_target(Target::None)?)?;
+            }
+            _ => self.domain.layout().check(table)?,
         }
         let features = self.domain.features();
         for (row, record) in table.records().outer_iter().enumerate() {
@@ -114,6 +116,19 @@ impl Brief {
         match &self.volunteers {
             Volunteers::Private(_) => Err(Error::PrivateVolunteers { plugin: plugin.into() }),
             _ => self.volunteers_within(plugin),
+        }
+    }
+
+    /// Volunteers that a design learns from by their labels.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where they have none.
+    pub fn with_labels<'t>(&self, plugin: &str, volunteers: &'t Table) -> Result<&'t Table> {
+        match volunteers.target() {
+            Target::None => {
+                Err(Error::not_applicable(plugin, "it learns from volunteers' labels, and these have none"))
+            }
+            _ => Ok(volunteers),
         }
     }
 

@@ -55,6 +55,7 @@ mod curve;
 mod design;
 mod domain;
 mod error;
+mod estimate;
 mod gaussian_noise;
 mod guarantee;
 mod laplace_noise;
@@ -84,6 +85,7 @@ pub use curve::Curve;
 pub use design::{Design, Origin};
 pub use domain::{Domain, Factor, check_width, largest};
 pub use error::{Error, Result};
+pub use estimate::Estimate;
 pub use gaussian_noise::GaussianNoise;
 pub use guarantee::{
     ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion,

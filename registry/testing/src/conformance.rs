@@ -57,7 +57,7 @@ const SEED: u64 = 1;
 /// # Errors
 /// All rules that it breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 20] = [
+    let rules: [(&str, Rule); 21] = [
         ("says of itself what it is", describes_itself),
         ("no symmetry of its example hides a fault", has_a_lopsided_example),
         ("claims no more than its budget", claims_within_budget),
@@ -78,6 +78,7 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
         ("it publishes the law of its noise", publishes_its_law),
         ("unknown parameters are errors", refuses_unknown_parameters),
         ("a design that volunteers shaped says so", admits_its_volunteers),
+        ("volunteers without labels are enough, or an error", takes_unlabelled_volunteers),
     ];
     let subject = match Subject::new(plugin) {
         Ok(subject) => subject,
@@ -625,6 +626,25 @@ fn publishes_its_law(subject: &Subject) -> Verdict {
         }
     }
     Ok(())
+}
+
+fn takes_unlabelled_volunteers(subject: &Subject) -> Verdict {
+    let volunteers = match &subject.example.brief.volunteers {
+        Volunteers::Public(table) => {
+            Volunteers::Public(table.clone().with_target(Target::None).map_err(text)?)
+        }
+        _ => return Ok(()), // none of its example's are to be had without
+    };
+    let brief = Brief { volunteers, ..subject.example.brief.clone() };
+    match subject.plugin.design(&subject.example.parameters, &brief) {
+        Err(_) => Ok(()),
+        Ok(design) => {
+            let released = design.mechanism().release(&subject.example.table, &mut Randomness::seeded(1));
+            released
+                .map(|_| ())
+                .map_err(|error| format!("designed without labels it does not release: {error}"))
+        }
+    }
 }
 
 fn admits_its_volunteers(subject: &Subject) -> Verdict {

@@ -74,6 +74,9 @@ pub(super) struct CompareArguments {
     /// The share of the other records that volunteers for designs to learn from: they are neither released nor tested on [default: 0].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     volunteers: Option<f64>,
+    /// Volunteers keep their labels to themselves: mechanisms that need them are left out.
+    #[arg(long)]
+    unlabelled: bool,
     /// What of a record is to be protected: mechanisms that cannot protect it are left out. If nothing is said, each protects the most that it
     /// can, the whole record where the label can take noise of its own.
     #[arg(long, value_name = "PART")]
@@ -182,6 +185,7 @@ fn comparison(
             _ => return Err("--test-share: the experiment takes the data set's own split".into()),
         }
     }
+    comparison.splitting.unlabelled |= arguments.unlabelled;
     comparison.splitting.volunteers = arguments.volunteers.unwrap_or(comparison.splitting.volunteers);
     if let Some(epsilons) = &arguments.epsilon {
         comparison.epsilons = epsilons.clone();
@@ -264,6 +268,9 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     };
     let designed = match outcome.volunteers {
         0 => String::new(),
+        volunteers if comparison.splitting.unlabelled => {
+            format!(", designed with {volunteers} volunteers without labels")
+        }
         volunteers => format!(", designed with {volunteers} volunteers"),
     };
     let asked = match outcome.asked {

@@ -7,13 +7,13 @@ use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tel
 use crate::classic::{Arrangement, LABEL_SHARE, Protect, asked, protected};
 use crate::parquet::open;
 use crate::registry::{
-    Brief, Budget, Clipped, Existing, Kind, NewFile, OutOfBounds, Part, Readable, Reader, Registry, Schema,
-    ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
+    Brief, Budget, Clipped, Existing, Kind, Loaded, NewFile, OutOfBounds, Part, ReadRows, Readable, Reader,
+    Registry, Schema, ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,7 +65,7 @@ pub(super) struct DesignArguments {
     /// The δ of that claim: below one in the number of people.
     #[arg(long, value_parser = number::parse, value_name = "D", requires = "shuffled", allow_negative_numbers = true)]
     shuffled_delta: Option<f64>,
-    /// Records that may shape the design, as CSV or Parquet.
+    /// Records that may shape the design, as CSV or Parquet. A file without the column of the target is one of volunteers without labels.
     #[arg(long, value_name = "FILE", requires = "volunteers_are")]
     volunteers: Option<PathBuf>,
     /// What the volunteers were promised.
@@ -213,7 +213,7 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
     let mut brief = Brief { people: arguments.people, ..Brief::new(schema.domain(target)?, budget) };
     let mut clipped = vec![];
     if let (Some(file), Some(promise)) = (&arguments.volunteers, arguments.volunteers_are) {
-        let loaded = Reader::new(open(file)?, schema, target, OutOfBounds::Clip)?.read_all()?;
+        let loaded = volunteers(file, schema, target)?;
         clipped = loaded.clipped;
         brief.volunteers = match promise {
             Promise::Public => Volunteers::Public(loaded.table),
@@ -225,6 +225,18 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
         brief.task = Task::Linear(read_matrix(open(file)?, brief.domain.columns())?);
     }
     Ok((brief, clipped))
+}
+
+/// The volunteers' records, with their labels if the file has them.
+fn volunteers(file: &Path, schema: &Schema, target: Option<&str>) -> Result<Loaded, Failure> {
+    let rows = open(file)?;
+    let unlabelled = target.filter(|target| rows.header().iter().all(|column| column != target));
+    let Some(target) = unlabelled else {
+        return Ok(Reader::new(rows, schema, target, OutOfBounds::Clip)?.read_all()?);
+    };
+    let names = schema.columns().iter().map(|column| column.name.as_str());
+    let features = schema.columns_named(&names.filter(|name| *name != target).collect::<Vec<_>>())?;
+    Ok(Reader::new(rows, &features, None, OutOfBounds::Clip)?.read_all()?)
 }
 
 /// Which mechanism releases which columns: those that are named, and one for a label that has a share and no mechanism.

@@ -142,9 +142,17 @@ impl Oracle {
         (q * (1.0 - q) + frequency * (p - q) * (1.0 - p - q)) / (p - q).powi(2)
     }
 
-    /// The standard error of a level's frequency by so many answers.
+    /// The standard error of a level's frequency by so many answers, among those who answer.
     pub fn standard_error(&self, frequency: f64, answers: f64) -> f64 {
         (self.variance(frequency.clamp(0.0, 1.0)) / answers).sqrt()
+    }
+
+    /// The standard error of a level's share of a *population*, of which those who answer are a sample: the share s = q + f(p − q) of answers that support it
+    /// has the variance s(1 − s)/n.
+    pub fn sampling_error(&self, frequency: f64, answers: f64) -> f64 {
+        let (p, q) = (self.p(), self.q());
+        let supported = q + frequency.clamp(0.0, 1.0) * (p - q);
+        (supported * (1.0 - supported) / answers).sqrt() / (p - q).abs()
     }
 
     /// The sum of all levels' variances, whatever their frequencies, of one answer.
