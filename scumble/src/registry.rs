@@ -9,5 +9,6 @@ pub use scumble_custody::{
 };
 pub use scumble_records::{
     Cell, Clipped, Clips, Column, Decoder, Encoder, Kind, Loaded, Missing, OutOfBounds, RawRows, ReadRows,
-    Reader, Records, Schema, WriteRows, csv, draft, open_to_read, read_matrix, read_text, stream,
+    Reader, Records, Schema, WriteRows, csv, draft, open_to_read, read_matrix, read_numbers, read_text,
+    stream,
 };

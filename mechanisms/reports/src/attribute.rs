@@ -64,6 +64,10 @@ impl Attribute {
         }
     }
 
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self.kind, Kind::Number { .. })
+    }
+
     /// The level that a flat record of the domain has.
     pub(crate) fn level(&self, record: &[f64]) -> usize {
         let own = &record[self.coordinates.clone()];

@@ -19,11 +19,14 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "gradient-report";
 
+/// Those of a report.
+const COLUMNS: [&str; 2] = ["reported seed", "reported direction"];
+
 /// Directions that are tried, where none are asked for.
-const DIRECTIONS: [usize; 4] = [2, 4, 8, 16];
+const DIRECTIONS: [usize; 4] = [4, 8, 16, 32];
 
 /// Volunteers for each direction, and for each kind of record that they teach.
-const FOR_A_DIRECTION: usize = 15;
+const FOR_A_DIRECTION: usize = 8;
 const FOR_A_KIND: usize = 30;
 
 /// Reports whose directions are added up by one thread at a time.
@@ -163,7 +166,8 @@ fn variance(oracle: &PrivUnit, people: f64) -> f64 {
 /// The answer that a report is.
 fn read(report: &[f64]) -> std::result::Result<Answer, String> {
     let [seed, candidate, ..] = report else { return Err("it is too short".into()) };
-    Ok(Answer { seed: whole(*seed)?, candidate: whole(*candidate)? })
+    let whole = |value: f64, column: usize| whole(value, || COLUMNS[column].to_owned());
+    Ok(Answer { seed: whole(*seed, 0)?, candidate: whole(*candidate, 1)? })
 }
 
 impl Collector for GradientReport {
@@ -203,17 +207,12 @@ impl LocalMechanism for GradientReport {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let theorem = format!(
-            "the gradient at a record of a model that volunteers taught, in {} directions and clipped, answered at all of ε by one of {} public directions, the {} of \
-             them that are nearest with odds of exactly e^ε (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, of such codes); the model's step and records \
-             that are collected are post-processing",
-            self.directions(),
-            self.oracle.candidates(),
-            self.oracle.cap(),
-        );
+        let theorem = "the gradient at a record of a model that volunteers taught, in a few directions and clipped, answered at all of ε by one of the public directions that \
+                       follow from a seed: those of a cap of fixed size, which are nearest to it, have odds of exactly e^ε (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, of \
+                       such codes); the model's step and records that are collected are post-processing";
         let Saved { domain, epsilon, shaped_by, .. } = &self.saved;
         let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };
-        Guarantee { shaped_by: *shaped_by, ..portion.guarantee(&theorem) }
+        Guarantee { shaped_by: *shaped_by, ..portion.guarantee(theorem) }
     }
 
     fn range(&self) -> Domain {
@@ -247,7 +246,7 @@ impl LocalMechanism for GradientReport {
     }
 
     fn layout(&self) -> Layout {
-        let columns = ["reported seed", "reported direction"].map(str::to_owned).to_vec();
+        let columns = COLUMNS.map(str::to_owned).to_vec();
         Layout { columns, target: TargetLayout::None }
     }
 
@@ -277,7 +276,7 @@ impl LocalMechanism for GradientReport {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// In how many directions a gradient is reported. By default 2, 4, 8 or 16, at most one for every fifteen volunteers, by what is expected of the
+    /// In how many directions a gradient is reported. By default 4, 8, 16 or 32, at most one for every eight volunteers, by what is expected of the
     /// step with ε and so many people (--people, else 10,000).
     directions: Option<usize>,
 }
@@ -285,7 +284,7 @@ struct Parameters {
 fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<GradientReport> {
     let volunteers = brief.with_labels(NAME, brief.unclaimed_volunteers(NAME)?)?;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
-    let (_, label) = attributes(&domain)?;
+    let (attributes, label) = attributes(&domain)?;
     let most = (volunteers.len() / FOR_A_DIRECTION).max(1);
     let tried = match directions {
         Some(wanted) if !(1..scumble_oracles::MOST_DIMENSIONS).contains(&wanted) => {
@@ -302,12 +301,19 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
     let labels: Vec<usize> =
         (0..volunteers.len()).map(|row| label.level(&layout.flatten(volunteers, row))).collect();
     let features = volunteers.records().view();
-    let taught = LabelModel::learn(NAME, features, &labels, label.levels())?;
+    let taught = LabelModel::learn(NAME, features, &labels, label.levels(), &attributes)?;
     let people = brief.people.unwrap_or(PEOPLE).max(1) as f64;
     let oracle = |dimensions: usize| PrivUnit::best(dimensions + 1, epsilon).map_err(refused);
     let step = Step::learn(NAME, &taught, features, &labels, &tried, |dimensions| {
         Ok(variance(&oracle(dimensions)?, people))
     })?;
+    if let Some(wanted) = directions.filter(|wanted| *wanted > step.dimensions()) {
+        let problem = format!(
+            "what volunteers teach can be moved in {} directions, and {wanted} are asked for",
+            step.dimensions()
+        );
+        return Err(Error::Parameter { plugin: NAME.into(), problem });
+    }
     let kinds = (volunteers.len() / FOR_A_KIND).clamp(2, 100);
     Saved {
         epsilon,

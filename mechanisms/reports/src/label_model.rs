@@ -8,6 +8,7 @@ use scumble_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+use crate::attribute::Attribute;
 use crate::matrix;
 
 /// Coefficients at most: their curvature is a matrix of as many rows and columns.
@@ -22,7 +23,7 @@ const PRECISIONS: [f64; 8] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 pub(crate) struct LabelModel {
     /// Of each feature among volunteers (d).
     means: Vec<f64>,
-    /// Likewise; 1 for one that does not vary.
+    /// Likewise; 1 for a level of a category, and for a number that does not vary.
     deviations: Vec<f64>,
     /// Of each level the weights and, at the end, the intercept (K × (d + 1)).
     weights: Array2<f64>,
@@ -45,6 +46,7 @@ impl LabelModel {
         features: ArrayView2<f64>,
         labels: &[usize],
         levels: usize,
+        attributes: &[Attribute],
     ) -> Result<Taught> {
         let coefficients = levels * (features.ncols() + 1);
         if coefficients > MOST_COEFFICIENTS {
@@ -59,11 +61,17 @@ impl LabelModel {
         }
         let mean = features.mean_axis(Axis(0)).unwrap_or_default();
         let deviation = features.std_axis(Axis(0), 0.0);
-        let mut model = Self {
-            means: mean.to_vec(),
-            deviations: deviation.iter().map(|&x| if x > 1e-9 { x } else { 1.0 }).collect(),
-            weights: Array2::zeros((levels, features.ncols() + 1)),
-        };
+        // A level keeps its unit: in that of its deviation a rare one would be as free as a common one to fit the few who have it.
+        let mut deviations = vec![1.0; features.ncols()];
+        for at in
+            attributes.iter().filter(|attribute| attribute.is_number()).flat_map(|a| a.coordinates.clone())
+        {
+            if deviation[at] > 1e-9 {
+                deviations[at] = deviation[at];
+            }
+        }
+        let mut model =
+            Self { means: mean.to_vec(), deviations, weights: Array2::zeros((levels, features.ncols() + 1)) };
         let standardized = model.standardized(features);
         let targets: Array1<usize> = labels.iter().copied().collect();
         let dataset = DatasetBase::new(standardized.slice(s![.., ..-1]).to_owned(), targets);

@@ -6,13 +6,20 @@ use scumble_core::{
     Domain, Error, Estimate, Law, Layout, Noise, Result, Stream, Table, TargetLayout, Unit, check_width,
     largest,
 };
-use scumble_oracles::{Counts, Kind, Oracle};
+use scumble_oracles::{Counts, Kind, Oracle, WORD};
 use scumble_sampling::uniform_below;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::num::NonZeroU64;
 
 /// How many people answer where nothing is said of it.
 pub(crate) const PEOPLE: usize = 10_000;
+
+/// Columns of reports.
+const QUESTION: &str = "reported question";
+const ANSWER: &str = "reported answer";
+
+/// What is in a column of a report is less.
+const WORDS: u64 = 1 << WORD;
 
 /// Reports that are counted by one thread at a time.
 const BLOCK: usize = 4096;
@@ -119,14 +126,16 @@ impl Questions {
         usize::from(self.oracles.len() > 1)
     }
 
+    /// The column of a word of an answer, of so many.
+    fn answer_column(at: usize, words: usize) -> String {
+        if words == 1 { ANSWER.to_owned() } else { format!("{ANSWER} {}", at + 1) }
+    }
+
     /// The columns of reports.
     pub(crate) fn layout(&self) -> Layout {
         let words = self.width() - self.before();
-        let answers = (1..=words).map(|word| match words {
-            1 => "reported answer".to_owned(),
-            _ => format!("reported answer {word}"),
-        });
-        let question = (self.before() > 0).then(|| "reported question".to_owned());
+        let answers = (0..words).map(|at| Self::answer_column(at, words));
+        let question = (self.before() > 0).then(|| QUESTION.to_owned());
         let columns = question.into_iter().chain(answers).collect();
         Layout { columns, target: TargetLayout::None }
     }
@@ -170,11 +179,15 @@ impl Questions {
     /// The question of a report, and its answer.
     pub(crate) fn read(&self, report: &[f64]) -> std::result::Result<(usize, Vec<u64>), String> {
         let (before, words) = report.split_at_checked(self.before()).ok_or("it is empty")?;
-        let question = before.first().map_or(Ok(0), |question| whole(*question))? as usize;
+        let question =
+            before.first().map_or(Ok(0), |question| whole(*question, || QUESTION.to_owned()))? as usize;
         let oracle = self.oracles.get(question).ok_or_else(|| {
             format!("question {question} was not asked: there are {}, counted from 0", self.oracles.len())
         })?;
-        let mut answer = words.iter().map(|word| whole(*word)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let mut answer = Vec::with_capacity(words.len());
+        for (at, word) in words.iter().enumerate() {
+            answer.push(whole(*word, || Self::answer_column(at, words.len()))?);
+        }
         if answer.split_off(oracle.words().min(answer.len())).iter().any(|word| *word != 0) {
             return Err("its answer is too long".into());
         }
@@ -291,13 +304,14 @@ impl Questions {
     }
 }
 
-/// The whole number that a value of a report is.
-pub(crate) fn whole(value: f64) -> std::result::Result<u64, String> {
-    if (0.0..=9e15).contains(&value) && value.fract() == 0.0 {
-        Ok(value as u64)
-    } else {
-        Err(format!("{value} is no whole number of zero or more"))
+/// The whole number that a value of a report is, in the column of this name.
+pub(crate) fn whole(value: f64, column: impl FnOnce() -> String) -> std::result::Result<u64, String> {
+    if (0.0..WORDS as f64).contains(&value) && value.fract() == 0.0 {
+        return Ok(value as u64);
     }
+    // A number of hundreds of digits says no more than its first ones.
+    let shown = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
+    Err(format!("column {:?}: {shown} is no whole number from 0 to below 2^{WORD}", column()))
 }
 
 /// What a local mechanism is whose points are those of its `questions`, and what collects its reports is itself.

@@ -309,7 +309,11 @@ impl Layout {
         let width = self.width();
         let rows = flat.len().checked_div(width).unwrap_or(0);
         let flat = Array2::from_shape_vec((rows, width), flat);
-        self.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())
+        let flat = flat.map_err(|problem| Error::shape(problem.to_string()))?;
+        match self.target {
+            TargetLayout::None => Table::new(self.columns.clone(), flat, Target::None),
+            _ => self.table(flat.view()),
+        }
     }
 
     /// The table whose flat records are the rows of `flat` (n × width).

@@ -23,7 +23,7 @@ pub use decoder::Decoder;
 pub use draft::draft;
 pub use encoder::{Clipped, Clips, Encoder, OutOfBounds};
 pub use error::{Error, Result};
-pub use reader::{Loaded, Reader, read_matrix};
+pub use reader::{Loaded, Reader, read_matrix, read_numbers};
 pub use records::Records;
 pub use rows::{RawRows, ReadRows, WriteRows};
 pub use schema::{Column, Kind, Missing, Schema};

@@ -3,7 +3,12 @@
 use crate::Result;
 use crate::{Clipped, Clips, Encoder, OutOfBounds, RawRows, ReadRows, Schema};
 use ndarray::Array2;
+use rayon::prelude::*;
+use scumble_core::local::BLOCK;
 use scumble_core::{RecordDomain, Table};
+
+/// What the cells of a batch take; while one is mapped, which may take some four times its size, the next is read.
+const MOST_BYTES: usize = 8 << 20;
 
 /// A file's records, where they lie by its schema, and what was clipped to get them there.
 #[derive(Debug, Clone)]
@@ -92,19 +97,74 @@ impl<'r> Reader<'r> {
     /// All rows that are left, and the last cell of each, if that stands beside the record.
     fn read(mut self, is_beside: bool) -> Result<(Loaded, Vec<String>)> {
         let (mut flat, mut clips, mut beside) = (vec![], Clips::default(), vec![]);
-        while let Some(rows) = self.next_rows(1024)? {
-            rows.encode(&self.encoder, &mut flat, &mut clips)?;
+        let encoder = self.encoder.clone();
+        let encode = |_number, rows: &RawRows| {
+            let (mut flat, mut clips, mut beside) = (vec![], Clips::default(), vec![]);
+            rows.encode(&encoder, &mut flat, &mut clips)?;
             if is_beside {
-                let last = rows.cells().skip(self.encoder.width() - 1).step_by(self.encoder.width());
+                let last = rows.cells().skip(encoder.width() - 1).step_by(encoder.width());
                 beside.extend(last.map(|cell| cell.text().into_owned()));
             }
-        }
+            Ok((flat, clips, beside))
+        };
+        self.in_batches(encode, |(of_block, clipped, cells), _bytes| {
+            flat.extend(of_block);
+            clips.add(&clipped);
+            beside.extend(cells);
+            Ok(())
+        })?;
         let loaded = Loaded {
-            table: self.encoder.table(flat)?,
-            domain: self.encoder.domain().clone(),
-            clipped: self.encoder.clipped(&clips),
+            table: encoder.table(flat)?,
+            domain: encoder.domain().clone(),
+            clipped: encoder.clipped(&clips),
         };
         Ok((loaded, beside))
+    }
+
+    /// Maps blocks of rows by their numbers on all cores while the next ones are read, and takes the results in order.
+    ///
+    /// # Errors
+    /// The first in that order, whether a block could not be read, mapped or taken; [`Error::Empty`](scumble_core::Error::Empty) where there is none.
+    pub(crate) fn in_batches<T: Send>(
+        &mut self,
+        map: impl Fn(u64, &RawRows) -> Result<T> + Sync,
+        mut take: impl FnMut(T, u64) -> Result<()>,
+    ) -> Result<()> {
+        let most_blocks = 4 * rayon::current_num_threads();
+        let no_records = self.encoder.no_records();
+        // A block that cannot be read ends its batch, and is an error when its turn comes.
+        let mut read = || -> (Vec<Result<RawRows>>, u64) {
+            let (mut batch, mut bytes) = (vec![], 0);
+            while batch.len() < most_blocks
+                && bytes < MOST_BYTES
+                && let Some(rows) = self.next_rows(BLOCK).transpose()
+            {
+                bytes += rows.as_ref().map_or(MOST_BYTES, RawRows::bytes);
+                batch.push(rows);
+            }
+            (batch, self.bytes())
+        };
+        let mut number = 0;
+        let mut next = read();
+        if next.0.is_empty() {
+            return Err(no_records);
+        }
+        while !next.0.is_empty() {
+            let (batch, bytes) = next;
+            let numbered: Vec<(u64, Result<RawRows>)> = (number..).zip(batch).collect();
+            number += numbered.len() as u64;
+            let work = || {
+                let mapped =
+                    numbered.into_par_iter().map(|(number, rows)| rows.and_then(|rows| map(number, &rows)));
+                mapped.collect::<Vec<_>>()
+            };
+            let (done, following) = rayon::join(work, &mut read);
+            for result in done {
+                take(result?, bytes)?;
+            }
+            next = following;
+        }
+        Ok(())
     }
 }
 
@@ -113,8 +173,16 @@ impl<'r> Reader<'r> {
 /// # Errors
 /// As [`Reader`].
 pub fn read_matrix(rows: impl ReadRows, columns: &[String]) -> Result<Array2<f64>> {
+    Ok(read_numbers(rows, columns)?.records().clone())
+}
+
+/// Reads a file of finite numbers, whose header names the `columns` in any order, as a table of these columns without a target.
+///
+/// # Errors
+/// As [`Reader`].
+pub fn read_numbers(rows: impl ReadRows, columns: &[String]) -> Result<Table> {
     let numbers = Schema::of_numbers(columns)?;
-    Ok(Reader::new(rows, &numbers, None, OutOfBounds::Keep)?.read_all()?.table.records().clone())
+    Ok(Reader::new(rows, &numbers, None, OutOfBounds::Keep)?.read_all()?.table)
 }
 
 fn header(rows: &impl ReadRows) -> Vec<&str> {

@@ -2,7 +2,6 @@
 
 use crate::Result;
 use crate::{Clipped, Clips, Decoder, RawRows, Reader, Records, WriteRows};
-use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
 use scumble_core::{Layout, LocalMechanism, RecordDomain, Streams, Table, Target, TargetLayout};
 
@@ -66,7 +65,7 @@ fn rewrite<W: WriteRows>(
     };
     let mut streamed = Streamed { records: 0, clipped: vec![] };
     let mut all_clips = Clips::default();
-    in_batches(reader, map, |(block, records, clips), bytes| {
+    reader.in_batches(map, |(block, records, clips), bytes| {
         output.write(block)?;
         streamed.records += records as u64;
         all_clips.add(&clips);
@@ -112,54 +111,5 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
 pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>) -> Result<()> {
     let encoder = reader.encoder().clone();
     let check = |_number, rows: &RawRows| rows.encode(&encoder, &mut vec![], &mut Clips::default());
-    in_batches(reader, check, |(), bytes| on_progress(bytes))
-}
-
-/// What the cells of a batch take; while one is released, which takes some four times its size, the next is read.
-const MOST_BYTES: usize = 8 << 20;
-
-/// Maps blocks of rows by their numbers on all cores while the next ones are read, and takes the results in order.
-///
-/// # Errors
-/// The first in that order, whether a block could not be read, mapped or taken; [`Error::Empty`](scumble_core::Error::Empty) where there is none.
-fn in_batches<T: Send>(
-    reader: &mut Reader,
-    map: impl Fn(u64, &RawRows) -> Result<T> + Sync,
-    mut take: impl FnMut(T, u64) -> Result<()>,
-) -> Result<()> {
-    let most_blocks = 4 * rayon::current_num_threads();
-    let no_records = reader.encoder().no_records();
-    // A block that cannot be read ends its batch, and is an error when its turn comes.
-    let mut read = || -> (Vec<Result<RawRows>>, u64) {
-        let (mut batch, mut bytes) = (vec![], 0);
-        while batch.len() < most_blocks
-            && bytes < MOST_BYTES
-            && let Some(rows) = reader.next_rows(BLOCK).transpose()
-        {
-            bytes += rows.as_ref().map_or(MOST_BYTES, RawRows::bytes);
-            batch.push(rows);
-        }
-        (batch, reader.bytes())
-    };
-    let mut number = 0;
-    let mut next = read();
-    if next.0.is_empty() {
-        return Err(no_records);
-    }
-    while !next.0.is_empty() {
-        let (batch, bytes) = next;
-        let numbered: Vec<(u64, Result<RawRows>)> = (number..).zip(batch).collect();
-        number += numbered.len() as u64;
-        let work = || {
-            let mapped =
-                numbered.into_par_iter().map(|(number, rows)| rows.and_then(|rows| map(number, &rows)));
-            mapped.collect::<Vec<_>>()
-        };
-        let (done, following) = rayon::join(work, &mut read);
-        for result in done {
-            take(result?, bytes)?;
-        }
-        next = following;
-    }
-    Ok(())
+    reader.in_batches(check, |(), bytes| on_progress(bytes))
 }

@@ -4,7 +4,7 @@ use super::{Failure, print, print_json, refuse_overlaps, spinning};
 use crate::parquet::{self, is_named_as_parquet, open};
 use crate::records;
 use crate::registry::{
-    Existing, NewFile, Randomness, Readable, Registry, ShippedDesign, Table, Target, csv, read_matrix, stream,
+    Existing, NewFile, Randomness, Readable, Registry, ShippedDesign, csv, read_numbers, stream,
 };
 use clap::Args;
 use serde_json::json;
@@ -53,15 +53,18 @@ pub(super) fn collect(
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     let mut written = BufWriter::new(NewFile::create(output, existing, Readable::AsUsual)?);
     let columns = local.layout().columns;
-    let values = read_matrix(open(reports)?, &columns)?;
-    let reports = Table::new(columns, values, Target::None)?;
+    let reports = read_numbers(open(reports)?, &columns)?;
     let mut randomness = match arguments.seed {
         Some(seed) => Randomness::seeded(seed),
         None => Randomness::from_os()?,
     };
     let wanted = arguments.records.unwrap_or(reports.len());
+    if wanted == 0 {
+        return Err("--records: one record or more can be collected, and not 0".into());
+    }
     let collected =
-        spinning("collecting", || collector.collect(&reports, wanted, &mut randomness.streams().stream(0)))?;
+        spinning("collecting", || collector.collect(&reports, wanted, &mut randomness.streams().stream(0)))
+            .map_err(|error| format!("{}: {error}", arguments.reports.display()))?;
     let decoder = stream::decoder(&collected, local.domain(), design.records()?);
     if is_named_as_parquet(output) {
         stream::write(&collected, &decoder, parquet::Writer::new(&mut written, &decoder)?)?;

@@ -163,6 +163,12 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
     assert!(
         page.contains("could learn from 24 volunteers") && page.contains("<dt>volunteers</dt><dd>24</dd>")
     );
+    let unlabelled = line.replace("laplace", "learned-codes").replace("task-aware-linear", "identity");
+    let text = files.run(&format!("{unlabelled} --unlabelled"));
+    assert!(text.contains("designed with 24 volunteers without labels;"), "{text}");
+    let refused =
+        files.refuses(&format!("{} --unlabelled", unlabelled.replace("learned-codes", "gradient-report")));
+    assert!(refused.contains("it learns from volunteers' labels, and these have none"), "{refused}");
     let without = files.run("compare --input data.csv --schema schema.toml --target price --trials 1 --epsilon 1 --mechanism laplace");
     assert!(!without.contains("volunteers"), "{without}");
 }

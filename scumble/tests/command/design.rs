@@ -296,6 +296,31 @@ fn private_volunteers_must_be_promised_something() {
 }
 
 #[test]
+fn volunteers_may_keep_their_labels() {
+    let files = Files::new();
+    files.good();
+    let without = |line: &str| line.rsplit_once(',').unwrap().0.to_owned() + "\n";
+    files.write("volunteers.csv", files.read("data.csv").lines().map(without).collect::<String>());
+    let line = |mechanism: &str| {
+        format!(
+            "design {mechanism} --schema schema.toml --target price --epsilon 1 --volunteers volunteers.csv \
+             --volunteers-are consented --output {mechanism}.json"
+        )
+    };
+    files.run(&line("learned-codes"));
+    files.run("release --design learned-codes.json --input data.csv --output reports.csv");
+    files.run("collect --design learned-codes.json --reports reports.csv --output records.csv");
+    assert!(files.read("records.csv").starts_with("size,colour,price\n"));
+    let refused = files.refuses(&line("gradient-report"));
+    assert!(refused.contains("it learns from volunteers' labels, and these have none"), "{refused}");
+    assert!(!files.exists("gradient-report.json"));
+    // Any other column is missed, and named.
+    files.write("volunteers.csv", "size,price\n1,20\n");
+    let refused = files.refuses(&line("learned-codes"));
+    assert!(refused.contains("volunteers.csv") && refused.contains("\"colour\""), "{refused}");
+}
+
+#[test]
 fn public_records_that_a_design_holds_are_not_said_to_be_unused() {
     let files = Files::new();
     files.good();

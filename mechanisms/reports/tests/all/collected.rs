@@ -206,9 +206,13 @@ fn what_cannot_be_asked_is_refused() {
     let public = Brief { volunteers: Volunteers::Public(table), ..brief };
     let message = refused(&LEARNED_CODES, json!({"codes": 1}), &public);
     assert!(message.contains("codes must lie between"), "{message}");
-    for directions in [0, 1u64 << 40] {
+    for (directions, reason) in [
+        (0, "directions must lie between"),
+        (1u64 << 40, "directions must lie between"),
+        (100, "can be moved in 4 directions"),
+    ] {
         let message = refused(&GRADIENT_REPORT, json!({"directions": directions}), &public);
-        assert!(message.contains("directions must lie between"), "{message}");
+        assert!(message.contains(reason), "{message}");
     }
     let unlabelled = Brief { domain: domain.without_target(), ..public.clone() };
     let message = refused(&GRADIENT_REPORT, Value::Null, &unlabelled);
