@@ -154,11 +154,15 @@ fn what_nobody_pays_for_is_not_tuned() {
     for (experiment, expected) in [
         (
             format!("{random}{laplace}{TUNED_MODEL}"),
-            "the model \"logistic\" is tuned on volunteers or by private validation, and there is neither",
+            "the model \"logistic\" is tuned on volunteers with labels or by private validation, and there is neither",
         ),
         (
             format!("{random}validation = 0.2\n{laplace}tune = {{ protect = [\"label\", \"record\"] }}\n"),
-            "the mechanism \"laplace\" is tuned on volunteers, and there are none",
+            "the mechanism \"laplace\" is tuned on volunteers with labels, and there are none",
+        ),
+        (
+            format!("{random}volunteers = 0.3\nunlabelled = true\n{laplace}{TUNED_MODEL}"),
+            "the model \"logistic\" is tuned on volunteers with labels or by private validation, and there is neither",
         ),
         (format!("{random}validation = 1\n{laplace}"), "exp.toml: [split]: validation must be zero or more"),
         (
