@@ -6,7 +6,7 @@ use crate::label_model::LabelModel;
 use crate::partition::Partition;
 use crate::questions::{PEOPLE, whole};
 use crate::step::Step;
-use ndarray::{Array1, Array2, ArrayView1, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{
@@ -14,7 +14,7 @@ use scumble_core::{
     Protect, RecordDomain, Result, ShapedBy, Stream, Table, TargetLayout, Unit, Volunteers, check_width,
     register, size,
 };
-use scumble_oracles::{Answer, PrivUnit};
+use scumble_oracles::{Answer, MOST_DIMENSIONS, PrivUnit};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "gradient-report";
@@ -28,9 +28,6 @@ const DIRECTIONS: [usize; 4] = [4, 8, 16, 32];
 /// Volunteers for each direction, and for each kind of record that they teach.
 const FOR_A_DIRECTION: usize = 8;
 const FOR_A_KIND: usize = 30;
-
-/// Reports whose directions are added up by one thread at a time.
-const BLOCK: usize = 1024;
 
 /// Volunteers teach a model of the label; each person reports the gradient of that model's loss at its record, in few directions and clipped, by
 /// [`PrivUnit`] at all of ε. By the mean of the reports the model takes one step of Newton's method.
@@ -123,7 +120,7 @@ impl GradientReport {
         let (records, dim) = (reports.records(), self.oracle.dim());
         size::check_held(NAME, "directions", &[reports.len(), dim], 8)?;
         let mut answers = Array2::zeros((reports.len(), dim));
-        let rows: Result<Vec<()>> = answers
+        let rows: Vec<Result<()>> = answers
             .outer_iter_mut()
             .into_par_iter()
             .enumerate()
@@ -135,7 +132,8 @@ impl GradientReport {
                 Ok(())
             })
             .collect();
-        rows.map(|_| answers)
+        // The first that is wrong, whichever thread was faster.
+        rows.into_iter().collect::<Result<()>>().map(|()| answers)
     }
 
     fn direction(&self, report: ArrayView1<f64>) -> std::result::Result<Vec<f64>, String> {
@@ -146,11 +144,8 @@ impl GradientReport {
     /// The model that volunteers taught after the step that reports say.
     fn moved(&self, reports: &Table) -> Result<LabelModel> {
         let answers = self.answers(reports)?;
-        let sums =
-            answers.axis_chunks_iter(ndarray::Axis(0), BLOCK).map(|block| block.sum_axis(ndarray::Axis(0)));
-        let sum = sums.fold(Array1::zeros(self.oracle.dim()), |sum, block| sum + block);
         let people = reports.len().max(1) as f64;
-        let mean = sum / (people * self.oracle.shrinkage());
+        let mean = answers.sum_axis(Axis(0)) / (people * self.oracle.shrinkage());
         let step = &self.saved.step;
         let taken = step.taken(mean.slice(s![..step.dimensions()]), variance(&self.oracle, people));
         let taken = taken.ok_or_else(|| Error::shape("no step follows from such reports"))?;
@@ -282,16 +277,14 @@ struct Parameters {
 }
 
 fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<GradientReport> {
-    let volunteers = brief.with_labels(NAME, brief.unclaimed_volunteers(NAME)?)?;
+    let volunteers = brief.labelled_volunteers(NAME)?;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
     let (attributes, label) = attributes(&domain)?;
     let most = (volunteers.len() / FOR_A_DIRECTION).max(1);
     let tried = match directions {
-        Some(wanted) if !(1..scumble_oracles::MOST_DIMENSIONS).contains(&wanted) => {
-            let problem = format!(
-                "directions must lie between 1 and {}, and {wanted} does not",
-                scumble_oracles::MOST_DIMENSIONS - 1
-            );
+        Some(wanted) if !(1..MOST_DIMENSIONS).contains(&wanted) => {
+            let problem =
+                format!("directions must lie between 1 and {}, and {wanted} does not", MOST_DIMENSIONS - 1);
             return Err(Error::Parameter { plugin: NAME.into(), problem });
         }
         Some(wanted) => vec![wanted],

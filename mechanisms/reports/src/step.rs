@@ -133,6 +133,10 @@ impl Step {
             probabilities: &probabilities,
         };
         let gradient = gradients.of(0).row(label).to_owned();
+        if gradient.iter().any(|x| !x.is_finite()) {
+            // Of a saved model of absurd size: whether there is an error would tell of the record.
+            return Array1::zeros(self.dimensions());
+        }
         let longest = norm(gradient.view()).max(self.clipping_norm);
         gradient / longest
     }

@@ -78,7 +78,7 @@ impl Brief {
 
     /// The volunteers' records, of whatever promise, which must be of the domain's shape and lie in it. They may have a target where the
     /// domain has none: a design that leaves the target to another may still learn from the volunteers' what it is for. And they may have none where the
-    /// domain has one: such volunteers are *unlabelled* (see [`with_labels`](Self::with_labels)).
+    /// domain has one: such volunteers are *unlabelled* (see [`labelled_volunteers`](Self::labelled_volunteers)).
     ///
     /// # Errors
     /// [`Error::NotApplicable`] where there are none, [`Error::Shape`] for another shape, and for a record outside the domain.
@@ -119,16 +119,17 @@ impl Brief {
         }
     }
 
-    /// Volunteers that a design learns from by their labels.
+    /// The volunteers' records as [`unclaimed_volunteers`](Self::unclaimed_volunteers), for a design that learns from their labels.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where they have none.
-    pub fn with_labels<'t>(&self, plugin: &str, volunteers: &'t Table) -> Result<&'t Table> {
-        match volunteers.target() {
+    /// As there, and [`Error::NotApplicable`] where they have none.
+    pub fn labelled_volunteers(&self, plugin: &str) -> Result<&Table> {
+        let table = self.unclaimed_volunteers(plugin)?;
+        match table.target() {
             Target::None => {
                 Err(Error::not_applicable(plugin, "it learns from volunteers' labels, and these have none"))
             }
-            _ => Ok(volunteers),
+            _ => Ok(table),
         }
     }
 
