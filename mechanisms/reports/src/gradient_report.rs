@@ -203,7 +203,7 @@ impl LocalMechanism for GradientReport {
 
     fn guarantee(&self) -> Guarantee {
         let theorem = "the gradient at a record of a model that volunteers taught, in a few directions and clipped, answered at all of ε by one of the public directions that \
-                       follow from a seed: those of a cap of fixed size, which are nearest to it, have odds of exactly e^ε (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, of \
+                       follow from a seed: those of a cap of fixed size, which are nearest to it, have odds of exactly e^ε, in 58 bits at most (Bhowmick et al. 2018, PrivUnit; Shah et al. 2022, of \
                        such codes); the model's step and records that are collected are post-processing";
         let Saved { domain, epsilon, shaped_by, .. } = &self.saved;
         let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };

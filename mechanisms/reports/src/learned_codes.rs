@@ -199,10 +199,11 @@ impl LocalMechanism for LearnedCodes {
     fn guarantee(&self) -> Guarantee {
         let beside = if self.label.is_some() { " and its label" } else { "" };
         let theorem = format!(
-            "which of {} codes a record has{beside}, answered at all of ε by {} with odds of exactly e^ε; records that are collected from reports are \
-             post-processing",
+            "which of {} codes a record has{beside}, answered at all of ε by {} with odds of exactly e^ε, in {} bits; records that are collected from reports \
+             are post-processing",
             self.codes(),
-            self.oracle().kind()
+            self.oracle().kind(),
+            self.questions.bits()
         );
         let Saved { domain, epsilon, shaped_by, .. } = &self.saved;
         let portion = Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon };

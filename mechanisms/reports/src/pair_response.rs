@@ -199,9 +199,10 @@ impl LocalMechanism for PairResponse {
     fn guarantee(&self) -> Guarantee {
         let theorem = format!(
             "one pair of {}, a column and the label, drawn uniformly at random whatever the record, and answered at all of ε by {} with odds of \
-             exactly e^ε; records that are collected from reports are post-processing",
+             exactly e^ε, in {} bits at most; records that are collected from reports are post-processing",
             self.attributes.len(),
-            self.questions.kinds()
+            self.questions.kinds(),
+            self.questions.bits()
         );
         let Saved { domain, epsilon, .. } = &self.saved;
         Portion { domain: domain.clone(), protect: Protect::Record, epsilon: *epsilon }.guarantee(&theorem)

@@ -86,6 +86,12 @@ impl Questions {
         kinds.join(" or ")
     }
 
+    /// How many bits tell one report from all others of its form, at most.
+    pub(crate) fn bits(&self) -> u64 {
+        let questions = (self.oracles.len() as u64).next_power_of_two().ilog2();
+        u64::from(questions) + self.oracles.iter().map(Oracle::bits).max().unwrap_or(0)
+    }
+
     /// Where points lie.
     pub(crate) fn range(&self) -> &Domain {
         &self.range
