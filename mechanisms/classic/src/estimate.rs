@@ -1,6 +1,6 @@
 //! What a release says of the people behind it: means, variances, frequencies and histograms, with confidence intervals.
 
-use scumble_core::{Error, Estimate, Law, Moments, Noise, Result, Table, Target};
+use scumble_core::{Error, Estimate, Law, Moments, Noise, Result, Table, Target, check_confidence};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// What is estimated: a column of the released table, or its target.
@@ -65,13 +65,7 @@ impl<'a> Estimator<'a> {
     /// # Errors
     /// [`Error::Budget`] unless 0 < `confidence` < 1; [`Error::Shape`] for noise of another table, or fewer than two records.
     pub fn new(table: &'a Table, noise: &'a Noise, confidence: f64) -> Result<Self> {
-        if !(confidence > 0.0 && confidence < 1.0) {
-            return Err(Error::Budget {
-                name: "the confidence",
-                range: "strictly between zero and one",
-                value: confidence,
-            });
-        }
+        check_confidence(confidence)?;
         let described: usize = noise.features.iter().map(Law::width).sum();
         if described != table.columns().len() {
             let columns = table.columns().len();

@@ -4,7 +4,7 @@ use crate::attribute::{Attribute, LABEL_BINS};
 use crate::draw;
 use crate::label_model::LabelModel;
 use crate::partition::Partition;
-use crate::questions::{PEOPLE, whole};
+use crate::questions::{PEOPLE, log_odds, whole};
 use crate::step::Step;
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use rayon::prelude::*;
@@ -251,11 +251,7 @@ impl LocalMechanism for GradientReport {
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         let answer = read(released).ok().filter(|_| point.len() == self.oracle.dim())?;
-        Some(match (self.oracle.epsilon(), self.oracle.supports(answer, point)) {
-            (f64::INFINITY, true) => 0.0,
-            (f64::INFINITY, false) => f64::NEG_INFINITY,
-            (epsilon, supports) => epsilon * f64::from(u8::from(supports)),
-        })
+        Some(log_odds(self.oracle.epsilon(), self.oracle.supports(answer, point)))
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {

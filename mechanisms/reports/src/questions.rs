@@ -3,8 +3,8 @@
 use ndarray::Array2;
 use rayon::prelude::*;
 use scumble_core::{
-    Domain, Error, Estimate, Law, Layout, Noise, Result, Stream, Table, TargetLayout, Unit, check_width,
-    largest,
+    Domain, Error, Estimate, Law, Layout, Noise, Result, Stream, Table, TargetLayout, Unit, check_confidence,
+    check_width, largest,
 };
 use scumble_oracles::{Counts, Kind, Oracle, WORD};
 use scumble_sampling::uniform_below;
@@ -208,11 +208,7 @@ impl Questions {
         }
         let (question, answer) = self.read(released.get(..self.width())?).ok()?;
         let oracle = &self.oracles[question];
-        Some(match (oracle.epsilon(), oracle.supports(&answer, self.level(point, question))) {
-            (f64::INFINITY, true) => 0.0,
-            (f64::INFINITY, false) => f64::NEG_INFINITY,
-            (epsilon, supports) => epsilon * f64::from(u8::from(supports)),
-        })
+        Some(log_odds(oracle.epsilon(), oracle.supports(&answer, self.level(point, question))))
     }
 
     /// # Errors
@@ -260,13 +256,7 @@ impl Questions {
     /// # Errors
     /// As [`counted`](Self::counted); [`Error::Budget`] unless 0 < `confidence` < 1.
     pub(crate) fn joint(&self, reports: &Table, confidence: f64) -> Result<Vec<Array2<Estimate>>> {
-        if !(confidence > 0.0 && confidence < 1.0) {
-            return Err(Error::Budget {
-                name: "the confidence",
-                range: "strictly between zero and one",
-                value: confidence,
-            });
-        }
+        check_confidence(confidence)?;
         let counted = self.counted(reports)?;
         let questions = self.oracles.iter().zip(&counted).zip(&self.own);
         Ok(questions
@@ -307,6 +297,15 @@ impl Questions {
         let values = self.read_all(reports, add, Vec::new)?.concat();
         let columns = (1..=all).map(|level| format!("level {level}")).collect();
         Layout { columns, target: TargetLayout::None }.table_of(values)
+    }
+}
+
+/// The logarithm of the probability of an answer that is e^ε times as likely where it `supports` what a person has, up to a constant.
+pub(crate) fn log_odds(epsilon: f64, supports: bool) -> f64 {
+    match (epsilon, supports) {
+        (f64::INFINITY, true) => 0.0,
+        (f64::INFINITY, false) => f64::NEG_INFINITY,
+        (epsilon, supports) => epsilon * f64::from(u8::from(supports)),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Estimates with their confidence intervals.
 
+use crate::{Error, Result};
+
 /// A number with its confidence interval. An unbiased estimate may lie outside what is possible, as a frequency below
 /// zero; so may the interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,4 +34,13 @@ impl Estimate {
             upper: one.max(other),
         }
     }
+}
+
+/// # Errors
+/// [`Error::Budget`] unless 0 < `confidence` < 1.
+pub fn check_confidence(confidence: f64) -> Result<()> {
+    if confidence > 0.0 && confidence < 1.0 {
+        return Ok(());
+    }
+    Err(Error::Budget { name: "the confidence", range: "strictly between zero and one", value: confidence })
 }

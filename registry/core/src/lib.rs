@@ -85,7 +85,7 @@ pub use curve::Curve;
 pub use design::{Design, Origin};
 pub use domain::{Domain, Factor, check_width, largest};
 pub use error::{Error, Result};
-pub use estimate::Estimate;
+pub use estimate::{Estimate, check_confidence};
 pub use gaussian_noise::GaussianNoise;
 pub use guarantee::{
     ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion,
