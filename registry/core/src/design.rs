@@ -137,13 +137,13 @@ impl Design {
     }
 
     /// Whether a model of a release is to be used on [viewed](crate::Key::view) records, and not on records as they are: so it is of what a
-    /// curator releases, and of what is local where `encode` and `decode` alone make other records of those in the domain.
+    /// curator releases with a secret key, and of what is local where `encode` and `decode` alone make other records of those in the domain.
     ///
     /// # Errors
     /// None that a user could cause.
     pub fn needs_view(&self) -> Result<bool> {
         let Designed::Local(local) = &self.mechanism else {
-            return Ok(true);
+            return Ok(self.mechanism.has_key());
         };
         if local.collector().is_some() {
             return Ok(false); // what is collected has the records' own columns

@@ -96,7 +96,7 @@ pub use lattice::Lattice;
 pub use law::{Law, Moments, Noise};
 pub use mechanism::{
     AsLocal, Collector, CuratorMechanism, Designed, Key, LocalMechanism, Release, Secret, SecretKey, Side,
-    release_local,
+    Statistics, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};

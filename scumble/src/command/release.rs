@@ -147,8 +147,13 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
     let written = [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()];
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.into_iter().flatten().collect::<Vec<_>>())?;
     let key = match (mechanism, &arguments.key) {
-        (Designed::Local(_), None) => return Ok(()),
-        (Designed::Local(_), Some(_)) => {
+        (mechanism, None) if !mechanism.has_key() => return Ok(()),
+        (Designed::Curator(_), Some(_)) if !mechanism.has_key() => {
+            return Err(
+                "--key: such a release has no secret; a model of it is used on records as they are".into()
+            );
+        }
+        (Designed::Local(_), _) => {
             return Err("--key: a local mechanism has no secret; its key is the design".into());
         }
         (Designed::Curator(_), None) => {

@@ -54,6 +54,9 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     let bar = progress_bar(length_of(input), "viewing {bar:40} {bytes}/{total_bytes}, {eta} left");
     let viewed = match (design.mechanism(), key) {
         (Designed::Local(local), None) => view_stream(arguments, &design, &**local, &mut written, &bar),
+        (Designed::Curator(curator), _) if !curator.has_key() => {
+            Err("the design needs no view: a model of its release is used on records as they are".into())
+        }
         (Designed::Curator(_), Some(key)) => view_table(arguments, &design, key, &mut written),
         (Designed::Local(_), Some(_)) => {
             Err("--key: a local mechanism has no secret; its key is the design".into())

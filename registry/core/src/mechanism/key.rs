@@ -11,6 +11,8 @@ use std::fmt::Debug;
 /// How designs and secrets are saved is said in `scumble-custody`.
 #[derive(Clone)]
 pub enum Key {
+    /// There is none, and none is needed: a model of the release is used on records as they are.
+    None,
     /// A local mechanism's key is its design, which is public.
     Design(Box<dyn LocalMechanism>),
     /// A curator's key is secret: it is saved apart, never with the design or the table.
@@ -50,6 +52,7 @@ dyn_clone::clone_trait_object!(SecretKey);
 impl Debug for Key {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::None => formatter.write_str("None"),
             Self::Design(design) => formatter.debug_tuple("Design").field(design).finish(),
             Self::Secret(_) => formatter.debug_tuple("Secret").finish_non_exhaustive(),
         }
@@ -69,6 +72,7 @@ impl Key {
     /// secret answers no more of them.
     pub fn view(&self, clean: &Table) -> Result<Table> {
         match self {
+            Self::None => Ok(clean.clone()),
             Self::Design(design) => local::view(&**design, clean),
             Self::Secret(secret) => secret.key.view(clean),
         }
@@ -80,15 +84,15 @@ impl Key {
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's targets.
     pub fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
         match self {
-            Self::Design(_) => Ok(predicted),
+            Self::None | Self::Design(_) => Ok(predicted),
             Self::Secret(secret) => secret.key.read(clean, predicted),
         }
     }
 
-    /// The digest of the released table that a secret belongs to; none of a design.
+    /// The digest of the released table that a secret belongs to; none of another key.
     pub fn released(&self) -> Option<&str> {
         match self {
-            Self::Design(_) => None,
+            Self::None | Self::Design(_) => None,
             Self::Secret(secret) => Some(&secret.release),
         }
     }

@@ -153,6 +153,17 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         true
     }
 
+    /// Whether a release has a secret key, without which nothing can be learned from it. Where it has none, a model of it is used on records as
+    /// they are.
+    fn has_key(&self) -> bool {
+        true
+    }
+
+    /// The noisy statistics of which a release is made, where all that it does with them is post-processing. None where that is not said.
+    fn statistics(&self) -> Option<&dyn Statistics> {
+        None
+    }
+
     /// Two tables that `claim`, one of its own, says are released with one law, made of the records of `table`: by them an audit attacks an
     /// ambiguity set. None where it has none to offer.
     fn alike(&self, _claim: &Claim, _table: &Table) -> Option<[Table; 2]> {
@@ -161,6 +172,22 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
 }
 
 dyn_clone::clone_trait_object!(CuratorMechanism);
+
+/// Noisy statistics of a table, which a curator's release is made of. No claim rests on this: an audit attacks by it, beside what is released.
+pub trait Statistics {
+    /// Statistics of `table` (n × d) as a release would be made of, drawn by themselves.
+    ///
+    /// # Errors
+    /// As [`CuratorMechanism::release`].
+    fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>>;
+
+    /// The logarithm of the probability, or its density, of statistics that [`draw`](Self::draw) gave, were they of `table`, up to a term that is the same
+    /// for all tables.
+    ///
+    /// # Errors
+    /// As [`CuratorMechanism::release`], and [`Error::Shape`](crate::Error::Shape) for statistics of another shape.
+    fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64>;
+}
 
 /// Who runs a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -268,6 +295,22 @@ impl Designed {
         match self {
             Self::Local(_) => true,
             Self::Curator(mechanism) => mechanism.keeps_rows(),
+        }
+    }
+
+    /// Whether a release has a secret key, without which nothing can be learned from it.
+    pub fn has_key(&self) -> bool {
+        match self {
+            Self::Local(_) => false,
+            Self::Curator(mechanism) => mechanism.has_key(),
+        }
+    }
+
+    /// The noisy statistics of which a release is made, where that is said.
+    pub fn statistics(&self) -> Option<&dyn Statistics> {
+        match self {
+            Self::Local(_) => None,
+            Self::Curator(mechanism) => mechanism.statistics(),
         }
     }
 
