@@ -58,6 +58,7 @@ pub use scumble_fisher_svm as fisher_svm;
 pub use scumble_kkt as kkt;
 pub use scumble_latent as latent;
 pub use scumble_linear as linear;
+pub use scumble_marginals as marginals;
 pub use scumble_neural as neural;
 pub use scumble_oracles as oracles;
 pub use scumble_page as page;

@@ -44,12 +44,20 @@ impl Comparison {
             option("--volunteers", VOLUNTEERS.into());
             option("--volunteers-are", "consented".into());
         }
-        if matches!(mechanism, Designed::Local(local) if local.collector().is_some()) {
+        if reads_people(mechanism) {
             option("--people", self.splitting.released(&self.data).to_string());
         }
         option("--output", "design.json".into());
         // Only a zero byte cannot be quoted, and no argument has one.
         shlex::try_join(words.iter().map(String::as_str)).ok()
+    }
+}
+
+/// Whether a design may depend on how many people there are: reports do, and what is drawn from statistics.
+fn reads_people(mechanism: &Designed) -> bool {
+    match mechanism {
+        Designed::Local(local) => local.collector().is_some(),
+        Designed::Curator(curator) => curator.statistics().is_some(),
     }
 }
 

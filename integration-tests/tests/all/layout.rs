@@ -9,7 +9,7 @@ use toml::Table;
 const FLOORS: [&[&str]; 7] = [
     &["solvers/"],
     &["registry/core"],
-    &["registry/records", "registry/custody", "registry/parquet", "models/"],
+    &["registry/levels", "registry/records", "registry/custody", "registry/parquet", "models/"],
     &["registry/testing", "mechanisms/"],
     &["evaluation/"],
     &["papers", "scumble"],

@@ -11,12 +11,14 @@
 use scumble_classic as _;
 use scumble_dauntless as _;
 use scumble_fisher_svm as _;
+use scumble_marginals as _;
 use scumble_reports as _;
 use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
-pub const NAMES: [&str; 27] = [
+pub const NAMES: [&str; 30] = [
+    "adaptive-marginals",
     "column-space",
     "dauntless-inference",
     "dauntless-mix",
@@ -31,7 +33,9 @@ pub const NAMES: [&str; 27] = [
     "identity",
     "laplace",
     "learned-codes",
+    "mst",
     "multiplicative-dp",
+    "noisy-marginals",
     "pair-response",
     "perfect-secrecy",
     "piecewise",

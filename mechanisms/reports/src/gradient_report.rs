@@ -1,7 +1,7 @@
 //! `gradient-report`: each person reports the direction in which its record would move a model that volunteers taught.
 
-use crate::attribute::{Attribute, LABEL_BINS};
-use crate::draw;
+use crate::LABEL_BINS;
+
 use crate::label_model::LabelModel;
 use crate::partition::Partition;
 use crate::questions::{PEOPLE, log_odds, whole};
@@ -14,6 +14,7 @@ use scumble_core::{
     Protect, RecordDomain, Result, ShapedBy, Stream, Table, TargetLayout, Unit, Volunteers, check_width,
     register, size,
 };
+use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Answer, MOST_DIMENSIONS, PrivUnit};
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +98,7 @@ fn refused(problem: scumble_oracles::Error) -> Error {
 
 /// Those of the features, and of the label.
 fn attributes(domain: &RecordDomain) -> Result<(Vec<Attribute>, Attribute)> {
-    let (features, label) = Attribute::all(NAME, domain, LABEL_BINS)?;
+    let (features, label) = Attribute::all(NAME, domain, |_| LABEL_BINS)?;
     let label = label
         .ok_or_else(|| Error::not_applicable(NAME, "records have no target that a model could learn"))?;
     Ok((features, label))

@@ -5,10 +5,10 @@ use linfa::traits::Fit;
 use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use scumble_core::{Error, Result};
+use scumble_levels::Attribute;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-use crate::attribute::Attribute;
 use crate::matrix;
 
 /// Coefficients at most: their curvature is a matrix of as many rows and columns.
@@ -63,9 +63,7 @@ impl LabelModel {
         let deviation = features.std_axis(Axis(0), 0.0);
         // A level keeps its unit: in that of its deviation a rare one would be as free as a common one to fit the few who have it.
         let mut deviations = vec![1.0; features.ncols()];
-        for at in
-            attributes.iter().filter(|attribute| attribute.is_number()).flat_map(|a| a.coordinates.clone())
-        {
+        for at in attributes.iter().filter(|attribute| attribute.is_number()).flat_map(|a| a.coordinates()) {
             if deviation[at] > 1e-9 {
                 deviations[at] = deviation[at];
             }

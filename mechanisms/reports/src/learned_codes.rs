@@ -1,7 +1,7 @@
 //! `learned-codes`: each person reports which of a few kinds of record it has, and the label, together.
 
-use crate::attribute::{Attribute, LABEL_BINS};
-use crate::draw;
+use crate::LABEL_BINS;
+
 use crate::partition::Partition;
 use crate::questions::{PEOPLE, Questions, by_questions};
 use ndarray::{Array2, Axis};
@@ -10,6 +10,7 @@ use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
     Result, ShapedBy, Stream, Table, TargetDomain, Volunteers, register, size,
 };
+use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +63,7 @@ impl TryFrom<Saved> for LearnedCodes {
     fn try_from(saved: Saved) -> Result<Self> {
         let Saved { ref domain, epsilon, ref partition, oracle, .. } = saved;
         partition.check(domain)?;
-        let (features, label) = Attribute::all(NAME, domain, LABEL_BINS)?;
+        let (features, label) = Attribute::all(NAME, domain, |_| LABEL_BINS)?;
         let labels = label.as_ref().map_or(1, Attribute::levels);
         let questions = Questions::new(NAME, vec![partition.codes()], labels, oracle, epsilon)?;
         Ok(Self { features, label, questions, saved })

@@ -10,8 +10,6 @@
 //! | [`LearnedCodes`] | which of a few kinds of record, that volunteers taught, and the label |
 //! | [`GradientReport`] | which way a model should go, that volunteers taught |
 
-mod attribute;
-mod draw;
 mod gradient_report;
 mod label_model;
 mod learned_codes;
@@ -24,3 +22,6 @@ mod step;
 pub use gradient_report::{GRADIENT_REPORT, GradientReport};
 pub use learned_codes::{LEARNED_CODES, LearnedCodes};
 pub use pair_response::{PAIR_RESPONSE, PairResponse};
+
+/// The bins of a label that is a number, where the design does not choose them.
+const LABEL_BINS: usize = 8;

@@ -1,7 +1,5 @@
 //! `pair-response`: each person is asked for one column and the label, together.
 
-use crate::attribute::Attribute;
-use crate::draw;
 use crate::questions::{PEOPLE, Questions, by_questions};
 use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
@@ -9,6 +7,7 @@ use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
     Result, Stream, Table, TargetDomain, register, size,
 };
+use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +68,7 @@ impl TryFrom<Saved> for PairResponse {
             return Err(Error::Parameter { plugin: NAME.into(), problem });
         }
         let refuse = |reason: &str| Err(Error::not_applicable(NAME, reason));
-        let (attributes, label) = match Attribute::all(NAME, domain, bins)? {
+        let (attributes, label) = match Attribute::all(NAME, domain, |_| bins)? {
             (_, None) => {
                 return refuse("there is no label to report beside a column: no column is the target");
             }

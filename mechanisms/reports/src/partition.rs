@@ -1,6 +1,5 @@
 //! Partitions of the space of records, learned from volunteers.
 
-use crate::attribute::Attribute;
 use crate::matrix;
 use linfa::DatasetBase;
 use linfa::traits::Fit;
@@ -10,6 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
+use scumble_levels::Attribute;
 use serde::{Deserialize, Serialize};
 
 /// Directions at most in which the records of a code differ.

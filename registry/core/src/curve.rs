@@ -18,10 +18,33 @@ pub struct Curve {
     log_factor: f64,
 }
 
+/// What a μ may err by, relatively.
+const NEGLIGIBLE: f64 = 1e-6;
+
 impl Curve {
     /// The curve of pure differential privacy: no δ from ε on.
     pub fn pure(epsilon: f64) -> Self {
         Self { mu: 0.0, shift: epsilon, log_factor: 0.0 }
+    }
+
+    /// The curve of a selection of ε-bounded range, such as the exponential mechanism with the weights exp(ε·u/2Δ) of scores u whose sensitivity is Δ
+    /// (Durfee and Rogers 2019): it is Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), which pure differential privacy has at ε/2.
+    ///
+    /// For its loss lies between t − ε and t, for some t of each pair of neighbours, and so the pair is made from two coins, which show heads with
+    /// probabilities p and q whose odds have the ratio e^ε (Dong, Durfee and Rogers 2020). It is μ-Gaussian where Φ⁻¹(p) − Φ⁻¹(q) ≤ μ, for a coin's trade-off function has
+    /// one kink; and Φ⁻¹ of the logistic function is odd, and concave above zero, so that this is largest where p = 1 − q.
+    ///
+    /// ```
+    /// use scumble_core::Curve;
+    ///
+    /// // Twenty selections at ε = 0.1.
+    /// let one = Curve::bounded_range(0.1);
+    /// let all = (1..20).fold(one, |all, _| all.with(&one));
+    /// assert!(all.epsilon(1e-6) < 1.28); // by adding up it is 2
+    /// ```
+    pub fn bounded_range(epsilon: f64) -> Self {
+        let mu = 2.0 * gaussian::quantile(1.0 / (1.0 + (-epsilon / 2.0).exp())) * (1.0 + NEGLIGIBLE);
+        Self::gaussian(mu, 0.0, 0.0)
     }
 
     /// The curve of Gaussian noise, shifted and raised.
@@ -38,7 +61,6 @@ impl Curve {
     /// beside it, for pure differential privacy at s is Gaussian differential privacy at 2Φ⁻¹(e^s/(1 + e^s)). None where it is pure, or
     /// where a lattice is so coarse that its factor counts.
     pub fn gaussian_mu(&self) -> Option<f64> {
-        const NEGLIGIBLE: f64 = 1e-6;
         if self.is_pure() || self.log_factor > NEGLIGIBLE {
             return None;
         }
@@ -90,6 +112,27 @@ impl Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of every pair of neighbours of bounded range the curve is no less, and of the worst it is met.
+    #[test]
+    fn a_selection_of_bounded_range_costs_no_more_than_its_curve() {
+        for epsilon in [0.01, 0.3, 1.0, 4.0] {
+            let curve = Curve::bounded_range(epsilon);
+            let mut largest = 0.0_f64;
+            for step in 1..200 {
+                let t = epsilon * f64::from(step) / 200.0;
+                let heads = (epsilon.exp() - t.exp()) / epsilon.exp_m1();
+                for at in [-0.9, -0.3, 0.0, 0.2, 0.6, 0.9] {
+                    let at = at * epsilon;
+                    let of_coin = heads * (-(at - t).exp_m1()).max(0.0)
+                        + (1.0 - heads) * (-(at - t + epsilon).exp_m1()).max(0.0);
+                    assert!(of_coin <= curve.delta(at), "ε = {epsilon}, t = {t}: {of_coin} at {at}");
+                    largest = largest.max(of_coin / curve.delta(at));
+                }
+            }
+            assert!(largest > 0.99, "{epsilon}: {largest}");
+        }
+    }
     use approx::assert_abs_diff_eq;
 
     #[test]

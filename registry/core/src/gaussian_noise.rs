@@ -217,7 +217,7 @@ fn precision(sigma: u64) -> f64 {
 
 /// δ(ε) of noise on `dim` coordinates, from the spread of points where each counts 1/σ²: the bound of [`GaussianNoise`], with its numbers
 /// rounded up.
-fn curve(Spread { squared_distance, distance, differing }: Spread, dim: usize) -> Curve {
+pub(crate) fn curve(Spread { squared_distance, distance, differing }: Spread, dim: usize) -> Curve {
     // A sum of d positive terms errs by d roundings at most.
     let up = 1.0 + 1e-12 + 4.0 * f64::EPSILON * dim as f64;
     let distance = distance.min((squared_distance * differing).sqrt());

@@ -4,14 +4,11 @@ use crate::draw;
 use scumble_core::{Domain, Error, Factor, RecordDomain, Result, Stream, largest};
 use std::ops::Range;
 
-/// The bins of a label that is a number, where the design does not choose them.
-pub(crate) const LABEL_BINS: usize = 8;
-
 /// A number or a category of a record, which has one of so many levels.
 #[derive(Debug, Clone)]
-pub(crate) struct Attribute {
+pub struct Attribute {
     /// Its coordinates in a flat record.
-    pub(crate) coordinates: Range<usize>,
+    coordinates: Range<usize>,
     kind: Kind,
 }
 
@@ -24,11 +21,28 @@ enum Kind {
 }
 
 impl Attribute {
-    /// The attributes of the features, numbers in so many bins, and that of the label, if there is one.
+    /// The attributes of the features, and that of the label, if there is one: numbers in as many `bins` as are given for their first coordinate
+    /// in a flat record.
+    ///
+    /// ```
+    /// use scumble_core::{Domain, RecordDomain, TargetDomain};
+    /// use scumble_levels::Attribute;
+    ///
+    /// let label = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
+    /// let domain = RecordDomain::new(vec!["size".into()], Domain::interval(0.0, 10.0)?, label)?;
+    /// let (features, label) = Attribute::all("an example", &domain, |_| 4)?;
+    /// assert_eq!((features[0].levels(), label.unwrap().levels()), (4, 2));
+    /// assert_eq!(features[0].level(&[7.5, 1.0, 0.0]), 3);
+    /// # Ok::<(), scumble_core::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NotApplicable`] with the column that is neither a number within bounds of its own nor a category.
-    pub(crate) fn all(plugin: &str, domain: &RecordDomain, bins: usize) -> Result<(Vec<Self>, Option<Self>)> {
+    pub fn all(
+        plugin: &str,
+        domain: &RecordDomain,
+        bins: impl Fn(usize) -> usize,
+    ) -> Result<(Vec<Self>, Option<Self>)> {
         let mut all = Self::of(domain.flat(), bins).map_err(|at| {
             let column = domain.columns().get(at).map_or("the target", String::as_str);
             let problem = format!("{column} is neither a number within bounds of its own nor a category");
@@ -39,8 +53,12 @@ impl Attribute {
     }
 
     /// The attributes of a domain; or the first coordinate that is of none.
-    fn of(domain: &Domain, bins: usize) -> std::result::Result<Vec<Self>, usize> {
-        domain.factors().map(|(coordinates, factor)| Self::of_factor(coordinates, factor, bins)).collect()
+    fn of(domain: &Domain, bins: impl Fn(usize) -> usize) -> std::result::Result<Vec<Self>, usize> {
+        let of = |(coordinates, factor): (Range<usize>, &Factor)| {
+            let bins = bins(coordinates.start);
+            Self::of_factor(coordinates, factor, bins)
+        };
+        domain.factors().map(of).collect()
     }
 
     fn of_factor(
@@ -56,20 +74,26 @@ impl Attribute {
         Ok(Self { coordinates, kind })
     }
 
+    /// Its coordinates in a flat record.
+    pub fn coordinates(&self) -> Range<usize> {
+        self.coordinates.clone()
+    }
+
     /// How many levels it has.
-    pub(crate) fn levels(&self) -> usize {
+    pub fn levels(&self) -> usize {
         match self.kind {
             Kind::Number { bins, .. } => bins,
             Kind::Category { levels } => levels,
         }
     }
 
-    pub(crate) fn is_number(&self) -> bool {
+    /// Whether it is a number.
+    pub fn is_number(&self) -> bool {
         matches!(self.kind, Kind::Number { .. })
     }
 
     /// The level that a flat record of the domain has.
-    pub(crate) fn level(&self, record: &[f64]) -> usize {
+    pub fn level(&self, record: &[f64]) -> usize {
         let own = &record[self.coordinates.clone()];
         match self.kind {
             Kind::Number { lower, upper, bins } if upper > lower => {
@@ -83,7 +107,7 @@ impl Attribute {
 
     /// Makes what was drawn about `center` (the flat mean of some records) a record of the domain: a number is moved within its bounds, and a category drawn by
     /// its levels' shares.
-    pub(crate) fn settle(&self, center: &[f64], record: &mut [f64], stream: &mut Stream) {
+    pub fn settle(&self, center: &[f64], record: &mut [f64], stream: &mut Stream) {
         match self.kind {
             Kind::Number { lower, upper, .. } => {
                 let value = &mut record[self.coordinates.start];
@@ -97,7 +121,7 @@ impl Attribute {
     }
 
     /// Writes a value of this level into a flat record: of a number, so far through its bin, in [0, 1).
-    pub(crate) fn write(&self, level: usize, through: f64, record: &mut [f64]) {
+    pub fn write(&self, level: usize, through: f64, record: &mut [f64]) {
         let own = &mut record[self.coordinates.clone()];
         match self.kind {
             Kind::Number { lower, upper, bins } => {
@@ -123,7 +147,7 @@ mod tests {
             Domain::one_hot(3).unwrap(),
             Domain::interval(1.0, 1.0).unwrap(),
         ]);
-        let attributes = Attribute::of(&domain.unwrap(), 4).unwrap();
+        let attributes = Attribute::of(&domain.unwrap(), |_| 4).unwrap();
         assert_eq!(attributes.iter().map(Attribute::levels).collect::<Vec<_>>(), [4, 3, 4]);
         for attribute in &attributes[..2] {
             for level in 0..attribute.levels() {
@@ -141,6 +165,6 @@ mod tests {
     #[test]
     fn a_ball_is_no_attribute() {
         let domain = Domain::product([Domain::unit_box(2), Domain::l1_ball(3, 1.0).unwrap()]).unwrap();
-        assert_eq!(Attribute::of(&domain, 4).unwrap_err(), 2);
+        assert_eq!(Attribute::of(&domain, |_| 4).unwrap_err(), 2);
     }
 }

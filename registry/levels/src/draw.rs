@@ -5,12 +5,12 @@ use rand::seq::SliceRandom;
 use scumble_core::Stream;
 
 /// A uniform number of [0, 1).
-pub(crate) fn uniform(stream: &mut Stream) -> f64 {
+pub fn uniform(stream: &mut Stream) -> f64 {
     stream.r#gen()
 }
 
 /// `count` levels in these shares, as near as whole numbers come to them, in a random order. Uniform where the shares are all zero.
-pub(crate) fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
+pub fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
     let total: f64 = shares.iter().sum();
     let share = |level: usize| if total > 0.0 { shares[level] / total } else { 1.0 / shares.len() as f64 };
     // Systematic sampling: one uniform number places a comb of `count` teeth over the shares.

@@ -1,0 +1,216 @@
+//! Records from noisy tables that are chosen in rounds, by what the records drawn so far get wrong.
+
+use crate::answers::{Answers, Purse};
+use crate::columns::Columns;
+use crate::counts::{Clique, Counts, cells};
+use crate::curator::{Common, Curator, curator};
+use crate::forest::{Forest, pairs};
+use crate::network::{Network, Order};
+use crate::program::{Model, Program};
+use crate::residuals::{Measured, Residuals};
+use crate::scores;
+use ndarray::{ArrayD, Axis};
+use schemars::JsonSchema;
+use scumble_core::{Brief, Example, Neighbours, Result, TargetDomain, register};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const NAME: &str = "adaptive-marginals";
+
+/// What of μ² goes into the tables that all start from.
+const AT_FIRST: f64 = 0.5;
+/// What of a round's μ² goes into its choice.
+const OF_CHOICE: f64 = 0.1;
+/// Rounds that share what is left, at first.
+const ROUNDS: usize = 8;
+
+curator! {
+    /// Rounds of choosing and measuring, after AIM (McKenna, Mullins, Sheldon and Miklau 2022): which tables are worth their noise follows from the records.
+    ///
+    /// With the workload `target` all start from each feature's table with the target, and a round adds two features with the target; with `all-pairs` from each column's table, and a round adds
+    /// two columns. The exponential mechanism chooses by how far the counts are from what is known so far, in ℓ₁, less the noise that the table would have. "None of them" is a choice
+    /// too: what is left then goes into the first tables once more. A round that found less than its noise makes the next ones fewer and longer.
+    ///
+    /// What is added forms no circle among the features, so that all tables together are those of a junction tree, of two columns and the target at most: estimates are
+    /// in closed form, and memory is bounded. AIM adds larger tables where they pay, and estimates by descent.
+    AdaptiveMarginals, Rounds, "adaptive-marginals"
+}
+
+/// Which columns are measured together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// Features with the target.
+    Target,
+    /// All pairs of columns.
+    AllPairs,
+}
+
+/// Rounds for a workload.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rounds {
+    workload: Workload,
+}
+
+impl Rounds {
+    /// The column that all tables have, if there is one, and the others.
+    fn parts(&self, columns: &Columns) -> (Option<usize>, Vec<usize>) {
+        match self.workload {
+            Workload::Target => (columns.label(), columns.features().collect()),
+            Workload::AllPairs => (None, (0..columns.len()).collect()),
+        }
+    }
+}
+
+/// Some columns with the target behind them, if all tables have it.
+fn with(target: Option<usize>, columns: &[usize]) -> Clique {
+    columns.iter().copied().chain(target).collect()
+}
+
+impl Program for Rounds {
+    const NAME: &'static str = NAME;
+    const CHOOSES: bool = true;
+
+    fn check(&self, _columns: &Columns) -> Result<()> {
+        Ok(())
+    }
+
+    fn tables(&self, columns: &Columns) -> Vec<Clique> {
+        let (target, others) = self.parts(columns);
+        let of_pairs =
+            pairs(others.iter().copied()).into_iter().map(|(one, other)| with(target, &[one, other]));
+        first(target, &others).into_iter().chain(of_pairs).collect()
+    }
+
+    fn run(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Model> {
+        let levels = columns.levels();
+        let (target, others) = self.parts(columns);
+        let first = first(target, &others);
+        let mut measured = vec![];
+        for clique in &first {
+            measured.push(answers.measure(clique, AT_FIRST / first.len() as f64)?);
+        }
+        let mut known =
+            Known { target, levels: &levels, residuals: Residuals::of(&levels, &measured, total) };
+        let mut rounds = ROUNDS.min(others.len().saturating_sub(1));
+        let mut left = 1.0 - AT_FIRST;
+        let mut forest = Forest::new(columns.len());
+        let mut chosen: Vec<Clique> = vec![];
+        while rounds > 0 {
+            let candidates: Vec<Clique> = pairs(others.iter().copied())
+                .into_iter()
+                .filter(|pair| !forest.connects(*pair))
+                .map(|(one, other)| with(target, &[one, other]))
+                .collect();
+            let share = left / rounds as f64;
+            let of_table = share * (1.0 - OF_CHOICE);
+            let noise = |clique: &Clique, purse: &Purse| {
+                scores::expected_noise(purse.scale(of_table), cells(&levels, clique))
+            };
+            let purse = *answers.purse();
+            let score = |counts: &Counts| {
+                let of_table = |clique: &Clique| {
+                    scores::distance(counts.of(clique), known.table(clique), noise(clique, &purse))
+                };
+                candidates.iter().map(of_table).chain([0]).collect()
+            };
+            let choice = answers.select(share * OF_CHOICE, &score)?;
+            left -= share * OF_CHOICE;
+            let Some(clique) = candidates.get(choice) else { break };
+            let table = answers.measure(clique, of_table)?;
+            left -= of_table;
+            let gained: f64 =
+                known.table(clique).iter().zip(&table.counts).map(|(known, now)| (known - now).abs()).sum();
+            forest.add((clique[0], clique[1]));
+            chosen.push(clique.clone());
+            // Noise by itself is as far: rounds that are half as many are worth twice as much each.
+            let is_little = gained < 2.0 * noise(clique, &purse);
+            rounds = (rounds - 1).min(others.len().saturating_sub(1 + chosen.len()));
+            rounds = if is_little { rounds.div_ceil(2) } else { rounds };
+            measured.push(table);
+            known.residuals = Residuals::of(&levels, &measured, total);
+        }
+        measured.extend(again(&first, left, answers)?);
+        let alone = (0..columns.len()).map(|at| vec![at]);
+        let cliques: Vec<Clique> = chosen.into_iter().chain(first).chain(alone).collect();
+        let order = Order::of(&cliques).unwrap_or_else(|| Order::apart(columns.len()));
+        Ok(Network::fit(&levels, order, &Residuals::of(&levels, &measured, total)).into())
+    }
+}
+
+/// The tables that all start from.
+fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
+    match others {
+        [] => target.map(|target| vec![target]).into_iter().collect(),
+        _ => others.iter().map(|&at| with(target, &[at])).collect(),
+    }
+}
+
+/// The same tables once more, for what is left of μ².
+fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec<Measured>> {
+    let share = left / cliques.len().max(1) as f64;
+    if share <= 1e-9 {
+        return Ok(vec![]);
+    }
+    cliques.iter().map(|clique| answers.measure(clique, share)).collect()
+}
+
+/// What is known so far.
+struct Known<'a> {
+    target: Option<usize>,
+    levels: &'a [usize],
+    residuals: Residuals,
+}
+
+impl Known<'_> {
+    /// The counts of two columns, and the target, where these two have nothing to do with each other but by the target.
+    fn table(&self, clique: &Clique) -> ArrayD<f64> {
+        let of = |columns: &[usize]| self.residuals.table(self.levels, columns).mapv(|count| count.max(0.0));
+        let (one, other) = (of(&with(self.target, &clique[..1])), of(&with(self.target, &clique[1..2])));
+        let of_target = one.sum_axis(Axis(0)).mapv(|count| if count > 0.0 { count } else { 1.0 });
+        let one = one.insert_axis(Axis(1));
+        &one * &other.insert_axis(Axis(0)) / of_target.insert_axis(Axis(0)).insert_axis(Axis(0))
+    }
+}
+
+/// Parameters of the mechanism.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// Which columns are measured together: features with the "target", the default where there is one, or "all-pairs" of columns.
+    workload: Option<Workload>,
+    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
+    bins: Option<usize>,
+    /// The bins of single columns, by their names ("target" for a target that is a number).
+    column_bins: Option<BTreeMap<String, usize>>,
+    /// Whether neighbouring tables differ by one record that is replaced, and the number of records is public ("replace-one", the default), or by one that is there or not
+    /// ("add-or-remove-one").
+    #[schemars(with = "Option<String>")]
+    neighbours: Option<Neighbours>,
+}
+
+fn design(parameters: Parameters, brief: &Brief) -> Result<AdaptiveMarginals> {
+    let Parameters { workload, bins, column_bins, neighbours } = parameters;
+    let by_default = match brief.domain.target() {
+        TargetDomain::None => Workload::AllPairs,
+        _ => Workload::Target,
+    };
+    let workload = workload.unwrap_or(by_default);
+    let tables = brief.domain.flat().factors().count().max(1);
+    let common = Common { bins, column_bins, neighbours };
+    Curator::design(common, brief, AT_FIRST / tables as f64, Rounds { workload }).map(AdaptiveMarginals)
+}
+
+register! {
+    /// The plugin `adaptive-marginals`.
+    pub const ADAPTIVE_MARGINALS = {
+        name: NAME,
+        summary: "records drawn from noisy tables that are chosen in rounds, by what the tables so far get wrong",
+        paper: "McKenna, Mullins, Sheldon and Miklau, AIM: an adaptive and iterative mechanism for differentially private synthetic data (2022); Mullins and others, GReM (2026)",
+        pace: Quick,
+        parameters: Parameters,
+        curator: design,
+        example: Example::mixed,
+    };
+}

@@ -1,0 +1,258 @@
+//! All that a mechanism may ask of exact counts: a noisy table, or a choice.
+//!
+//! A mechanism is written once, against [`Answers`]. A release is [`Drawn`] from the records; an audit asks by [`Replayed`] how likely what was drawn is for other records. Each
+//! answer is paid for before it is given, so that no mechanism spends beyond its budget, whatever it asks.
+
+use crate::counts::{Clique, Counts};
+use crate::residuals::Measured;
+use crate::selection::Selection;
+use scumble_accounting::gaussian;
+use scumble_core::{Budget, CountNoise, Curve, Error, Neighbours, Result, Stream};
+
+/// What may be spent, and by which relation of neighbours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purse {
+    budget: Budget,
+    pub(crate) neighbours: Neighbours,
+    /// The μ² of all answers together; none where nothing need be private.
+    squared_mu: Option<f64>,
+}
+
+/// What is left for roundings of noise to its lattice.
+const FOR_ROUNDINGS: f64 = 1e-5;
+
+impl Purse {
+    /// # Errors
+    /// [`Error::Budget`] for a finite ε with a δ of zero, or too small an ε.
+    pub(crate) fn new(budget: Budget, neighbours: Neighbours) -> Result<Self> {
+        let squared_mu = match (budget.epsilon(), budget.delta()) {
+            (f64::INFINITY, _) => None,
+            (_, 0.0) => {
+                return Err(Error::Budget {
+                    name: "delta",
+                    range: "above zero for Gaussian noise",
+                    value: 0.0,
+                });
+            }
+            (epsilon, delta) => {
+                let mu = gaussian::mu(epsilon, delta).unwrap_or(0.0);
+                Some(mu * mu * (1.0 - FOR_ROUNDINGS))
+            }
+        };
+        let purse = Self { budget, neighbours, squared_mu };
+        purse.noise(1.0)?;
+        Ok(purse)
+    }
+
+    /// Noise on a table that costs this share of μ²; none where nothing need be private.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] for noise beyond all counts.
+    pub(crate) fn noise(&self, share: f64) -> Result<Option<CountNoise>> {
+        let scale = |squared_mu: f64| (self.differing() / (share * squared_mu)).sqrt();
+        self.squared_mu.map(|squared_mu| CountNoise::with_scale(scale(squared_mu))).transpose()
+    }
+
+    /// σ of such noise, in counts.
+    pub(crate) fn scale(&self, share: f64) -> f64 {
+        self.squared_mu.map_or(0.0, |squared_mu| (self.differing() / (share * squared_mu)).sqrt())
+    }
+
+    /// The ε of bounded range of a choice that costs this share of μ².
+    fn epsilon_of_choice(&self, share: f64) -> f64 {
+        self.squared_mu.map_or(f64::INFINITY, |squared_mu| {
+            // The inverse of `Curve::bounded_range`: Φ(μ/2) is half of 1 + δ(0).
+            let half = 0.5 * gaussian::delta((share * squared_mu).sqrt(), 0.0);
+            2.0 * ((0.5 + half) / (0.5 - half)).ln()
+        })
+    }
+
+    /// In how many cells of a table neighbours differ.
+    fn differing(&self) -> f64 {
+        match self.neighbours {
+            Neighbours::AddOrRemoveOne => 1.0,
+            Neighbours::ReplaceOne => 2.0,
+        }
+    }
+
+    /// ε at the budget's δ where a record is replaced, of what is private where there is one more or less: a table's cells move by one less and one more; a choice is
+    /// made twice as far.
+    pub(crate) fn epsilon_of_replacement(&self, chooses: bool) -> f64 {
+        let factor: f64 = if chooses { 4.0 } else { 2.0 };
+        let mu = self.squared_mu.map_or(f64::INFINITY, |squared_mu| (factor * squared_mu).sqrt());
+        gaussian::epsilon(mu * (1.0 + FOR_ROUNDINGS), self.budget.delta()).unwrap_or(f64::INFINITY)
+    }
+}
+
+/// Who answers.
+pub(crate) trait Answers {
+    /// What may be spent.
+    fn purse(&self) -> &Purse;
+
+    /// The noisy table of a clique, for this share of μ².
+    ///
+    /// # Errors
+    /// [`Error::Budget`] where that is more than is left.
+    fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured>;
+
+    /// One of some candidates, for this share of μ²: `scores` has theirs, of which one record changes none by more than [`UNIT`] by being more or less.
+    ///
+    /// # Errors
+    /// As [`measure`](Self::measure).
+    fn select(&mut self, share: f64, scores: &dyn Fn(&Counts) -> Vec<i64>) -> Result<usize>;
+
+    /// Takes levels of columns together from here on: `merged` has for each column the level that each of its levels becomes.
+    fn merge(&mut self, merged: &[Vec<u32>]);
+}
+
+/// By how much one record more or less may change a score.
+pub(crate) const UNIT: u64 = 16;
+
+/// What some answers have cost.
+#[derive(Debug, Clone, Default)]
+struct Spent(Option<Curve>);
+
+impl Spent {
+    /// # Errors
+    /// [`Error::Budget`] where it is more than there is, before anything is answered.
+    fn pay(&mut self, purse: &Purse, price: Curve) -> Result<()> {
+        let all = self.0.map_or(price, |spent| spent.with(&price));
+        if all.delta(purse.budget.epsilon()) > purse.budget.delta() {
+            let range = "enough for all that the mechanism asks of the records";
+            return Err(Error::Budget { name: "epsilon", range, value: purse.budget.epsilon() });
+        }
+        self.0 = Some(all);
+        Ok(())
+    }
+}
+
+/// How a question is answered, and what it costs.
+struct Terms<'a> {
+    purse: &'a Purse,
+    spent: &'a mut Spent,
+}
+
+impl Terms<'_> {
+    fn noise(self, share: f64) -> Result<Option<CountNoise>> {
+        let noise = self.purse.noise(share)?;
+        if let Some(noise) = &noise {
+            self.spent.pay(self.purse, noise.curve(self.purse.neighbours))?;
+        }
+        Ok(noise)
+    }
+
+    fn selection(self, share: f64) -> Result<Selection> {
+        let epsilon = self.purse.epsilon_of_choice(share);
+        if epsilon.is_finite() {
+            self.spent.pay(self.purse, Curve::bounded_range(epsilon))?;
+        }
+        let sensitivity = match self.purse.neighbours {
+            Neighbours::AddOrRemoveOne => UNIT,
+            Neighbours::ReplaceOne => 2 * UNIT,
+        };
+        Ok(Selection::new(epsilon, sensitivity))
+    }
+}
+
+fn measured(clique: &Clique, counts: Vec<f64>, noise: Option<&CountNoise>) -> Measured {
+    let variance = noise.map_or(1.0, |noise| noise.scale().powi(2)); // without noise all tables agree
+    Measured { clique: clique.clone(), counts, variance }
+}
+
+/// Answers about records, with fresh noise.
+pub(crate) struct Drawn {
+    purse: Purse,
+    spent: Spent,
+    counts: Counts,
+    stream: Stream,
+    /// All answers, one after the other.
+    pub(crate) transcript: Vec<f64>,
+}
+
+impl Drawn {
+    pub(crate) fn new(purse: Purse, counts: Counts, stream: Stream) -> Self {
+        Self { purse, spent: Spent::default(), counts, stream, transcript: vec![] }
+    }
+}
+
+impl Answers for Drawn {
+    fn purse(&self) -> &Purse {
+        &self.purse
+    }
+
+    fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured> {
+        let noise = Terms { purse: &self.purse, spent: &mut self.spent }.noise(share)?;
+        let exact = self.counts.of(clique);
+        let counts = match &noise {
+            Some(noise) => noise.add(exact, &mut self.stream),
+            None => exact.iter().map(|count| *count as f64).collect(),
+        };
+        self.transcript.extend(&counts);
+        Ok(measured(clique, counts, noise.as_ref()))
+    }
+
+    fn select(&mut self, share: f64, scores: &dyn Fn(&Counts) -> Vec<i64>) -> Result<usize> {
+        let selection = Terms { purse: &self.purse, spent: &mut self.spent }.selection(share)?;
+        let chosen = selection.choose(&scores(&self.counts), &mut self.stream)?;
+        self.transcript.push(chosen as f64);
+        Ok(chosen)
+    }
+
+    fn merge(&mut self, merged: &[Vec<u32>]) {
+        self.counts = self.counts.merged(merged);
+    }
+}
+
+/// Answers that were drawn, and how likely they are of other records.
+pub(crate) struct Replayed<'a> {
+    purse: Purse,
+    spent: Spent,
+    counts: Counts,
+    transcript: &'a [f64],
+    /// The logarithm of the probability of all answers so far, up to a constant.
+    pub(crate) log_likelihood: f64,
+}
+
+impl<'a> Replayed<'a> {
+    pub(crate) fn new(purse: Purse, counts: Counts, transcript: &'a [f64]) -> Self {
+        Self { purse, spent: Spent::default(), counts, transcript, log_likelihood: 0.0 }
+    }
+
+    /// # Errors
+    /// [`Error::Shape`] where there are not as many.
+    fn next(&mut self, count: usize) -> Result<&'a [f64]> {
+        let wrong = || Error::shape("these are no statistics of such a release");
+        let (first, rest) = self.transcript.split_at_checked(count).ok_or_else(wrong)?;
+        self.transcript = rest;
+        Ok(first)
+    }
+}
+
+impl Answers for Replayed<'_> {
+    fn purse(&self) -> &Purse {
+        &self.purse
+    }
+
+    fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured> {
+        let noise = Terms { purse: &self.purse, spent: &mut self.spent }.noise(share)?;
+        let counts = self.next(self.counts.of(clique).len())?;
+        let exact = self.counts.of(clique);
+        self.log_likelihood += match &noise {
+            Some(noise) => noise.log_likelihood(exact, counts),
+            None if exact.iter().zip(counts).all(|(exact, count)| *exact as f64 == *count) => 0.0,
+            None => f64::NEG_INFINITY,
+        };
+        Ok(measured(clique, counts.to_vec(), noise.as_ref()))
+    }
+
+    fn select(&mut self, share: f64, scores: &dyn Fn(&Counts) -> Vec<i64>) -> Result<usize> {
+        let selection = Terms { purse: &self.purse, spent: &mut self.spent }.selection(share)?;
+        let chosen = self.next(1)?[0] as usize;
+        self.log_likelihood += selection.log_likelihood(&scores(&self.counts), chosen);
+        Ok(chosen)
+    }
+
+    fn merge(&mut self, merged: &[Vec<u32>]) {
+        self.counts = self.counts.merged(merged);
+    }
+}

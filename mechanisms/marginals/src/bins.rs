@@ -1,0 +1,88 @@
+//! How finely numbers are counted, by a public rule.
+
+use crate::columns::Columns;
+use scumble_core::{Error, Factor, RecordDomain, Result, TargetDomain};
+use std::collections::BTreeMap;
+
+/// Bins of a number: at least two, at most so many as are told apart on a plot.
+const FEWEST: usize = 2;
+const MOST: usize = 32;
+/// The most that may be asked for.
+const LIMIT: usize = 1024;
+
+/// What decides on bins: how many records there are, as far as is known in public, and the σ of a table's noise, in counts.
+pub(crate) struct Rule {
+    pub(crate) records: usize,
+    pub(crate) scale: f64,
+}
+
+impl Rule {
+    /// Bins of a number that is counted with `labels` classes, or with another number where there are none, or by itself.
+    ///
+    /// A density in B bins of equal width errs by some 1/B within each, and by the noise of B of them, which is σB/n a bin of the density: the two are alike, summed over
+    /// the bins, where B³ is (n/σ)², of the records of a class. Sampling adds as much where B³ is n.
+    fn bins(&self, labels: usize) -> usize {
+        let of_class = self.records as f64 / labels.max(1) as f64;
+        let by_noise = (of_class / self.scale.max(1e-9)).powi(2);
+        (by_noise.min(of_class).cbrt() as usize).clamp(FEWEST, MOST)
+    }
+}
+
+/// The bins of every attribute: of a number what is wanted for its column, for all columns, or by the rule.
+///
+/// # Errors
+/// [`Error::Parameter`] for a column that is no number, or bins out of range.
+pub(crate) fn of_each(
+    plugin: &str,
+    domain: &RecordDomain,
+    (all, each): (Option<usize>, &BTreeMap<String, usize>),
+    rule: &Rule,
+) -> Result<Vec<usize>> {
+    let refuse = |problem: String| Err(Error::Parameter { plugin: plugin.into(), problem });
+    if let Some(bins) =
+        all.into_iter().chain(each.values().copied()).find(|bins| !(FEWEST..=LIMIT).contains(bins))
+    {
+        return refuse(format!("bins must lie between {FEWEST} and {LIMIT}, and {bins} does not"));
+    }
+    let is_number = |factor: &Factor| matches!(factor, Factor::Interval { .. });
+    let numbers: Vec<&str> = domain
+        .features()
+        .factors()
+        .filter(|(_, factor)| is_number(factor))
+        .map(|(at, _)| domain.columns()[at.start].as_str())
+        .chain(matches!(domain.target(), TargetDomain::Real { .. }).then_some(TARGET))
+        .collect();
+    if let Some(column) = each.keys().find(|column| !numbers.contains(&column.as_str())) {
+        return refuse(format!("column_bins names {column:?}, which is no column of numbers"));
+    }
+    let labels = match domain.target() {
+        TargetDomain::None => 1,
+        TargetDomain::Class { levels } => levels.len(),
+        // Each of two numbers counts for the other as so many classes.
+        _ => rule.bins(8),
+    };
+    let bins = |(first, factor): (usize, &Factor)| match factor {
+        Factor::OneHot { levels } => *levels,
+        _ => {
+            let name = domain.columns().get(first).map_or(TARGET, String::as_str);
+            each.get(name).copied().or(all).unwrap_or_else(|| rule.bins(labels))
+        }
+    };
+    Ok(domain.flat().factors().map(|(at, factor)| bins((at.start, factor))).collect())
+}
+
+/// The name of the target in parameters.
+pub(crate) const TARGET: &str = "target";
+
+/// That saved bins are those of such columns.
+///
+/// # Errors
+/// [`Error::Parameter`] where there are not as many, or one is out of range.
+pub(crate) fn check(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Columns> {
+    let attributes = domain.flat().factors().count();
+    if bins.len() != attributes || bins.iter().any(|bins| !(1..=1 << 24).contains(bins)) {
+        let problem = format!("{attributes} numbers of bins are needed, each one or more");
+        return Err(Error::Parameter { plugin: plugin.into(), problem });
+    }
+    Columns::of(plugin, domain, bins)
+}

@@ -1,0 +1,260 @@
+//! A curator who releases records that a program makes of noisy tables.
+
+use crate::answers::{Drawn, Purse, Replayed};
+use crate::bins;
+use crate::columns::Columns;
+use crate::counts::{Counts, cells};
+use crate::program::Program;
+use scumble_core::{
+    ASSUMED, Brief, Budget, CentralDp, Claim, Error, Guarantee, Key, Law, Neighbours, Noise, Notion,
+    Randomness, RecordDomain, Release, Result, Table, TargetLayout, Unit, size,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How many records there are where that is not known.
+const PEOPLE: usize = 1000;
+
+/// A designed mechanism.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved<P>", into = "Saved<P>", bound = "P: Program")]
+pub(crate) struct Curator<P: Program> {
+    saved: Saved<P>,
+    columns: Columns,
+    purse: Purse,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "P: Program")]
+pub(crate) struct Saved<P: Program> {
+    pub(crate) domain: RecordDomain,
+    pub(crate) budget: Budget,
+    pub(crate) neighbours: Neighbours,
+    /// The levels of each feature, and of the target: of a number, its bins.
+    pub(crate) bins: Vec<usize>,
+    pub(crate) program: P,
+}
+
+impl<P: Program> TryFrom<Saved<P>> for Curator<P> {
+    type Error = Error;
+
+    fn try_from(saved: Saved<P>) -> Result<Self> {
+        let columns = bins::check(P::NAME, &saved.domain, &saved.bins)?;
+        if columns.len() == 0 {
+            return Err(Error::not_applicable(P::NAME, "the records have no column"));
+        }
+        saved.program.check(&columns)?;
+        let purse = Purse::new(saved.budget, saved.neighbours)?;
+        let curator = Self { saved, columns, purse };
+        let levels = curator.columns.levels();
+        let tables = curator.saved.program.tables(&curator.columns);
+        let all = tables.iter().map(|clique| cells(&levels, clique)).fold(0, usize::saturating_add);
+        size::check_held(P::NAME, "bins", &[all], 2 * size_of::<u64>())?;
+        Ok(curator)
+    }
+}
+
+impl<P: Program> From<Curator<P>> for Saved<P> {
+    fn from(curator: Curator<P>) -> Self {
+        curator.saved
+    }
+}
+
+/// What all plugins of this crate have in common.
+pub(crate) struct Common {
+    pub(crate) bins: Option<usize>,
+    pub(crate) column_bins: Option<BTreeMap<String, usize>>,
+    pub(crate) neighbours: Option<Neighbours>,
+}
+
+impl<P: Program> Curator<P> {
+    /// Designs it; `share` is what of μ² one table takes, for the rule of bins.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] for a finite ε with a δ of zero, [`Error::Parameter`] and [`Error::TooLarge`] for bins, [`Error::NotApplicable`] for columns that are neither
+    /// numbers within bounds of their own nor categories.
+    pub(crate) fn design(common: Common, brief: &Brief, share: f64, program: P) -> Result<Self> {
+        let (domain, budget) = (brief.domain.clone(), brief.budget);
+        let neighbours = common.neighbours.unwrap_or(Neighbours::ReplaceOne);
+        let scale = Purse::new(budget, neighbours)?.scale(share);
+        let rule = bins::Rule { records: brief.people.unwrap_or(PEOPLE), scale };
+        let wanted = (common.bins, &common.column_bins.unwrap_or_default());
+        let bins = bins::of_each(P::NAME, &domain, wanted, &rule)?;
+        Saved { domain, budget, neighbours, bins, program }.try_into()
+    }
+
+    pub(crate) fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    /// The levels of each feature, and of the target.
+    pub(crate) fn levels(&self) -> Vec<usize> {
+        self.columns.levels()
+    }
+
+    pub(crate) fn guarantee(&self) -> Guarantee {
+        let public = self.saved.neighbours == Neighbours::ReplaceOne;
+        let discloses = if public { vec!["the number of records".to_owned()] } else { vec![] };
+        let epsilon = self.saved.budget.epsilon();
+        if epsilon == f64::INFINITY {
+            let tables = "tables of counts of the records, exactly, as far as the released rows show them";
+            let discloses = discloses.into_iter().chain([tables.to_owned()]).collect();
+            return Guarantee { discloses, ..Guarantee::default() };
+        }
+        let delta = self.saved.budget.delta();
+        let claim = |epsilon, neighbours, theorem: &str| Claim {
+            notion: Notion::CentralDp(CentralDp::new(epsilon, delta, neighbours)),
+            protects: Unit::Record,
+            theorem: theorem.to_owned(),
+        };
+        let choices = match P::CHOOSES {
+            true => {
+                "; each choice by the exponential mechanism, of bounded range (Dong, Durfee and Rogers 2020), is Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + \
+                 e^(ε/2)))"
+            }
+            false => "",
+        };
+        let theorem = format!(
+            "μ-Gaussian differential privacy of all noisy tables, whose μ² add up, also where a question and its share of μ² follow from answers (Dong, Roth and Su 2022, \
+             Corollary 3.3; Smith and Thakurta 2022){choices}; δ(ε) by Balle and Wang 2018, Theorem 8"
+        );
+        let mut claims = vec![claim(epsilon, self.saved.neighbours, &theorem)];
+        if !public {
+            let replaced = self.purse.epsilon_of_replacement(P::CHOOSES);
+            let theorem = "the same with a record less and another one more";
+            claims.push(claim(replaced, Neighbours::ReplaceOne, theorem));
+        }
+        let of_this = [
+            "a curator is trusted, who holds all records in the clear",
+            "released rows are drawn from noisy tables of counts: no row is that of a person",
+        ];
+        Guarantee {
+            claims,
+            discloses,
+            assumes: ASSUMED[..2].iter().copied().chain(of_this).map(str::to_owned).collect(),
+            ..Guarantee::default()
+        }
+    }
+
+    pub(crate) fn target(&self) -> TargetLayout {
+        self.saved.domain.layout().target
+    }
+
+    /// The counts of a table's records.
+    fn counts(&self, table: &Table) -> Result<Counts> {
+        let mut counts = Counts::new(self.columns.levels(), self.saved.program.tables(&self.columns));
+        counts.add(&self.columns.coded(&self.saved.domain, table)?);
+        Ok(counts)
+    }
+
+    /// The number of records, where that is public.
+    fn total(&self, counts: &Counts) -> Option<f64> {
+        (self.saved.neighbours == Neighbours::ReplaceOne).then_some(counts.records() as f64)
+    }
+
+    pub(crate) fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let Saved { domain, program, .. } = &self.saved;
+        let counts = self.counts(table)?;
+        let total = self.total(&counts);
+        let streams = randomness.streams();
+        let mut answers = Drawn::new(self.purse, counts, streams.stream(0));
+        let model = program.run(&self.columns, total, &mut answers)?;
+        let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
+        size::check_held(P::NAME, "the number of records", &[records, domain.layout().width()], 8)?;
+        let levels = model.draw(records, &mut streams.stream(1));
+        let released = self.columns.table(domain, &levels, |block| streams.stream(block + 2))?;
+        Ok(Release {
+            guarantee: self.guarantee().under(randomness.provenance()),
+            noise: Noise {
+                features: vec![Law::Unknown { width: domain.columns().len() }],
+                target: Law::Unknown { width: domain.layout().target.width() },
+            },
+            table: released,
+            key: Key::None,
+        })
+    }
+
+    pub(crate) fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
+        let counts = self.counts(table)?;
+        let total = self.total(&counts);
+        let mut answers = Drawn::new(self.purse, counts, randomness.streams().stream(0));
+        self.saved.program.run(&self.columns, total, &mut answers)?;
+        Ok(answers.transcript)
+    }
+
+    pub(crate) fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
+        let counts = self.counts(table)?;
+        let total = self.total(&counts);
+        let mut answers = Replayed::new(self.purse, counts, drawn);
+        self.saved.program.run(&self.columns, total, &mut answers)?;
+        Ok(answers.log_likelihood)
+    }
+}
+
+/// A public mechanism with this name, documentation and program.
+macro_rules! curator {
+    ($(#[$docs:meta])* $mechanism:ident, $program:ty, $name:literal) => {
+        $(#[$docs])*
+        #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+        #[serde(transparent)]
+        pub struct $mechanism(pub(crate) $crate::curator::Curator<$program>);
+
+        impl $mechanism {
+            /// The levels of each feature, and of the target behind them: of a number, its bins.
+            pub fn levels(&self) -> Vec<usize> {
+                self.0.levels()
+            }
+        }
+
+        #[typetag::serde(name = $name)]
+        impl scumble_core::CuratorMechanism for $mechanism {
+            fn domain(&self) -> &scumble_core::RecordDomain {
+                self.0.domain()
+            }
+
+            fn guarantee(&self) -> scumble_core::Guarantee {
+                self.0.guarantee()
+            }
+
+            fn release(
+                &self,
+                table: &scumble_core::Table,
+                randomness: &mut scumble_core::Randomness,
+            ) -> scumble_core::Result<scumble_core::Release> {
+                self.0.release(table, randomness)
+            }
+
+            fn released_target(&self) -> scumble_core::TargetLayout {
+                self.0.target()
+            }
+
+            fn keeps_rows(&self) -> bool {
+                false
+            }
+
+            fn has_key(&self) -> bool {
+                false
+            }
+
+            fn statistics(&self) -> Option<&dyn scumble_core::Statistics> {
+                Some(self)
+            }
+        }
+
+        impl scumble_core::Statistics for $mechanism {
+            fn draw(
+                &self,
+                table: &scumble_core::Table,
+                randomness: &mut scumble_core::Randomness,
+            ) -> scumble_core::Result<Vec<f64>> {
+                self.0.draw(table, randomness)
+            }
+
+            fn log_likelihood(&self, table: &scumble_core::Table, drawn: &[f64]) -> scumble_core::Result<f64> {
+                self.0.log_likelihood(table, drawn)
+            }
+        }
+    };
+}
+pub(crate) use curator;

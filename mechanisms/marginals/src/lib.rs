@@ -1,0 +1,29 @@
+//! Marginals: curators who release records that are drawn from noisy tables of counts.
+//!
+//! Somebody who is trusted counts how many records have which levels of some columns together (a *marginal*), adds exact noise to the counts, and draws records that have these counts, as near as they
+//! fit together. All else is post-processing; the records are in the schema's own columns, and any model learns from them.
+//!
+//! | mechanism | which tables |
+//! |---|---|
+//! | [`NoisyMarginals`] | each column with the target, or those that are named |
+//! | [`Mst`] | pairs along a tree of columns, chosen by how they go together |
+//! | [`AdaptiveMarginals`] | chosen in rounds, by what the tables so far get wrong |
+
+mod adaptive;
+mod answers;
+mod bins;
+mod columns;
+mod counts;
+mod curator;
+mod forest;
+mod mst;
+mod network;
+mod noisy_marginals;
+mod program;
+mod residuals;
+mod scores;
+mod selection;
+
+pub use adaptive::{ADAPTIVE_MARGINALS, AdaptiveMarginals, Workload};
+pub use mst::{MST, Mst};
+pub use noisy_marginals::{NOISY_MARGINALS, NoisyMarginals};

@@ -1,0 +1,189 @@
+//! Records from noisy tables along a tree of columns, which is chosen by how they go together.
+
+use crate::answers::Answers;
+use crate::columns::Columns;
+use crate::counts::{Clique, Counts};
+use crate::curator::{Common, Curator, curator};
+use crate::forest::{Forest, pairs};
+use crate::network::{Network, Order};
+use crate::program::{Model, Program};
+use crate::residuals::{Measured, Residuals};
+use crate::scores;
+use schemars::JsonSchema;
+use scumble_core::{Brief, Example, Neighbours, Result, register};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const NAME: &str = "mst";
+
+/// What of μ² goes into the tables of single columns, the choice of pairs, and the pairs' tables.
+const OF_COLUMNS: f64 = 0.2;
+const OF_CHOICES: f64 = 0.2;
+const OF_PAIRS: f64 = 0.6;
+
+/// Levels whose noisy count is below so many σ are taken together.
+const RARE: f64 = 3.0;
+
+curator! {
+    /// MST (McKenna, Miklau and Sheldon 2021): noisy tables of single columns, a spanning tree of pairs that is chosen by the exponential mechanism, noisy tables of its pairs.
+    ///
+    /// A pair scores by how far its counts are from what its columns alone say, in ℓ₁; levels that are rarer than the noise are taken together first. The tables are made consistent by least
+    /// squares in closed form, and records are drawn along the tree. The target is a column like the others.
+    ///
+    /// Other than in the paper, noise and choices are accounted by one privacy profile, and choices are exact: scores are whole numbers.
+    Mst, Tree, "mst"
+}
+
+/// All columns along a tree.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tree {}
+
+impl Program for Tree {
+    const NAME: &'static str = NAME;
+    const CHOOSES: bool = true;
+
+    fn check(&self, _columns: &Columns) -> Result<()> {
+        Ok(())
+    }
+
+    fn tables(&self, columns: &Columns) -> Vec<Clique> {
+        let all = 0..columns.len();
+        all.clone()
+            .map(|at| vec![at])
+            .chain(pairs(all).into_iter().map(|(one, other)| vec![one, other]))
+            .collect()
+    }
+
+    fn run(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Model> {
+        let count = columns.len();
+        let edges = count.saturating_sub(1);
+        // One column has no pair: all goes into its table.
+        let of_columns = if edges == 0 { 1.0 } else { OF_COLUMNS } / count as f64;
+        let alone =
+            (0..count).map(|at| answers.measure(&vec![at], of_columns)).collect::<Result<Vec<_>>>()?;
+        let merging = Merging::of(&alone);
+        answers.merge(&merging.to);
+        let levels = merging.levels();
+        let mut measured: Vec<Measured> = alone.iter().map(|table| merging.merge(table)).collect();
+        let estimate = Residuals::of(&levels, &measured, total);
+        let shares = shares(&estimate, &levels);
+        let mut forest = Forest::new(count);
+        let mut left = pairs(0..count);
+        let mut chosen = vec![];
+        for _ in 0..edges {
+            left.retain(|pair| !forest.connects(*pair));
+            let score = |counts: &Counts| {
+                let of_pair = |(one, other): &(usize, usize)| {
+                    let apart =
+                        shares[*one].iter().flat_map(|share| shares[*other].iter().map(move |of| share * of));
+                    let apart = apart.map(|share| share * estimate.total());
+                    scores::distance(counts.of(&vec![*one, *other]), apart, 0.0)
+                };
+                left.iter().map(of_pair).collect()
+            };
+            let pair = left[answers.select(OF_CHOICES / edges as f64, &score)?];
+            forest.add(pair);
+            chosen.push(vec![pair.0, pair.1]);
+        }
+        for clique in &chosen {
+            measured.push(answers.measure(clique, OF_PAIRS / edges as f64)?);
+        }
+        // Of one column there is no pair.
+        let cliques: Vec<Clique> = chosen.into_iter().chain((0..count).map(|at| vec![at])).collect();
+        let order = Order::of(&cliques).unwrap_or_else(|| Order::apart(count));
+        let network = Network::fit(&levels, order, &Residuals::of(&levels, &measured, total));
+        Ok(Model { network, merged: merging.apart })
+    }
+}
+
+/// The estimated shares of the levels of each column, none below zero.
+fn shares(estimate: &Residuals, levels: &[usize]) -> Vec<Vec<f64>> {
+    let of_column = |at: usize| {
+        let counts: Vec<f64> = estimate.table(levels, &[at]).iter().map(|count| count.max(0.0)).collect();
+        let sum: f64 = counts.iter().sum();
+        counts.iter().map(|count| if sum > 0.0 { count / sum } else { 1.0 / counts.len() as f64 }).collect()
+    };
+    (0..levels.len()).map(of_column).collect()
+}
+
+/// Levels that are taken together.
+struct Merging {
+    /// Of each column, the level that each of its levels becomes: the rare ones the last.
+    to: Vec<Vec<u32>>,
+    /// Of each column and each of those, the levels that it stands for with their shares.
+    apart: Vec<Vec<Vec<(u32, f64)>>>,
+}
+
+impl Merging {
+    /// By the noisy tables of single columns: a level that is rarer than the noise is taken together with the others that are. One by itself stays.
+    fn of(alone: &[Measured]) -> Self {
+        let of_column = |table: &Measured| {
+            let least = RARE * table.variance.sqrt();
+            let is_rare = |count: f64| count < least;
+            let rare = table.counts.iter().filter(|count| is_rare(**count)).count();
+            let mut apart: Vec<Vec<(u32, f64)>> = vec![];
+            let mut of_rare = vec![];
+            for (level, &count) in table.counts.iter().enumerate() {
+                let own = (level as u32, count.max(0.0));
+                if rare > 1 && is_rare(count) { of_rare.push(own) } else { apart.push(vec![own]) }
+            }
+            if !of_rare.is_empty() {
+                apart.push(of_rare);
+            }
+            let mut to = vec![0; table.counts.len()];
+            for (merged, levels) in apart.iter().enumerate() {
+                levels.iter().for_each(|(level, _)| to[*level as usize] = merged as u32);
+            }
+            (to, apart)
+        };
+        let (to, apart) = alone.iter().map(of_column).unzip();
+        Self { to, apart }
+    }
+
+    fn levels(&self) -> Vec<usize> {
+        self.apart.iter().map(Vec::len).collect()
+    }
+
+    /// The table of one column with its levels taken together: a sum of some counts has their noise, which is taken for that of the largest sum.
+    fn merge(&self, table: &Measured) -> Measured {
+        let at = table.clique[0];
+        let counts = self.apart[at]
+            .iter()
+            .map(|levels| levels.iter().map(|(level, _)| table.counts[*level as usize]).sum());
+        Measured { clique: table.clique.clone(), counts: counts.collect(), variance: table.variance }
+    }
+}
+
+/// Parameters of the mechanism.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
+    bins: Option<usize>,
+    /// The bins of single columns, by their names ("target" for a target that is a number).
+    column_bins: Option<BTreeMap<String, usize>>,
+    /// Whether neighbouring tables differ by one record that is replaced, and the number of records is public ("replace-one", the default), or by one that is there or not
+    /// ("add-or-remove-one").
+    #[schemars(with = "Option<String>")]
+    neighbours: Option<Neighbours>,
+}
+
+fn design(Parameters { bins, column_bins, neighbours }: Parameters, brief: &Brief) -> Result<Mst> {
+    let pairs = brief.domain.flat().factors().count().saturating_sub(1).max(1);
+    let common = Common { bins, column_bins, neighbours };
+    Curator::design(common, brief, OF_PAIRS / pairs as f64, Tree {}).map(Mst)
+}
+
+register! {
+    /// The plugin `mst`.
+    pub const MST = {
+        name: NAME,
+        summary: "records drawn along a tree of columns, chosen by how they go together, from noisy tables of its pairs",
+        paper: "McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to differentially private synthetic data (2021)",
+        pace: Quick,
+        parameters: Parameters,
+        curator: design,
+        example: Example::mixed,
+    };
+}

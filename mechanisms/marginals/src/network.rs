@@ -1,0 +1,243 @@
+//! Records from tables that fit together: column by column, each given those of its table that are there already.
+
+use crate::counts::Clique;
+use crate::residuals::{Residuals, marginal};
+use ndarray::{ArrayD, IxDyn};
+use scumble_core::Stream;
+use scumble_levels::draw;
+use std::collections::BTreeSet;
+
+/// Cliques in an order in which each meets those before it within one of them: a junction tree, from its root.
+#[derive(Debug, Clone)]
+pub(crate) struct Order {
+    cliques: Vec<Step>,
+}
+
+/// A clique, which of its columns are there before it, and whose they are.
+#[derive(Debug, Clone)]
+struct Step {
+    clique: Clique,
+    shared: Clique,
+    parent: usize,
+}
+
+impl Order {
+    /// Each column by itself.
+    pub(crate) fn apart(columns: usize) -> Self {
+        let step = |at: usize| Step { clique: vec![at], shared: vec![], parent: 0 };
+        Self { cliques: (0..columns).map(step).collect() }
+    }
+
+    /// An order of these cliques, of those that no other one holds; none where there is none, as of three pairs of three columns.
+    pub(crate) fn of(cliques: &[Clique]) -> Option<Self> {
+        let holds = |outer: &Clique, inner: &Clique| inner.iter().all(|column| outer.contains(column));
+        let distinct: BTreeSet<&Clique> = cliques.iter().collect();
+        let mut left: Vec<&Clique> = distinct
+            .iter()
+            .copied()
+            .filter(|one| !distinct.iter().any(|other| other != one && holds(other, one)))
+            .collect();
+        // A maximum spanning tree by shared columns (Prim) is a junction tree where there is one.
+        let mut steps: Vec<Step> = vec![];
+        let mut there = BTreeSet::new();
+        while !left.is_empty() {
+            let shared_with = |clique: &Clique, step: &Step| {
+                clique.iter().filter(|column| step.clique.contains(column)).count()
+            };
+            let candidates = left.iter().enumerate().flat_map(|(at, clique)| {
+                steps.iter().enumerate().map(move |(parent, step)| (shared_with(clique, step), at, parent))
+            });
+            let next = candidates.max_by_key(|(shared, at, parent)| {
+                (*shared, std::cmp::Reverse(*at), std::cmp::Reverse(*parent))
+            });
+            let (_, at, parent) = next.unwrap_or_default();
+            let clique = left.remove(at);
+            let shared: Clique = clique.iter().copied().filter(|column| there.contains(column)).collect();
+            if let Some(parent) = steps.get(parent)
+                && !holds(&parent.clique, &shared)
+            {
+                return None;
+            }
+            there.extend(clique.iter().copied());
+            steps.push(Step { clique: clique.clone(), shared, parent });
+        }
+        Some(Self { cliques: steps })
+    }
+}
+
+/// Levels of columns, to be drawn clique by clique.
+#[derive(Debug, Clone)]
+pub(crate) struct Network {
+    order: Order,
+    /// The counts of each clique: none below zero, and those of shared columns the same as the parent's.
+    tables: Vec<ArrayD<f64>>,
+    levels: Vec<usize>,
+}
+
+impl Network {
+    /// The nearest counts that are none below zero, clique by clique: within each cell of the shared columns they add up to what the parent says.
+    pub(crate) fn fit(levels: &[usize], order: Order, residuals: &Residuals) -> Self {
+        let mut tables: Vec<ArrayD<f64>> = Vec::with_capacity(order.cliques.len());
+        for step in &order.cliques {
+            let table = residuals.table(levels, &step.clique);
+            let totals = match tables.get(step.parent) {
+                Some(parent) => {
+                    let kept = places(&order.cliques[step.parent].clique, &step.shared);
+                    marginal(parent, &kept).0.into_iter().collect()
+                }
+                None => vec![residuals.total().max(0.0)],
+            };
+            tables.push(by_shared(step, &table, |cells, group| to_simplex(cells, totals[group])));
+        }
+        Self { order, tables, levels: levels.to_vec() }
+    }
+
+    /// How many records its tables count.
+    pub(crate) fn total(&self) -> f64 {
+        self.tables.first().map_or(0.0, ArrayD::sum)
+    }
+
+    /// The levels of so many records (a column of `records` values each), in the shares of the tables.
+    pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Vec<Vec<u32>> {
+        let mut columns = vec![vec![0; records]; self.levels.len()];
+        for (step, table) in self.order.cliques.iter().zip(&self.tables) {
+            let shared = places(&step.clique, &step.shared);
+            let new: Vec<usize> = (0..step.clique.len()).filter(|at| !shared.contains(at)).collect();
+            let size = |places: &[usize]| places.iter().map(|&at| self.levels[step.clique[at]]).product();
+            let groups: usize = size(&shared);
+            let mut rows: Vec<Vec<usize>> = vec![vec![]; groups];
+            for row in 0..records {
+                let group = step
+                    .shared
+                    .iter()
+                    .fold(0, |cell, &at| cell * self.levels[at] + columns[at][row] as usize);
+                rows[group].push(row);
+            }
+            let by_group = grouped(table, &shared, &new);
+            let of_all: Vec<f64> = summed(&by_group, size(&new));
+            for (rows, shares) in rows.iter().zip(by_group.chunks(size(&new).max(1))) {
+                // Of what no count supports, what is known of everybody.
+                let shares = if shares.iter().sum::<f64>() > 0.0 { shares } else { &of_all };
+                for (&row, mut cell) in rows.iter().zip(draw::levels(shares, rows.len(), stream)) {
+                    for &at in new.iter().rev() {
+                        let levels = self.levels[step.clique[at]];
+                        columns[step.clique[at]][row] = (cell % levels) as u32;
+                        cell /= levels;
+                    }
+                }
+            }
+        }
+        columns
+    }
+}
+
+/// Where each of `columns` stands in `clique`.
+fn places(clique: &Clique, columns: &Clique) -> Vec<usize> {
+    columns.iter().filter_map(|column| clique.iter().position(|at| at == column)).collect()
+}
+
+/// The table's values, those of one cell of the shared axes one after the other.
+fn grouped(table: &ArrayD<f64>, shared: &[usize], new: &[usize]) -> Vec<f64> {
+    let axes: Vec<usize> = shared.iter().chain(new).copied().collect();
+    table.view().permuted_axes(IxDyn(&axes)).iter().copied().collect()
+}
+
+/// The sum over groups of `width` values.
+fn summed(grouped: &[f64], width: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; width];
+    grouped.chunks(width.max(1)).for_each(|group| sum.iter_mut().zip(group).for_each(|(sum, x)| *sum += x));
+    sum
+}
+
+/// The table with the values of each cell of its shared axes changed by `change`, which hears of the cell's number.
+fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize)) -> ArrayD<f64> {
+    let shared = places(&step.clique, &step.shared);
+    let new: Vec<usize> = (0..step.clique.len()).filter(|at| !shared.contains(at)).collect();
+    let mut values = grouped(table, &shared, &new);
+    let width: usize = new.iter().map(|&at| table.shape()[at]).product();
+    values.chunks_mut(width.max(1)).enumerate().for_each(|(group, cells)| change(cells, group));
+    let mut changed = table.clone();
+    let axes: Vec<usize> = shared.iter().chain(&new).copied().collect();
+    changed
+        .view_mut()
+        .permuted_axes(IxDyn(&axes))
+        .iter_mut()
+        .zip(values)
+        .for_each(|(cell, value)| *cell = value);
+    changed
+}
+
+/// Moves values to the nearest ones that are none below zero and add up to `total` (Held, Wolfe and Crowder 1974).
+fn to_simplex(values: &mut [f64], total: f64) {
+    let mut descending = values.to_vec();
+    descending.sort_unstable_by(|a, b| b.total_cmp(a));
+    let (mut sum, mut threshold) = (0.0, 0.0);
+    for (at, value) in descending.iter().enumerate() {
+        sum += value;
+        let candidate = (sum - total) / (at + 1) as f64;
+        if *value <= candidate {
+            break;
+        }
+        threshold = candidate;
+    }
+    values.iter_mut().for_each(|value| *value = (*value - threshold).max(0.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::residuals::Measured;
+    use approx::assert_abs_diff_eq;
+    use proptest::prelude::*;
+    use scumble_core::Randomness;
+
+    proptest! {
+        #[test]
+        fn the_nearest_shares_are_none_below_zero_and_add_up(
+            values in prop::collection::vec(-50.0..50.0, 1..12), total in 0.0..100.0,
+        ) {
+            let mut moved = values.clone();
+            to_simplex(&mut moved, total);
+            prop_assert!(moved.iter().all(|value| *value >= 0.0));
+            prop_assert!((moved.iter().sum::<f64>() - total).abs() < 1e-9 * (1.0 + total));
+            // All that are above zero moved by as much, and no other one by less.
+            let by: Vec<f64> = values.iter().zip(&moved).filter(|(_, moved)| **moved > 0.0).map(|(x, y)| y - x).collect();
+            if let Some(first) = by.first() {
+                prop_assert!(by.iter().all(|other| (other - first).abs() < 1e-9));
+                prop_assert!(values.iter().zip(&moved).filter(|(_, y)| **y == 0.0).all(|(x, _)| x + first <= 1e-9));
+            }
+        }
+    }
+
+    #[test]
+    fn a_circle_of_pairs_has_no_order() {
+        assert!(Order::of(&[vec![0, 1], vec![1, 2], vec![0, 2]]).is_none());
+        assert!(Order::of(&[vec![0, 1], vec![1, 2], vec![2, 3], vec![4], vec![0]]).is_some());
+        assert!(Order::of(&[vec![0, 1, 2], vec![1, 2], vec![0, 2, 3], vec![3, 4], vec![0, 1]]).is_some());
+    }
+
+    /// Without noise all of the tables' shares come back, to whole records.
+    #[test]
+    fn records_have_the_shares_of_the_tables() {
+        let levels = [2, 3, 2];
+        let pair = [100.0, 200.0, 0.0, 300.0, 0.0, 400.0];
+        // The middle column's sums are 400, 200 and 400.
+        let other = [250.0, 150.0, 0.0, 200.0, 400.0, 0.0];
+        let measured = [
+            Measured { clique: vec![0, 1], counts: pair.to_vec(), variance: 1.0 },
+            Measured { clique: vec![1, 2], counts: other.to_vec(), variance: 4.0 },
+        ];
+        let order = Order::of(&[vec![0, 1], vec![1, 2]]).unwrap();
+        let network = Network::fit(&levels, order, &Residuals::of(&levels, &measured, None));
+        assert_abs_diff_eq!(network.total(), 1000.0, epsilon = 1e-9);
+        let drawn = network.draw(1000, &mut Randomness::seeded(1).streams().stream(0));
+        let mut of_pair = [0.0; 6];
+        let mut of_other = [0.0; 6];
+        for row in 0..1000 {
+            of_pair[(drawn[0][row] * 3 + drawn[1][row]) as usize] += 1.0;
+            of_other[(drawn[1][row] * 2 + drawn[2][row]) as usize] += 1.0;
+        }
+        assert_eq!(of_pair, pair);
+        assert_eq!(of_other, other);
+    }
+}

@@ -1,0 +1,161 @@
+//! Records from noisy tables of each column with the target, or of columns that are named.
+
+use crate::answers::Answers;
+use crate::bins::TARGET;
+use crate::columns::Columns;
+use crate::counts::Clique;
+use crate::curator::{Common, Curator, curator};
+use crate::network::{Network, Order};
+use crate::program::{Model, Program};
+use crate::residuals::Residuals;
+use schemars::JsonSchema;
+use scumble_core::{Brief, Error, Example, Neighbours, RecordDomain, Result, register};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const NAME: &str = "noisy-marginals";
+
+curator! {
+    /// Records drawn from noisy tables: of each feature with the target, by default, so that features are taken for independent of each other given the target, as naive Bayes
+    /// takes them.
+    ///
+    /// Counts get exact discrete Gaussian noise, which is calibrated on the privacy profile of all tables together. They are made consistent by least squares in closed
+    /// form (residuals by inverse variance), moved to the nearest counts that are none below zero, and records are drawn in their shares: as many as there
+    /// are, where one record is replaced and their number is public; else as many as the noisy counts say.
+    ///
+    /// ```
+    /// use scumble_core::{CuratorMechanism, Designed, Randomness};
+    /// use scumble_marginals::NOISY_MARGINALS;
+    /// use serde_json::json;
+    ///
+    /// let example = (NOISY_MARGINALS.example)()?;
+    /// let design = NOISY_MARGINALS.design(&json!({ "bins": 4 }), &example.brief)?;
+    /// let release = design.mechanism().release(&example.table, &mut Randomness::from_os()?)?;
+    /// assert_eq!(release.table.columns(), example.table.columns());
+    /// assert_eq!(release.guarantee.epsilon(), Some(1.0));
+    /// # Ok::<(), scumble_core::Error>(())
+    /// ```
+    NoisyMarginals, Named, "noisy-marginals"
+}
+
+/// Tables that are measured with equal noise.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    /// Which, by their columns' places; each with the target where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cliques: Option<Vec<Clique>>,
+}
+
+impl Named {
+    fn cliques(&self, columns: &Columns) -> Vec<Clique> {
+        let with_label = |at: usize| std::iter::once(at).chain(columns.label()).collect();
+        match &self.cliques {
+            Some(cliques) => cliques.clone(),
+            // A target without features is a table too.
+            None if columns.features().next().is_none() => vec![columns.label().into_iter().collect()],
+            None => columns.features().map(with_label).collect(),
+        }
+    }
+}
+
+impl Program for Named {
+    const NAME: &'static str = NAME;
+    const CHOOSES: bool = false;
+
+    fn check(&self, columns: &Columns) -> Result<()> {
+        let refuse = |problem: &str| Err(Error::Parameter { plugin: NAME.into(), problem: problem.into() });
+        let cliques = self.cliques(columns);
+        let is_whole = |clique: &Clique| {
+            !clique.is_empty()
+                && clique.is_sorted_by(|a, b| a < b)
+                && clique.iter().all(|at| *at < columns.len())
+        };
+        if cliques.is_empty() || !cliques.iter().all(is_whole) {
+            return refuse("marginals: each needs a column or more, none of them twice");
+        }
+        match Order::of(&cliques) {
+            Some(_) => Ok(()),
+            None => refuse(
+                "marginals: these go round in a circle, as three pairs of three columns do; name the three together, or leave one pair out",
+            ),
+        }
+    }
+
+    fn tables(&self, columns: &Columns) -> Vec<Clique> {
+        self.cliques(columns)
+    }
+
+    fn run(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Model> {
+        let cliques = self.cliques(columns);
+        let share = 1.0 / cliques.len() as f64;
+        let measured =
+            cliques.iter().map(|clique| answers.measure(clique, share)).collect::<Result<Vec<_>>>()?;
+        // Columns of no table are drawn uniformly.
+        let alone = (0..columns.len()).filter(|at| !cliques.iter().any(|clique| clique.contains(at)));
+        let all: Vec<Clique> = cliques.iter().cloned().chain(alone.map(|at| vec![at])).collect();
+        let order = Order::of(&all).ok_or_else(|| Error::shape("the marginals go round in a circle"))?;
+        let levels = columns.levels();
+        Ok(Network::fit(&levels, order, &Residuals::of(&levels, &measured, total)).into())
+    }
+}
+
+/// Parameters of the mechanism.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
+    bins: Option<usize>,
+    /// The bins of single columns, by their names ("target" for a target that is a number).
+    column_bins: Option<BTreeMap<String, usize>>,
+    /// Whether neighbouring tables differ by one record that is replaced, and the number of records is public ("replace-one", the default), or by one that is there or not
+    /// ("add-or-remove-one").
+    #[schemars(with = "Option<String>")]
+    neighbours: Option<Neighbours>,
+    /// Which columns are counted together: lists of names ("target" for the target), of which no three or more form a circle. By default each feature with the target.
+    marginals: Option<Vec<Vec<String>>>,
+}
+
+fn design(parameters: Parameters, brief: &Brief) -> Result<NoisyMarginals> {
+    let Parameters { bins, column_bins, neighbours, marginals } = parameters;
+    let named = |names: &Vec<String>| {
+        let mut clique = names.iter().map(|name| place(&brief.domain, name)).collect::<Result<Clique>>()?;
+        clique.sort_unstable();
+        Ok(clique)
+    };
+    let cliques = marginals.map(|lists| lists.iter().map(named).collect::<Result<Vec<_>>>()).transpose()?;
+    let tables = cliques.as_ref().map_or(brief.domain.features().factors().count(), Vec::len);
+    let common = Common { bins, column_bins, neighbours };
+    Curator::design(common, brief, 1.0 / tables.max(1) as f64, Named { cliques }).map(NoisyMarginals)
+}
+
+/// The place of a column among the attributes: of a category, by the name before its level.
+///
+/// # Errors
+/// [`Error::Parameter`] for a name that none has.
+fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
+    let is_it = |column: &String| {
+        column == name || column.strip_prefix(name).is_some_and(|level| level.starts_with('='))
+    };
+    let mut features = domain.features().factors();
+    let found = features.position(|(at, _)| is_it(&domain.columns()[at.start]));
+    let has_target = domain.layout().target.width() > 0;
+    let target = (name == TARGET && has_target).then(|| domain.features().factors().count());
+    found.or(target).ok_or_else(|| Error::Parameter {
+        plugin: NAME.into(),
+        problem: format!("marginals: there is no column {name:?}"),
+    })
+}
+
+register! {
+    /// The plugin `noisy-marginals`.
+    pub const NOISY_MARGINALS = {
+        name: NAME,
+        summary: "records drawn from noisy tables of each column with the target, or of columns that are named",
+        paper: "McKenna, Miklau and Sheldon, Winning the NIST contest (2021), of tables that are chosen in public; Canonne, Kamath and Steinke, The discrete Gaussian (2020)",
+        pace: Quick,
+        parameters: Parameters,
+        curator: design,
+        example: Example::mixed,
+    };
+}

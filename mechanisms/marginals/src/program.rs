@@ -1,0 +1,65 @@
+//! What a mechanism of this crate is: which tables are counted, what is asked of them, and what is made of the answers.
+
+use crate::answers::Answers;
+use crate::columns::Columns;
+use crate::counts::Clique;
+use crate::network::Network;
+use scumble_core::{Result, Stream};
+use scumble_levels::draw;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// What differs between the mechanisms of this crate. It sees records by answers alone.
+pub(crate) trait Program: Clone + Debug + Serialize + for<'de> Deserialize<'de> + Send + Sync {
+    /// The name of the plugin.
+    const NAME: &'static str;
+    /// Whether it chooses what it measures.
+    const CHOOSES: bool;
+
+    /// That it fits such columns.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](scumble_core::Error::Parameter), [`Error::NotApplicable`](scumble_core::Error::NotApplicable).
+    fn check(&self, columns: &Columns) -> Result<()>;
+
+    /// All tables that it may ask for: they are counted in one pass.
+    fn tables(&self, columns: &Columns) -> Vec<Clique>;
+
+    /// Asks, and says what records are like; `total` is how many there are, where that is public.
+    ///
+    /// # Errors
+    /// As [`Answers`].
+    fn run(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Model>;
+}
+
+/// What records are like: a network, and the levels that its levels stand for where some were merged.
+#[derive(Debug, Clone)]
+pub(crate) struct Model {
+    pub(crate) network: Network,
+    /// For each column and each of its levels in the network, the levels that it stands for with their shares; empty where none were merged.
+    pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
+}
+
+impl From<Network> for Model {
+    fn from(network: Network) -> Self {
+        Self { network, merged: vec![] }
+    }
+}
+
+impl Model {
+    /// The levels of so many records: a column of as many values each.
+    pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Vec<Vec<u32>> {
+        let mut columns = self.network.draw(records, stream);
+        for (column, merged) in columns.iter_mut().zip(&self.merged) {
+            let mut rows: Vec<Vec<usize>> = vec![vec![]; merged.len()];
+            column.iter().enumerate().for_each(|(row, level)| rows[*level as usize].push(row));
+            for (rows, levels) in rows.iter().zip(merged) {
+                let shares: Vec<f64> = levels.iter().map(|(_, share)| *share).collect();
+                for (&row, at) in rows.iter().zip(draw::levels(&shares, rows.len(), stream)) {
+                    column[row] = levels[at].0;
+                }
+            }
+        }
+        columns
+    }
+}

@@ -1,0 +1,154 @@
+//! Consistent marginals from noisy ones, in closed form.
+//!
+//! A table of counts is the sum of its residuals: that of no column is the total, that of one column how its levels depart from
+//! their mean, that of two how their cells depart from what the columns alone say, and so on. The residuals of tables with equal noise in all cells have independent noise, and a
+//! table says of each with what noise. So the least-squares estimate of all tables together is the mean of each residual over the tables that have it, weighted by
+//! precision (GReM-LS of Mullins and others 2026, arXiv 2602.05674; McKenna and others' residual basis).
+
+use crate::counts::Clique;
+use ndarray::{ArrayD, Axis, IxDyn};
+use std::collections::BTreeMap;
+
+/// A noisy table of counts.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    /// Of which columns.
+    pub(crate) clique: Clique,
+    /// The counts, the last column's level changing fastest.
+    pub(crate) counts: Vec<f64>,
+    /// The variance of the noise of a cell.
+    pub(crate) variance: f64,
+}
+
+/// Estimates of residuals, by their columns.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Residuals {
+    of: BTreeMap<Clique, ArrayD<f64>>,
+}
+
+impl Residuals {
+    /// From tables of columns of so many `levels`, and the total where that is known.
+    pub(crate) fn of(levels: &[usize], measured: &[Measured], total: Option<f64>) -> Self {
+        let mut weighted: BTreeMap<Clique, (f64, ArrayD<f64>)> = BTreeMap::new();
+        for table in measured {
+            let shape: Vec<usize> = table.clique.iter().map(|&at| levels[at]).collect();
+            let Ok(counts) = ArrayD::from_shape_vec(IxDyn(&shape), table.counts.clone()) else { continue };
+            for kept in subsets(table.clique.len()) {
+                let (summed, cells) = marginal(&counts, &kept);
+                // A residual of fewer columns sums over more cells, and has their noise.
+                let weight = 1.0 / (table.variance.max(f64::MIN_POSITIVE) * cells as f64);
+                let residual = centred(summed) * weight;
+                let columns = kept.iter().map(|&at| table.clique[at]).collect();
+                weighted
+                    .entry(columns)
+                    .and_modify(|(all, sum)| {
+                        *all += weight;
+                        *sum += &residual;
+                    })
+                    .or_insert((weight, residual));
+            }
+        }
+        let mean = |(columns, (weight, sum)): (Clique, (f64, ArrayD<f64>))| (columns, sum / weight);
+        let mut of: BTreeMap<_, _> = weighted.into_iter().map(mean).collect();
+        if let Some(total) = total {
+            of.insert(vec![], ArrayD::from_elem(IxDyn(&[]), total));
+        }
+        Self { of }
+    }
+
+    /// The total, as estimated; zero where no table was measured.
+    pub(crate) fn total(&self) -> f64 {
+        self.of.get(&vec![]).and_then(|total| total.first().copied()).unwrap_or(0.0)
+    }
+
+    /// The table of a clique (a level's axis a column): the sum of the residuals that are known, so that what was not measured together is taken for independent... of
+    /// no interaction. May have counts below zero.
+    pub(crate) fn table(&self, levels: &[usize], clique: &[usize]) -> ArrayD<f64> {
+        let shape: Vec<usize> = clique.iter().map(|&at| levels[at]).collect();
+        let mut sum = ArrayD::zeros(IxDyn(&shape));
+        for kept in subsets(clique.len()) {
+            let columns: Clique = kept.iter().map(|&at| clique[at]).collect();
+            let Some(residual) = self.of.get(&columns) else { continue };
+            let spread: usize =
+                (0..clique.len()).filter(|at| !kept.contains(at)).map(|at| shape[at]).product();
+            let mut lifted = residual / spread as f64;
+            (0..clique.len()).filter(|at| !kept.contains(at)).for_each(|at| {
+                lifted.insert_axis_inplace(Axis(at));
+            });
+            sum += &lifted;
+        }
+        sum
+    }
+}
+
+/// All subsets of the first so many places, each in ascending order.
+pub(crate) fn subsets(places: usize) -> Vec<Vec<usize>> {
+    (0..1usize << places).map(|set| (0..places).filter(|at| set >> at & 1 == 1).collect()).collect()
+}
+
+/// The sum over all axes but those, and over how many cells each sum goes.
+pub(crate) fn marginal(counts: &ArrayD<f64>, kept: &[usize]) -> (ArrayD<f64>, usize) {
+    let mut summed = counts.clone();
+    for axis in (0..counts.ndim()).rev().filter(|axis| !kept.contains(axis)) {
+        summed = summed.sum_axis(Axis(axis));
+    }
+    let cells = counts.len() / summed.len().max(1);
+    (summed, cells)
+}
+
+/// Less the mean along every axis.
+fn centred(mut table: ArrayD<f64>) -> ArrayD<f64> {
+    for axis in (0..table.ndim()).map(Axis) {
+        if let Some(mean) = table.mean_axis(axis) {
+            table -= &mean.insert_axis(axis);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+
+    fn measured(clique: &[usize], counts: &[f64], variance: f64) -> Measured {
+        Measured { clique: clique.to_vec(), counts: counts.to_vec(), variance }
+    }
+
+    #[test]
+    fn a_table_is_the_sum_of_its_residuals() {
+        let counts = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0];
+        let levels = [2, 3, 2];
+        let residuals = Residuals::of(&levels, &[measured(&[0, 1, 2], &counts, 1.0)], None);
+        let table = residuals.table(&levels, &[0, 1, 2]);
+        assert!(table.iter().zip(counts).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{table}");
+        assert_abs_diff_eq!(residuals.total(), 52.0, epsilon = 1e-12);
+        let of_last = residuals.table(&levels, &[2]);
+        assert_abs_diff_eq!(of_last[[0]], 3.0 + 4.0 + 5.0 + 2.0 + 5.0 + 5.0, epsilon = 1e-12);
+    }
+
+    /// Weighted least squares by hand: of the normal equations of two tables that share a column of two levels.
+    #[test]
+    fn tables_agree_by_inverse_variance() {
+        // One column of two levels beside a pair: the pair's sums have twice the noise of its cells.
+        let levels = [2, 2];
+        let tables = [measured(&[0], &[10.0, 2.0], 1.0), measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0], 2.0)];
+        let residuals = Residuals::of(&levels, &tables, None);
+        let (one, pair) = (residuals.table(&levels, &[0]), residuals.table(&levels, &[0, 1]));
+        // Of the pair the levels are 8 and 8, with variance 4: (10·1 + 8/4)/(1 + 1/4) and (2·1 + 8/4)/(1 + 1/4).
+        assert_abs_diff_eq!(one[[0]], 9.6, epsilon = 1e-12);
+        assert_abs_diff_eq!(one[[1]], 3.2, epsilon = 1e-12);
+        // What a level gains is shared by its cells alike.
+        let wanted = [4.8, 4.8, 0.6, 2.6];
+        assert!(pair.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{pair}");
+    }
+
+    #[test]
+    fn a_total_that_is_known_is_kept() {
+        let levels = [2, 3];
+        let tables = [measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0, -1.0, 2.0], 2.0)];
+        let residuals = Residuals::of(&levels, &tables, Some(23.0));
+        assert_abs_diff_eq!(residuals.table(&levels, &[0, 1]).sum(), 23.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(residuals.table(&levels, &[1]).sum(), 23.0, epsilon = 1e-12);
+    }
+}

@@ -1,0 +1,125 @@
+//! Exact Gaussian noise on counts.
+
+use crate::gaussian_noise::curve;
+use crate::lattice::Spread;
+use crate::{Curve, Error, Neighbours, Result, Stream};
+use scumble_sampling::{DiscreteGaussian, Rational};
+
+/// Discrete Gaussian noise on the cells of tables of counts, in each of which a record is counted in one cell.
+///
+/// Counts are whole numbers of a lattice 2³⁰ times finer than the noise, or so, and the noise is an exact integer of it: δ(ε) is that of
+/// [`GaussianNoise`](crate::GaussianNoise), of which a record is a vertex of a one-hot group. A record more or less changes one cell of a table by 1; a record that is
+/// replaced changes two.
+///
+/// ```
+/// use scumble_core::{CountNoise, Neighbours, Randomness};
+///
+/// let noise = CountNoise::with_scale(20.0)?;
+/// let mut stream = Randomness::from_os()?.streams().stream(0);
+/// let noisy = noise.add(&[103, 7, 0], &mut stream);
+/// assert!(noisy.iter().zip([103.0, 7.0, 0.0]).all(|(noisy, count)| (noisy - count).abs() < 300.0));
+/// // Of three tables.
+/// let one = noise.curve(Neighbours::ReplaceOne);
+/// assert!((one.with(&one).with(&one).epsilon(1e-6) / 0.5377 - 1.0).abs() < 1e-3);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct CountNoise {
+    law: DiscreteGaussian,
+    /// The lattice's steps in a count.
+    unit: f64,
+}
+
+impl CountNoise {
+    /// The noise whose σ is at least `scale` counts, and more by one lattice step at most.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] for a scale that is not between 2⁻²⁰ and 2⁴⁰.
+    pub fn with_scale(scale: f64) -> Result<Self> {
+        if !(2f64.powi(-20)..=2f64.powi(40)).contains(&scale) {
+            let range = "between 2^-20 and 2^40 counts";
+            return Err(Error::Budget { name: "a scale of noise on counts", range, value: scale });
+        }
+        // 31 bits of σ in lattice steps, and no lattice that is coarser than counts.
+        let exponent = (30 - scale.log2().floor() as i32).max(0);
+        let unit = 2f64.powi(exponent);
+        let law = DiscreteGaussian::new(Rational::new((scale * unit).ceil() as u64, 1)?)?;
+        Ok(Self { law, unit })
+    }
+
+    /// σ, in counts.
+    pub fn scale(&self) -> f64 {
+        self.law.scale() / self.unit
+    }
+
+    /// These counts, each with a draw of its own.
+    pub fn add(&self, counts: &[u64], stream: &mut Stream) -> Vec<f64> {
+        let noisy = |count: &u64| {
+            let exact = i128::from(*count) * self.unit as i128 + self.law.sample(stream);
+            exact as f64 / self.unit
+        };
+        counts.iter().map(noisy).collect()
+    }
+
+    /// The logarithm of the probability that these counts become `noisy`, up to a constant.
+    pub fn log_likelihood(&self, counts: &[u64], noisy: &[f64]) -> f64 {
+        let squares = counts.iter().zip(noisy).map(|(count, noisy)| (noisy - *count as f64).powi(2));
+        -squares.sum::<f64>() / (2.0 * self.scale().powi(2))
+    }
+
+    /// δ(ε) of one table.
+    pub fn curve(&self, neighbours: Neighbours) -> Curve {
+        let differing = match neighbours {
+            Neighbours::AddOrRemoveOne => 1.0,
+            Neighbours::ReplaceOne => 2.0,
+        };
+        let precision = self.law.scale().powi(-2);
+        let spread = Spread {
+            squared_distance: differing * precision * self.unit * self.unit,
+            distance: differing * precision * self.unit,
+            differing: differing * precision,
+        };
+        curve(spread, 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Budget, Domain, GaussianNoise, Randomness};
+    use approx::assert_relative_eq;
+
+    /// A record that is replaced is a vertex of a one-hot group that becomes another.
+    #[test]
+    fn a_table_costs_what_a_group_of_one_record_costs() {
+        let groups = Domain::product([Domain::one_hot(5).unwrap(), Domain::one_hot(3).unwrap()]).unwrap();
+        let of_record = GaussianNoise::calibrated(&groups, Budget::new(1.0, 1e-6).unwrap()).unwrap();
+        let noise = CountNoise::with_scale(of_record.scales()[0]).unwrap();
+        let table = noise.curve(Neighbours::ReplaceOne);
+        assert_relative_eq!(table.with(&table).epsilon(1e-6), 1.0, max_relative = 1e-6);
+        // With a record more or less μ² is half of that.
+        let one = noise.curve(Neighbours::AddOrRemoveOne);
+        assert_relative_eq!(one.mu() * 2f64.sqrt(), table.mu(), max_relative = 1e-9);
+    }
+
+    #[test]
+    fn noise_has_its_variance_and_no_count_is_favoured() {
+        for scale in [0.3, 7.0, 3e6] {
+            let noise = CountNoise::with_scale(scale).unwrap();
+            assert!((1.0..1.0 + 1e-6).contains(&(noise.scale() / scale)), "{scale}");
+            let mut stream = Randomness::seeded(5).streams().stream(0);
+            let counts = vec![1000; 20_000];
+            let off: Vec<f64> = noise.add(&counts, &mut stream).iter().map(|noisy| noisy - 1000.0).collect();
+            // 20,000 draws: five standard errors of the variance are 5 %, false with probability 6·10⁻⁷.
+            let variance = off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64;
+            assert!((variance / (scale * scale) - 1.0).abs() < 0.05, "{scale}: {variance}");
+        }
+    }
+
+    #[test]
+    fn scales_out_of_range_are_refused() {
+        for scale in [0.0, f64::NAN, -1.0, 1e-9, f64::INFINITY] {
+            assert!(CountNoise::with_scale(scale).is_err(), "{scale}");
+        }
+    }
+}
