@@ -125,14 +125,11 @@ impl<P: Program> Curator<P> {
             let theorem = "the same with a record less and another one more";
             claims.push(claim(replaced, Neighbours::ReplaceOne, theorem));
         }
-        let of_this = [
-            "a curator is trusted, who holds all records in the clear",
-            "released rows are drawn from noisy tables of counts: no row is that of a person",
-        ];
+        let trusted = "a curator is trusted, who holds all records in the clear";
         Guarantee {
             claims,
             discloses,
-            assumes: ASSUMED[..2].iter().copied().chain(of_this).map(str::to_owned).collect(),
+            assumes: ASSUMED[..2].iter().copied().chain([trusted]).map(str::to_owned).collect(),
             ..Guarantee::default()
         }
     }

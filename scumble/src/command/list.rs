@@ -84,7 +84,7 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
 
 /// How to release by this design, and to use a model of the release.
 fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
-    let key = (design.mechanism().side() == Side::Curator).then(|| Path::new("keys/key.json"));
+    let key = design.mechanism().has_key().then(|| Path::new("keys/key.json"));
     let with_key = if key.is_some() { " --key keys/key.json" } else { "" };
     let file_name = file.display().to_string();
     let file_name = shlex::try_quote(&file_name).unwrap_or_default();

@@ -1,0 +1,196 @@
+//! What is released: its shape, what it keeps of the records, and what is refused.
+
+use ndarray::Array2;
+use scumble_core::{
+    Brief, Budget, Domain, Guarantee, Neighbours, Notion, Plugin, Randomness, RecordDomain, Release, Table,
+    Target, TargetDomain, Unit,
+};
+use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
+use serde_json::{Value, json};
+
+const ALL: [Plugin; 3] = [NOISY_MARGINALS, MST, ADAPTIVE_MARGINALS];
+
+/// A category of three levels, a number, a category that the number decides on, and a label that the first two do.
+fn people(records: usize) -> (RecordDomain, Table) {
+    let columns = ["colour=red", "colour=green", "colour=blue", "size", "kind=small", "kind=large"];
+    let features =
+        Domain::product([Domain::one_hot(3).unwrap(), Domain::unit_box(1), Domain::one_hot(2).unwrap()])
+            .unwrap();
+    let target = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
+    let columns: Vec<String> = columns.map(str::to_owned).to_vec();
+    let domain = RecordDomain::new(columns.clone(), features, target).unwrap();
+    let size = |row: usize| (0.5 + 0.618_034 * row as f64).fract();
+    let colour = |row: usize| [0, 0, 0, 1, 1, 2][row % 6];
+    let cells = Array2::from_shape_fn((records, 6), |(row, column)| match column {
+        3 => size(row),
+        4 | 5 => f64::from(u8::from((size(row) > 0.6) == (column == 5))),
+        level => f64::from(u8::from(colour(row) == level)),
+    });
+    let label = |row: usize| usize::from(colour(row) == 0 && size(row) > 0.3);
+    let table = Table::new(columns, cells, Target::Class((0..records).map(label).collect())).unwrap();
+    (domain, table)
+}
+
+fn release(plugin: &Plugin, parameters: Value, epsilon: f64, records: usize) -> (Release, Table) {
+    let (domain, table) = people(records);
+    let brief = Brief::new(domain, Budget::new(epsilon, 1e-6).unwrap()).with_people(records);
+    let design = plugin.design(&parameters, &brief).unwrap();
+    (design.mechanism().release(&table, &mut Randomness::from_os().unwrap()).unwrap(), table)
+}
+
+fn share(table: &Table, is_counted: impl Fn(&[f64], usize) -> bool) -> f64 {
+    let Target::Class(classes) = table.target() else { panic!("the target is no class") };
+    let counted =
+        table.records().outer_iter().zip(classes).filter(|(row, class)| is_counted(&row.to_vec(), **class));
+    counted.count() as f64 / table.len() as f64
+}
+
+/// The noise of a cell is below 40 records of 20,000, and a bin is a quarter: what is asked lies within two points, with room of ten standard errors.
+#[test]
+fn what_goes_with_the_target_is_kept() {
+    for plugin in ALL {
+        let (release, clean) = release(&plugin, json!({ "bins": 10 }), 2.0, 20_000);
+        assert_eq!((release.table.columns(), release.table.len()), (clean.columns(), clean.len()));
+        for (what, is_counted) in [
+            ("yes", (|_, class| class == 1) as fn(&[f64], usize) -> bool),
+            ("red and yes", |row, class| row[0] == 1.0 && class == 1),
+            ("large", |row, _| row[5] == 1.0),
+            ("upper half", |row, _| row[3] > 0.5),
+        ] {
+            let (kept, was) = (share(&release.table, is_counted), share(&clean, is_counted));
+            assert!((kept - was).abs() < 0.02, "{}: {what}: {was} became {kept}", plugin.name);
+        }
+    }
+}
+
+/// A number decides on a category: tables of each with the target do not show that, and tables that were chosen do.
+#[test]
+fn what_goes_together_is_found() {
+    let is_mixed = |row: &[f64], _: usize| (row[3] > 0.6) != (row[5] == 1.0);
+    let mixed =
+        |plugin: &Plugin| share(&release(plugin, json!({ "bins": 10 }), 2.0, 20_000).0.table, is_mixed);
+    assert!(mixed(&NOISY_MARGINALS) > 0.3);
+    assert!(mixed(&MST) < 0.02);
+    assert!(mixed(&ADAPTIVE_MARGINALS) < 0.02);
+}
+
+#[test]
+fn marginals_are_those_that_are_named() {
+    let named = json!({ "marginals": [["size", "kind"], ["colour", "target"]], "bins": 10 });
+    let (release, clean) = release(&NOISY_MARGINALS, named, 2.0, 20_000);
+    let mixed = share(&release.table, |row, _| (row[3] > 0.6) != (row[5] == 1.0));
+    assert!(mixed < 0.02, "{mixed}");
+    let of_red = |table: &Table| share(table, |row, class| row[0] == 1.0 && class == 1);
+    assert!((of_red(&release.table) - of_red(&clean)).abs() < 0.02);
+    // What is in no table is drawn uniformly.
+    let alone = json!({ "marginals": [["target"]] });
+    let (release, _) = self::release(&NOISY_MARGINALS, alone, 2.0, 20_000);
+    assert!((share(&release.table, |row, _| row[0] == 1.0) - 1.0 / 3.0).abs() < 0.02);
+}
+
+fn refused(plugin: &Plugin, parameters: Value, brief: &Brief) -> String {
+    plugin.design(&parameters, brief).unwrap_err().to_string()
+}
+
+#[test]
+fn what_cannot_be_designed_is_refused_in_a_sentence() {
+    let brief = Brief::new(people(1).0, Budget::new(1.0, 1e-6).unwrap());
+    for (parameters, why) in [
+        (
+            json!({ "marginals": [["sze"]] }),
+            "the parameters of \"noisy-marginals\": marginals: there is no column \"sze\"",
+        ),
+        (
+            json!({ "marginals": [["size", "size"]] }),
+            "the parameters of \"noisy-marginals\": marginals: each needs a column or more, none of them twice",
+        ),
+        (
+            json!({ "marginals": [] }),
+            "the parameters of \"noisy-marginals\": marginals: each needs a column or more, none of them twice",
+        ),
+        (
+            json!({ "marginals": [["size", "kind"], ["kind", "colour"], ["size", "colour"]] }),
+            "the parameters of \"noisy-marginals\": marginals: these go round in a circle, as three pairs of three columns do; name the three together, or leave one pair out",
+        ),
+        (
+            json!({ "bins": 1 }),
+            "the parameters of \"noisy-marginals\": bins must lie between 2 and 1024, and 1 does not",
+        ),
+        (
+            json!({ "column_bins": { "kind": 3 } }),
+            "the parameters of \"noisy-marginals\": column_bins names \"kind\", which is no column of numbers",
+        ),
+    ] {
+        assert_eq!(refused(&NOISY_MARGINALS, parameters, &brief), why);
+    }
+    let pure = Brief { budget: Budget::pure(1.0).unwrap(), ..brief.clone() };
+    let ball =
+        RecordDomain::new(vec!["x".into()], Domain::l2_ball(1, 1.0).unwrap(), TargetDomain::None).unwrap();
+    for plugin in ALL {
+        assert_eq!(
+            refused(&plugin, json!({}), &pure),
+            "delta must be above zero for Gaussian noise, and 0 is not"
+        );
+        let of_ball = refused(&plugin, json!({}), &Brief::new(ball.clone(), brief.budget));
+        assert!(
+            of_ball.contains("x is neither a number within bounds of its own nor a category"),
+            "{of_ball}"
+        );
+    }
+}
+
+fn epsilons(guarantee: &Guarantee) -> Vec<(Neighbours, f64)> {
+    let claims = guarantee.claims.iter().filter(|claim| claim.protects == Unit::Record);
+    let dp = claims.filter_map(|claim| match &claim.notion {
+        Notion::CentralDp(dp) => Some((dp.neighbours, dp.epsilon)),
+        _ => None,
+    });
+    dp.collect()
+}
+
+/// With a record more or less, how many there are is not public: rows come in the number that noisy counts say, and a record that is replaced costs more.
+#[test]
+fn the_number_of_records_is_public_or_noised() {
+    let (by_default, clean) = release(&NOISY_MARGINALS, json!({}), 1.0, 2_000);
+    assert_eq!(by_default.guarantee.discloses, ["the number of records"]);
+    assert_eq!(epsilons(&by_default.guarantee), [(Neighbours::ReplaceOne, 1.0)]);
+    assert_eq!(by_default.table.len(), clean.len());
+    for plugin in ALL {
+        let (release, clean) = release(&plugin, json!({ "neighbours": "add-or-remove-one" }), 1.0, 2_000);
+        assert!(release.guarantee.discloses.is_empty());
+        let (rows, records) = (release.table.len(), clean.len());
+        assert!(rows != records && rows.abs_diff(records) < 300, "{}: {rows} rows", plugin.name);
+        let [(Neighbours::AddOrRemoveOne, one), (Neighbours::ReplaceOne, replaced)] =
+            epsilons(&release.guarantee)[..]
+        else {
+            panic!("{:?}", release.guarantee)
+        };
+        assert!(one == 1.0 && (1.3..2.3).contains(&replaced), "{}: {one}, {replaced}", plugin.name);
+        // The ledger pays for what costs more.
+        assert_eq!(release.guarantee.cost(Unit::Record).0, replaced);
+    }
+}
+
+#[test]
+fn targets_may_be_numbers_or_none() {
+    let (domain, table) = people(3_000);
+    let numbers = table.records().column(3).to_owned();
+    let (columns, features) = (domain.columns().to_vec(), domain.features().clone());
+    let real = RecordDomain::new(columns, features, TargetDomain::Real { lower: -1.0, upper: 1.0 }).unwrap();
+    let with_number = table.clone().with_target(Target::Real(numbers)).unwrap();
+    let without = table.clone().with_target(Target::None).unwrap();
+    for plugin in ALL {
+        for (domain, table) in [(real.clone(), &with_number), (domain.without_target(), &without)] {
+            let brief = Brief::new(domain, Budget::new(4.0, 1e-6).unwrap()).with_people(3_000);
+            let design = plugin.design(&json!({}), &brief).unwrap();
+            let released =
+                design.mechanism().release(table, &mut Randomness::from_os().unwrap()).unwrap().table;
+            assert_eq!(released.len(), 3_000);
+            let mean = |table: &Table| table.records().column(3).mean().unwrap();
+            assert!((mean(&released) - mean(table)).abs() < 0.1, "{}", plugin.name);
+            if let (Target::Real(released), Target::Real(clean)) = (released.target(), table.target()) {
+                assert!((released.mean().unwrap() - clean.mean().unwrap()).abs() < 0.1, "{}", plugin.name);
+            }
+        }
+    }
+}
