@@ -3,14 +3,15 @@
 //! A new one is one more [`Learner`] in [`LEARNERS`].
 
 use super::combinations::combinations;
+use super::prediction::{ClassScores, Predicted};
 use super::{Error, Result};
 use linfa::ParamGuard;
 use linfa::traits::{Fit, Predict, PredictInplace};
 use ndarray::{Array1, Array2};
-use scumble_classifier::ClassifierParams;
+use scumble_classifier::{Classifier, ClassifierParams};
 use scumble_core::{Release, Table, Target, TargetDomain, TargetLayout, nearest_name, number};
-use scumble_linear::{LogisticParams, RidgeParams};
-use scumble_svm::{KernelSvmParams, SvmParams};
+use scumble_linear::{LogisticModel, LogisticParams, RidgeParams};
+use scumble_svm::{KernelSvmModel, KernelSvmParams, SvmModel, SvmParams};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,13 +34,14 @@ struct Learner {
     settings: &'static [&'static str],
     /// Whether the settings are in their ranges.
     check: fn(&Settings) -> Result<()>,
-    /// Fits the release, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d).
+    /// Fits the release once, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d), with scores of classes where it
+    /// has them.
     predict: Predictor,
     /// The same of labels that leave as vectors, where it learns them.
     vectors: Option<Predictor>,
 }
 
-type Predictor = fn(&Settings, &Release, &Table) -> Result<Target>;
+type Predictor = fn(&Settings, &Release, &Table) -> Result<Predicted>;
 
 /// All of them; the first that learns a target is its default.
 ///
@@ -150,29 +152,65 @@ fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
 
 type Classes = linfa::Dataset<f64, usize, ndarray::Ix1>;
 
-/// The classes of test records by what `fit` makes of those that were seen.
-fn classes<M: PredictInplace<Array2<f64>, Array1<usize>>>(
+/// A fitted classifier that has a score for each class.
+trait Scoring: PredictInplace<Array2<f64>, Array1<usize>> {
+    /// The scores of records (n × d).
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores>;
+}
+
+impl Scoring for LogisticModel {
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+        Ok(ClassScores { classes: self.classes().to_vec(), values: self.probabilities(records) })
+    }
+}
+
+impl Scoring for SvmModel {
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+        Ok(ClassScores { classes: self.classes().to_vec(), values: self.decision_values(records) })
+    }
+}
+
+impl Scoring for KernelSvmModel {
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+        Ok(ClassScores { classes: self.classes().to_vec(), values: self.decision_values(records) })
+    }
+}
+
+impl Scoring for Classifier {
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+        Ok(ClassScores { classes: self.classes().to_vec(), values: self.probabilities(records)? })
+    }
+}
+
+/// The classes of test records by what `fit` makes of those that were seen, with their scores.
+fn classes<M: Scoring>(
     release: &Release,
     test: &Table,
     fit: impl FnOnce(&Classes) -> Result<M>,
-) -> Result<Target> {
+) -> Result<Predicted> {
     let seen: Classes = release.table.clone().try_into()?;
-    Ok(Target::Class(match seen.targets.first() {
+    let (classes, scores) = match seen.targets.first() {
         // Who sees one class predicts it.
-        Some(&only) if seen.targets.iter().all(|class| *class == only) => Array1::from_elem(test.len(), only),
-        _ => fit(&seen)?.predict(test.records()),
-    }))
+        Some(&only) if seen.targets.iter().all(|class| *class == only) => {
+            (Array1::from_elem(test.len(), only), ClassScores::of_one(only, test.len()))
+        }
+        _ => {
+            let model = fit(&seen)?;
+            (model.predict(test.records()), model.scores(test.records())?)
+        }
+    };
+    Ok(Predicted { target: Target::Class(classes), scores: Some(scores) })
 }
 
 /// The vectors of test records by a network of those that were seen.
-fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Target> {
+fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Predicted> {
     let seen: linfa::Dataset<f64, f64, ndarray::Ix2> = release.table.clone().try_into()?;
-    Ok(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records())))
+    Ok(Predicted::of(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records()))))
 }
 
-fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Target> {
+fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Predicted> {
     let seen: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.clone().try_into()?;
-    Ok(Target::Real(params.fit(&seen)?.predict(test.records())))
+    Ok(Predicted::of(Target::Real(params.fit(&seen)?.predict(test.records()))))
 }
 
 const LOGISTIC: &[&str] = &["l2_penalty", "max_iterations", "gradient_tolerance"];
@@ -371,11 +409,12 @@ impl Model {
         !matches!(released, TargetLayout::Vector { .. }) || self.learner.vectors.is_some()
     }
 
-    /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key views them.
+    /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key views them, with scores of classes where it
+    /// has them.
     ///
     /// # Errors
     /// Whatever stops the fit; a released target of another kind.
-    pub(super) fn predict(&self, release: &Release, test: &Table) -> Result<Target> {
+    pub(super) fn predict(&self, release: &Release, test: &Table) -> Result<Predicted> {
         let predict = match (release.table.target(), self.learner.vectors) {
             (Target::Vector(_), Some(vectors)) => vectors,
             _ => self.learner.predict,
