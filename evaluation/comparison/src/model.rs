@@ -440,7 +440,9 @@ fn nearest_or_all<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone
 
 #[cfg(test)]
 mod tests {
+    use super::super::prediction::auc;
     use super::*;
+    use scumble_core::{Designed, Domain, Randomness, RecordDomain, largest};
     use serde_json::json;
 
     fn refused(name: &str, settings: Value) -> String {
@@ -469,6 +471,55 @@ mod tests {
         for iterations in [json!(0), json!(1.5), json!(1e300)] {
             assert!(refused("logistic", json!({ "max_iterations": iterations })).contains("a whole number"));
         }
+    }
+
+    /// Records on a lattice, in so many classes by their first coordinate.
+    fn lattice(classes: usize) -> Release {
+        let levels = (0..classes).map(|class| class.to_string()).collect();
+        let target = TargetDomain::Class { levels };
+        let domain = RecordDomain::new(vec!["x".into(), "y".into()], Domain::unit_box(2), target).unwrap();
+        let records = Array2::from_shape_fn((120, 2), |(row, at)| match at {
+            0 => (row / 10) as f64 / 12.0,
+            _ => (row % 10) as f64 / 10.0,
+        });
+        let target = Target::Class((0..120).map(|row| row * classes / 120).collect());
+        let table = Table::new(domain.columns().to_vec(), records, target).unwrap();
+        let identity = Designed::local(scumble_classic::Identity::new(domain));
+        identity.release(&table, &mut Randomness::seeded(1)).unwrap()
+    }
+
+    #[test]
+    fn every_model_of_classes_has_scores_and_predicts_the_class_with_the_largest() {
+        let all = LEARNERS.iter().filter(|learner| learner.learns == Learns::Classes);
+        for (learner, classes) in all.flat_map(|learner| [(learner, 2), (learner, 3)]) {
+            let release = lattice(classes);
+            let model = Model::new(learner.name, &Map::new()).unwrap();
+            let said = model.predict(&release, &release.table).unwrap();
+            let (Target::Class(predicted), Some(scores)) = (&said.target, &said.scores) else {
+                panic!("{}: {said:?}", learner.name)
+            };
+            assert_eq!(scores.classes, (0..classes).collect::<Vec<_>>(), "{}", learner.name);
+            for (row, predicted) in scores.values.outer_iter().zip(predicted) {
+                assert_eq!(largest(&row.to_vec()), *predicted, "{} of {classes}: {row}", learner.name);
+            }
+            let Target::Class(truth) = release.table.target() else { unreachable!() };
+            let area = auc(scores, truth);
+            // No line tells the middle one of three from the rest: (1 + ½ + 1)/3 is left.
+            assert!(area > 0.8, "{} of {classes}: {area}", learner.name);
+        }
+    }
+
+    #[test]
+    fn a_model_of_one_class_has_scores_that_tell_nothing_and_one_of_numbers_has_none() {
+        let release = lattice(2);
+        let first = Release { table: release.table.select(&[0, 1, 2]).unwrap(), ..lattice(2) };
+        let said = Model::new("logistic", &Map::new()).unwrap().predict(&first, &release.table).unwrap();
+        let Target::Class(truth) = release.table.target() else { unreachable!() };
+        assert_eq!(auc(&said.scores.unwrap(), truth), 0.5);
+        let numbers = Target::Real(release.table.records().column(0).to_owned());
+        let release = Release { table: release.table.clone().with_target(numbers).unwrap(), ..release };
+        let said = Model::new("ridge", &Map::new()).unwrap().predict(&release, &release.table).unwrap();
+        assert!(said.scores.is_none());
     }
 
     #[test]
