@@ -1,5 +1,6 @@
 //! What an adversary learns of the records of a release, measured, and how much of it their promise allows.
 
+use super::metric::Subject;
 use super::{Error, Metric, Result, split::check_share};
 use ndarray::{ArrayView2, Axis};
 use scumble_adversary::{Acquaintance, Effort, acquaintance, audit};
@@ -54,8 +55,7 @@ impl Adversary {
         seed: u64,
     ) -> Result<BTreeMap<Metric, f64>> {
         if !keeps_rows {
-            let hers = Metric::ALL.into_iter().filter(|metric| metric.is_of_acquaintance());
-            return Ok(hers.map(|metric| (metric, f64::NAN)).collect());
+            return Ok(Metric::of(Subject::Acquaintance).map(|metric| (metric, f64::NAN)).collect());
         }
         let she = Acquaintance { known_share: self.known_share, network: self.network, seed };
         // Of a report, what it says in numbers.
@@ -131,14 +131,16 @@ impl Metric {
             (Notion::LocalDp(dp), true) => {
                 let total_variation = dp.curve.map_or(1.0, |curve| curve.delta(0.0));
                 self.bound_of_dp(dp.epsilon, dp.delta).map(|bound| match self {
-                    Self::Advantage | Self::Audited => bound.min(total_variation),
+                    Self::Advantage | Self::Audited | Self::Membership => bound.min(total_variation),
                     _ => bound,
                 })
             }
             (Notion::CentralDp(dp), true) if dp.neighbours == Neighbours::ReplaceOne => {
                 self.bound_of_dp(dp.epsilon, dp.delta)
             }
-            (Notion::PerfectSecrecy(_), true) if self != Self::UnbiasedError => Some(0.0),
+            (Notion::PerfectSecrecy(_), true) if self.is_of_adversary() && self != Self::UnbiasedError => {
+                Some(0.0)
+            }
             (Notion::CramerRao(bound), _)
                 if self == Self::UnbiasedError && claim.protects.covers(Unit::Features) =>
             {
@@ -155,7 +157,7 @@ impl Metric {
     fn bound_of_dp(self, epsilon: f64, delta: f64) -> Option<f64> {
         match self {
             // With t = tanh(ε/2), (e^ε − 1 + 2δ)/(e^ε + 1) = t + δ(1 − t).
-            Self::Advantage | Self::Audited => {
+            Self::Advantage | Self::Audited | Self::Membership => {
                 let pure = (epsilon / 2.0).tanh();
                 Some(pure + delta * (1.0 - pure))
             }

@@ -40,7 +40,7 @@ impl Comparison {
                 return refuse(format!("the metric {metric} stands there twice"));
             }
         }
-        if self.models.is_empty() || self.metrics.iter().all(|metric| metric.is_of_adversary()) {
+        if self.models.is_empty() || !self.metrics.iter().any(|metric| metric.is_of_model()) {
             return refuse("a comparison needs one model and one metric of its predictions, or more".into());
         }
         self.adversary.check()?;

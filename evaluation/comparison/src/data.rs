@@ -1,5 +1,6 @@
 //! What a comparison makes of a data set.
 
+use super::prediction::Predicted;
 use super::{Error, Metric, Result};
 use ndarray::{Array1, Axis};
 use scumble_core::text::hexadecimal;
@@ -47,7 +48,7 @@ pub(super) fn misfit(data: &DataSet, what: &str) -> Error {
 /// The score on clean test records, by every metric that fits.
 pub(super) fn score(
     data: &DataSet,
-    predicted: &Target,
+    predicted: &Predicted,
     truth: &Target,
 ) -> impl Iterator<Item = (Metric, f64)> {
     let scores = Metric::ALL.map(|metric| (metric, metric.score(predicted, truth, data.target_width)));

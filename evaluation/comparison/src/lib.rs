@@ -1,5 +1,6 @@
 //! Mechanisms beside each other: each is designed, releases training records, a model learns from them, and is scored on
-//! clean test records; and an adversary learns from them, and is scored on the records that she does not know.
+//! clean test records; an adversary learns from them, and is scored on the records that she does not know; and the released table is held
+//! against the records that it was made of.
 
 mod adversary;
 mod cells;
@@ -11,9 +12,11 @@ mod designed;
 mod entrant;
 mod error;
 mod experiment;
+mod fidelity;
 mod metric;
 mod model;
 mod outcome;
+mod prediction;
 mod rows;
 mod run;
 mod scored;
@@ -60,7 +63,7 @@ pub struct Comparison {
     pub splitting: Splitting,
     /// The models; each learns from the same releases.
     pub models: Vec<Model>,
-    /// The metrics; each scores the same predictions, or what the adversary learns.
+    /// The metrics; each scores the same predictions, what an adversary learns, or the same released tables.
     pub metrics: Vec<Metric>,
     /// The adversary, who takes part where a metric is of her.
     pub adversary: Adversary,
@@ -78,13 +81,13 @@ const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 
 impl Comparison {
     /// These entrants on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
-    /// trials on splits at random with a fifth of the records for tests, half of ε for labels of their own, seed 1, the first model and metric that
-    /// fit the target, and what an adversary who knows half of the records learns of the others.
+    /// trials on splits at random with a fifth of the records for tests, half of ε for labels of their own, seed 1, the first model that
+    /// fits the target, the metric by [`Metric::default_for`], and what an adversary who knows half of the records learns of the others.
     pub fn new(data: DataSet, entrants: Vec<Entrant>) -> Self {
         let target = data.domain.target();
         Self {
             models: vec![Model::default_for(target)],
-            metrics: Metric::fitting(target).take(1).chain([Metric::Recovered, Metric::Advantage]).collect(),
+            metrics: vec![Metric::default_for(&data), Metric::Recovered, Metric::Advantage],
             adversary: Adversary::default(),
             data,
             entrants,

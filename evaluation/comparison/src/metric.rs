@@ -1,13 +1,16 @@
-//! Metrics: what a prediction on clean test records is worth, and what an adversary learns of those that were released.
+//! Metrics: what a prediction on clean test records is worth, what an adversary learns of those that were released, and how near a released
+//! table is to them.
 
+use super::prediction::{Predicted, auc};
 use ndarray::Array1;
 use scumble_core::{Target, TargetDomain, nearest_name};
+use scumble_datasets::DataSet;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A metric, of classes or of numbers that a model predicts, or of what an adversary learns.
+/// A metric, of classes or of numbers that a model predicts, of what an adversary learns, or of a released table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 #[non_exhaustive]
@@ -18,6 +21,9 @@ pub enum Metric {
     BalancedAccuracy,
     /// The mean over the classes of F₁, the harmonic mean of precision and recall.
     MacroF1,
+    /// The area under the ROC curve: how often a record of a class has a larger score for it than one of another, a tie by half; the mean over
+    /// the classes, each against the rest. No number where a model has no scores, or a release's key turns its predictions into others.
+    Auc,
     /// The root of the mean squared error, in the target's unit.
     Rmse,
     /// The mean absolute error, in the target's unit.
@@ -37,14 +43,46 @@ pub enum Metric {
     /// The mean squared error of the release as an unbiased guess of the features, as a share of their variance: more than 1 where it says
     /// less than their mean does. No number where the release is no such guess.
     UnbiasedError,
+    /// How much better than a coin an adversary who knows all other records tells a released record from one that was not
+    /// ([`membership`](scumble_adversary::membership())), by the noisy statistics that a curator's release is made of. No number where there are none.
+    Membership,
+    /// The distance in total variation of the released table from the training records, of one column, the mean over all columns and the target;
+    /// numbers in 16 public bins of equal width. No number where the release has other columns.
+    OneWayDistance,
+    /// The same of two columns together, the mean over all pairs of up to 45 columns, else over 1,000 pairs.
+    TwoWayDistance,
+    /// The mean absolute error, in shares of the records, of 1,000 random conjunctions of two or three conditions that are asked of the released table.
+    WorkloadError,
 }
 
+/// What a metric is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// Classes that a model predicts.
+    Classes,
+    /// Numbers that a model predicts.
+    Numbers,
+    /// What an adversary who knows some records learns of the others.
+    Acquaintance,
+    /// What one who knows all other records learns of who is in a release.
+    Membership,
+    /// What the audit shows.
+    Audit,
+    /// The released table.
+    Table,
+}
+
+/// Where the largest class has more than this share of the records, balanced accuracy is the default: accuracy is high there for who always
+/// guesses that class.
+const UNEQUAL: f64 = 2.0 / 3.0;
+
 impl Metric {
-    /// All of them; the first that fits a target is its default.
-    pub const ALL: [Self; 10] = [
+    /// All of them.
+    pub const ALL: [Self; 15] = [
         Self::Accuracy,
         Self::BalancedAccuracy,
         Self::MacroF1,
+        Self::Auc,
         Self::Rmse,
         Self::Mae,
         Self::R2,
@@ -52,6 +90,10 @@ impl Metric {
         Self::Advantage,
         Self::Audited,
         Self::UnbiasedError,
+        Self::Membership,
+        Self::OneWayDistance,
+        Self::TwoWayDistance,
+        Self::WorkloadError,
     ];
 
     /// The name by which it is asked for.
@@ -60,6 +102,7 @@ impl Metric {
             Self::Accuracy => "accuracy",
             Self::BalancedAccuracy => "balanced-accuracy",
             Self::MacroF1 => "macro-f1",
+            Self::Auc => "auc",
             Self::Rmse => "rmse",
             Self::Mae => "mae",
             Self::R2 => "r2",
@@ -67,6 +110,10 @@ impl Metric {
             Self::Advantage => "advantage",
             Self::Audited => "audited",
             Self::UnbiasedError => "unbiased-error",
+            Self::Membership => "membership",
+            Self::OneWayDistance => "one-way-distance",
+            Self::TwoWayDistance => "two-way-distance",
+            Self::WorkloadError => "workload-error",
         }
     }
 
@@ -76,6 +123,7 @@ impl Metric {
             Self::Accuracy => "accuracy (%)",
             Self::BalancedAccuracy => "balanced accuracy (%)",
             Self::MacroF1 => "macro F₁ (%)",
+            Self::Auc => "area under the ROC curve (%)",
             Self::Rmse => "root mean squared error",
             Self::Mae => "mean absolute error",
             Self::R2 => "R²",
@@ -83,27 +131,55 @@ impl Metric {
             Self::Advantage => "advantage in telling records apart (%)",
             Self::Audited => "advantage in telling the two easiest records apart (%)",
             Self::UnbiasedError => "unbiased error (shares of the variance)",
+            Self::Membership => "membership advantage (%)",
+            Self::OneWayDistance => "total variation distance of one column (%)",
+            Self::TwoWayDistance => "total variation distance of two columns (%)",
+            Self::WorkloadError => "error of random queries (% of the records)",
         }
     }
 
     /// Whether less of it is better.
     pub fn less_is_better(self) -> bool {
-        matches!(self, Self::Rmse | Self::Mae | Self::Recovered | Self::Advantage | Self::Audited)
+        matches!(self, Self::Rmse | Self::Mae)
+            || (self.is_of_adversary() && self != Self::UnbiasedError)
+            || self.is_of_table()
     }
 
-    /// Whether it is of what an adversary learns, and not of what a model predicts.
+    /// What it is of.
+    pub(super) fn subject(self) -> Subject {
+        match self {
+            Self::Accuracy | Self::BalancedAccuracy | Self::MacroF1 | Self::Auc => Subject::Classes,
+            Self::Rmse | Self::Mae | Self::R2 => Subject::Numbers,
+            Self::Recovered | Self::Advantage | Self::UnbiasedError => Subject::Acquaintance,
+            Self::Membership => Subject::Membership,
+            Self::Audited => Subject::Audit,
+            Self::OneWayDistance | Self::TwoWayDistance | Self::WorkloadError => Subject::Table,
+        }
+    }
+
+    /// Whether it is of what a model predicts.
+    pub fn is_of_model(self) -> bool {
+        matches!(self.subject(), Subject::Classes | Subject::Numbers)
+    }
+
+    /// Whether it is of what an adversary learns.
     pub fn is_of_adversary(self) -> bool {
-        self.is_of_audit() || matches!(self, Self::Recovered | Self::Advantage | Self::UnbiasedError)
-    }
-
-    /// Whether it is of what an adversary who knows some records learns of the others.
-    pub(super) fn is_of_acquaintance(self) -> bool {
-        self.is_of_adversary() && !self.is_of_audit()
+        matches!(self.subject(), Subject::Acquaintance | Subject::Membership | Subject::Audit)
     }
 
     /// Whether it is of what the audit shows of a design, whatever the records are.
     pub fn is_of_audit(self) -> bool {
-        self == Self::Audited
+        self.subject() == Subject::Audit
+    }
+
+    /// Whether it is of the released table, whatever is learned from it.
+    pub fn is_of_table(self) -> bool {
+        self.subject() == Subject::Table
+    }
+
+    /// Those of one thing.
+    pub(super) fn of(subject: Subject) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |metric| metric.subject() == subject)
     }
 
     /// The better of two scores first; what is no number last.
@@ -117,16 +193,30 @@ impl Metric {
 
     /// Whether it is shown in per cent.
     pub fn is_share(self) -> bool {
-        self.is_of_classes() || matches!(self, Self::Recovered | Self::Advantage | Self::Audited)
+        match self.subject() {
+            Subject::Numbers => false,
+            Subject::Acquaintance => self != Self::UnbiasedError,
+            _ => true,
+        }
     }
 
-    fn is_of_classes(self) -> bool {
-        matches!(self, Self::Accuracy | Self::BalancedAccuracy | Self::MacroF1)
-    }
-
-    /// Whether it scores such targets: what an adversary learns, it scores of all.
+    /// Whether it scores such targets: what is not of a model, of all.
     pub fn fits(self, target: &TargetDomain) -> bool {
-        self.is_of_adversary() || self.is_of_classes() == matches!(target, TargetDomain::Class { .. })
+        match self.subject() {
+            Subject::Classes => matches!(target, TargetDomain::Class { .. }),
+            Subject::Numbers => !matches!(target, TargetDomain::Class { .. }),
+            _ => true,
+        }
+    }
+
+    /// The one by which a model of such data is scored, if nobody says otherwise: for a number the root mean squared error, for a class accuracy, or
+    /// balanced accuracy where more than two thirds of the records are of one class.
+    pub fn default_for(data: &DataSet) -> Self {
+        match data.table.target() {
+            Target::Class(classes) if largest_share(classes) > UNEQUAL => Self::BalancedAccuracy,
+            Target::Class(_) => Self::Accuracy,
+            _ => Self::Rmse,
+        }
     }
 
     /// Those that score such targets.
@@ -138,6 +228,7 @@ impl Metric {
     pub fn shown(self, value: f64) -> String {
         match self {
             _ if value.is_nan() => "–".into(),
+            Self::WorkloadError => format!("{:.2}", 100.0 * value),
             // What is rounded to nothing has no sign.
             _ if self.is_share() => format!("{:.1}", 100.0 * value).replace("-0.0", "0.0"),
             Self::UnbiasedError if value >= 100.0 => format!("{value:.0}"),
@@ -149,12 +240,13 @@ impl Metric {
 
     /// The score of predictions (n) against the truth (n), where `width` target units are one unit of it. None where it is a
     /// metric of something else, or the two are not of one kind.
-    pub(super) fn score(self, predicted: &Target, truth: &Target, width: f64) -> Option<f64> {
-        match (predicted, truth) {
+    pub(super) fn score(self, said: &Predicted, truth: &Target, width: f64) -> Option<f64> {
+        match (&said.target, truth) {
             (Target::Class(predicted), Target::Class(truth)) => match self {
                 Self::Accuracy => Some(accuracy(predicted, truth)),
                 Self::BalancedAccuracy => Some(balanced_accuracy(predicted, truth)),
                 Self::MacroF1 => Some(macro_f1(predicted, truth)),
+                Self::Auc => Some(said.scores.as_ref().map_or(f64::NAN, |scores| auc(scores, truth))),
                 _ => None,
             },
             (Target::Real(predicted), Target::Real(truth)) => match self {
@@ -193,6 +285,12 @@ impl TryFrom<String> for Metric {
             }
         })
     }
+}
+
+/// The share of the commonest class.
+fn largest_share(classes: &Array1<usize>) -> f64 {
+    let largest = counts(classes, classes).values().map(|class| class.both).max();
+    largest.unwrap_or(0) as f64 / classes.len().max(1) as f64
 }
 
 fn accuracy(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
@@ -250,7 +348,7 @@ fn r2(predicted: &Array1<f64>, truth: &Array1<f64>) -> f64 {
     if total == 0.0 { f64::NAN } else { 1.0 - squares(truth - predicted) / total }
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let values: Vec<f64> = values.collect();
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -283,11 +381,27 @@ mod tests {
 
     #[test]
     fn errors_are_in_the_unit_of_the_target_and_shares_have_none() {
-        let (predicted, truth) = (Target::Real(array![0.5, 0.5]), Target::Real(array![0.25, 0.75]));
+        let (predicted, truth) =
+            (Predicted::of(Target::Real(array![0.5, 0.5])), Target::Real(array![0.25, 0.75]));
         let score = |metric: Metric| metric.score(&predicted, &truth, 80.0);
         assert_eq!([Metric::Rmse, Metric::Mae, Metric::R2].map(score), [Some(20.0), Some(20.0), Some(0.0)]);
         assert_eq!(score(Metric::Accuracy), None);
         assert_eq!(Metric::Accuracy.score(&predicted, &Target::Class(array![0, 1]), 1.0), None);
+    }
+
+    #[test]
+    fn balanced_accuracy_is_the_default_where_one_class_has_more_than_two_thirds() {
+        let wine = DataSet::wine().unwrap();
+        assert_eq!(Metric::default_for(&wine), Metric::Accuracy);
+        let Target::Class(classes) = wine.table.target() else { panic!("wines have classes") };
+        let of_first = |count: usize| {
+            let rows_of = |class: usize| {
+                classes.iter().enumerate().filter(move |(_, of)| **of == class).map(|(row, _)| row)
+            };
+            let rows: Vec<usize> = rows_of(0).take(count).chain(rows_of(1).take(50)).collect();
+            Metric::default_for(&wine.of("some".into(), wine.table.select(&rows).unwrap()))
+        };
+        assert_eq!([100, 101].map(of_first), [Metric::Accuracy, Metric::BalancedAccuracy]);
     }
 
     #[test]

@@ -3,14 +3,15 @@
 //! A new one is one more [`Learner`] in [`LEARNERS`].
 
 use super::combinations::combinations;
+use super::prediction::{ClassScores, Predicted};
 use super::{Error, Result};
 use linfa::ParamGuard;
 use linfa::traits::{Fit, Predict, PredictInplace};
 use ndarray::{Array1, Array2};
-use scumble_classifier::ClassifierParams;
+use scumble_classifier::{Classifier, ClassifierParams};
 use scumble_core::{Release, Table, Target, TargetDomain, TargetLayout, nearest_name, number};
-use scumble_linear::{LogisticParams, RidgeParams};
-use scumble_svm::{KernelSvmParams, SvmParams};
+use scumble_linear::{LogisticModel, LogisticParams, RidgeParams};
+use scumble_svm::{KernelSvmModel, KernelSvmParams, SvmModel, SvmParams};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,13 +34,14 @@ struct Learner {
     settings: &'static [&'static str],
     /// Whether the settings are in their ranges.
     check: fn(&Settings) -> Result<()>,
-    /// Fits the release, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d).
+    /// Fits the release once, whose noise it may heed, and predicts the targets (n) of viewed test records (n × d), with scores of classes where it
+    /// has them.
     predict: Predictor,
     /// The same of labels that leave as vectors, where it learns them.
     vectors: Option<Predictor>,
 }
 
-type Predictor = fn(&Settings, &Release, &Table) -> Result<Target>;
+type Predictor = fn(&Settings, &Release, &Table) -> Result<Predicted>;
 
 /// All of them; the first that learns a target is its default.
 ///
@@ -150,29 +152,65 @@ fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
 
 type Classes = linfa::Dataset<f64, usize, ndarray::Ix1>;
 
-/// The classes of test records by what `fit` makes of those that were seen.
-fn classes<M: PredictInplace<Array2<f64>, Array1<usize>>>(
+/// A fitted classifier that has a score for each class.
+trait Scoring: PredictInplace<Array2<f64>, Array1<usize>> {
+    /// The scores of records (n × d).
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores>;
+}
+
+impl Scoring for LogisticModel {
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+        Ok(ClassScores { classes: self.classes().to_vec(), values: self.probabilities(records) })
+    }
+}
+
+impl Scoring for SvmModel {
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+        Ok(ClassScores { classes: self.classes().to_vec(), values: self.decision_values(records) })
+    }
+}
+
+impl Scoring for KernelSvmModel {
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+        Ok(ClassScores { classes: self.classes().to_vec(), values: self.decision_values(records) })
+    }
+}
+
+impl Scoring for Classifier {
+    fn scores(&self, records: &Array2<f64>) -> Result<ClassScores> {
+        Ok(ClassScores { classes: self.classes().to_vec(), values: self.probabilities(records)? })
+    }
+}
+
+/// The classes of test records by what `fit` makes of those that were seen, with their scores.
+fn classes<M: Scoring>(
     release: &Release,
     test: &Table,
     fit: impl FnOnce(&Classes) -> Result<M>,
-) -> Result<Target> {
+) -> Result<Predicted> {
     let seen: Classes = release.table.clone().try_into()?;
-    Ok(Target::Class(match seen.targets.first() {
+    let (classes, scores) = match seen.targets.first() {
         // Who sees one class predicts it.
-        Some(&only) if seen.targets.iter().all(|class| *class == only) => Array1::from_elem(test.len(), only),
-        _ => fit(&seen)?.predict(test.records()),
-    }))
+        Some(&only) if seen.targets.iter().all(|class| *class == only) => {
+            (Array1::from_elem(test.len(), only), ClassScores::of_one(only, test.len()))
+        }
+        _ => {
+            let model = fit(&seen)?;
+            (model.predict(test.records()), model.scores(test.records())?)
+        }
+    };
+    Ok(Predicted { target: Target::Class(classes), scores: Some(scores) })
 }
 
 /// The vectors of test records by a network of those that were seen.
-fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Target> {
+fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Predicted> {
     let seen: linfa::Dataset<f64, f64, ndarray::Ix2> = release.table.clone().try_into()?;
-    Ok(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records())))
+    Ok(Predicted::of(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records()))))
 }
 
-fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Target> {
+fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Predicted> {
     let seen: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.clone().try_into()?;
-    Ok(Target::Real(params.fit(&seen)?.predict(test.records())))
+    Ok(Predicted::of(Target::Real(params.fit(&seen)?.predict(test.records()))))
 }
 
 const LOGISTIC: &[&str] = &["l2_penalty", "max_iterations", "gradient_tolerance"];
@@ -371,11 +409,12 @@ impl Model {
         !matches!(released, TargetLayout::Vector { .. }) || self.learner.vectors.is_some()
     }
 
-    /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key views them.
+    /// Learns from the release, and predicts the targets (n) of test records (n × d) as the release's key views them, with scores of classes where it
+    /// has them.
     ///
     /// # Errors
     /// Whatever stops the fit; a released target of another kind.
-    pub(super) fn predict(&self, release: &Release, test: &Table) -> Result<Target> {
+    pub(super) fn predict(&self, release: &Release, test: &Table) -> Result<Predicted> {
         let predict = match (release.table.target(), self.learner.vectors) {
             (Target::Vector(_), Some(vectors)) => vectors,
             _ => self.learner.predict,
@@ -401,7 +440,9 @@ fn nearest_or_all<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone
 
 #[cfg(test)]
 mod tests {
+    use super::super::prediction::auc;
     use super::*;
+    use scumble_core::{Designed, Domain, Randomness, RecordDomain, largest};
     use serde_json::json;
 
     fn refused(name: &str, settings: Value) -> String {
@@ -430,6 +471,55 @@ mod tests {
         for iterations in [json!(0), json!(1.5), json!(1e300)] {
             assert!(refused("logistic", json!({ "max_iterations": iterations })).contains("a whole number"));
         }
+    }
+
+    /// Records on a lattice, in so many classes by their first coordinate.
+    fn lattice(classes: usize) -> Release {
+        let levels = (0..classes).map(|class| class.to_string()).collect();
+        let target = TargetDomain::Class { levels };
+        let domain = RecordDomain::new(vec!["x".into(), "y".into()], Domain::unit_box(2), target).unwrap();
+        let records = Array2::from_shape_fn((120, 2), |(row, at)| match at {
+            0 => (row / 10) as f64 / 12.0,
+            _ => (row % 10) as f64 / 10.0,
+        });
+        let target = Target::Class((0..120).map(|row| row * classes / 120).collect());
+        let table = Table::new(domain.columns().to_vec(), records, target).unwrap();
+        let identity = Designed::local(scumble_classic::Identity::new(domain));
+        identity.release(&table, &mut Randomness::seeded(1)).unwrap()
+    }
+
+    #[test]
+    fn every_model_of_classes_has_scores_and_predicts_the_class_with_the_largest() {
+        let all = LEARNERS.iter().filter(|learner| learner.learns == Learns::Classes);
+        for (learner, classes) in all.flat_map(|learner| [(learner, 2), (learner, 3)]) {
+            let release = lattice(classes);
+            let model = Model::new(learner.name, &Map::new()).unwrap();
+            let said = model.predict(&release, &release.table).unwrap();
+            let (Target::Class(predicted), Some(scores)) = (&said.target, &said.scores) else {
+                panic!("{}: {said:?}", learner.name)
+            };
+            assert_eq!(scores.classes, (0..classes).collect::<Vec<_>>(), "{}", learner.name);
+            for (row, predicted) in scores.values.outer_iter().zip(predicted) {
+                assert_eq!(largest(&row.to_vec()), *predicted, "{} of {classes}: {row}", learner.name);
+            }
+            let Target::Class(truth) = release.table.target() else { unreachable!() };
+            let area = auc(scores, truth);
+            // No line tells the middle one of three from the rest: (1 + ½ + 1)/3 is left.
+            assert!(area > 0.8, "{} of {classes}: {area}", learner.name);
+        }
+    }
+
+    #[test]
+    fn a_model_of_one_class_has_scores_that_tell_nothing_and_one_of_numbers_has_none() {
+        let release = lattice(2);
+        let first = Release { table: release.table.select(&[0, 1, 2]).unwrap(), ..lattice(2) };
+        let said = Model::new("logistic", &Map::new()).unwrap().predict(&first, &release.table).unwrap();
+        let Target::Class(truth) = release.table.target() else { unreachable!() };
+        assert_eq!(auc(&said.scores.unwrap(), truth), 0.5);
+        let numbers = Target::Real(release.table.records().column(0).to_owned());
+        let release = Release { table: release.table.clone().with_target(numbers).unwrap(), ..release };
+        let said = Model::new("ridge", &Map::new()).unwrap().predict(&release, &release.table).unwrap();
+        assert!(said.scores.is_none());
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use super::cells::Cell;
 use super::data::{blind_guesses, check_learnable, score};
+use super::fidelity::fidelity;
+use super::prediction::Predicted;
 use super::rows::mean_and_sd;
 use super::scored::Scored;
 use super::stored::Stored;
@@ -93,7 +95,7 @@ impl Comparison {
             .collect()
     }
 
-    /// The mean score of guessing, by every metric that is asked for.
+    /// The mean score of guessing, by every metric that is asked for: of a table, by records that are spread evenly over their public bounds.
     fn blind_guesses(&self) -> Result<BTreeMap<Metric, f64>> {
         let targets = self.data.table.part(&self.data.domain.without_features())?;
         let mut scores: BTreeMap<Metric, Vec<f64>> =
@@ -101,16 +103,21 @@ impl Comparison {
         for trial in 0..self.trials {
             let split = self.split(trial);
             let (train, test) = (split.train(&targets)?, split.test(&targets)?);
-            for (metric, score) in
-                score(&self.data, &blind_guesses(train.target(), test.len()), test.target())
-            {
+            let guesses = Predicted::of(blind_guesses(train.target(), test.len()));
+            let of_table = match self.metrics.iter().any(|metric| metric.is_of_table()) {
+                true => fidelity(&self.data.domain, &split.train(&self.data.table)?, None),
+                false => vec![],
+            };
+            for (metric, score) in score(&self.data, &guesses, test.target()).chain(of_table) {
                 scores.entry(metric).and_modify(|scores| scores.push(score));
             }
         }
         let mean = |metric: Metric, scores: &[f64]| match metric {
             // Without a release she guesses the mean, whose error is the variance, and tells nothing apart.
-            Metric::Recovered | Metric::Advantage | Metric::Audited => 0.0,
             Metric::UnbiasedError => 1.0,
+            _ if metric.is_of_adversary() => 0.0,
+            // Who guesses has one score for all records.
+            Metric::Auc => 0.5,
             _ => mean_and_sd(scores).0,
         };
         Ok(scores.into_iter().map(|(metric, scores)| (metric, mean(metric, &scores))).collect())

@@ -1,5 +1,6 @@
-//! Who learns from a release, and by which metrics that is scored.
+//! Who learns from a release, or what is held against it, and by which metrics that is scored.
 
+use super::metric::Subject;
 use super::{Adversary, Comparison, Metric, Model};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,8 +15,12 @@ pub enum Scorer {
     Model(Model),
     /// An adversary, who learns to read records.
     Adversary(Adversary),
+    /// An adversary who knows all records but one, and tells whether that one is in.
+    Membership,
     /// The audit, which tells apart what is easiest to, once for all trials.
     Audit,
+    /// The released table itself, which is held against the records.
+    Table,
 }
 
 /// As it stands in a row.
@@ -32,6 +37,12 @@ fn of_adversary(adversary: Adversary) -> BTreeMap<String, Value> {
     [share].into_iter().chain(network).collect()
 }
 
+impl Named {
+    fn plain(model: &'static str) -> Self {
+        Self { model, model_parameters: BTreeMap::new() }
+    }
+}
+
 impl From<Scorer> for Named {
     fn from(scorer: Scorer) -> Self {
         match scorer {
@@ -39,7 +50,9 @@ impl From<Scorer> for Named {
             Scorer::Adversary(adversary) => {
                 Self { model: "adversary", model_parameters: of_adversary(adversary) }
             }
-            Scorer::Audit => Self { model: "audit", model_parameters: BTreeMap::new() },
+            Scorer::Membership => Self::plain("membership"),
+            Scorer::Audit => Self::plain("audit"),
+            Scorer::Table => Self::plain("table"),
         }
     }
 }
@@ -48,9 +61,11 @@ impl Scorer {
     /// Whether this metric scores it.
     pub fn is_scored_by(&self, metric: Metric) -> bool {
         match self {
-            Self::Model(_) => !metric.is_of_adversary(),
-            Self::Adversary(_) => metric.is_of_acquaintance(),
+            Self::Model(_) => metric.is_of_model(),
+            Self::Adversary(_) => metric.subject() == Subject::Acquaintance,
+            Self::Membership => metric.subject() == Subject::Membership,
             Self::Audit => metric.is_of_audit(),
+            Self::Table => metric.is_of_table(),
         }
     }
 
@@ -66,15 +81,18 @@ impl fmt::Display for Scorer {
         match self {
             Self::Model(model) => model.fmt(formatter),
             Self::Adversary(adversary) => adversary.fmt(formatter),
+            Self::Membership => formatter.write_str("an adversary who knows all records but one"),
             Self::Audit => formatter.write_str("the audit"),
+            Self::Table => formatter.write_str("the released table"),
         }
     }
 }
 
 impl Comparison {
-    /// The models, and the adversary and the audit where a metric is of them.
+    /// The models, and the others where a metric is of them.
     pub(super) fn scorers(&self) -> Vec<Scorer> {
-        let others = [Scorer::Adversary(self.adversary), Scorer::Audit].into_iter();
+        let others =
+            [Scorer::Adversary(self.adversary), Scorer::Membership, Scorer::Audit, Scorer::Table].into_iter();
         let others = others.filter(|scorer| self.metrics.iter().any(|metric| scorer.is_scored_by(*metric)));
         self.models.iter().cloned().map(Scorer::Model).chain(others).collect()
     }

@@ -2,11 +2,14 @@
 
 use super::adversary::audited;
 use super::cells::Cell;
-use super::data::{score, without_first};
+use super::data::score;
+use super::fidelity::fidelity;
+use super::prediction::Predicted;
 use super::scored::{Score, Scored};
 use super::split::Split;
 use super::tuning::ask;
 use super::{Comparison, Error, Metric, Model, Result, Scorer};
+use scumble_adversary::membership;
 use scumble_core::{Randomness, Release, Table, Target};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -69,6 +72,16 @@ impl<'a> Trial<'a> {
                 let keeps_rows = self.cell.mechanism.keeps_rows();
                 (adversary.scores(&self.train, &self.seen, keeps_rows, self.split.noise_seed)?, None)
             }
+            Scorer::Membership => {
+                let randomness = Randomness::seeded(self.split.noise_seed);
+                let told = membership(&self.cell.mechanism, &self.train, &self.test, randomness)?;
+                (BTreeMap::from([(Metric::Membership, told.unwrap_or(f64::NAN))]), None)
+            }
+            Scorer::Table => {
+                let domain = &self.comparison.data.domain;
+                let scores = fidelity(domain, &self.train, Some(&self.release().table));
+                (scores.into_iter().collect(), None)
+            }
             Scorer::Audit => {
                 let name = self.cell.entrant.plugin.name;
                 let shown = audited(name, &self.cell.mechanism, self.comparison.seed)?;
@@ -78,35 +91,38 @@ impl<'a> Trial<'a> {
     }
 
     /// Of predictions for the test records.
-    fn scores_of(&self, predicted: &Target) -> BTreeMap<Metric, f64> {
+    fn scores_of(&self, predicted: &Predicted) -> BTreeMap<Metric, f64> {
         score(&self.comparison.data, predicted, self.test.target()).collect()
     }
 
-    /// What a model that learns from the release predicts of `records`, of which `viewed` is the view.
-    fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Target> {
-        let predicted = model.predict(self.release(), viewed).map_err(|error| Error::Trial {
-            model: model.to_string(),
-            mechanism: self.cell.to_string(),
-            trial: self.number + 1,
-            source: error.into(),
-        })?;
-        Ok(self.seen.key.read(records, predicted)?)
+    /// What a model that learns from the release predicts of `records`, of which `viewed` is the view; without its scores where the release's
+    /// key makes other predictions of these, of which the scores say nothing.
+    fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Predicted> {
+        let Predicted { target, scores } =
+            model.predict(self.release(), viewed).map_err(|error| Error::Trial {
+                model: model.to_string(),
+                mechanism: self.cell.to_string(),
+                trial: self.number + 1,
+                source: error.into(),
+            })?;
+        let read = self.seen.key.read(records, target.clone())?;
+        Ok(Predicted { scores: scores.filter(|_| read == target), target: read })
     }
 
     /// What the candidate that people who are asked make out as the best predicts of the test records, and its place.
-    fn predicted_by_chosen(&self, model: &Model) -> Result<(Target, usize)> {
+    fn predicted_by_chosen(&self, model: &Model) -> Result<(Predicted, usize)> {
         let asked = self.split.asked();
         // Those who are asked first, so that each candidate learns once.
         let both = self.split.asked_and_test(&self.comparison.data.table)?;
         let viewed = self.seen.key.view(&both)?;
         let candidates = model.candidates();
         let all = candidates.iter().map(|candidate| self.predicted(candidate, &both, &viewed));
-        let all: Vec<Target> = all.collect::<Result<_>>()?;
+        let all: Vec<Predicted> = all.collect::<Result<_>>()?;
         let right: Vec<Vec<bool>> =
-            all.iter().map(|predicted| right(predicted, both.target(), asked)).collect();
+            all.iter().map(|predicted| right(&predicted.target, both.target(), asked)).collect();
         let epsilon = self.cell.epsilon.unwrap_or(f64::INFINITY);
         let chosen = ask(&right, epsilon, self.split.answer_seed)?;
-        Ok((without_first(&all[chosen], asked), chosen))
+        Ok((all[chosen].without_first(asked), chosen))
     }
 }
 

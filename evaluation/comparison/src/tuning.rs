@@ -85,7 +85,7 @@ impl<'a> Rehearsal<'a> {
     /// # Errors
     /// Whatever stops one of them, and names it.
     pub(super) fn best(&self, candidates: &[(Entrant, Model)], epsilon: f64) -> Result<usize> {
-        let metric = self.comparison.metrics.iter().copied().find(|metric| !metric.is_of_adversary());
+        let metric = self.comparison.metrics.iter().copied().find(|metric| metric.is_of_model());
         let means: Vec<f64> = candidates
             .par_iter()
             .map(|(entrant, model)| {

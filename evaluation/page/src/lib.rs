@@ -224,6 +224,11 @@ impl Page<'_> {
                                  but for one audit in a million, and more may be so."
                             }
                         }
+                        @if attack.metric == Metric::Membership {
+                            p.muted {
+                                "Here an adversary knows all records but one, and tells by the noisy statistics of the release which of two is that one."
+                            }
+                        }
                         @if attack.metric == Metric::UnbiasedError {
                             p.muted { "Here right is private: the line leads to the least error that an unbiased guess has by Cramér and Rao." }
                         }
@@ -272,7 +277,9 @@ impl Page<'_> {
                     @if scores.series[0].rows[0].trials > 1 { "Bars are ± one standard deviation over trials. " }
                     @if is_cut(scores) { "Points on the lower edge lie below it. " }
                     @if is_logarithmic(scores, blind) { "The scale of scores is logarithmic. " }
-                    @if metric.is_of_adversary() { "Without a release it is " } @else {
+                    @if metric.is_of_adversary() { "Without a release it is " }
+                    @else if metric.is_of_table() { "Of records spread evenly over their public bounds it is " }
+                    @else {
                         "Always guessing the training records' "
                         @if metric.is_share() { "commonest class" } @else { "mean" }
                         " gets "

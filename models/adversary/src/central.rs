@@ -8,6 +8,7 @@ use crate::event::Samples;
 use crate::finding::{Finding, Verdict};
 use crate::pairs::ends;
 use crate::score::{Output, Score};
+use crate::statistics;
 use crate::{Effort, Error, Result};
 use rand::RngCore;
 use rayon::prelude::*;
@@ -139,9 +140,11 @@ pub(crate) fn tables(
     let claimed = Claimed::by(&LocalDp::new(dp.epsilon, dp.delta));
     let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
     let samples = (effort.samples / 10).max(1000);
-    let alarm = half.false_alarm / (pairs.len() * claimed.bounds()).max(1) as f64;
+    let kinds = 1 + usize::from(mechanism.statistics().is_some());
+    let alarm = half.false_alarm / (kinds * pairs.len() * claimed.bounds()).max(1) as f64;
     let streams = Randomness::seeded(effort.seed).streams();
-    let mut attacks: Vec<Attack> = vec![];
+    // Each with how many outputs of either table it may draw.
+    let mut attacks: Vec<(Attack, usize)> = vec![];
     for (number, (what, pair)) in pairs.iter().enumerate() {
         // Shorter releases are filled up, and say how long they are.
         let first = |table: &Table| mechanism.release(table, &mut Randomness::seeded(effort.seed)).ok();
@@ -156,10 +159,12 @@ pub(crate) fn tables(
             values.push(length);
             Some(values)
         };
-        attacks.push(Attack::new(what.clone(), &claimed, by_side(draw), vec![]));
+        attacks.push((Attack::new(what.clone(), &claimed, by_side(draw), vec![]), samples));
+        let seeds = [0, 1].map(|side| streams.stream((2 * (pairs.len() + number) + side) as u64));
+        attacks.extend(statistics::attack(mechanism, (what, pair), &claimed, seeds, effort));
     }
-    attacks.par_iter_mut().for_each(|attack| attack.advance(&claimed, samples, alarm));
-    let (reached, samples) = all_reached(attacks.iter(), alarm);
+    attacks.par_iter_mut().for_each(|(attack, samples)| attack.advance(&claimed, *samples, alarm));
+    let (reached, samples) = all_reached(attacks.iter().map(|(attack, _)| attack), alarm);
     let finding = claimed.judge(about, samples, alarm, &reached);
     let of_canaries = of_canaries.map_or(0.0, |canaries| canaries.bound);
     Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(of_canaries)), ..finding })

@@ -31,11 +31,13 @@ mod event;
 mod finding;
 mod inversion;
 mod local;
+mod membership;
 mod pairs;
 mod reconstruction;
 mod releases;
 mod resistance;
 mod score;
+mod statistics;
 
 pub use acquaintance::{Acquaintance, Learned, acquaintance};
 pub use audit::{audit, audit_design, audit_plugin, caught, check};
@@ -44,6 +46,7 @@ pub use direct::{recovery, same_law};
 pub use effort::Effort;
 pub use finding::{Broken, Coupled, CoupledUnit, Finding, Measure, ProfilePoint, Verdict};
 pub use inversion::{Inversion, LinearMap, Pairs};
+pub use membership::membership;
 pub use score::Output;
 
 /// An audit that cannot be made fails in the registry's words.

@@ -95,6 +95,29 @@ pub(crate) fn single(values: &Array2<f64>) -> Array2<f32> {
     values.mapv(|value| value as f32)
 }
 
+impl Classifier {
+    /// The classes that it tells apart (K), ascending.
+    pub fn classes(&self) -> &[usize] {
+        &self.classes
+    }
+
+    /// P(class | record) (n × K) of records (n × d), the classes in ascending order.
+    ///
+    /// # Errors
+    /// [`Error::Network`] for records of another width than those of the fit.
+    pub fn probabilities(&self, records: &Array2<f64>) -> Result<Array2<f64>> {
+        let outputs = self.network.predict(single(&self.standardizer.apply(records)).view())?;
+        let mut probabilities = outputs.mapv(f64::from);
+        for mut row in probabilities.outer_iter_mut() {
+            let largest = row.fold(f64::NEG_INFINITY, |most, &value| most.max(value));
+            row.mapv_inplace(|value| (value - largest).exp());
+            let total = row.sum();
+            row /= total;
+        }
+        Ok(probabilities)
+    }
+}
+
 impl PredictInplace<Array2<f64>, Array1<usize>> for Classifier {
     /// The most probable class of each record (n × d).
     ///

@@ -131,6 +131,11 @@ pub struct LogisticModel {
 }
 
 impl LogisticModel {
+    /// The classes that it tells apart (K), ascending.
+    pub fn classes(&self) -> &[usize] {
+        &self.layer.classes
+    }
+
     /// P(class | record) (n × K), the classes in ascending order.
     pub fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
         self.layer.probabilities(&self.standardizer.apply(records))

@@ -173,6 +173,18 @@ impl KernelSvmModel {
     }
 }
 
+impl KernelSvmModel {
+    /// The classes that it tells apart (K), ascending.
+    pub fn classes(&self) -> &[usize] {
+        self.sides.all()
+    }
+
+    /// The decision values of each record (n × K), one a class: the larger, the more it speaks for that class.
+    pub fn decision_values(&self, records: &Array2<f64>) -> Array2<f64> {
+        self.sides.of_each(self.scores(records))
+    }
+}
+
 impl PredictInplace<Array2<f64>, Array1<usize>> for KernelSvmModel {
     /// The class of each record (n × d).
     ///

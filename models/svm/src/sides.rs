@@ -28,6 +28,22 @@ impl Sides {
         }
     }
 
+    /// All of them.
+    pub(crate) fn all(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// A score for each class (n × K), from those of machines: of two, that of the machine and its negative.
+    pub(crate) fn of_each(&self, scores: Array2<f64>) -> Array2<f64> {
+        match self.0.len() {
+            2 => Array2::from_shape_fn((scores.nrows(), 2), |(row, class)| match class {
+                0 => -scores[[row, 0]],
+                _ => scores[[row, 0]],
+            }),
+            _ => scores,
+        }
+    }
+
     /// The class of each row of scores (n × machines): the one with the largest, or of two the one on whose side it lies.
     pub(crate) fn decide(&self, scores: &Array2<f64>) -> Array1<usize> {
         scores.map_axis(Axis(1), |row| match &self.0[..] {

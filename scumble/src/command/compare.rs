@@ -6,7 +6,7 @@ use super::{
     Failure, command_line, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped,
 };
 use crate::compare::{
-    self, Choice, Comparison, Entrant, Experiment, Outcome, Row, Scores, Series, SplitKind, Tuning,
+    self, Choice, Comparison, Entrant, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
     VOLUNTEERS, in_words,
 };
 use crate::custody;
@@ -65,6 +65,12 @@ pub(super) struct CompareArguments {
     /// The δ of every budget, for mechanisms that have a use for it [default: 0.000001].
     #[arg(long, value_parser = number::parse, value_name = "D", allow_negative_numbers = true)]
     delta: Option<f64>,
+    /// A metric, in place of the experiment's or the default ones; may be given several times. Of models: accuracy, balanced-accuracy, macro-f1 and auc for
+    /// a category (by default accuracy, or balanced-accuracy where one level has more than two thirds of the records), rmse, mae and r2 for a
+    /// number. Of adversaries: recovered, advantage, unbiased-error, membership and audited. Of the released table: one-way-distance,
+    /// two-way-distance and workload-error. Where none is of a model, the default of models stands before them.
+    #[arg(long, value_name = "NAME", value_parser = metric)]
+    metric: Vec<Metric>,
     /// How often each cell is repeated [default: 50].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
@@ -187,6 +193,9 @@ fn comparison(
     }
     comparison.splitting.unlabelled |= arguments.unlabelled;
     comparison.splitting.volunteers = arguments.volunteers.unwrap_or(comparison.splitting.volunteers);
+    if !arguments.metric.is_empty() {
+        comparison.metrics = metrics(&arguments.metric, &comparison.data);
+    }
     if let Some(epsilons) = &arguments.epsilon {
         comparison.epsilons = epsilons.clone();
     }
@@ -196,6 +205,17 @@ fn comparison(
     comparison.label_share = arguments.label_share.unwrap_or(comparison.label_share);
     comparison.seed = arguments.seed.unwrap_or(comparison.seed);
     Ok(comparison)
+}
+
+/// The metric of this name.
+fn metric(name: &str) -> Result<Metric, String> {
+    Metric::try_from(name.to_owned())
+}
+
+/// Those that were asked for, behind the default of models where none of them is of a model.
+fn metrics(asked: &[Metric], data: &DataSet) -> Vec<Metric> {
+    let missing = (!asked.iter().any(|metric| metric.is_of_model())).then(|| Metric::default_for(data));
+    missing.into_iter().chain(asked.iter().copied()).collect()
 }
 
 /// Runs it behind a progress bar, where what was taken from the store counts as done.
@@ -286,6 +306,9 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         let guess = table.metric.shown(outcome.blind_guesses.get(&table.metric).copied().unwrap_or(f64::NAN));
         match table.metric.is_of_adversary() {
             true => format!("Without a release it is {guess}.{}", allowed(comparison, table)),
+            false if table.metric.is_of_table() => {
+                format!("Of records spread evenly over their public bounds it is {guess}.")
+            }
             false => format!("Guessing blindly gets {guess}."),
         }
     };

@@ -2,4 +2,7 @@
 
 mod alike;
 mod canary;
+mod counts;
 mod curators;
+mod membership;
+mod statistics;

@@ -1,0 +1,305 @@
+//! How near a released table is to the records that it was made of, as a table: shares of records in public cells, by one column, by two, and by
+//! random conjunctions of two or three conditions.
+
+use super::Metric;
+use super::metric::mean;
+use rand::Rng;
+use rand::seq::index;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use scumble_core::{Domain, Factor, RecordDomain, Table, largest};
+use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
+
+/// Cells of equal width of a number.
+const BINS: usize = 16;
+/// Pairs of columns that are looked at, and queries that are asked.
+const MOST_PAIRS: usize = 1_000;
+const QUERIES: usize = 1_000;
+/// The seed of pairs and queries: the same for all tables of a domain.
+const SEED: u64 = 1;
+
+/// How near `released` is to `records`; where none is given, how near a guess is that spreads records evenly over the cells. No numbers where it
+/// does not have the columns, and the kind of target, of `domain`.
+pub(super) fn fidelity(
+    domain: &RecordDomain,
+    records: &Table,
+    released: Option<&Table>,
+) -> Vec<(Metric, f64)> {
+    let attributes = Attribute::all(domain.flat());
+    let cells = |table: &Table| Cells::of(domain, &attributes, table);
+    let compared = cells(records).and_then(|truth| match released {
+        None => Some(Compared { attributes: &attributes, truth, released: None }),
+        Some(table) => Some(Compared { attributes: &attributes, truth, released: Some(cells(table)?) }),
+    });
+    let Some(compared) = compared else {
+        return [Metric::OneWayDistance, Metric::TwoWayDistance, Metric::WorkloadError]
+            .map(|metric| (metric, f64::NAN))
+            .to_vec();
+    };
+    let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+    let alone: Vec<Vec<usize>> = (0..attributes.len()).map(|at| vec![at]).collect();
+    vec![
+        (Metric::OneWayDistance, compared.mean_distance(&alone)),
+        (Metric::TwoWayDistance, compared.mean_distance(&pairs(attributes.len(), &mut rng))),
+        (Metric::WorkloadError, compared.workload_error(&workload(&attributes, &mut rng))),
+    ]
+}
+
+/// A column that is a number, or the columns of a category.
+#[derive(Debug, PartialEq)]
+enum Attribute {
+    /// In cells of equal width between two bounds; what lies beyond them is in the outermost.
+    Number { at: usize, lower: f64, upper: f64 },
+    /// By its largest coordinate.
+    Category { at: Range<usize> },
+}
+
+impl Attribute {
+    /// Those of a domain: intervals and one-hot groups, and each coordinate of what is neither.
+    fn all(domain: &Domain) -> Vec<Self> {
+        let center = domain.center();
+        let of_factor = |(at, factor): (Range<usize>, &Factor)| match *factor {
+            Factor::Interval { lower, upper } => vec![Self::Number { at: at.start, lower, upper }],
+            Factor::OneHot { .. } => vec![Self::Category { at }],
+            _ => {
+                let reach = factor.l2_diameter() / 2.0;
+                let number = |at| Self::Number { at, lower: center[at] - reach, upper: center[at] + reach };
+                at.map(number).collect()
+            }
+        };
+        domain.factors().flat_map(of_factor).collect()
+    }
+
+    /// How many cells it has.
+    fn cells(&self) -> usize {
+        match self {
+            Self::Number { .. } => BINS,
+            Self::Category { at } => at.len(),
+        }
+    }
+
+    /// The cell of a flat record.
+    fn cell(&self, flat: &[f64]) -> u32 {
+        (match self {
+            Self::Number { at, lower, upper } if lower < upper => {
+                let share = (flat[*at] - lower) / (upper - lower);
+                (share * BINS as f64).clamp(0.0, BINS as f64 - 1.0) as usize
+            }
+            Self::Number { .. } => 0,
+            Self::Category { at } => largest(&flat[at.clone()]),
+        }) as u32
+    }
+}
+
+/// The cell of each attribute of each record: a list of n for each attribute.
+struct Cells {
+    of: Vec<Vec<u32>>,
+    records: usize,
+}
+
+impl Cells {
+    /// None where the table has other columns, or another kind of target.
+    fn of(domain: &RecordDomain, attributes: &[Attribute], table: &Table) -> Option<Self> {
+        let layout = domain.layout();
+        layout.check(table).ok()?;
+        let mut of = vec![Vec::with_capacity(table.len()); attributes.len()];
+        for row in 0..table.len() {
+            let flat = layout.flatten(table, row);
+            of.iter_mut().zip(attributes).for_each(|(cells, attribute)| cells.push(attribute.cell(&flat)));
+        }
+        Some(Self { of, records: table.len() })
+    }
+
+    /// The cell of each record by one attribute or two together.
+    fn together(&self, attributes: &[usize]) -> impl Iterator<Item = u64> {
+        let of = |row: usize| attributes.iter().fold(0, |cell, &at| cell << 32 | u64::from(self.of[at][row]));
+        (0..self.records).map(of)
+    }
+
+    /// The share of the records that meets all conditions.
+    fn share(&self, query: &[Condition]) -> f64 {
+        let meets = |row: &usize| query.iter().all(|(at, cells)| cells.contains(&self.of[*at][*row]));
+        (0..self.records).filter(meets).count() as f64 / self.records as f64
+    }
+}
+
+/// An attribute, and the cells in which it is to lie.
+type Condition = (usize, RangeInclusive<u32>);
+
+/// The records, and what is held against them: records spread evenly, where nothing was released.
+struct Compared<'a> {
+    attributes: &'a [Attribute],
+    truth: Cells,
+    released: Option<Cells>,
+}
+
+impl Compared<'_> {
+    /// The mean distance in total variation over these attributes, or pairs of them.
+    fn mean_distance(&self, of: &[Vec<usize>]) -> f64 {
+        mean(of.iter().map(|attributes| self.distance(attributes)))
+    }
+
+    /// Half the sum over all cells of how far the shares lie apart, of one attribute or two.
+    fn distance(&self, attributes: &[usize]) -> f64 {
+        let mut counts: HashMap<u64, [usize; 2]> = HashMap::new();
+        for (side, table) in [(0, Some(&self.truth)), (1, self.released.as_ref())] {
+            for cell in table.into_iter().flat_map(|table| table.together(attributes)) {
+                counts.entry(cell).or_default()[side] += 1;
+            }
+        }
+        let all: f64 = attributes.iter().map(|&at| self.attributes[at].cells() as f64).product();
+        let share = |count: usize, table: &Cells| count as f64 / table.records as f64;
+        let apart = |&[own, other]: &[usize; 2]| {
+            let other = self.released.as_ref().map_or(1.0 / all, |table| share(other, table));
+            (share(own, &self.truth) - other).abs()
+        };
+        let without_records = match self.released {
+            None => (all - counts.len() as f64) / all,
+            Some(_) => 0.0,
+        };
+        (counts.values().map(apart).sum::<f64>() + without_records) / 2.0
+    }
+
+    /// The mean absolute error of the answers.
+    fn workload_error(&self, workload: &[Vec<Condition>]) -> f64 {
+        mean(workload.iter().map(|query| {
+            let answer = self.released.as_ref().map_or_else(|| self.even(query), |table| table.share(query));
+            (self.truth.share(query) - answer).abs()
+        }))
+    }
+
+    /// The share of records that are spread evenly.
+    fn even(&self, query: &[Condition]) -> f64 {
+        let share =
+            |(at, cells): &Condition| cells.clone().count() as f64 / self.attributes[*at].cells() as f64;
+        query.iter().map(share).product()
+    }
+}
+
+/// All pairs of so many attributes, or some, where there are many.
+fn pairs(attributes: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<usize>> {
+    let all = attributes * attributes.saturating_sub(1) / 2;
+    if all <= MOST_PAIRS {
+        let with = |one: usize| (one + 1..attributes).map(move |other| vec![one, other]);
+        return (0..attributes).flat_map(with).collect();
+    }
+    (0..MOST_PAIRS).map(|_| index::sample(rng, attributes, 2).into_vec()).collect()
+}
+
+/// Conjunctions of conditions on two or three attributes: a number lies in neighbouring cells, from one to another, and a category has one level. None
+/// where there is one attribute.
+fn workload(attributes: &[Attribute], rng: &mut ChaCha20Rng) -> Vec<Vec<Condition>> {
+    if attributes.len() < 2 {
+        return vec![];
+    }
+    let query = |_| {
+        let ways = rng.gen_range(2..=3.min(attributes.len()));
+        let chosen = index::sample(rng, attributes.len(), ways);
+        let condition = |at: usize| {
+            let mut cell = || rng.gen_range(0..attributes[at].cells() as u32);
+            let cells = match attributes[at] {
+                Attribute::Number { .. } => {
+                    let (one, other) = (cell(), cell());
+                    one.min(other)..=one.max(other)
+                }
+                Attribute::Category { .. } => {
+                    let level = cell();
+                    level..=level
+                }
+            };
+            (at, cells)
+        };
+        chosen.into_iter().map(condition).collect()
+    };
+    (0..QUERIES).map(query).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+    use ndarray::{Array2, array};
+    use scumble_core::{Target, TargetDomain};
+
+    /// A number in [0, 1] and one of two classes.
+    fn domain() -> RecordDomain {
+        let target = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
+        RecordDomain::new(vec!["x".into()], Domain::unit_box(1), target).unwrap()
+    }
+
+    fn table(numbers: &[f64], classes: &[usize]) -> Table {
+        let records = Array2::from_shape_fn((numbers.len(), 1), |(row, _)| numbers[row]);
+        Table::new(vec!["x".into()], records, Target::Class(classes.iter().copied().collect())).unwrap()
+    }
+
+    fn scores(records: &Table, released: Option<&Table>) -> [f64; 3] {
+        let scores: Vec<f64> =
+            fidelity(&domain(), records, released).into_iter().map(|(_, score)| score).collect();
+        scores.try_into().unwrap()
+    }
+
+    /// Four records against two: the number lies in the first cell in 3 of 4 and 1 of 2 cases, the class is "yes" in 1 of 4 and in all.
+    #[test]
+    fn distances_are_those_counted_by_hand() {
+        let (records, released) =
+            (table(&[0.0, 0.01, 0.05, 0.9], &[0, 0, 0, 1]), table(&[0.02, 7.0], &[1, 1]));
+        let [one, two, _] = scores(&records, Some(&released));
+        // ½(¼ + ¼ + ½), of cells first, next to last and last; and ¾; what lies beyond the bounds is in the last cell.
+        assert_abs_diff_eq!(one, (0.5 + 0.75) / 2.0, epsilon = 1e-12);
+        // Of pairs of cells none is the same.
+        assert_abs_diff_eq!(two, 1.0, epsilon = 1e-12);
+    }
+
+    #[test]
+    fn a_table_is_at_no_distance_from_itself_in_another_order() {
+        let (records, turned) = (table(&[0.1, 0.5, 0.9], &[0, 1, 1]), table(&[0.9, 0.1, 0.5], &[1, 0, 1]));
+        assert_eq!(scores(&records, Some(&turned)), [0.0; 3]);
+    }
+
+    /// One record: what is spread evenly has 1/16 of the number's cell and half of the class.
+    #[test]
+    fn what_is_spread_evenly_is_as_far_as_by_hand() {
+        let [one, two, _] = scores(&table(&[0.3], &[0]), None);
+        assert_abs_diff_eq!(one, (15.0 / 16.0 + 0.5) / 2.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(two, 31.0 / 32.0, epsilon = 1e-12);
+        // One record in each cell is spread evenly.
+        let numbers: Vec<f64> = (0..32).map(|at| f64::from(at / 2) / 16.0 + 0.01).collect();
+        let classes: Vec<usize> = (0..32).map(|at| at % 2).collect();
+        let all = scores(&table(&numbers, &classes), None);
+        all.iter().for_each(|score| assert_abs_diff_eq!(*score, 0.0, epsilon = 1e-12));
+    }
+
+    /// Two records that meet no condition together: each query errs by the share of one table or of the other, or by none.
+    #[test]
+    fn a_query_is_answered_by_the_share_that_meets_all_its_conditions() {
+        let domain = domain();
+        let attributes = Attribute::all(domain.flat());
+        let cells = |table: &Table| Cells::of(&domain, &attributes, table).unwrap();
+        let records = cells(&table(&[0.0, 0.2, 0.4, 0.9], &[0, 1, 1, 1]));
+        assert_eq!(records.share(&[(0, 0..=6), (1, 1..=1)]), 0.5);
+        assert_eq!(records.share(&[(0, 0..=15), (1, 0..=0)]), 0.25);
+        let queries = workload(&attributes, &mut ChaCha20Rng::seed_from_u64(SEED));
+        assert_eq!(queries.len(), QUERIES);
+        assert!(queries.iter().all(|query| query.len() == 2));
+        let [.., error] = scores(&table(&[0.0], &[0]), Some(&table(&[1.0], &[1])));
+        let asks = |cell: u32, class: u32| {
+            let meets = |query: &&Vec<Condition>| {
+                query.iter().all(|(at, cells)| cells.contains(if *at == 0 { &cell } else { &class }))
+            };
+            queries.iter().filter(meets).count() as f64 / QUERIES as f64
+        };
+        assert_abs_diff_eq!(error, asks(0, 0) + asks(15, 1), epsilon = 1e-12);
+    }
+
+    #[test]
+    fn there_is_no_number_of_other_columns_nor_of_one_attribute_together() {
+        let other = Table::new(vec!["y".into()], array![[0.5]], Target::Class(array![0])).unwrap();
+        assert!(scores(&table(&[0.1], &[0]), Some(&other)).iter().all(|score| score.is_nan()));
+        let alone = RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
+        let records = Table::new(vec!["x".into()], array![[0.5], [0.7]], Target::None).unwrap();
+        let found = fidelity(&alone, &records, Some(&records));
+        assert_eq!(found[0].1, 0.0);
+        assert!(found[1..].iter().all(|(_, score)| score.is_nan()));
+    }
+}

@@ -1,0 +1,136 @@
+//! What a model says of records: their targets, and how strongly it takes each for each class.
+
+use super::data::without_first;
+use super::metric::mean;
+use ndarray::{Array1, Array2, s};
+use scumble_core::Target;
+use std::collections::BTreeSet;
+
+/// What a model says of n records.
+#[derive(Debug, Clone)]
+pub(super) struct Predicted {
+    pub(super) target: Target,
+    /// None where it has no scores.
+    pub(super) scores: Option<ClassScores>,
+}
+
+/// Scores of n records: the larger, the more it speaks for the class.
+#[derive(Debug, Clone)]
+pub(super) struct ClassScores {
+    /// K classes.
+    pub(super) classes: Vec<usize>,
+    /// n × K.
+    pub(super) values: Array2<f64>,
+}
+
+impl Predicted {
+    /// Without scores.
+    pub(super) fn of(target: Target) -> Self {
+        Self { target, scores: None }
+    }
+
+    /// What is said of all but the first `count`.
+    pub(super) fn without_first(&self, count: usize) -> Self {
+        let scores = self.scores.as_ref().map(|scores| ClassScores {
+            classes: scores.classes.clone(),
+            values: scores.values.slice(s![count.min(scores.values.nrows()).., ..]).to_owned(),
+        });
+        Self { target: without_first(&self.target, count), scores }
+    }
+}
+
+impl ClassScores {
+    /// All alike, where only one class was seen.
+    pub(super) fn of_one(class: usize, records: usize) -> Self {
+        Self { classes: vec![class], values: Array2::zeros((records, 1)) }
+    }
+
+    /// Those for one class; all alike for one that the model does not know.
+    fn of(&self, class: usize) -> Array1<f64> {
+        match self.classes.iter().position(|other| *other == class) {
+            Some(at) => self.values.column(at).to_owned(),
+            None => Array1::zeros(self.values.nrows()),
+        }
+    }
+}
+
+/// The mean of the areas under the ROC curves of all classes that occur, each against the rest: of two, whose scores are opposite, that of
+/// either. No number where one class alone occurs, or a score is none.
+pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
+    let classes: BTreeSet<usize> = truth.iter().copied().collect();
+    match classes.len() {
+        0 | 1 => f64::NAN,
+        _ => mean(classes.into_iter().map(|class| {
+            area(&scores.of(class), &truth.iter().map(|&of| of == class).collect::<Vec<bool>>())
+        })),
+    }
+}
+
+/// The probability that one of those `within` has a larger score than one of the others, a tie by half (Mann and Whitney 1947).
+fn area(scores: &Array1<f64>, within: &[bool]) -> f64 {
+    if scores.iter().any(|score| score.is_nan()) {
+        return f64::NAN;
+    }
+    let mut ranked: Vec<(f64, bool)> = scores.iter().copied().zip(within.iter().copied()).collect();
+    ranked.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let (mut below, mut pairs, mut all_within) = (0.0, 0.0, 0.0);
+    for alike in ranked.chunk_by(|(one, _), (other, _)| one == other) {
+        let of_within = alike.iter().filter(|(_, within)| *within).count() as f64;
+        let others = alike.len() as f64 - of_within;
+        pairs += of_within * (below + 0.5 * others);
+        below += others;
+        all_within += of_within;
+    }
+    pairs / (all_within * below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+    use ndarray::array;
+
+    fn of_two(scores: &[f64]) -> ClassScores {
+        let values = Array2::from_shape_fn((scores.len(), 2), |(row, class)| match class {
+            0 => -scores[row],
+            _ => scores[row],
+        });
+        ClassScores { classes: vec![0, 1], values }
+    }
+
+    /// Of 2 × 3 pairs, one of the class and one of the other, four are in order, one is a tie and one is not.
+    #[test]
+    fn the_area_of_two_classes_is_the_share_of_pairs_in_order() {
+        let truth = array![1, 1, 0, 0, 0];
+        let scores = of_two(&[0.9, 0.4, 0.1, 0.4, 0.7]);
+        assert_abs_diff_eq!(auc(&scores, &truth), 4.5 / 6.0, epsilon = 1e-12);
+        assert_eq!(auc(&of_two(&[2.0, 1.0, 0.0, 0.0, 0.0]), &truth), 1.0);
+        assert_eq!(auc(&of_two(&[0.0, 0.0, 1.0, 1.0, 1.0]), &truth), 0.0);
+        assert_eq!(auc(&of_two(&[3.0; 5]), &truth), 0.5);
+        assert_eq!(auc(&of_two(&[-0.0, 0.0, 0.0, -0.0, 0.0]), &truth), 0.5);
+    }
+
+    /// Class 0 is always ahead of the rest, class 1 in one pair of two, and class 2 is not known to the model.
+    #[test]
+    fn of_more_classes_it_is_the_mean_of_each_against_the_rest() {
+        let truth = array![0, 1, 2];
+        let values = array![[0.9, 0.1], [0.2, 0.3], [0.1, 0.6]];
+        let scores = ClassScores { classes: vec![0, 1], values };
+        assert_abs_diff_eq!(auc(&scores, &truth), (1.0 + 0.5 + 0.5) / 3.0, epsilon = 1e-12);
+    }
+
+    #[test]
+    fn there_is_no_area_where_one_class_occurs_or_a_score_is_none() {
+        assert!(auc(&of_two(&[0.1, 0.2]), &array![1, 1]).is_nan());
+        assert!(auc(&of_two(&[0.1, f64::NAN]), &array![0, 1]).is_nan());
+    }
+
+    #[test]
+    fn targets_and_scores_lose_the_same_records() {
+        let said =
+            Predicted { target: Target::Class(array![1, 0, 1]), scores: Some(of_two(&[1.0, 2.0, 3.0])) };
+        let rest = said.without_first(2);
+        assert_eq!(rest.target, Target::Class(array![1]));
+        assert_eq!(rest.scores.unwrap().values, array![[-3.0, 3.0]]);
+    }
+}

@@ -1,0 +1,3 @@
+//! All tests of the crate that use it from outside, in one executable.
+
+mod statistics;

@@ -1,0 +1,161 @@
+//! A curator whose releases are made of noisy statistics, and have half as many rows as there were records, in a comparison.
+
+use ndarray::{Array1, Array2};
+use scumble_comparison::{Comparison, Entrant, Metric, Outcome, Splitting};
+use scumble_core::{
+    Brief, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Example, GaussianNoise, Guarantee,
+    Key, Law, Neighbours, NoParameters, Noise, Notion, Pace, Plugin, Randomness, RecordDomain, Release,
+    Result, Side, Statistics, Table, Target, Unit,
+};
+use scumble_datasets::DataSet;
+use serde::{Deserialize, Serialize};
+use std::any::TypeId;
+
+/// More than any sum of a comparison.
+const MOST: f64 = 65536.0;
+
+/// The sum of each column with Gaussian noise; a release has the noisy mean of each class's share in half as many rows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct NoisySums {
+    domain: RecordDomain,
+    epsilon: f64,
+    delta: f64,
+    #[serde(skip)]
+    noise: Option<GaussianNoise>,
+}
+
+const NOISY_SUMS: Plugin = Plugin {
+    name: "noisy-sums",
+    summary: "noisy sums of columns",
+    paper: "a test",
+    version: "0",
+    side: Side::Curator,
+    pace: Pace::Quick,
+    parameters: || schemars::schema_for!(NoParameters),
+    build: |_, brief| Ok(Designed::curator(NoisySums::new(brief)?)),
+    makes: TypeId::of::<NoisySums>,
+    example: Example::mixed,
+};
+
+impl NoisySums {
+    fn new(brief: &Brief) -> Result<Self> {
+        let Brief { domain, budget, .. } = brief;
+        let sigma = GaussianNoise::calibrated(domain.flat(), *budget)?.scales()[0];
+        let sums = Domain::product(vec![Domain::interval(0.0, MOST)?; domain.flat().dim()])?;
+        let noise = GaussianNoise::with_scales(&sums, &vec![sigma; sums.dim()])?;
+        let (epsilon, delta) = (budget.epsilon(), budget.delta());
+        Ok(Self { domain: domain.clone(), epsilon, delta, noise: Some(noise) })
+    }
+
+    fn noise(&self) -> Result<&GaussianNoise> {
+        self.noise.as_ref().ok_or_else(|| Error::shape("there is no noise"))
+    }
+
+    fn sums(&self, table: &Table) -> Vec<f64> {
+        let layout = self.domain.layout();
+        let mut sums = vec![0.0; layout.width()];
+        for row in 0..table.len() {
+            sums.iter_mut().zip(layout.flatten(table, row)).for_each(|(sum, value)| *sum += value);
+        }
+        sums
+    }
+}
+
+impl Statistics for NoisySums {
+    fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
+        let mut sums = self.sums(table);
+        self.noise()?.add(&mut sums, &mut randomness.streams().stream(0))?;
+        Ok(sums)
+    }
+
+    fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
+        self.noise()?.log_likelihood(&self.sums(table), drawn)
+    }
+}
+
+#[typetag::serde(name = "comparison-test-sums")]
+impl CuratorMechanism for NoisySums {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::CentralDp(CentralDp::new(self.epsilon, self.delta, Neighbours::ReplaceOne)),
+                protects: Unit::Record,
+                theorem: "the Gaussian mechanism".into(),
+            }],
+            ..Guarantee::default()
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let sums = self.draw(table, randomness)?;
+        let (rows, columns) = (table.len() / 2, self.domain.columns().len());
+        let records = Array2::from_shape_fn((rows, columns), |(_, at)| sums[at] / table.len() as f64);
+        let classes = Array1::from_shape_fn(rows, |row| row % 2);
+        Ok(Release {
+            table: Table::new(self.domain.columns().to_vec(), records, Target::Class(classes))?,
+            key: Key::None,
+            guarantee: self.guarantee(),
+            noise: Noise {
+                features: vec![Law::Unknown { width: columns }],
+                target: Law::Unknown { width: self.domain.layout().target.width() },
+            },
+        })
+    }
+
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
+    fn has_key(&self) -> bool {
+        false
+    }
+
+    fn statistics(&self) -> Option<&dyn Statistics> {
+        Some(self)
+    }
+}
+
+fn run(metrics: Vec<Metric>, trials: usize) -> Outcome {
+    let comparison = Comparison {
+        epsilons: vec![1.0, 8.0],
+        metrics,
+        trials,
+        splitting: Splitting { most_train: Some(200), ..Splitting::random(0.2) },
+        ..Comparison::new(DataSet::wine().unwrap(), vec![Entrant::new(NOISY_SUMS)])
+    };
+    comparison.run(|_| (), || ()).unwrap()
+}
+
+/// By five standard errors: a claim that holds fails this once in some millions.
+#[test]
+fn membership_is_within_its_bound_and_seen_where_the_budget_is_large() {
+    let outcome = run(vec![Metric::Accuracy, Metric::Membership], 30);
+    let rows: Vec<_> = outcome.rows.iter().filter(|row| row.metric == Metric::Membership).collect();
+    let [tight, loose] = rows[..] else { panic!("two budgets make two rows: {rows:?}") };
+    // (e^ε − 1 + 2δ)/(e^ε + 1) at ε = 1 and δ = 10⁻⁶.
+    assert!((tight.bound.unwrap() - 0.462_117).abs() < 1e-5, "{tight:?}");
+    for row in [tight, loose] {
+        let error = row.sd / (row.trials as f64).sqrt();
+        assert!(row.mean <= row.bound.unwrap() + 5.0 * error, "{row:?}");
+    }
+    assert!(loose.mean > 0.15 && loose.mean > tight.mean, "{} and {}", loose.mean, tight.mean);
+}
+
+#[test]
+fn a_release_of_other_rows_is_scored_as_a_table_and_by_models_and_by_nobody_who_knows_its_rows() {
+    let metrics: Vec<Metric> =
+        Metric::fitting(DataSet::wine().unwrap().domain.target()).filter(|m| !m.is_of_audit()).collect();
+    let outcome = run(metrics.clone(), 2);
+    assert_eq!(outcome.rows.len(), 2 * metrics.len());
+    for row in &outcome.rows {
+        let knows_rows = [Metric::Recovered, Metric::Advantage, Metric::UnbiasedError].contains(&row.metric);
+        assert_eq!(row.mean.is_nan(), knows_rows, "{row:?}");
+        if row.metric.is_of_table() {
+            assert!((0.0..=1.0).contains(&row.mean) && row.bound.is_none(), "{row:?}");
+        }
+    }
+}

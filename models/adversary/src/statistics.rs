@@ -1,0 +1,91 @@
+//! The noisy statistics that a curator's release is made of, of two tables: how likely they are of either tells the two apart as well as
+//! anything can.
+
+use crate::attack::{Attack, by_side};
+use crate::claimed::Claimed;
+use crate::score::{Output, Score};
+use crate::{Effort, Result};
+use rand::RngCore;
+use scumble_core::{Designed, Randomness, Statistics, Stream, Table};
+
+/// So many draws of each table say which of the values are looked at one by one, and how many of them.
+const PILOT: usize = 64;
+const VALUES: usize = 16;
+/// What an audit draws of each table, in values for each of its samples; never less than is drawn of releases.
+const VALUES_A_SAMPLE: usize = 16;
+/// Less than any ratio of likelihoods that a float holds.
+const LARGEST: f64 = 1e12;
+
+/// Two tables, and what draws the statistics of each.
+struct Game<'a> {
+    mechanism: &'a Designed,
+    pair: &'a [Table; 2],
+    seeds: [Stream; 2],
+}
+
+/// An attack on `pair`, called `what`, by the statistics of `mechanism`, and how many draws of each it is worth; none where it has none.
+pub(crate) fn attack<'a>(
+    mechanism: &'a Designed,
+    (what, pair): (&str, &'a [Table; 2]),
+    claimed: &Claimed,
+    seeds: [Stream; 2],
+    effort: Effort,
+) -> Option<(Attack<'a>, usize)> {
+    mechanism.statistics()?;
+    let mut game = Game { mechanism, pair, seeds };
+    let pilot = [0, 1].map(|side| (0..PILOT).map(|_| game.draw(side)).collect::<Vec<Output>>());
+    let width = pilot.iter().flatten().flatten().map(Vec::len).max().unwrap_or(0);
+    let places = telling(&pilot, width);
+    let draw = move |side: usize| {
+        let drawn = game.draw(side)?;
+        let looked_at = places.iter().map(|&place| drawn.get(place).copied().unwrap_or(0.0));
+        let length = drawn.len() as f64;
+        Some([game.log_ratio(&drawn), length].into_iter().chain(looked_at).collect())
+    };
+    let stated = Score::new("the likelihood of its noisy statistics", |output| output[0]);
+    let attack = Attack::new(format!("{what}, by statistics alone"), claimed, by_side(draw), vec![stated]);
+    let affordable = effort.samples.saturating_mul(VALUES_A_SAMPLE) / width.max(1);
+    Some((attack, affordable.clamp(effort.samples / 10, effort.samples)))
+}
+
+impl Game<'_> {
+    fn draw(&mut self, side: usize) -> Output {
+        let mut randomness = Randomness::seeded(self.seeds[side].next_u64());
+        self.mechanism.statistics()?.draw(&self.pair[side], &mut randomness).ok()
+    }
+
+    /// How much likelier they are of the second table.
+    fn log_ratio(&self, drawn: &[f64]) -> f64 {
+        let statistics = self.mechanism.statistics();
+        statistics.map_or(0.0, |statistics| log_ratio(statistics, self.pair, drawn).unwrap_or(0.0))
+    }
+}
+
+/// The logarithm of how much likelier statistics are of the second table, at most so large that it is a number.
+///
+/// # Errors
+/// As [`Statistics::log_likelihood`].
+pub(crate) fn log_ratio(statistics: &dyn Statistics, pair: &[Table; 2], drawn: &[f64]) -> Result<f64> {
+    let [one, other] = pair.each_ref().map(|table| statistics.log_likelihood(table, drawn));
+    let ratio = other? - one?;
+    Ok(if ratio.is_nan() { 0.0 } else { ratio.clamp(-LARGEST, LARGEST) })
+}
+
+/// The places at which the draws of two tables lie farthest apart in the mean, relative to their spread.
+fn telling(pilot: &[Vec<Output>; 2], width: usize) -> Vec<usize> {
+    let apart = |place: usize| {
+        let [one, other] = pilot.each_ref().map(|draws| moments(draws, place));
+        (other.0 - one.0).abs() / (one.1 + other.1).sqrt().max(f64::MIN_POSITIVE)
+    };
+    let mut places: Vec<(usize, f64)> = (0..width).map(|place| (place, apart(place))).collect();
+    places.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    places.into_iter().take(VALUES).map(|(place, _)| place).collect()
+}
+
+/// The mean of the values at a place, and their variance.
+fn moments(draws: &[Output], place: usize) -> (f64, f64) {
+    let values = || draws.iter().flatten().filter_map(|draw| draw.get(place));
+    let count = values().count().max(1) as f64;
+    let mean = values().sum::<f64>() / count;
+    (mean, values().map(|value| (value - mean).powi(2)).sum::<f64>() / count)
+}

@@ -1,0 +1,151 @@
+//! A curator whose releases are made of noisy counts.
+
+use ndarray::{Array2, array};
+use scumble_core::{
+    Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, GaussianNoise, Guarantee, Key, Law,
+    Neighbours, Noise, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, Target,
+    TargetDomain, Unit,
+};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const EPSILON: f64 = 1.0;
+pub(crate) const DELTA: f64 = 0.01;
+/// More people than any table here has.
+const MOST: f64 = 64.0;
+/// What draws the released rows, once the counts are drawn.
+const ROWS: usize = 32;
+
+/// Two columns that are categories, of three levels and of two.
+pub(crate) fn people() -> RecordDomain {
+    let features = Domain::product([Domain::one_hot(3).unwrap(), Domain::one_hot(2).unwrap()]).unwrap();
+    let columns = ["a=0", "a=1", "a=2", "b=0", "b=1"].map(str::to_owned).to_vec();
+    RecordDomain::new(columns, features, TargetDomain::None).unwrap()
+}
+
+pub(crate) fn table() -> Table {
+    let records = array![
+        [1.0, 0.0, 0.0, 0.0, 1.0],
+        [0.0, 1.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 1.0],
+        [0.0, 1.0, 0.0, 0.0, 1.0],
+        [1.0, 0.0, 0.0, 1.0, 0.0],
+    ];
+    Table::new(people().columns().to_vec(), records, Target::None).unwrap()
+}
+
+/// How often each level comes up, with Gaussian noise; released are as many rows as there seem to be people, each of one level of each column.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct NoisyCounts {
+    domain: RecordDomain,
+    neighbours: Neighbours,
+    /// What is added.
+    #[serde(skip)]
+    noise: Option<GaussianNoise>,
+    /// What the claim needs.
+    #[serde(skip)]
+    needed: Option<GaussianNoise>,
+    /// Whether what is released is the records themselves, whatever the statistics say.
+    leaks: bool,
+}
+
+/// With so large a share of the standard deviation that the claim needs: who is replaced moves two counts of each column, and who comes or
+/// goes moves one.
+pub(crate) fn noisy_counts(neighbours: Neighbours, share: f64) -> NoisyCounts {
+    let domain = people();
+    let budget = Budget::new(EPSILON, DELTA).unwrap();
+    let of_replaced = GaussianNoise::calibrated(domain.flat(), budget).unwrap().scales()[0];
+    let sigma = match neighbours {
+        Neighbours::ReplaceOne => of_replaced,
+        Neighbours::AddOrRemoveOne => of_replaced / 2f64.sqrt(),
+    };
+    NoisyCounts {
+        noise: Some(on_counts(&domain, share * sigma)),
+        needed: Some(on_counts(&domain, sigma)),
+        domain,
+        neighbours,
+        leaks: false,
+    }
+}
+
+impl NoisyCounts {
+    /// The same, whose rows are made of the records themselves.
+    pub(crate) fn leaking(self) -> Self {
+        Self { leaks: true, ..self }
+    }
+
+    /// With noise of this standard deviation, whatever it claims.
+    pub(crate) fn of_sigma(neighbours: Neighbours, sigma: f64) -> Self {
+        let noise = Some(on_counts(&people(), sigma));
+        Self { needed: noise.clone(), noise, ..noisy_counts(neighbours, 1.0) }
+    }
+}
+
+/// Noise of this standard deviation on how often each level comes up.
+fn on_counts(domain: &RecordDomain, sigma: f64) -> GaussianNoise {
+    let side = Domain::interval(0.0, MOST).unwrap();
+    let counts = Domain::product(vec![side; domain.flat().dim()]).unwrap();
+    GaussianNoise::with_scales(&counts, &vec![sigma; counts.dim()]).unwrap()
+}
+
+fn counts(table: &Table) -> Vec<f64> {
+    table.records().columns().into_iter().map(|column| column.sum()).collect()
+}
+
+impl Statistics for NoisyCounts {
+    fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
+        let mut counts = counts(table);
+        let noise = self.noise.as_ref().ok_or_else(|| Error::shape("there is no noise"))?;
+        noise.add(&mut counts, &mut randomness.streams().stream(0))?;
+        Ok(counts)
+    }
+
+    /// Of the noise that it should have: a faulty variant does not know that it is one.
+    fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
+        let noise = self.needed.as_ref().ok_or_else(|| Error::shape("there is no noise"))?;
+        noise.log_likelihood(&counts(table), drawn)
+    }
+}
+
+#[typetag::serde(name = "statistics-test-counts")]
+impl CuratorMechanism for NoisyCounts {
+    fn domain(&self) -> &RecordDomain {
+        &self.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee {
+            claims: vec![Claim {
+                notion: Notion::CentralDp(CentralDp::new(EPSILON, DELTA, self.neighbours)),
+                protects: Unit::Record,
+                theorem: "the Gaussian mechanism".into(),
+            }],
+            ..Guarantee::default()
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let counts = if self.leaks { counts(table) } else { self.draw(table, randomness)? };
+        let rows = (counts[0] + counts[1] + counts[2]).round().clamp(1.0, ROWS as f64) as usize;
+        let largest = |from: usize, to: usize| (from..to).max_by(|&a, &b| counts[a].total_cmp(&counts[b]));
+        let levels = [largest(0, 3), largest(3, 5)];
+        let records = Array2::from_shape_fn((rows, 5), |(_, at)| f64::from(levels.contains(&Some(at))));
+        Ok(Release {
+            table: Table::new(self.domain.columns().to_vec(), records, Target::None)?,
+            key: Key::None,
+            guarantee: self.guarantee(),
+            noise: Noise { features: vec![Law::Unknown { width: 5 }], target: Law::Exact { width: 0 } },
+        })
+    }
+
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
+    fn has_key(&self) -> bool {
+        false
+    }
+
+    fn statistics(&self) -> Option<&dyn Statistics> {
+        Some(self)
+    }
+}
