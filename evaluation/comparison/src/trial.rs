@@ -84,6 +84,9 @@ impl<'a> Trial<'a> {
 
     /// What a model that learns from the release predicts of `records`, of which `viewed` is the view.
     fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Target> {
+        if let Some(released) = self.seen.key.model() {
+            return Ok(released.predict(records)?);
+        }
         let predicted = model.predict(self.release(), viewed).map_err(|error| Error::Trial {
             model: model.to_string(),
             mechanism: self.cell.to_string(),

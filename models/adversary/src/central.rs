@@ -12,7 +12,7 @@ use crate::{Effort, Error, Result};
 use rand::RngCore;
 use rayon::prelude::*;
 use scumble_accounting::{Neighbours, Run, loss};
-use scumble_core::{CentralDp, Claim, Designed, LocalDp, Notion, Randomness, Table, Unit};
+use scumble_core::{CentralDp, Claim, Designed, LocalDp, Notion, Randomness, Statistics, Table, Unit};
 use std::sync::{Mutex, PoisonError};
 
 /// What a canary does in a training.
@@ -139,7 +139,8 @@ pub(crate) fn tables(
     let claimed = Claimed::by(&LocalDp::new(dp.epsilon, dp.delta));
     let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
     let samples = (effort.samples / 10).max(1000);
-    let alarm = half.false_alarm / (pairs.len() * claimed.bounds()).max(1) as f64;
+    let attacked = if mechanism.statistics().is_some() { 2 * pairs.len() } else { pairs.len() };
+    let alarm = half.false_alarm / (attacked * claimed.bounds()).max(1) as f64;
     let streams = Randomness::seeded(effort.seed).streams();
     let mut attacks: Vec<Attack> = vec![];
     for (number, (what, pair)) in pairs.iter().enumerate() {
@@ -158,11 +159,34 @@ pub(crate) fn tables(
         };
         attacks.push(Attack::new(what.clone(), &claimed, by_side(draw), vec![]));
     }
+    if let Some(statistics) = mechanism.statistics() {
+        let seeds = streams.stream(2 * pairs.len() as u64);
+        attacks.extend(pairs.iter().map(|pair| of_statistics(statistics, pair, &claimed, seeds.clone())));
+    }
     attacks.par_iter_mut().for_each(|attack| attack.advance(&claimed, samples, alarm));
     let (reached, samples) = all_reached(attacks.iter(), alarm);
     let finding = claimed.judge(about, samples, alarm, &reached);
     let of_canaries = of_canaries.map_or(0.0, |canaries| canaries.bound);
     Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(of_canaries)), ..finding })
+}
+
+/// The attack by the noisy statistics that a release is made of, and by their likelihood.
+fn of_statistics<'a>(
+    statistics: &'a dyn Statistics,
+    (what, pair): &'a (String, [Table; 2]),
+    claimed: &Claimed,
+    mut seeds: impl RngCore + Send + 'a,
+) -> Attack<'a> {
+    let draw = move |side: usize| -> Output {
+        statistics.draw(&pair[side], &mut Randomness::seeded(seeds.next_u64())).ok()
+    };
+    let likelihood = |drawn: &[f64]| -> Option<f64> {
+        let [one, other] = [0, 1].map(|side: usize| statistics.log_likelihood(&pair[side], drawn).ok());
+        Some(other? - one?)
+    };
+    let stated =
+        Score::new("the likelihood of its statistics", move |drawn| likelihood(drawn).unwrap_or(0.0));
+    Attack::new(format!("{what}, by statistics of it"), claimed, by_side(draw), vec![stated])
 }
 
 /// A few rows of the table, and what a neighbour has in the place of the first, or of its features: an end of the domain, or nothing.

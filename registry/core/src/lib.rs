@@ -95,7 +95,7 @@ pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use law::{Law, Moments, Noise};
 pub use mechanism::{
-    AsLocal, Collector, CuratorMechanism, Designed, Key, LocalMechanism, Release, Secret, SecretKey, Side,
+    AsLocal, Collector, CuratorMechanism, Designed, Key, LocalMechanism, Release, ReleasedModel, Secret, SecretKey, Side,
     Statistics, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};

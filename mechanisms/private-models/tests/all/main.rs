@@ -1,0 +1,4 @@
+//! Models instead of data: what leaves, what is claimed of it, and that an audit catches what is claimed wrongly.
+
+mod moments;
+mod twin;
