@@ -131,6 +131,9 @@ impl Comparison {
             if !scorer.takes_part_in(number) {
                 return Ok(Scored::default());
             }
+            if !scorer.is_of(cell.mechanism.model_family()) {
+                return Ok(Scored::default());
+            }
             let scored = trial.scored(scorer)?;
             on_scored(at, &scored)?;
             Ok(scored)

@@ -110,6 +110,19 @@ impl Encoding {
         Ok([ONE].into_iter().chain(flat.iter().zip(&self.scales).map(step)).collect())
     }
 
+    /// The first `width` coordinates of z of each record, one record after the other, in steps of 2⁻²⁰.
+    ///
+    /// # Errors
+    /// As [`Layout::check`].
+    pub(crate) fn rows(&self, table: &Table, width: usize) -> Result<Vec<i64>> {
+        self.layout.check(table)?;
+        let mut rows = Vec::with_capacity(table.len() * width);
+        for row in 0..table.len() {
+            rows.extend(&self.integers(&mut self.layout.flatten(table, row))?[..width.min(self.width())]);
+        }
+        Ok(rows)
+    }
+
     /// Σ zzᵀ over the records of `table`, exactly, in steps of 2⁻⁴⁰: the upper triangle.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ fn numbers(dim: usize) -> RecordDomain {
 
 /// `n` records about a line.
 fn people(n: usize, dim: usize) -> Table {
-    let x = Array2::from_shape_fn((n, 2), |(row, column)| {
+    let x = Array2::from_shape_fn((n, dim), |(row, column)| {
         (0.1 + [0.754_877_67, 0.569_840_29][column] * (row + 1) as f64).fract()
     });
     let y: Array1<f64> =

@@ -43,14 +43,6 @@ dyn_clone::clone_trait_object!(ReleasedModel);
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Secret {
-    /// The model, where what is released is one.
-    pub fn model(&self) -> Option<&dyn ReleasedModel> {
-        match self {
-            Self::Model(model) => Some(&**model),
-            Self::None | Self::Design(_) | Self::Secret(_) => None,
-        }
-    }
-
     /// The digest of the released table.
     release: String,
     key: Box<dyn SecretKey>,
@@ -115,6 +107,14 @@ impl Key {
         match self {
             Self::None | Self::Design(_) | Self::Model(_) => Ok(predicted),
             Self::Secret(secret) => secret.key.read(clean, predicted),
+        }
+    }
+
+    /// The model, where what is released is one.
+    pub fn model(&self) -> Option<&dyn ReleasedModel> {
+        match self {
+            Self::Model(model) => Some(&**model),
+            Self::None | Self::Design(_) | Self::Secret(_) => None,
         }
     }
 
