@@ -11,12 +11,13 @@
 use scumble_classic as _;
 use scumble_dauntless as _;
 use scumble_fisher_svm as _;
+use scumble_private_models as _;
 use scumble_reports as _;
 use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
-pub const NAMES: [&str; 27] = [
+pub const NAMES: [&str; 30] = [
     "column-space",
     "dauntless-inference",
     "dauntless-mix",
@@ -32,10 +33,13 @@ pub const NAMES: [&str; 27] = [
     "laplace",
     "learned-codes",
     "multiplicative-dp",
+    "noisy-moments",
     "pair-response",
     "perfect-secrecy",
     "piecewise",
     "privacy-agnostic",
+    "private-logistic",
+    "private-ridge",
     "randomized-response",
     "singular-value-obfuscation",
     "task-agnostic",

@@ -45,6 +45,8 @@ pub struct PrivateLogistic {
     outputs: usize,
     /// μ, what the budget is worth in standard deviations; infinite where nothing need be private.
     mu: f64,
+    /// The noise of as many steps as fewest records have.
+    of_fewest: Option<(Schedule, SumNoise)>,
 }
 
 /// All that a saved one holds.
@@ -109,11 +111,12 @@ impl TryFrom<Saved> for PrivateLogistic {
         };
         let outputs = if levels.len() == 2 { 1 } else { levels.len() };
         size::check_held(NAME, "the number of columns, times classes,", &[encoding.width(), outputs], 64)?;
-        let mut made = Self { saved, encoding, outputs, mu: f64::INFINITY };
+        let mut made = Self { saved, encoding, outputs, mu: f64::INFINITY, of_fewest: None };
         if made.saved.budget.epsilon().is_finite() {
             let budget = spent(made.saved.budget)?;
             made.mu = gaussian::mu(budget.epsilon(), budget.delta()).unwrap_or(0.0);
-            made.noise(made.schedule(1))?; // that there is such a noise
+            let schedule = made.schedule(1);
+            made.of_fewest = made.noise(schedule)?.map(|noise| (schedule, noise));
         }
         Ok(made)
     }
@@ -149,7 +152,10 @@ impl PrivateLogistic {
         if self.mu == f64::INFINITY {
             return Ok(None);
         }
-        noise_of_steps(self.weights(), schedule, spent(self.saved.budget)?).map(Some)
+        match &self.of_fewest {
+            Some((of, noise)) if *of == schedule => Ok(Some(noise.clone())),
+            _ => noise_of_steps(self.weights(), schedule, spent(self.saved.budget)?).map(Some),
+        }
     }
 
     /// What is learned of `table`: the weights, and every noisy sum.

@@ -47,8 +47,9 @@ impl SumNoise {
     /// # Errors
     /// As [`calibrated`](Self::calibrated).
     pub(crate) fn of_mu(dim: usize, distance: f64, mu: f64) -> Result<Self> {
-        // Any point of the curve says what μ is; at ε = μ the δ is no small number.
-        Self::calibrated(dim, distance, Budget::new(mu, gaussian::delta(mu, mu))?)
+        // Any point of the curve says what μ is: this one has a δ that is no small number, and below one.
+        let epsilon = mu.max(mu * mu / 2.0);
+        Self::calibrated(dim, distance, Budget::new(epsilon, gaussian::delta(mu, epsilon))?)
     }
 
     /// δ(ε).

@@ -4,7 +4,7 @@ use crate::coefficients::Coefficients;
 use crate::encoding::Encoding;
 use crate::matrix::Eigen;
 use crate::noise::{STEP, SumNoise, spent};
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
     Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Guarantee, Key, Law, Neighbours,
@@ -16,9 +16,8 @@ use serde::{Deserialize, Serialize};
 const NAME: &str = "private-ridge";
 
 /// The shares of μ² of the smallest eigenvalue of XᵀX, of XᵀX and of Xᵀy.
-const SHARES: [f64; 3] = [0.1, 0.45, 0.45];
-
-/// With which probability, at most, noise may be larger than the regularisation takes it to be: ρ of the paper.
+const SHARES: [f64; 3] = [0.05, 0.475, 0.475];
+/// With which probability, at most, λ is smaller than it is taken to be.
 const RARE: f64 = 0.05;
 
 /// More records than this are refused: the error of an eigenvalue, which the noise is made for, grows with them.
@@ -27,9 +26,10 @@ const MOST_RECORDS: usize = 1 << 27;
 /// A ridge regression of all records from noisy moments, regularised by how much noise there is (AdaSSP, Wang 2018), under central differential
 /// privacy.
 ///
-/// What takes noise, discrete and Gaussian, is XᵀX, Xᵀy and λ, the smallest eigenvalue of XᵀX, of records scaled to [−1, 1] by their public bounds,
-/// and it is split so that their μ² are nine, nine and two twentieths of the whole. The ridge is what a bound on the norm of the noise exceeds λ by, where λ is
-/// taken to be as small as its own noise allows: data that are well conditioned need none. An infinite ε has no noise, and no claim.
+/// What takes noise, discrete and Gaussian, is XᵀX, Xᵀy and λ, the smallest eigenvalue of XᵀX, of records scaled to [−1, 1] by their public bounds;
+/// λ has a twentieth of μ², and the two others have halves of the rest. The ridge is what the norm of the noise on XᵀX exceeds λ by, where λ is taken to
+/// be as small as its own noise allows: data that are well conditioned need none. That norm is 2σ√d, the edge of Wigner's semicircle, where the paper
+/// has a bound that is about twice as large. An infinite ε has no noise, and no claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Randomness};
@@ -195,11 +195,7 @@ impl PrivateRidge {
         let weights = Eigen::of(&gram)
             .map(|of| of.map(|value| 1.0 / (value + ridge).max(floor)).dot(&with))
             .unwrap_or_else(|| Array1::zeros(features));
-        Coefficients::new(
-            &self.saved.domain,
-            &self.encoding,
-            &weights.insert_axis(Axis(0)).slice(s![.., ..]).to_owned(),
-        )
+        Coefficients::new(&self.saved.domain, &self.encoding, &weights.insert_axis(Axis(0)))
     }
 
     /// The ridge that the noise asks for where the smallest eigenvalue is this, and the least that an eigenvalue is then taken to be.
@@ -209,7 +205,7 @@ impl PrivateRidge {
         let Some([of_least, of_features, _]) = &self.noise else { return (TINY, TINY) };
         let d = features as f64;
         let surely = (least - of_least.scale() * (2.0 * (1.0 / RARE).ln()).sqrt()).max(0.0);
-        let norm = of_features.scale() * (d * (2.0 * d * d / RARE).ln()).sqrt();
+        let norm = 2.0 * of_features.scale() * d.sqrt();
         ((norm - surely).max(0.0), of_features.scale())
     }
 }
