@@ -66,6 +66,7 @@ pub use scumble_page as page;
 pub use scumble_papers as reproduce;
 pub use scumble_parquet as parquet;
 pub use scumble_private as private;
+pub use scumble_private_models as private_models;
 pub use scumble_records as records;
 pub use scumble_reports as reports;
 pub use scumble_sampling as sampling;

@@ -98,7 +98,7 @@ fn unbiased_error(records: &Table, release: &Release) -> f64 {
             let off = (view.records() - clean).mapv(f64::abs).fold(0.0, |most: f64, &off| most.max(off));
             off <= ROUNDING * clean.fold(0.0, |most: f64, value| most.max(value.abs()))
         }),
-        Key::None | Key::Secret(_) => true,
+        Key::None | Key::Secret(_) | Key::Model(_) => true,
     };
     if !(is_of_them && is_unbiased && is_record()) {
         return f64::NAN;

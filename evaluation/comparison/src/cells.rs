@@ -126,6 +126,7 @@ impl Comparison {
         let probes = self.probes(&candidates, &brief)?;
         check_alike(entrant, &probes)?;
         self.check_learned(entrant, &probes[0])?;
+        self.check_family(entrant, &probes[0])?;
         let (name, guarantee) = (entrant.plugin.name, probes[0].guarantee());
         let wanted = asked(self.protect, &entrant.parameters);
         let arrangement = Arrangement::of(name, &guarantee, self.data.domain.target(), wanted)?;
@@ -186,6 +187,17 @@ impl Comparison {
         let pairs: Vec<(Entrant, Model)> =
             candidates.iter().map(|candidate| (candidate.clone(), model.clone())).collect();
         rehearsal.best(&pairs, epsilon)
+    }
+
+    /// That a release which is a model is one of a family that is compared: it learns nothing more, and has a number in no other's table.
+    fn check_family(&self, entrant: &Entrant, probe: &Designed) -> Result<()> {
+        match probe.model_family() {
+            Some(family) if !self.models.iter().any(|model| model.name() == family) => {
+                let reason = format!("it releases a model, one of {family:?}, which is not compared");
+                Err(scumble_core::Error::not_applicable(entrant.plugin.name, reason).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Who is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.

@@ -3,7 +3,7 @@
 use super::data::without_first;
 use super::metric::mean;
 use ndarray::{Array1, Array2, s};
-use scumble_core::Target;
+use scumble_core::{ReleasedModel, Result, Table, Target};
 use std::collections::BTreeSet;
 
 /// What a model says of n records.
@@ -24,6 +24,22 @@ pub(super) struct ClassScores {
 }
 
 impl Predicted {
+    /// What a released model says of records (n × d).
+    ///
+    /// # Errors
+    /// As [`ReleasedModel::predict`].
+    pub(super) fn by(model: &dyn ReleasedModel, records: &Table) -> Result<Self> {
+        let target = model.predict(records)?;
+        let scores = match target {
+            Target::Class(_) => {
+                let values = model.scores(records)?;
+                Some(ClassScores { classes: (0..values.ncols()).collect(), values })
+            }
+            _ => None,
+        };
+        Ok(Self { target, scores })
+    }
+
     /// Without scores.
     pub(super) fn of(target: Target) -> Self {
         Self { target, scores: None }

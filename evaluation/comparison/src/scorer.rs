@@ -73,6 +73,14 @@ impl Scorer {
     pub(super) fn takes_part_in(&self, trial: usize) -> bool {
         trial == 0 || *self != Self::Audit
     }
+
+    /// Whether it has something to say of a release that is a model of this family, if it is one: no other model than that learns from it.
+    pub(super) fn is_of(&self, family: Option<&str>) -> bool {
+        match (self, family) {
+            (Self::Model(model), Some(family)) => model.name() == family,
+            _ => true,
+        }
+    }
 }
 
 /// For people.

@@ -98,6 +98,9 @@ impl<'a> Trial<'a> {
     /// What a model that learns from the release predicts of `records`, of which `viewed` is the view; without its scores where the release's
     /// key makes other predictions of these, of which the scores say nothing.
     fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Predicted> {
+        if let Some(released) = self.seen.key.model() {
+            return Ok(Predicted::by(released, records)?);
+        }
         let Predicted { target, scores } =
             model.predict(self.release(), viewed).map_err(|error| Error::Trial {
                 model: model.to_string(),
@@ -141,7 +144,7 @@ impl Comparison {
         let trial = Trial::new(self, cell, number)?;
         let score = |at: usize| {
             let scorer = &cell.scorers[at];
-            if !scorer.takes_part_in(number) {
+            if !(scorer.takes_part_in(number) && scorer.is_of(cell.mechanism.model_family())) {
                 return Ok(Scored::default());
             }
             let scored = trial.scored(scorer)?;

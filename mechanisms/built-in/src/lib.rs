@@ -12,12 +12,13 @@ use scumble_classic as _;
 use scumble_dauntless as _;
 use scumble_fisher_svm as _;
 use scumble_marginals as _;
+use scumble_private_models as _;
 use scumble_reports as _;
 use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
-pub const NAMES: [&str; 30] = [
+pub const NAMES: [&str; 33] = [
     "adaptive-marginals",
     "column-space",
     "dauntless-inference",
@@ -36,10 +37,13 @@ pub const NAMES: [&str; 30] = [
     "mst",
     "multiplicative-dp",
     "noisy-marginals",
+    "noisy-moments",
     "pair-response",
     "perfect-secrecy",
     "piecewise",
     "privacy-agnostic",
+    "private-logistic",
+    "private-ridge",
     "randomized-response",
     "singular-value-obfuscation",
     "task-agnostic",

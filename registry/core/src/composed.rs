@@ -402,7 +402,7 @@ impl CuratorMechanism for CuratorComposed {
             guarantees.push((scope(part.domain()), release.guarantee));
             tables.push(release.table);
             secrets.push(match release.key {
-                Key::None | Key::Design(_) => None,
+                Key::None | Key::Design(_) | Key::Model(_) => None,
                 Key::Secret(secret) => Some(secret.into_key()),
             });
         }

@@ -138,6 +138,11 @@ fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
     design.mechanism().release(table, &mut Randomness::seeded(seed))
 }
 
+/// Whether what leaves is records, of which there are noise-free ones: a report is no record, and neither is a model.
+fn has_view(release: &Release) -> bool {
+    release.collector().is_none() && release.key.model().is_none()
+}
+
 /// A seeded release, and its noise-free view.
 fn with_view(design: &Design, table: &Table) -> std::result::Result<(Release, Table), String> {
     let release = seeded(design, table, SEED).map_err(text)?;
@@ -271,7 +276,7 @@ fn keeps_shape(subject: &Subject) -> Verdict {
         require(rows == released, || format!("{rows} records became {released}"))?;
         local.layout().check(&release.table).map_err(text)?;
     }
-    require(release.collector().is_some() || view.columns() == release.table.columns(), || {
+    require(!has_view(&release) || view.columns() == release.table.columns(), || {
         "the noise-free view has other columns than the release".into()
     })?;
     let widths: usize = release.noise.features.iter().map(|law| law.width()).sum();
@@ -423,7 +428,7 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
     let design = subject.with_epsilon(f64::INFINITY).map_err(text)?;
     let (release, view) = with_view(&design, &subject.example.table)?;
     // Of a report that holds nothing but the truth, chance still decides what was asked.
-    require(release.collector().is_some() || release.table == view, || "the release is not the view".into())?;
+    require(!has_view(&release) || release.table == view, || "the release is not the view".into())?;
     let guarantee = design.mechanism().guarantee();
     require(!guarantee.has_dp(), || format!("it claims {}", guarantee.summary()))
 }
@@ -439,8 +444,8 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         return Ok(()); // it has no use for so large an ε, and claims less
     }
     let (release, view) = with_view(&design, &subject.example.table)?;
-    if release.collector().is_some() {
-        return Ok(()); // a report is no record
+    if !has_view(&release) {
+        return Ok(());
     }
     let is_coarse = |law: &Law| match law {
         Law::Unbiased { moments, .. } => moments.iter().any(|of| of.constant > 1e-12),

@@ -133,6 +133,7 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
             "learned-codes",
             "multiplicative-dp",
             "privacy-agnostic",
+            "private-logistic",
             "randomized-response",
             "task-agnostic",
             "task-aware-clipped",

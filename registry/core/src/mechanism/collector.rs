@@ -25,7 +25,7 @@ impl Release {
     pub fn collector(&self) -> Option<&dyn Collector> {
         match &self.key {
             Key::Design(mechanism) => mechanism.collector(),
-            Key::None | Key::Secret(_) => None,
+            Key::None | Key::Secret(_) | Key::Model(_) => None,
         }
     }
 

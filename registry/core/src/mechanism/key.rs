@@ -3,6 +3,7 @@
 use super::LocalMechanism;
 use crate::{Result, Table, Target, local};
 use dyn_clone::DynClone;
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -17,7 +18,26 @@ pub enum Key {
     Design(Box<dyn LocalMechanism>),
     /// A curator's key is secret: it is saved apart, never with the design or the table.
     Secret(Secret),
+    /// What is released is a model, which predicts of records as they are: nothing is learned from its table, which holds its coefficients.
+    Model(Box<dyn ReleasedModel>),
 }
+
+/// A model that is released in place of records. It is public: no guarantee is spent by what it predicts.
+pub trait ReleasedModel: DynClone + Debug + Send + Sync {
+    /// The targets (n) of clean records (n × d).
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for records that are not of the domain's shape.
+    fn predict(&self, clean: &Table) -> Result<Target>;
+
+    /// What it says of clean records (n × d): the probability of each class (n × classes), or the target (n × 1).
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    fn scores(&self, clean: &Table) -> Result<Array2<f64>>;
+}
+
+dyn_clone::clone_trait_object!(ReleasedModel);
 
 /// A curator's key, and to what release it belongs.
 #[derive(Clone, Serialize, Deserialize)]
@@ -55,6 +75,7 @@ impl Debug for Key {
             Self::None => formatter.write_str("None"),
             Self::Design(design) => formatter.debug_tuple("Design").field(design).finish(),
             Self::Secret(_) => formatter.debug_tuple("Secret").finish_non_exhaustive(),
+            Self::Model(model) => formatter.debug_tuple("Model").field(model).finish(),
         }
     }
 }
@@ -65,14 +86,14 @@ impl Key {
         Self::Secret(Secret { release: released.digest(), key: Box::new(key) })
     }
 
-    /// Clean records (n × d) as they would have been released without noise.
+    /// Clean records (n × d) as they would have been released without noise; for a model, as they are.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for records that are not of the domain's shape, [`Error::Spent`](crate::Error::Spent) where a
     /// secret answers no more of them.
     pub fn view(&self, clean: &Table) -> Result<Table> {
         match self {
-            Self::None => Ok(clean.clone()),
+            Self::None | Self::Model(_) => Ok(clean.clone()),
             Self::Design(design) => local::view(&**design, clean),
             Self::Secret(secret) => secret.key.view(clean),
         }
@@ -84,15 +105,23 @@ impl Key {
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's targets.
     pub fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
         match self {
-            Self::None | Self::Design(_) => Ok(predicted),
+            Self::None | Self::Design(_) | Self::Model(_) => Ok(predicted),
             Self::Secret(secret) => secret.key.read(clean, predicted),
+        }
+    }
+
+    /// The model, where what is released is one.
+    pub fn model(&self) -> Option<&dyn ReleasedModel> {
+        match self {
+            Self::Model(model) => Some(&**model),
+            Self::None | Self::Design(_) | Self::Secret(_) => None,
         }
     }
 
     /// The digest of the released table that a secret belongs to; none of another key.
     pub fn released(&self) -> Option<&str> {
         match self {
-            Self::None | Self::Design(_) => None,
+            Self::None | Self::Design(_) | Self::Model(_) => None,
             Self::Secret(secret) => Some(&secret.release),
         }
     }

@@ -5,7 +5,7 @@ mod key;
 mod release;
 
 pub use collector::Collector;
-pub use key::{Key, Secret, SecretKey};
+pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub use release::{Release, release_local};
 
 use crate::{
@@ -159,6 +159,12 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         true
     }
 
+    /// The family of models that a release is one of, where it is a [model](ReleasedModel) and no records, by the name that a comparison has
+    /// for it: `logistic`, `ridge`.
+    fn model_family(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The noisy statistics of which a release is made, where all that it does with them is post-processing. None where that is not said.
     fn statistics(&self) -> Option<&dyn Statistics> {
         None
@@ -174,7 +180,7 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
 dyn_clone::clone_trait_object!(CuratorMechanism);
 
 /// Noisy statistics of a table, which a curator's release is made of. No claim rests on this: an audit attacks by it, beside what is released.
-pub trait Statistics {
+pub trait Statistics: Sync {
     /// Statistics of `table` (n × d) as a release would be made of, drawn by themselves.
     ///
     /// # Errors
@@ -303,6 +309,14 @@ impl Designed {
         match self {
             Self::Local(_) => false,
             Self::Curator(mechanism) => mechanism.has_key(),
+        }
+    }
+
+    /// The family of models that a release is one of, where it is a model and no records.
+    pub fn model_family(&self) -> Option<&'static str> {
+        match self {
+            Self::Local(_) => None,
+            Self::Curator(mechanism) => mechanism.model_family(),
         }
     }
 

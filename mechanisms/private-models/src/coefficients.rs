@@ -1,0 +1,95 @@
+//! Linear models that are released, by their coefficients.
+
+use crate::encoding::Encoding;
+use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate, s};
+use scumble_core::{Error, RecordDomain, ReleasedModel, Result, Table, Target, TargetDomain, largest};
+
+/// A linear model of encoded records: each output is an intercept and a sum of features times coefficients.
+#[derive(Debug, Clone)]
+pub(crate) struct Coefficients {
+    domain: RecordDomain,
+    /// The intercept, and the coefficient of each feature of the encoded record (outputs × (1 + d)).
+    of_record: Array2<f64>,
+}
+
+impl Coefficients {
+    /// The model with these weights of z, without the target's coordinates, (outputs × (1 + d)) for records of `domain`: of a target that is a number
+    /// scaled to [−1, 1], and of a class the logit of the second of two, or of each.
+    pub(crate) fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Self {
+        let mut of_record = weights.clone();
+        for at in 1..of_record.ncols() {
+            let Some((middle, half)) = encoding.scale(at - 1) else { continue };
+            let per_unit = if half > 0.0 { 1.0 / half } else { 0.0 };
+            let mut column = of_record.column_mut(at);
+            column *= per_unit;
+            let moved = &of_record.column(at) * -middle;
+            let mut intercepts = of_record.column_mut(0);
+            intercepts += &moved;
+        }
+        if let TargetDomain::Real { lower, upper } = domain.target() {
+            let half = (upper - lower) / 2.0;
+            of_record *= half;
+            let mut intercepts = of_record.column_mut(0);
+            intercepts += lower + half;
+        }
+        Self { domain: domain.clone(), of_record }
+    }
+
+    /// As a table: a row an output, in the units of the encoded record.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn table(&self) -> Result<Table> {
+        let names = self.domain.columns().iter().map(|name| format!("coefficient of {name}"));
+        let columns = ["intercept".to_owned()].into_iter().chain(names).collect();
+        Table::new(columns, self.of_record.clone(), Target::None)
+    }
+
+    /// Each output for clean records (n × outputs), which are first moved into the domain.
+    fn outputs(&self, clean: &Table) -> Result<Array2<f64>> {
+        let features = clean.clone().with_target(Target::None)?;
+        let features = self.domain.without_target().projected_features(&features)?;
+        let outputs = features.dot(&self.of_record.slice(s![.., 1..]).t());
+        Ok(outputs + self.of_record.column(0))
+    }
+}
+
+impl ReleasedModel for Coefficients {
+    fn predict(&self, clean: &Table) -> Result<Target> {
+        let scores = self.scores(clean)?;
+        Ok(match self.domain.target() {
+            TargetDomain::Class { .. } => {
+                Target::Class(scores.outer_iter().map(|of| largest(&of.to_vec())).collect::<Array1<usize>>())
+            }
+            TargetDomain::Real { .. } => Target::Real(scores.column(0).to_owned()),
+            _ => return Err(Error::shape("a linear model has a number or a class to say")),
+        })
+    }
+
+    fn scores(&self, clean: &Table) -> Result<Array2<f64>> {
+        let outputs = self.outputs(clean)?;
+        Ok(match self.domain.target() {
+            TargetDomain::Real { lower, upper } => outputs.mapv(|value| value.clamp(*lower, *upper)),
+            _ if outputs.ncols() == 1 => {
+                let second = outputs.mapv(|logit| 1.0 / (1.0 + (-logit).exp()));
+                concatenate![Axis(1), 1.0 - &second, second]
+            }
+            _ => {
+                let mut shares = outputs;
+                for mut row in shares.outer_iter_mut() {
+                    let softmax = softmax(row.view());
+                    row.assign(&softmax);
+                }
+                shares
+            }
+        })
+    }
+}
+
+/// Shares that are as the exponentials of logits.
+pub(crate) fn softmax(logits: ArrayView1<f64>) -> Array1<f64> {
+    let most = logits.fold(f64::NEG_INFINITY, |most, &logit| most.max(logit));
+    let shares = logits.mapv(|logit| (logit - most).exp());
+    let sum = shares.sum();
+    shares / sum
+}

@@ -1,0 +1,26 @@
+//! Models instead of data: curators who release a model, or the moments that a linear one is learned from, under central differential privacy.
+//!
+//! | mechanism | what leaves |
+//! |---|---|
+//! | [`NoisyMoments`] | records by chance that have the noisy second moments of all records and their target |
+//! | [`PrivateLogistic`] | a logistic regression |
+//! | [`PrivateRidge`] | a ridge regression |
+
+mod coefficients;
+mod descent;
+mod encoding;
+mod logistic;
+mod matrix;
+mod moments;
+mod noise;
+mod ridge;
+mod rows;
+
+pub use logistic::{PRIVATE_LOGISTIC, PrivateLogistic};
+pub use moments::{NOISY_MOMENTS, NoisyMoments};
+pub use ridge::{PRIVATE_RIDGE, PrivateRidge};
+
+/// The README's examples run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

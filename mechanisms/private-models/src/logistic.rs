@@ -1,0 +1,253 @@
+//! Logistic regression that is released.
+
+use crate::coefficients::Coefficients;
+use crate::descent::{Lesson, Schedule, descend, log_likelihood, noise_of_steps};
+use crate::encoding::Encoding;
+use crate::noise::{SumNoise, spent};
+use schemars::JsonSchema;
+use scumble_accounting::gaussian;
+use scumble_core::{
+    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Guarantee, Key, Law, Neighbours, Noise,
+    Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, TargetDomain, TargetLayout,
+    register, size,
+};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "private-logistic";
+
+/// A logistic regression of all records, by descent on noisy sums of their clipped gradients, under central differential privacy.
+///
+/// Every step takes every record. Its gradient is clipped to C and put on a lattice, where its length is seen to be C at most; sums of integers are
+/// exact, and two that differ in one record lie 2C apart. Discrete Gaussian noise is added to each sum, and steps compose as Gaussian mechanisms do. What
+/// leaves is the mean of the weights over the second half of the steps: the difference of the logits of two classes, or a logit for each of several.
+///
+/// How many steps there are follows a public rule of the number of records n, of weights p, and μ, what the budget is worth in standard deviations:
+/// nμ/3√p, from 10 to 200. C is ½ and the learning rate 16, for numbers in [−1, 1] and levels. An infinite ε has no noise, and no claim.
+///
+/// ```
+/// use scumble_core::{Budget, CuratorMechanism, Randomness};
+/// use scumble_private_models::{PRIVATE_LOGISTIC, PrivateLogistic};
+///
+/// let example = (PRIVATE_LOGISTIC.example)()?;
+/// let mechanism = PrivateLogistic::new(example.brief.domain, Budget::new(1.0, 1e-6)?)?;
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// assert_eq!(release.table.columns()[..2], ["intercept", "coefficient of size"]);
+/// let shares = release.key.model().unwrap().scores(&example.table)?;
+/// assert_eq!(shares.dim(), (40, 2));
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct PrivateLogistic {
+    saved: Saved,
+    encoding: Encoding,
+    /// One for two classes, else one a class.
+    outputs: usize,
+    /// μ, what the budget is worth in standard deviations; infinite where nothing need be private.
+    mu: f64,
+    /// The noise of as many steps as fewest records have.
+    of_fewest: Option<(Schedule, SumNoise)>,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    budget: Budget,
+    parameters: Parameters,
+}
+
+/// Parameters of the mechanism.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// How many steps are made, over all records each; by default as many as a rule of the number of records and the budget says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    steps: Option<usize>,
+    /// C: how long a record's gradient is at most, from 0.001 to 1000; 0.5 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    clipping_norm: Option<f64>,
+    /// By how much weights move, times the mean gradient, above zero and at most 1000; 16 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    learning_rate: Option<f64>,
+}
+
+/// More steps than this nobody waits for.
+const MOST_STEPS: usize = 100_000;
+
+impl Parameters {
+    fn check(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
+        if let Some(steps) = self.steps.filter(|steps| !(1..=MOST_STEPS).contains(steps)) {
+            return refuse(format!("steps must be from 1 to {MOST_STEPS}, and {steps} is not"));
+        }
+        if let Some(norm) = self.clipping_norm.filter(|norm| !(1e-3..=1e3).contains(norm)) {
+            return refuse(format!("clipping_norm must be from 0.001 to 1000, and {norm} is not"));
+        }
+        match self.learning_rate.filter(|rate| !(*rate > 0.0 && *rate <= 1e3)) {
+            Some(rate) => {
+                refuse(format!("learning_rate must be above zero and at most 1000, and {rate} is not"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<PrivateLogistic> for Saved {
+    fn from(mechanism: PrivateLogistic) -> Self {
+        mechanism.saved
+    }
+}
+
+impl TryFrom<Saved> for PrivateLogistic {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        saved.parameters.check()?;
+        let encoding = Encoding::of(NAME, &saved.domain)?;
+        let TargetDomain::Class { levels } = saved.domain.target() else {
+            return Err(Error::not_applicable(NAME, "it learns classes, and the target is none"));
+        };
+        let outputs = if levels.len() == 2 { 1 } else { levels.len() };
+        size::check_held(NAME, "the number of columns, times classes,", &[encoding.width(), outputs], 64)?;
+        let mut made = Self { saved, encoding, outputs, mu: f64::INFINITY, of_fewest: None };
+        if made.saved.budget.epsilon().is_finite() {
+            let budget = spent(made.saved.budget)?;
+            made.mu = gaussian::mu(budget.epsilon(), budget.delta()).unwrap_or(0.0);
+            let schedule = made.schedule(1);
+            made.of_fewest = made.noise(schedule)?.map(|noise| (schedule, noise));
+        }
+        Ok(made)
+    }
+}
+
+impl PrivateLogistic {
+    /// The release of a logistic regression of records of `domain` within this budget.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a target that is no class;
+    /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
+    pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
+        Saved { domain, budget, parameters: Parameters::default() }.try_into()
+    }
+
+    /// How many weights there are.
+    fn weights(&self) -> usize {
+        self.outputs * (1 + self.saved.domain.columns().len())
+    }
+
+    /// By the public number of records.
+    fn schedule(&self, records: usize) -> Schedule {
+        let Parameters { steps, clipping_norm, learning_rate } = self.saved.parameters;
+        let by_rule = records as f64 * self.mu / (3.0 * (self.weights() as f64).sqrt());
+        Schedule {
+            steps: steps.unwrap_or(by_rule.clamp(10.0, 200.0) as usize),
+            clipping_norm: clipping_norm.unwrap_or(0.5),
+            learning_rate: learning_rate.unwrap_or(16.0),
+        }
+    }
+
+    fn noise(&self, schedule: Schedule) -> Result<Option<SumNoise>> {
+        if self.mu == f64::INFINITY {
+            return Ok(None);
+        }
+        match &self.of_fewest {
+            Some((of, noise)) if *of == schedule => Ok(Some(noise.clone())),
+            _ => noise_of_steps(self.weights(), schedule, spent(self.saved.budget)?).map(Some),
+        }
+    }
+
+    /// What is learned of `table`: the weights, and every noisy sum.
+    fn learned(&self, table: &Table, randomness: &mut Randomness) -> Result<(Coefficients, Vec<f64>)> {
+        let lesson = Lesson::of(&self.encoding, table, self.outputs)?;
+        let schedule = self.schedule(lesson.len());
+        let noise = self.noise(schedule)?;
+        let mut stream = randomness.streams().stream(0);
+        let (weights, sums) = descend(&lesson, schedule, noise.as_ref(), &mut stream);
+        Ok((Coefficients::new(&self.saved.domain, &self.encoding, &weights), sums))
+    }
+}
+
+#[typetag::serde(name = "private-logistic")]
+impl CuratorMechanism for PrivateLogistic {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let Ok(budget) = spent(self.saved.budget) else { return Guarantee::nothing(&self.saved.domain) };
+        if self.mu == f64::INFINITY {
+            let discloses = vec!["the model that all records teach, without noise".into()];
+            return Guarantee { discloses, ..Guarantee::default() };
+        }
+        let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne);
+        let theorem = "gradients clipped to C, as integers: two sums that differ in one record lie 2C apart in ℓ₂, and with discrete Gaussian noise (Canonne, \
+                       Kamath and Steinke 2020) steps compose by μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) is that of Balle and Wang \
+                       (2018), Theorem 8, and what the lattice adds";
+        let mut guarantee = Guarantee::of_records([(Notion::CentralDp(dp), theorem.to_owned())]);
+        guarantee.discloses.push("the number of records".into());
+        guarantee
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let guarantee = self.guarantee().under(randomness.provenance());
+        let (model, _) = self.learned(table, randomness)?;
+        let table = model.table()?;
+        let unknown = |width| Law::Unknown { width };
+        let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
+        Ok(Release { table, guarantee, noise, key: Key::Model(Box::new(model)) })
+    }
+
+    fn released_target(&self) -> TargetLayout {
+        TargetLayout::None
+    }
+
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
+    fn has_key(&self) -> bool {
+        false
+    }
+
+    fn model_family(&self) -> Option<&'static str> {
+        Some("logistic")
+    }
+
+    fn statistics(&self) -> Option<&dyn Statistics> {
+        self.mu.is_finite().then_some(self)
+    }
+}
+
+/// Every noisy sum of gradients in turn.
+impl Statistics for PrivateLogistic {
+    fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
+        Ok(self.learned(table, randomness)?.1)
+    }
+
+    fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
+        let lesson = Lesson::of(&self.encoding, table, self.outputs)?;
+        let schedule = self.schedule(lesson.len());
+        scumble_core::check_width(schedule.steps * self.weights(), drawn.len())?;
+        Ok(self.noise(schedule)?.map_or(0.0, |noise| log_likelihood(&lesson, schedule, &noise, drawn)))
+    }
+}
+
+fn design(parameters: Parameters, brief: &Brief) -> Result<PrivateLogistic> {
+    Saved { domain: brief.domain.clone(), budget: brief.budget, parameters }.try_into()
+}
+
+register! {
+    /// The plugin `private-logistic`.
+    pub const PRIVATE_LOGISTIC = {
+        name: NAME,
+        summary: "a logistic regression in place of the records, by descent on noisy sums of their clipped gradients",
+        paper: "Bassily, Smith and Thakurta, Private empirical risk minimization (2014); Abadi and others, Deep learning with differential privacy (2016), with \
+                every record in every step",
+        pace: Quick,
+        parameters: Parameters,
+        curator: design,
+        example: Example::mixed,
+    };
+}

@@ -1,0 +1,288 @@
+//! Records with noisy moments.
+
+use crate::encoding::Encoding;
+use crate::noise::{STEP, SumNoise, spent};
+use crate::rows::Population;
+use ndarray::Array2;
+use schemars::JsonSchema;
+use scumble_core::{
+    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Guarantee, Key, Law, Neighbours, Noise,
+    Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, register, size,
+};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "noisy-moments";
+
+/// Records by chance, whose first and second moments, target included, are those of all records with exact Gaussian noise: what a linear model
+/// learns from a table is its moments, so that it learns from these rows what it would from the moments.
+///
+/// A record is z = (1, u, e): numbers u, recentred and scaled to [−1, 1] by their public bounds, and groups e of levels. What takes noise is every
+/// product of two coordinates that is not known before, summed over all records; for k numbers and g groups the sums of two tables that differ in one
+/// record lie 1 + k + g apart at most in ℓ₂, and those of a table with a record more √((T² + 1 + k − g)/2), with T = 1 + k + g (the README has the
+/// proof).
+///
+/// Rows are normal about the mean of their class, or all about one where the target is a number; eigenvalues of their covariance that noise hides are
+/// raised to how large it is. A group of a row is numbers, too, so that moments are kept: a file has the largest of them as its level. An infinite ε
+/// has the records as they are, and no claim.
+///
+/// ```
+/// use scumble_core::{Budget, CuratorMechanism, Neighbours, Randomness};
+/// use scumble_private_models::{NOISY_MOMENTS, NoisyMoments};
+///
+/// let example = (NOISY_MOMENTS.example)()?;
+/// let mechanism = NoisyMoments::new(example.brief.domain, Budget::new(1.0, 1e-6)?, Neighbours::ReplaceOne)?;
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// assert_eq!(release.table.len(), example.table.len());
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct NoisyMoments {
+    saved: Saved,
+    encoding: Encoding,
+    /// The sums that take noise.
+    products: Vec<[usize; 2]>,
+    /// None where nothing need be private.
+    noise: Option<SumNoise>,
+    claims: Vec<CentralDp>,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    budget: Budget,
+    neighbours: Neighbours,
+}
+
+impl From<NoisyMoments> for Saved {
+    fn from(mechanism: NoisyMoments) -> Self {
+        mechanism.saved
+    }
+}
+
+impl TryFrom<Saved> for NoisyMoments {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let encoding = Encoding::of(NAME, &saved.domain)?;
+        size::check_held(
+            NAME,
+            "the number of columns",
+            &[encoding.width(), encoding.width()],
+            size_of::<i128>(),
+        )?;
+        let mut products = encoding.products();
+        if products.is_empty() {
+            return Err(Error::not_applicable(NAME, "records without a column have no moments"));
+        }
+        if saved.neighbours == Neighbours::AddOrRemoveOne {
+            products.insert(0, [0, 0]); // how many there are is no longer public
+        }
+        let mut made = Self { saved, encoding, products, noise: None, claims: vec![] };
+        if made.saved.budget.epsilon().is_finite() {
+            made.make_private()?;
+        }
+        Ok(made)
+    }
+}
+
+impl NoisyMoments {
+    /// The release of records of `domain` within this budget.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a vector as target;
+    /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
+    pub fn new(domain: RecordDomain, budget: Budget, neighbours: Neighbours) -> Result<Self> {
+        Saved { domain, budget, neighbours }.try_into()
+    }
+
+    /// σ of the noise on each sum of products of coordinates in [−1, 1]; none where nothing need be private.
+    pub fn scale(&self) -> Option<f64> {
+        self.noise.as_ref().map(SumNoise::scale)
+    }
+
+    /// By how much the sums of two neighbours differ at most, in ℓ₂: what noise is made for.
+    pub fn sensitivity(&self, neighbours: Neighbours) -> f64 {
+        let whole = self.encoding.squared_norm();
+        match neighbours {
+            Neighbours::ReplaceOne => whole,
+            Neighbours::AddOrRemoveOne => {
+                let (numbers, groups) = (self.encoding.numbers() as f64, self.encoding.groups().len() as f64);
+                ((whole * whole + 1.0 + numbers - groups) / 2.0).sqrt() * (1.0 + 1e-12)
+            }
+        }
+    }
+
+    /// Calibrates the noise, and says what it is worth: for a record more or less, for one that is replaced, too.
+    fn make_private(&mut self) -> Result<()> {
+        let (budget, neighbours) = (spent(self.saved.budget)?, self.saved.neighbours);
+        let dim = self.products.len();
+        let noise = SumNoise::calibrated(dim, self.sensitivity(neighbours), budget)?;
+        self.claims = vec![CentralDp::new(budget.epsilon(), budget.delta(), neighbours)];
+        if neighbours == Neighbours::AddOrRemoveOne {
+            let of_replaced = self.sensitivity(Neighbours::ReplaceOne);
+            let epsilon = noise.epsilon(dim, of_replaced, budget.delta())?;
+            self.claims.push(CentralDp::new(epsilon, budget.delta(), Neighbours::ReplaceOne));
+        }
+        self.noise = Some(noise);
+        Ok(())
+    }
+
+    /// The sums that take noise, in steps.
+    fn sums(&self, table: &Table) -> Result<Vec<i128>> {
+        let gram = self.encoding.gram(table)?;
+        Ok(self.products.iter().map(|at| gram[*at]).collect())
+    }
+
+    /// The means of the products, and of how many records.
+    fn means(&self, drawn: &[f64], records: usize) -> (Array2<f64>, usize) {
+        let width = self.encoding.width();
+        let mut means = Array2::zeros((width, width));
+        self.products.iter().zip(drawn).for_each(|(at, sum)| means[*at] = *sum);
+        let count = match self.saved.neighbours {
+            Neighbours::ReplaceOne => records,
+            // At least one, and no more than a table can have: what is drawn may be any number.
+            Neighbours::AddOrRemoveOne => means[[0, 0]].clamp(1.0, u32::MAX.into()).round() as usize,
+        };
+        means /= count as f64;
+        means[[0, 0]] = 1.0;
+        (means, count)
+    }
+
+    /// How far noise moves the eigenvalues of a covariance of so many records, in the mean: the edge of Wigner's semicircle.
+    fn floor(&self, records: usize) -> f64 {
+        let (width, scale) = (self.encoding.width() as f64, self.scale().unwrap_or(0.0));
+        2.0 * scale * width.sqrt() / records as f64
+    }
+}
+
+#[typetag::serde(name = "noisy-moments")]
+impl CuratorMechanism for NoisyMoments {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.noise.is_none() {
+            return Guarantee::nothing(&self.saved.domain);
+        }
+        let notions = self.claims.iter().map(|dp| (Notion::CentralDp(dp.clone()), theorem(dp.neighbours)));
+        let mut guarantee = Guarantee::of_records(notions);
+        if self.saved.neighbours == Neighbours::ReplaceOne {
+            guarantee.discloses.push("the number of records".into());
+        }
+        guarantee
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let guarantee = self.guarantee().under(randomness.provenance());
+        let layout = self.saved.domain.layout();
+        let unknown = |width| Law::Unknown { width };
+        let Some(noise) = &self.noise else {
+            layout.check(table)?;
+            let exact = |width| Law::Exact { width };
+            let noise =
+                Noise { features: vec![exact(layout.columns.len())], target: exact(layout.target.width()) };
+            return Ok(Release { table: table.clone(), noise, guarantee, key: Key::None });
+        };
+        let (sums, streams) = (self.sums(table)?, randomness.streams());
+        let (means, count) = self.means(&noise.added(&sums, &mut streams.stream(0)), table.len());
+        size::check_held(NAME, "the number of records", &[count, layout.width()], size_of::<f64>())?;
+        let population = Population::of(&self.saved.domain, &self.encoding, &means, self.floor(count))
+            .ok_or_else(|| Error::shape("the moments left the finite numbers"))?;
+        Ok(Release {
+            table: population.rows(count, &mut streams.stream(1))?,
+            noise: Noise {
+                features: vec![unknown(layout.columns.len())],
+                target: unknown(layout.target.width()),
+            },
+            guarantee,
+            key: Key::None,
+        })
+    }
+
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
+    fn has_key(&self) -> bool {
+        false
+    }
+
+    fn statistics(&self) -> Option<&dyn Statistics> {
+        self.noise.as_ref().map(|_| self as &dyn Statistics)
+    }
+}
+
+/// The noisy sums, in the order of [`Encoding::products`]. Without noise they are as they are.
+impl Statistics for NoisyMoments {
+    fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
+        let (sums, mut stream) = (self.sums(table)?, randomness.streams().stream(0));
+        Ok(match &self.noise {
+            Some(noise) => noise.added(&sums, &mut stream),
+            None => sums.iter().map(|sum| *sum as f64 * STEP).collect(),
+        })
+    }
+
+    fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
+        scumble_core::check_width(self.products.len(), drawn.len())?;
+        let sums = self.sums(table)?;
+        Ok(self.noise.as_ref().map_or(0.0, |noise| noise.log_likelihood(&sums, drawn)))
+    }
+}
+
+fn theorem(neighbours: Neighbours) -> String {
+    let distance = match neighbours {
+        Neighbours::ReplaceOne => "T",
+        Neighbours::AddOrRemoveOne => "√((T² + 1 + k − g)/2)",
+    };
+    format!(
+        "sums of products of k numbers in [−1, 1], g one-hot groups and 1, as integers: two neighbours lie {distance} apart at most in ℓ₂, T = 1 + k + g \
+         (README of scumble-private-models); with discrete Gaussian noise (Canonne, Kamath and Steinke 2020) δ(ε) is that of Balle and Wang (2018), Theorem 8, \
+         and what the lattice adds"
+    )
+}
+
+/// Which tables are neighbours.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum NeighboursParameter {
+    /// They differ in one record; how many there are is public.
+    #[default]
+    ReplaceOne,
+    /// One has a record more; how many rows are released is noisy.
+    AddOrRemoveOne,
+}
+
+/// Parameters of the mechanism.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// Which tables are neighbours: replace-one (by default), or add-or-remove-one.
+    #[serde(default)]
+    neighbours: NeighboursParameter,
+}
+
+fn design(Parameters { neighbours }: Parameters, brief: &Brief) -> Result<NoisyMoments> {
+    let neighbours = match neighbours {
+        NeighboursParameter::ReplaceOne => Neighbours::ReplaceOne,
+        NeighboursParameter::AddOrRemoveOne => Neighbours::AddOrRemoveOne,
+    };
+    NoisyMoments::new(brief.domain.clone(), brief.budget, neighbours)
+}
+
+register! {
+    /// The plugin `noisy-moments`.
+    pub const NOISY_MOMENTS = {
+        name: NAME,
+        summary: "rows by chance with the noisy second moments of all records and their target, which is all that a linear model learns from",
+        paper: "Vu and Slavković, Differential privacy for clinical trial data: preliminary evaluations (2009); Sheffet, Differentially private ordinary \
+                least squares (2017); Dwork, Talwar, Thakurta and Zhang, Analyze Gauss (2014)",
+        pace: Quick,
+        parameters: Parameters,
+        curator: design,
+        example: Example::mixed,
+    };
+}

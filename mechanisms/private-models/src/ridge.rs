@@ -1,0 +1,313 @@
+//! Ridge regression that is released.
+
+use crate::coefficients::Coefficients;
+use crate::encoding::Encoding;
+use crate::matrix::Eigen;
+use crate::noise::{STEP, SumNoise, spent};
+use ndarray::{Array1, Array2, Axis};
+use scumble_accounting::gaussian;
+use scumble_core::{
+    Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Guarantee, Key, Law, Neighbours,
+    NoParameters, Noise, Notion, Randomness, RecordDomain, Release, Result, Statistics, Stream, Table,
+    Target, TargetDomain, TargetLayout, register, size,
+};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "private-ridge";
+
+/// The shares of μ² of the smallest eigenvalue of XᵀX, of XᵀX and of Xᵀy.
+const SHARES: [f64; 3] = [0.05, 0.475, 0.475];
+/// With which probability, at most, λ is smaller than it is taken to be.
+const RARE: f64 = 0.05;
+
+/// More records than this are refused: the error of an eigenvalue, which the noise is made for, grows with them.
+const MOST_RECORDS: usize = 1 << 27;
+
+/// A ridge regression of all records from noisy moments, regularised by how much noise there is (AdaSSP, Wang 2018), under central differential
+/// privacy.
+///
+/// What takes noise, discrete and Gaussian, is XᵀX, Xᵀy and λ, the smallest eigenvalue of XᵀX, of records scaled to [−1, 1] by their public bounds;
+/// λ has a twentieth of μ², and the two others have halves of the rest. The ridge is what the norm of the noise on XᵀX exceeds λ by, where λ is taken to
+/// be as small as its own noise allows: data that are well conditioned need none. That norm is 2σ√d, the edge of Wigner's semicircle, where the paper
+/// has a bound that is about twice as large. An infinite ε has no noise, and no claim.
+///
+/// ```
+/// use scumble_core::{Budget, CuratorMechanism, Randomness};
+/// use scumble_private_models::{PRIVATE_RIDGE, PrivateRidge};
+///
+/// let example = (PRIVATE_RIDGE.example)()?;
+/// let mechanism = PrivateRidge::new(example.brief.domain, Budget::new(1.0, 1e-6)?)?;
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// assert_eq!(release.table.columns()[..2], ["intercept", "coefficient of size"]);
+/// assert_eq!(release.key.model().unwrap().scores(&example.table)?.dim(), (40, 1));
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct PrivateRidge {
+    saved: Saved,
+    encoding: Encoding,
+    /// The sums of products that take noise: of two features, and of a feature and the target.
+    products: [Vec<[usize; 2]>; 2],
+    /// On λ, on the products of features, and on those with the target; none where nothing need be private.
+    noise: Option<[SumNoise; 3]>,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    budget: Budget,
+}
+
+impl From<PrivateRidge> for Saved {
+    fn from(mechanism: PrivateRidge) -> Self {
+        mechanism.saved
+    }
+}
+
+impl TryFrom<Saved> for PrivateRidge {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let TargetDomain::Real { .. } = saved.domain.target() else {
+            return Err(Error::not_applicable(NAME, "it learns a number, and the target is none"));
+        };
+        let encoding = Encoding::of(NAME, &saved.domain)?;
+        let width = encoding.width();
+        size::check_held(NAME, "the number of columns", &[width, width], size_of::<i128>())?;
+        let is_with_target = |[_, j]: &[usize; 2]| *j + 1 == width;
+        let (mut with_target, of_features): (Vec<_>, Vec<_>) =
+            encoding.products().into_iter().partition(is_with_target);
+        with_target.retain(|[i, j]| i < j); // what the target's own square is does not matter
+        let mut made = Self { saved, encoding, products: [of_features, with_target], noise: None };
+        if made.saved.budget.epsilon().is_finite() {
+            made.noise = Some(made.calibrated(spent(made.saved.budget)?)?);
+        }
+        Ok(made)
+    }
+}
+
+/// What takes noise, in steps of 2⁻⁴⁰, as it is.
+struct Moments {
+    /// λ.
+    least: i128,
+    /// XᵀX and Xᵀy, the products that are not known before.
+    products: [Vec<i128>; 2],
+}
+
+impl PrivateRidge {
+    /// The release of a ridge regression of records of `domain` within this budget.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for features that are neither numbers within bounds of their own nor categories, and a target that is no number;
+    /// [`Error::Budget`] for a δ of zero, or noise that would not fit 59 bits.
+    pub fn new(domain: RecordDomain, budget: Budget) -> Result<Self> {
+        Saved { domain, budget }.try_into()
+    }
+
+    /// ‖x‖² at most, intercept included.
+    fn squared_norm(&self) -> f64 {
+        self.encoding.squared_norm() - 1.0 // the target counts 1
+    }
+
+    /// By how much each part differs between neighbours at most: λ by the norm of xxᵀ − x′x′ᵀ (Weyl), and by what floats err, XᵀX as the
+    /// README says, and Xᵀy by 2‖x‖.
+    fn sensitivities(&self) -> [f64; 3] {
+        let of_features = self.squared_norm();
+        [
+            of_features * (1.0 + 2.0 * self.eigenvalue_error()),
+            of_features,
+            2.0 * of_features.sqrt() * (1.0 + 1e-12),
+        ]
+    }
+
+    /// By how much a computed eigenvalue is off at most, over ‖x‖²: a backward stable algorithm errs by a small polynomial of the width in roundings
+    /// of the norm, for which 64·d² is ample.
+    fn eigenvalue_error(&self) -> f64 {
+        64.0 * (self.encoding.width() as f64).powi(2) * f64::EPSILON * MOST_RECORDS as f64
+    }
+
+    fn calibrated(&self, budget: Budget) -> Result<[SumNoise; 3]> {
+        let (epsilon, delta) = (budget.epsilon(), budget.delta());
+        let refused = Error::Budget { name: "delta", range: "above zero for Gaussian noise", value: delta };
+        let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
+        let [least, features, target] = self.sensitivities();
+        let dims = [(1, least), (self.products[0].len().max(1), features), (self.products[1].len(), target)];
+        // The lattice costs some billionths of μ, and more where the noise is small.
+        for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
+            let of =
+                |at: usize| SumNoise::of_mu(dims[at].0, dims[at].1, mu * (1.0 - margin) * SHARES[at].sqrt());
+            let parts = [of(0)?, of(1)?, of(2)?];
+            let [one, two, three] = parts.each_ref().map(SumNoise::curve);
+            if one.with(&two).with(&three).delta(epsilon) <= delta {
+                return Ok(parts);
+            }
+        }
+        Err(Error::Budget {
+            name: "epsilon",
+            range: "large enough with its δ for three noisy sums",
+            value: epsilon,
+        })
+    }
+
+    fn moments(&self, table: &Table) -> Result<Moments> {
+        if table.len() > MOST_RECORDS {
+            return Err(Error::not_applicable(NAME, format!("it takes {MOST_RECORDS} records at most")));
+        }
+        let gram = self.encoding.gram(table)?;
+        let features = self.encoding.width() - 1;
+        let floats =
+            Array2::from_shape_fn((features, features), |(i, j)| gram[[i.min(j), i.max(j)]] as f64 * STEP);
+        let least = Eigen::of(&floats).map_or(0.0, |of| of.least()).max(0.0);
+        let products = self.products.each_ref().map(|of| of.iter().map(|at| gram[*at]).collect());
+        Ok(Moments { least: (least / STEP).round() as i128, products })
+    }
+
+    /// λ, XᵀX and Xᵀy with noise, one after the other.
+    fn drawn(&self, table: &Table, stream: &mut Stream) -> Result<Vec<f64>> {
+        let Moments { least, products: [features, target] } = self.moments(table)?;
+        let parts = [vec![least], features, target];
+        Ok(match &self.noise {
+            Some(noise) => {
+                parts.iter().zip(noise).flat_map(|(sums, noise)| noise.added(sums, stream)).collect()
+            }
+            None => parts.iter().flatten().map(|sum| *sum as f64 * STEP).collect(),
+        })
+    }
+
+    /// The ridge regression of noisy moments.
+    fn model(&self, drawn: &[f64], records: usize) -> Coefficients {
+        let features = self.encoding.width() - 1;
+        let [of_features, with_target] = &self.products;
+        let mut gram = Array2::zeros((features, features));
+        gram[[0, 0]] = records as f64;
+        of_features.iter().zip(&drawn[1..]).for_each(|([i, j], sum)| {
+            (gram[[*i, *j]], gram[[*j, *i]]) = (*sum, *sum);
+        });
+        for group in self.encoding.groups() {
+            (group.start + 1..group.end + 1).for_each(|level| gram[[level, level]] = gram[[0, level]]);
+        }
+        let mut with: Array1<f64> = Array1::zeros(features);
+        with_target.iter().zip(&drawn[1 + of_features.len()..]).for_each(|([i, _], sum)| with[*i] = *sum);
+        let (ridge, floor) = self.ridge(drawn[0], features);
+        let weights = Eigen::of(&gram)
+            .map(|of| of.map(|value| 1.0 / (value + ridge).max(floor)).dot(&with))
+            .unwrap_or_else(|| Array1::zeros(features));
+        Coefficients::new(&self.saved.domain, &self.encoding, &weights.insert_axis(Axis(0)))
+    }
+
+    /// The ridge that the noise asks for where the smallest eigenvalue is this, and the least that an eigenvalue is then taken to be.
+    fn ridge(&self, least: f64, features: usize) -> (f64, f64) {
+        /// A ridge without noise, for features that depend on each other.
+        const TINY: f64 = 1e-9;
+        let Some([of_least, of_features, _]) = &self.noise else { return (TINY, TINY) };
+        let d = features as f64;
+        let surely = (least - of_least.scale() * (2.0 * (1.0 / RARE).ln()).sqrt()).max(0.0);
+        let norm = 2.0 * of_features.scale() * d.sqrt();
+        ((norm - surely).max(0.0), of_features.scale())
+    }
+}
+
+#[typetag::serde(name = "private-ridge")]
+impl CuratorMechanism for PrivateRidge {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let Ok(budget) = spent(self.saved.budget) else { return Guarantee::nothing(&self.saved.domain) };
+        if self.noise.is_none() {
+            let discloses = vec!["the model that all records teach, without noise".into()];
+            return Guarantee { discloses, ..Guarantee::default() };
+        }
+        let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne);
+        let theorem = "XᵀX, Xᵀy and the smallest eigenvalue of XᵀX with discrete Gaussian noise (Wang 2018, Algorithm 2; Canonne, Kamath and Steinke 2020): for \
+                       records with ‖x‖² ≤ T neighbours lie T, 2√T and T apart (README of scumble-private-models), and the three compose by μ² = Σμᵢ² (Dong, \
+                       Roth and Su 2022, Corollary 3.3); δ(ε) is that of Balle and Wang (2018), Theorem 8, and what the lattice adds";
+        let mut guarantee = Guarantee::of_records([(Notion::CentralDp(dp), theorem.to_owned())]);
+        guarantee.discloses.push("the number of records".into());
+        guarantee.assumes.push(
+            "an eigenvalue of a symmetric matrix of width d is off by 64·d² roundings of its norm at most: the noise on it is made for that".into(),
+        );
+        guarantee
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let guarantee = self.guarantee().under(randomness.provenance());
+        let drawn = self.drawn(table, &mut randomness.streams().stream(0))?;
+        let model = self.model(&drawn, table.len());
+        let table = model.table()?;
+        let unknown = |width| Law::Unknown { width };
+        let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
+        Ok(Release { table, guarantee, noise, key: Key::Model(Box::new(model)) })
+    }
+
+    fn released_target(&self) -> TargetLayout {
+        TargetLayout::None
+    }
+
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
+    fn has_key(&self) -> bool {
+        false
+    }
+
+    fn model_family(&self) -> Option<&'static str> {
+        Some("ridge")
+    }
+
+    fn statistics(&self) -> Option<&dyn Statistics> {
+        self.noise.as_ref().map(|_| self as &dyn Statistics)
+    }
+}
+
+/// λ, XᵀX and Xᵀy with noise, one after the other.
+impl Statistics for PrivateRidge {
+    fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
+        self.drawn(table, &mut randomness.streams().stream(0))
+    }
+
+    fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
+        let Moments { least, products: [features, target] } = self.moments(table)?;
+        scumble_core::check_width(1 + features.len() + target.len(), drawn.len())?;
+        let (of_least, rest) = drawn.split_at(1);
+        let (of_features, of_target) = rest.split_at(features.len());
+        let parts = [(vec![least], of_least), (features, of_features), (target, of_target)];
+        let noise = self.noise.iter().flatten();
+        Ok(noise.zip(parts).map(|(noise, (sums, drawn))| noise.log_likelihood(&sums, drawn)).sum())
+    }
+}
+
+fn design(_: NoParameters, brief: &Brief) -> Result<PrivateRidge> {
+    PrivateRidge::new(brief.domain.clone(), brief.budget)
+}
+
+/// Forty records of two numbers and a group, with a number to learn.
+fn example() -> Result<Example> {
+    let mixed = Example::mixed()?;
+    let value = |(row, record): (usize, ndarray::ArrayView1<f64>)| {
+        4.0 + 3.0 * record[0] - 2.0 * record[1] + record[3] + (row % 7) as f64 / 7.0
+    };
+    let values: Array1<f64> = mixed.table.records().outer_iter().enumerate().map(value).collect();
+    let (columns, target) = (mixed.table.columns().to_vec(), TargetDomain::Real { lower: 0.0, upper: 12.0 });
+    let features: Domain = mixed.brief.domain.features().clone();
+    let brief = Brief::new(RecordDomain::new(columns, features, target)?, mixed.brief.budget);
+    Ok(Example { brief, table: mixed.table.with_target(Target::Real(values))?, ..mixed })
+}
+
+register! {
+    /// The plugin `private-ridge`.
+    pub const PRIVATE_RIDGE = {
+        name: NAME,
+        summary: "a ridge regression in place of the records, from noisy moments and regularised by their noise",
+        paper: "Wang, Revisiting differentially private linear regression: optimal and adaptive prediction and estimation in unbounded domain (2018), AdaSSP",
+        pace: Quick,
+        parameters: NoParameters,
+        curator: design,
+        example: example,
+    };
+}

@@ -1,0 +1,163 @@
+//! Records by chance that have given first and second moments.
+
+use crate::encoding::Encoding;
+use crate::matrix::Eigen;
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rand_distr::StandardNormal;
+use scumble_core::{Layout, RecordDomain, Result, Stream, Table, Target, TargetLayout};
+
+/// What rows are drawn from: records are normal about the mean of their class, with one covariance; where the target is no class there is one class.
+pub(crate) struct Population {
+    layout: Layout,
+    encoding: Encoding,
+    /// Of each class: which share of the rows it has, and its mean (q).
+    classes: Vec<(f64, Array1<f64>)>,
+    /// About the mean of the class (q × q).
+    covariance: Array2<f64>,
+}
+
+impl Population {
+    /// The population with these means of products zzᵀ (upper triangle), as far as there is one: shares and means are moved into the domain, and the
+    /// eigenvalues of the covariance that lie below `floor`, how far noise moves them, are raised to it. None for moments that are not finite.
+    pub(crate) fn of(
+        domain: &RecordDomain,
+        encoding: &Encoding,
+        moments: &Array2<f64>,
+        floor: f64,
+    ) -> Option<Self> {
+        let layout = domain.layout();
+        let width = match layout.target {
+            TargetLayout::Class { .. } => layout.columns.len(),
+            _ => layout.width(),
+        };
+        let moments = completed(encoding, moments);
+        let drawn = 1..1 + width;
+        let (labels, total) = match layout.target {
+            TargetLayout::Class { levels } => (1 + width..1 + width + levels, 1.0),
+            _ => (0..1, moments[[0, 0]]),
+        };
+        let shares = simplex(labels.clone().map(|label| moments[[0, label]] / total));
+        let class = |(label, share): (usize, f64)| {
+            let mean = moments.slice(s![label, drawn.clone()]).mapv(|sum| sum / share.max(floor.min(1.0)));
+            (share, within(encoding, mean))
+        };
+        let classes: Vec<_> = labels.zip(shares).map(class).collect();
+        let mut covariance = moments.slice(s![drawn.clone(), drawn]).to_owned();
+        for (share, mean) in &classes {
+            let column = mean.view().insert_axis(Axis(1));
+            covariance.scaled_add(-share, &column.dot(&column.t()));
+        }
+        let covariance = Eigen::of(&covariance)?.map(|value| value.max(floor));
+        Some(Self { layout, encoding: encoding.clone(), classes, covariance })
+    }
+
+    /// So many rows, whose means by class and whose covariance about them are those of the population wherever there are rows enough.
+    ///
+    /// # Errors
+    /// None that moments could cause.
+    pub(crate) fn rows(&self, count: usize, stream: &mut Stream) -> Result<Table> {
+        let shares: Vec<f64> = self.classes.iter().map(|(share, _)| *share).collect();
+        let classes = in_shares(&shares, count, stream);
+        let mut rows =
+            Array2::from_shape_simple_fn((count, self.covariance.nrows()), || stream.sample(StandardNormal));
+        center(&mut rows, &classes, shares.len());
+        let mut rows = rows.dot(&self.coloured(&rows));
+        for (mut row, class) in rows.outer_iter_mut().zip(&classes) {
+            row += &self.classes[*class].1;
+        }
+        self.table(rows, classes)
+    }
+
+    /// What makes rows of another covariance of those drawn, of which there are enough: S^−½ of theirs, then C^½.
+    fn coloured(&self, drawn: &Array2<f64>) -> Array2<f64> {
+        /// Below this the rows do not span all directions.
+        const DEPENDENT: f64 = 1e-9;
+        let root = |value: f64| value.max(0.0).sqrt();
+        let identity = || Array2::eye(self.covariance.nrows());
+        let colour = Eigen::of(&self.covariance).map_or_else(identity, |of| of.map(root));
+        let covariance = drawn.t().dot(drawn) / drawn.nrows() as f64;
+        match Eigen::of(&covariance).filter(|of| of.least() > DEPENDENT) {
+            Some(of) => of.map(|value| 1.0 / root(value)).dot(&colour),
+            None => colour,
+        }
+    }
+
+    /// In the units of the encoded record.
+    fn table(&self, mut rows: Array2<f64>, classes: Vec<usize>) -> Result<Table> {
+        for (at, mut column) in rows.axis_iter_mut(Axis(1)).enumerate() {
+            if let Some((middle, half)) = self.encoding.scale(at) {
+                column.mapv_inplace(|u| middle + half * u);
+            }
+        }
+        let features = self.layout.columns.len();
+        let target = match self.layout.target {
+            TargetLayout::None => Target::None,
+            TargetLayout::Class { .. } => Target::Class(classes.into()),
+            _ => Target::Real(rows.column(features).to_owned()),
+        };
+        Table::new(self.layout.columns.clone(), rows.slice_move(s![.., ..features]), target)
+    }
+}
+
+/// Both triangles, with what is known of levels: one is its own square, and no two of a group are ever 1.
+fn completed(encoding: &Encoding, upper: &Array2<f64>) -> Array2<f64> {
+    let mut all = Array2::from_shape_fn(upper.dim(), |(i, j)| upper[[i.min(j), i.max(j)]]);
+    for group in encoding.groups() {
+        let behind = group.start + 1..group.end + 1;
+        all.slice_mut(s![behind.clone(), behind.clone()]).fill(0.0);
+        behind.for_each(|level| all[[level, level]] = all[[0, level]].max(0.0));
+    }
+    all
+}
+
+/// The mean of records, moved to where one can lie.
+fn within(encoding: &Encoding, mut mean: Array1<f64>) -> Array1<f64> {
+    mean.mapv_inplace(|u| u.clamp(-1.0, 1.0));
+    let width = mean.len();
+    for group in encoding.groups().iter().filter(|group| group.end <= width) {
+        let shares = simplex(mean.slice(s![group.clone()]).iter().copied());
+        mean.slice_mut(s![group.clone()]).assign(&ArrayView1::from(&shares));
+    }
+    mean
+}
+
+/// Shares that are none below zero and add up to one: uniform where there is nothing.
+fn simplex(shares: impl Iterator<Item = f64>) -> Vec<f64> {
+    let shares: Vec<f64> = shares.map(|share| share.max(0.0)).collect();
+    let sum: f64 = shares.iter().sum();
+    let even = 1.0 / shares.len().max(1) as f64;
+    shares.iter().map(|share| if sum > 0.0 { share / sum } else { even }).collect()
+}
+
+/// `count` classes in these shares, as near as whole numbers come to them, in a random order.
+fn in_shares(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
+    // One uniform number places a comb of teeth over the shares.
+    let offset: f64 = stream.r#gen();
+    let (mut class, mut sum) = (0, shares.first().copied().unwrap_or(1.0));
+    let tooth = |tooth: usize| {
+        while (tooth as f64 + offset) / count as f64 >= sum && class + 1 < shares.len() {
+            class += 1;
+            sum += shares[class];
+        }
+        class
+    };
+    let mut drawn: Vec<usize> = (0..count).map(tooth).collect();
+    drawn.shuffle(stream);
+    drawn
+}
+
+/// Takes the mean of its class off each row.
+fn center(rows: &mut Array2<f64>, of: &[usize], classes: usize) {
+    let mut sums = Array2::<f64>::zeros((classes, rows.ncols()));
+    let mut counts = vec![0.0; classes];
+    for (row, class) in rows.outer_iter().zip(of) {
+        counts[*class] += 1.0;
+        let mut sum = sums.row_mut(*class);
+        sum += &row;
+    }
+    for (mut row, class) in rows.outer_iter_mut().zip(of) {
+        row.scaled_add(-1.0 / counts[*class], &sums.row(*class));
+    }
+}

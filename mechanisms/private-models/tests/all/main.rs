@@ -1,0 +1,5 @@
+//! Models instead of data: what leaves, what is claimed of it, and that an audit catches what is claimed wrongly.
+
+mod models;
+mod moments;
+mod twin;

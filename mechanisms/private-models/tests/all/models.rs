@@ -1,0 +1,207 @@
+//! Released models.
+
+use crate::twin::Twin;
+use ndarray::{Array1, Array2, array};
+use scumble_adversary::{Effort, Verdict, audit};
+use scumble_core::{
+    Brief, Budget, CuratorMechanism, Designed, Domain, Error, Plugin, Randomness, RecordDomain, Release,
+    ReleasedModel, Table, Target, TargetDomain, TargetLayout,
+};
+use scumble_private_models::{PRIVATE_LOGISTIC, PRIVATE_RIDGE, PrivateLogistic, PrivateRidge};
+use scumble_testing::conformance;
+use serde_json::json;
+
+const SEED: u64 = 5;
+
+fn classes(levels: usize) -> TargetDomain {
+    TargetDomain::Class { levels: (1..=levels).map(|level| level.to_string()).collect() }
+}
+
+/// Records of `dim` numbers, the first from 0 to 10 and the others from 0 to 1.
+fn domain(dim: usize, target: TargetDomain) -> RecordDomain {
+    let features = [Domain::interval(0.0, 10.0).unwrap(), Domain::unit_box(dim - 1)];
+    let columns = (1..=dim).map(|at| format!("x{at}")).collect();
+    RecordDomain::new(columns, Domain::product(features).unwrap(), target).unwrap()
+}
+
+/// `n` records, spread evenly.
+fn records(n: usize, dim: usize) -> Array2<f64> {
+    Array2::from_shape_fn((n, dim), |(row, column)| {
+        let uniform = (0.1 + [0.754_877_67, 0.569_840_29][column] * (row + 1) as f64).fract();
+        if column == 0 { 10.0 * uniform } else { uniform }
+    })
+}
+
+fn table(domain: &RecordDomain, records: Array2<f64>, target: Target) -> Table {
+    Table::new(domain.columns().to_vec(), records, target).unwrap()
+}
+
+fn budget(epsilon: f64, delta: f64) -> Budget {
+    Budget::new(epsilon, delta).unwrap()
+}
+
+fn released(mechanism: &impl CuratorMechanism, table: &Table) -> Release {
+    mechanism.release(table, &mut Randomness::seeded(SEED)).unwrap()
+}
+
+fn model(release: &Release) -> &dyn ReleasedModel {
+    release.key.model().unwrap()
+}
+
+#[test]
+fn the_plugins_conform_and_no_attack_breaks_their_claims() {
+    for plugin in [PRIVATE_LOGISTIC, PRIVATE_RIDGE] {
+        conformance::check(&plugin).unwrap();
+        scumble_adversary::check(&plugin).unwrap();
+    }
+}
+
+/// Of y = 1 + 0.2·x₁ + 2·x₂, with noise that is far below what shows, and in the units of the encoded record.
+#[test]
+fn a_ridge_regression_is_released_in_the_units_of_the_encoded_record() {
+    let domain = domain(2, TargetDomain::Real { lower: 0.0, upper: 6.0 });
+    let x = records(5000, 2);
+    let y: Array1<f64> = x.outer_iter().map(|x| 1.0 + 0.2 * x[0] + 2.0 * x[1]).collect();
+    let people = table(&domain, x, Target::Real(y));
+    let release = released(&PrivateRidge::new(domain.clone(), budget(500.0, 1e-6)).unwrap(), &people);
+    assert_eq!(release.table.columns(), ["intercept", "coefficient of x1", "coefficient of x2"]);
+    assert_eq!(release.table.target(), &Target::None);
+    let off = &release.table.records().row(0) - &array![1.0, 0.2, 2.0];
+    assert!(off.iter().all(|off| off.abs() < 0.01), "seed {SEED}: {}", release.table.records());
+    // It predicts of records as they are, with a target or without, and never more than the target can be.
+    let grid = table(&domain, array![[5.0, 0.5], [10.0, 1.0]], Target::None);
+    let Target::Real(predicted) = model(&release).predict(&grid).unwrap() else { panic!() };
+    assert!((predicted[0] - 3.0).abs() < 0.01 && predicted[1] <= 6.0, "{predicted}");
+    assert_eq!(release.key.view(&people).unwrap(), people);
+}
+
+/// Of as many records the regression at ε = 0.1 is the more regularised one.
+#[test]
+fn less_budget_means_a_smaller_model() {
+    let domain = domain(2, TargetDomain::Real { lower: 0.0, upper: 6.0 });
+    let x = records(2000, 2);
+    let y: Array1<f64> = x.outer_iter().map(|x| 1.0 + 2.0 * x[1]).collect();
+    let people = table(&domain, x, Target::Real(y));
+    let slope = |epsilon: f64| {
+        released(&PrivateRidge::new(domain.clone(), budget(epsilon, 1e-6)).unwrap(), &people).table.records()
+            [[0, 2]]
+    };
+    let (small, large) = (slope(0.05), slope(50.0));
+    assert!(small.abs() < 1.7 && (large - 2.0).abs() < 0.1, "seed {SEED}: {small} and {large}");
+}
+
+#[test]
+fn a_logistic_regression_is_released_for_two_classes_and_for_several() {
+    for levels in [2, 3] {
+        let domain = domain(2, classes(levels));
+        let x = records(4000, 2);
+        let of = x.outer_iter().map(|x| ((x[0] / 10.0 + x[1]) / 2.0 * levels as f64) as usize).collect();
+        let people = table(&domain, x, Target::Class(of));
+        let release = released(&PrivateLogistic::new(domain, budget(4.0, 1e-6)).unwrap(), &people);
+        assert_eq!(release.table.len(), if levels == 2 { 1 } else { levels });
+        let scores = model(&release).scores(&people).unwrap();
+        assert_eq!(scores.dim(), (4000, levels));
+        assert!(scores.outer_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12));
+        let (Target::Class(found), Target::Class(truth)) =
+            (model(&release).predict(&people).unwrap(), people.target())
+        else {
+            panic!()
+        };
+        let right = found.iter().zip(truth).filter(|(found, truth)| found == truth).count() as f64 / 4000.0;
+        assert!(right > [0.96, 0.75][levels - 2], "seed {SEED}, {levels} classes: {right}");
+    }
+}
+
+/// A design with so much of the noise: (ε, 0.01) is bought with ε = 1.
+fn with_less_noise<M>(share: f64, design: impl Fn(f64) -> M) -> (M, M) {
+    // The μ of (1, 0.01) is 0.49, and that of (ε, 0.01) what `share` divides it by.
+    let mu = |epsilon: f64| scumble_accounting::gaussian::mu(epsilon, 0.01).unwrap();
+    let (mut low, mut high) = (1.0, 100.0);
+    for _ in 0..40 {
+        let middle = (low + high) / 2.0;
+        if mu(middle) < mu(1.0) / share { low = middle } else { high = middle }
+    }
+    (design(1.0), design(high))
+}
+
+fn is_broken(twin: &Designed, table: &Table) -> bool {
+    let effort = Effort { samples: 500_000, ..Effort::quick() };
+    let findings = audit("the mechanism", twin, Some(table), effort).unwrap();
+    findings.iter().any(|finding| finding.verdict == Verdict::Broken)
+}
+
+/// Half of the noise; and of ‖x‖² = 2 the noise of records without their intercept, or of a sample that lies about the middle of its bounds: half of it on
+/// XᵀX and a factor of √½ on Xᵀy, of which 0.6 is in the middle.
+#[test]
+fn noise_for_too_small_a_sensitivity_is_caught_in_a_ridge_regression() {
+    let domain = domain(1, TargetDomain::Real { lower: 0.0, upper: 1.0 });
+    let x = records(40, 1);
+    let y = x.column(0).mapv(|x| x / 10.0);
+    let people = table(&domain, x, Target::Real(y));
+    for share in [0.5, 0.6] {
+        let design = |epsilon| PrivateRidge::new(domain.clone(), budget(epsilon, 0.01)).unwrap();
+        let (honest, faulty) = with_less_noise(share, design);
+        assert!(is_broken(&Twin::of(honest, faulty), &people), "{share}");
+    }
+}
+
+/// Of one step on records that are nothing but the intercept, so that two of different classes have opposite gradients of norm C. Half of the noise; that
+/// of gradients as long as those of a sample, at 0.6 of C; and √½ of it, by which a gradient is too long where the norm of a record forgets the intercept.
+#[test]
+fn noise_for_too_small_a_sensitivity_is_caught_in_a_logistic_regression() {
+    let domain = RecordDomain::new(vec![], Domain::empty(), classes(2)).unwrap();
+    let of = (0..40).map(|row| usize::from(row % 3 == 0)).collect();
+    let people = table(&domain, Array2::zeros((40, 0)), Target::Class(of));
+    for share in [0.5, 0.6, 0.707] {
+        let design = |epsilon| {
+            let brief = Brief::new(domain.clone(), budget(epsilon, 0.01));
+            let design = PRIVATE_LOGISTIC.design(&json!({"steps": 1}), &brief).unwrap();
+            design.mechanism().downcast_ref::<PrivateLogistic>().unwrap().clone()
+        };
+        let (honest, faulty) = with_less_noise(share, design);
+        assert!(is_broken(&Twin::of(honest, faulty), &people), "{share}");
+    }
+}
+
+#[test]
+fn what_is_no_such_regression_is_refused() {
+    let budget = budget(1.0, 1e-6);
+    let number = TargetDomain::Real { lower: 0.0, upper: 1.0 };
+    let logistic = PrivateLogistic::new(domain(2, number.clone()), budget).unwrap_err();
+    assert_eq!(
+        logistic.to_string(),
+        "private-logistic does not apply: it learns classes, and the target is none"
+    );
+    let ridge = PrivateRidge::new(domain(2, classes(2)), budget).unwrap_err();
+    assert_eq!(ridge.to_string(), "private-ridge does not apply: it learns a number, and the target is none");
+    for refused in [
+        PrivateLogistic::new(domain(2, classes(2)), Budget::pure(1.0).unwrap()).err(),
+        PrivateRidge::new(domain(2, number), Budget::pure(1.0).unwrap()).err(),
+    ] {
+        assert!(matches!(refused, Some(Error::Budget { name: "delta", .. })), "{refused:?}");
+    }
+    let refused = |plugin: &Plugin, parameters| {
+        let brief = Brief::new(domain(2, classes(2)), budget);
+        plugin.design(&parameters, &brief).unwrap_err().to_string()
+    };
+    for (parameters, expected) in [
+        (json!({"steps": 0}), "steps must be from 1 to 100000, and 0 is not"),
+        (json!({"clipping_norm": 0.0}), "clipping_norm must be from 0.001 to 1000, and 0 is not"),
+        (json!({"learning_rate": -1.0}), "learning_rate must be above zero and at most 1000, and -1 is not"),
+    ] {
+        let message = refused(&PRIVATE_LOGISTIC, parameters);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_released_model_has_no_target_no_secret_and_no_rows_of_anybody() {
+    let ridge =
+        PrivateRidge::new(domain(2, TargetDomain::Real { lower: 0.0, upper: 1.0 }), budget(1.0, 1e-6))
+            .unwrap();
+    let designed = Designed::curator(ridge);
+    assert_eq!(designed.released_target(), TargetLayout::None);
+    assert!(!designed.has_key() && !designed.keeps_rows());
+    assert_eq!(designed.model_family(), Some("ridge"));
+    assert_eq!(designed.guarantee().discloses, ["the number of records"]);
+}

@@ -1,0 +1,45 @@
+//! A curator who claims what an honest one does, and whose noise is another one's.
+
+use scumble_core::{
+    CuratorMechanism, Designed, Guarantee, Randomness, RecordDomain, Release, Result, Statistics, Table,
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Twin {
+    pub claims: Box<dyn CuratorMechanism>,
+    pub releases: Box<dyn CuratorMechanism>,
+}
+
+impl Twin {
+    pub fn of(claims: impl CuratorMechanism, releases: impl CuratorMechanism) -> Designed {
+        Designed::curator(Self { claims: Box::new(claims), releases: Box::new(releases) })
+    }
+}
+
+#[typetag::serde(name = "private-models-twin")]
+impl CuratorMechanism for Twin {
+    fn domain(&self) -> &RecordDomain {
+        self.claims.domain()
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.claims.guarantee()
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        self.releases.release(table, randomness)
+    }
+
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
+    fn has_key(&self) -> bool {
+        false
+    }
+
+    fn statistics(&self) -> Option<&dyn Statistics> {
+        self.releases.statistics()
+    }
+}
