@@ -3,7 +3,7 @@
 use crate::answers::{Answers, Purse};
 use crate::columns::Columns;
 use crate::counts::{Clique, Counts, cells};
-use crate::curator::{Common, Curator, curator};
+use crate::curator::{Common, Curator, curator, example};
 use crate::forest::{Forest, pairs};
 use crate::network::{Network, Order};
 use crate::program::{Model, Program};
@@ -11,7 +11,7 @@ use crate::residuals::{Measured, Residuals};
 use crate::scores;
 use ndarray::{ArrayD, Axis};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Example, Neighbours, Result, TargetDomain, register};
+use scumble_core::{Brief, Neighbours, Result, TargetDomain, register};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ impl Program for Rounds {
             let noise = |clique: &Clique, purse: &Purse| {
                 scores::expected_noise(purse.scale(of_table), cells(&levels, clique))
             };
-            let purse = *answers.purse();
+            let purse = answers.purse().clone();
             let score = |counts: &Counts| {
                 let of_table = |clique: &Clique| {
                     scores::distance(counts.of(clique), known.table(clique), noise(clique, &purse))
@@ -211,6 +211,6 @@ register! {
         pace: Quick,
         parameters: Parameters,
         curator: design,
-        example: Example::mixed,
+        example: example,
     };
 }

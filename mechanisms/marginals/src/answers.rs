@@ -8,14 +8,18 @@ use crate::residuals::Measured;
 use crate::selection::Selection;
 use scumble_accounting::gaussian;
 use scumble_core::{Budget, CountNoise, Curve, Error, Neighbours, Result, Stream};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What may be spent, and by which relation of neighbours.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Purse {
     budget: Budget,
     pub(crate) neighbours: Neighbours,
     /// The μ² of all answers together; none where nothing need be private.
     squared_mu: Option<f64>,
+    /// The noise that was asked for before, by the bits of its share: its sampler takes longer to make than to use.
+    made: Arc<Mutex<BTreeMap<u64, CountNoise>>>,
 }
 
 /// What is left for roundings of noise to its lattice.
@@ -39,7 +43,7 @@ impl Purse {
                 Some(mu * mu * (1.0 - FOR_ROUNDINGS))
             }
         };
-        let purse = Self { budget, neighbours, squared_mu };
+        let purse = Self { budget, neighbours, squared_mu, made: Arc::default() };
         purse.noise(1.0)?;
         Ok(purse)
     }
@@ -49,8 +53,16 @@ impl Purse {
     /// # Errors
     /// [`Error::Budget`] for noise beyond all counts.
     pub(crate) fn noise(&self, share: f64) -> Result<Option<CountNoise>> {
-        let scale = |squared_mu: f64| (self.differing() / (share * squared_mu)).sqrt();
-        self.squared_mu.map(|squared_mu| CountNoise::with_scale(scale(squared_mu))).transpose()
+        if self.squared_mu.is_none() {
+            return Ok(None);
+        }
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(noise) = made.get(&share.to_bits()) {
+            return Ok(Some(noise.clone()));
+        }
+        let noise = CountNoise::with_scale(self.scale(share))?;
+        made.insert(share.to_bits(), noise.clone());
+        Ok(Some(noise))
     }
 
     /// σ of such noise, in counts.

@@ -6,7 +6,7 @@ use crate::columns::Columns;
 use crate::counts::{Counts, cells};
 use crate::program::Program;
 use scumble_core::{
-    ASSUMED, Brief, Budget, CentralDp, Claim, Error, Guarantee, Key, Law, Neighbours, Noise, Notion,
+    ASSUMED, Brief, Budget, CentralDp, Claim, Error, Example, Guarantee, Key, Law, Neighbours, Noise, Notion,
     Randomness, RecordDomain, Release, Result, Table, TargetLayout, Unit, size,
 };
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,14 @@ pub(crate) struct Common {
     pub(crate) bins: Option<usize>,
     pub(crate) column_bins: Option<BTreeMap<String, usize>>,
     pub(crate) neighbours: Option<Neighbours>,
+}
+
+/// Forty records, of which few bins say what there is to say.
+///
+/// # Errors
+/// None.
+pub(crate) fn example() -> Result<Example> {
+    Ok(Example { parameters: serde_json::json!({ "bins": 3 }), ..Example::mixed()? })
 }
 
 impl<P: Program> Curator<P> {
@@ -155,7 +163,7 @@ impl<P: Program> Curator<P> {
         let counts = self.counts(table)?;
         let total = self.total(&counts);
         let streams = randomness.streams();
-        let mut answers = Drawn::new(self.purse, counts, streams.stream(0));
+        let mut answers = Drawn::new(self.purse.clone(), counts, streams.stream(0));
         let model = program.run(&self.columns, total, &mut answers)?;
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
         size::check_held(P::NAME, "the number of records", &[records, domain.layout().width()], 8)?;
@@ -175,7 +183,7 @@ impl<P: Program> Curator<P> {
     pub(crate) fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         let counts = self.counts(table)?;
         let total = self.total(&counts);
-        let mut answers = Drawn::new(self.purse, counts, randomness.streams().stream(0));
+        let mut answers = Drawn::new(self.purse.clone(), counts, randomness.streams().stream(0));
         self.saved.program.run(&self.columns, total, &mut answers)?;
         Ok(answers.transcript)
     }
@@ -183,7 +191,7 @@ impl<P: Program> Curator<P> {
     pub(crate) fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
         let counts = self.counts(table)?;
         let total = self.total(&counts);
-        let mut answers = Replayed::new(self.purse, counts, drawn);
+        let mut answers = Replayed::new(self.purse.clone(), counts, drawn);
         self.saved.program.run(&self.columns, total, &mut answers)?;
         Ok(answers.log_likelihood)
     }

@@ -3,14 +3,14 @@
 use crate::answers::Answers;
 use crate::columns::Columns;
 use crate::counts::{Clique, Counts};
-use crate::curator::{Common, Curator, curator};
+use crate::curator::{Common, Curator, curator, example};
 use crate::forest::{Forest, pairs};
 use crate::network::{Network, Order};
 use crate::program::{Model, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
 use schemars::JsonSchema;
-use scumble_core::{Brief, Example, Neighbours, Result, register};
+use scumble_core::{Brief, Neighbours, Result, register};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -184,6 +184,6 @@ register! {
         pace: Quick,
         parameters: Parameters,
         curator: design,
-        example: Example::mixed,
+        example: example,
     };
 }

@@ -4,12 +4,12 @@ use crate::answers::Answers;
 use crate::bins::TARGET;
 use crate::columns::Columns;
 use crate::counts::Clique;
-use crate::curator::{Common, Curator, curator};
+use crate::curator::{Common, Curator, curator, example};
 use crate::network::{Network, Order};
 use crate::program::{Model, Program};
 use crate::residuals::Residuals;
 use schemars::JsonSchema;
-use scumble_core::{Brief, Error, Example, Neighbours, RecordDomain, Result, register};
+use scumble_core::{Brief, Error, Neighbours, RecordDomain, Result, register};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -156,6 +156,6 @@ register! {
         pace: Quick,
         parameters: Parameters,
         curator: design,
-        example: Example::mixed,
+        example: example,
     };
 }

@@ -133,6 +133,18 @@ pub fn sum_up(spent: impl IntoIterator<Item = f64>) -> f64 {
     total.map_or(f64::INFINITY, |total| up(&total))
 }
 
+/// As [`sum_up`] of two, which are not negative: without rationals, for what is added up often.
+pub(crate) fn add_up(one: f64, other: f64) -> f64 {
+    let sum = one + other;
+    if !sum.is_finite() {
+        return f64::INFINITY;
+    }
+    // What rounding left out, exactly (Knuth's two-sum).
+    let of_other = sum - one;
+    let left_out = (one - (sum - of_other)) + (other - of_other);
+    if left_out > 0.0 { sum.next_up() } else { sum }
+}
+
 /// `total` − `spent`, rounded down; zero where more was spent.
 pub fn difference_down(total: f64, spent: f64) -> f64 {
     match (exact(total), exact(spent)) {
@@ -179,6 +191,14 @@ mod tests {
         // In floating point 0.1 + 0.1 + 0.1 rounds to 0.30000000000000004, and 0.3 lies below the exact sum.
         assert_eq!(sum_up([0.1; 3]), 0.30000000000000004);
         assert!(sum_up([0.1; 3]) > 0.3);
+    }
+
+    proptest! {
+        #[test]
+        fn two_are_added_up_as_many_are(one in 0.0..1e3f64, other in 0.0..1.0f64, exponent in -60..60i32) {
+            let other = other * 2f64.powi(exponent);
+            prop_assert_eq!(add_up(one, other), sum_up([one, other]));
+        }
     }
 
     #[test]

@@ -34,10 +34,10 @@ impl CountNoise {
     /// The noise whose σ is at least `scale` counts, and more by one lattice step at most.
     ///
     /// # Errors
-    /// [`Error::Budget`] for a scale that is not between 2⁻²⁰ and 2⁴⁰.
+    /// [`Error::Budget`] for a scale that is not between 2⁻⁴⁰ and 2⁴⁰.
     pub fn with_scale(scale: f64) -> Result<Self> {
-        if !(2f64.powi(-20)..=2f64.powi(40)).contains(&scale) {
-            let range = "between 2^-20 and 2^40 counts";
+        if !(2f64.powi(-40)..=2f64.powi(40)).contains(&scale) {
+            let range = "between 2^-40 and 2^40 counts";
             return Err(Error::Budget { name: "a scale of noise on counts", range, value: scale });
         }
         // 31 bits of σ in lattice steps, and no lattice that is coarser than counts.
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn scales_out_of_range_are_refused() {
-        for scale in [0.0, f64::NAN, -1.0, 1e-9, f64::INFINITY] {
+        for scale in [0.0, f64::NAN, -1.0, 1e-15, f64::INFINITY] {
             assert!(CountNoise::with_scale(scale).is_err(), "{scale}");
         }
     }

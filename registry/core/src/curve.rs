@@ -98,8 +98,8 @@ impl Curve {
         };
         Self {
             mu,
-            shift: budget::sum_up([self.shift, other.shift]),
-            log_factor: budget::sum_up([self.log_factor, other.log_factor]),
+            shift: budget::add_up(self.shift, other.shift),
+            log_factor: budget::add_up(self.log_factor, other.log_factor),
         }
     }
 

@@ -143,6 +143,14 @@ fn has_view(release: &Release) -> bool {
     release.collector().is_none() && release.key.model().is_none()
 }
 
+/// The statistics that a seeded release is made of; none where it is made of none, and of records one by one.
+fn statistics(design: &Design, table: &Table, seed: u64) -> std::result::Result<Option<Vec<f64>>, String> {
+    let statistics = design.mechanism().statistics();
+    statistics
+        .map(|statistics| statistics.draw(table, &mut Randomness::seeded(seed)).map_err(text))
+        .transpose()
+}
+
 /// A seeded release, and its noise-free view.
 fn with_view(design: &Design, table: &Table) -> std::result::Result<(Release, Table), String> {
     let release = seeded(design, table, SEED).map_err(text)?;
@@ -426,9 +434,18 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
         return Ok(()); // ε does not govern its noise
     }
     let design = subject.with_epsilon(f64::INFINITY).map_err(text)?;
-    let (release, view) = with_view(&design, &subject.example.table)?;
-    // Of a report that holds nothing but the truth, chance still decides what was asked.
-    require(!has_view(&release) || release.table == view, || "the release is not the view".into())?;
+    match statistics(&design, &subject.example.table, SEED)? {
+        // Rows are still drawn by chance, of what has no noise.
+        Some(one) => {
+            let other = statistics(&design, &subject.example.table, SEED + 1)?;
+            require(Some(one) == other, || "its statistics have noise".into())?;
+        }
+        None => {
+            let (release, view) = with_view(&design, &subject.example.table)?;
+            // Of a report that holds nothing but the truth, chance still decides what was asked.
+            require(!has_view(&release) || release.table == view, || "the release is not the view".into())?;
+        }
+    }
     let guarantee = design.mechanism().guarantee();
     require(!guarantee.has_dp(), || format!("it claims {}", guarantee.summary()))
 }
@@ -442,6 +459,13 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
     let guarantee = design.mechanism().guarantee();
     if [Unit::Record, Unit::Features, Unit::Label].iter().any(|unit| guarantee.cost(*unit).0 < most / 2.0) {
         return Ok(()); // it has no use for so large an ε, and claims less
+    }
+    if let Some(noisy) = statistics(&design, &subject.example.table, SEED)? {
+        let free = subject.with_epsilon(f64::INFINITY).map_err(text)?;
+        let free = statistics(&free, &subject.example.table, SEED)?.unwrap_or_default();
+        // What is chosen may be another thing, and so all that follows; what is asked first is asked of all.
+        let off = noisy.first().zip(free.first()).map_or(f64::INFINITY, |(noisy, free)| (noisy - free).abs());
+        return require(off < 2e-5, || format!("at ε = 2^40 its statistics are off by {off}"));
     }
     let (release, view) = with_view(&design, &subject.example.table)?;
     if !has_view(&release) {
