@@ -65,7 +65,7 @@ impl Game<'_> {
 ///
 /// # Errors
 /// As [`Statistics::log_likelihood`].
-pub(crate) fn log_ratio(statistics: &dyn Statistics, pair: &[Table; 2], drawn: &[f64]) -> Result<f64> {
+fn log_ratio(statistics: &dyn Statistics, pair: &[Table; 2], drawn: &[f64]) -> Result<f64> {
     let [one, other] = pair.each_ref().map(|table| statistics.log_likelihood(table, drawn));
     let ratio = other? - one?;
     Ok(if ratio.is_nan() { 0.0 } else { ratio.clamp(-LARGEST, LARGEST) })

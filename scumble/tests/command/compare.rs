@@ -261,6 +261,26 @@ fn bad_files_and_columns_are_named() {
 }
 
 #[test]
+fn metrics_are_asked_for_by_name_and_the_default_of_models_stands_before_others() {
+    let scored = |metrics: &[&str]| {
+        let arguments = ["compare", "--json", "--trials", "1", "--epsilon", "1", "--mechanism", "identity"];
+        let outcome = json(&[&arguments[..], metrics].concat());
+        let row = |row: &serde_json::Value| {
+            let mean = row["mean"].as_f64().map_or("none".into(), |mean| format!("{mean:.0}"));
+            let word = |key: &str| row[key].as_str().unwrap().to_owned();
+            format!("{} by {}: {mean}", word("metric"), word("model"))
+        };
+        outcome["rows"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(scored(&["--metric", "auc"]), ["auc by logistic: 1"]);
+    // What leaves as it is is at no distance, and a local mechanism has no statistics.
+    assert_eq!(
+        scored(&["--metric", "workload-error", "--metric", "membership"]),
+        ["accuracy by logistic: 1", "membership by membership: none", "workload-error by table: 0"]
+    );
+}
+
+#[test]
 fn bad_arguments_are_named_with_the_nearest_name() {
     for (arguments, expected) in [
         (&["describe", "lapace"][..], "there is no mechanism \"lapace\"; did you mean \"laplace\"?"),
@@ -337,6 +357,11 @@ fn bad_arguments_are_named_with_the_nearest_name() {
             "nothing is left to compare: task-aware-linear is left out: it learns from volunteers' records, and there are none",
         ),
         (&["compare", "--delta", "1"], "delta must be zero or more and below one, and 1 is not"),
+        (
+            &["compare", "--metric", "acuracy"],
+            "invalid value 'acuracy' for '--metric <NAME>': there is no metric \"acuracy\"; did you mean \"accuracy\"?",
+        ),
+        (&["compare", "--metric", "auc", "--metric", "auc"], "the metric auc stands there twice"),
         (&["comparre"], "unrecognized subcommand 'comparre'; tip: a similar subcommand exists: 'compare'"),
     ] {
         assert_eq!(refusal(arguments), expected);

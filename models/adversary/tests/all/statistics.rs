@@ -7,7 +7,7 @@ use scumble_adversary::{Effort, Finding, Verdict, audit};
 use scumble_core::{Designed, Neighbours};
 
 fn attack(counts: NoisyCounts) -> Finding {
-    let effort = Effort { samples: 200_000, ..Effort::quick() };
+    let effort = Effort { samples: 120_000, ..Effort::quick() };
     audit("counts", &Designed::curator(counts), Some(&table()), effort).unwrap().remove(0)
 }
 
