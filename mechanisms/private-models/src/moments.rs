@@ -216,7 +216,7 @@ impl CuratorMechanism for NoisyMoments {
     }
 }
 
-/// The noisy sums, in the order of [`Encoding::products`]. Without noise they are as they are.
+/// The noisy sums of products of two coordinates, row by row of the upper triangle. Without noise they are as they are.
 impl Statistics for NoisyMoments {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         let (sums, mut stream) = (self.sums(table)?, randomness.streams().stream(0));
