@@ -153,6 +153,7 @@ fn every_mechanism_has_its_twins() {
     let registry = Registry::installed().unwrap();
     let names: Vec<&str> = registry.iter().map(|plugin| plugin.name).collect();
     let here = [
+        "adaptive-marginals",
         "column-space",
         "dauntless-inference",
         "dauntless-mix",
@@ -167,7 +168,9 @@ fn every_mechanism_has_its_twins() {
         "identity",
         "laplace",
         "learned-codes",
+        "mst",
         "multiplicative-dp",
+        "noisy-marginals",
         "noisy-moments",
         "offset",
         "pair-response",
