@@ -1,16 +1,42 @@
 //! What to choose at a budget, and what it costs.
 
 use super::{Metric, Outcome, Row, Scores};
-use scumble_core::{Notion, Unit};
+use scumble_core::{Guarantee, Notion, Unit};
+use std::fmt;
 
 /// How many standard errors better than a blind guess a mean must be to say that something was learned.
 const CLEARLY: f64 = 2.0;
 
-/// The mechanism with the best mean, among those that promise differential privacy of one thing at one budget.
+/// What is to be protected, and whether somebody is trusted with all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Goal {
+    /// What of a record.
+    pub protects: Unit,
+    /// Whether a curator is trusted, who holds all records; else nobody is.
+    pub has_curator: bool,
+}
+
+/// For people.
+impl fmt::Display for Goal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = if self.has_curator { ", by a trusted curator" } else { "" };
+        write!(formatter, "{}{by}", self.protects)
+    }
+}
+
+impl Goal {
+    /// What a guarantee of differential privacy is for; none of one that is none.
+    fn of(guarantee: &Guarantee) -> Option<Self> {
+        let protects = guarantee.protects(Notion::is_dp)?;
+        Some(Self { protects, has_curator: guarantee.local_dp(protects).is_none() })
+    }
+}
+
+/// The mechanism with the best mean, among those that promise differential privacy of one thing, with the same trust, at one budget.
 #[derive(Debug, Clone)]
 pub struct Choice<'a> {
-    /// What they protect.
-    pub protects: Unit,
+    /// What they protect, and who is trusted.
+    pub goal: Goal,
     /// The budget.
     pub epsilon: f64,
     /// Its title and row; none where not even the best of them is clearly better than a blind guess, by two standard errors.
@@ -20,7 +46,7 @@ pub struct Choice<'a> {
 }
 
 impl Outcome {
-    /// What to choose by these scores, for each thing that is protected by some mechanism, at each finite budget.
+    /// What to choose by these scores, for each thing that is protected by some mechanism, by nobody's trust or a curator's, at each finite budget.
     pub fn choices<'a>(&self, scores: &'a Scores) -> Vec<Choice<'a>> {
         let metric = scores.metric;
         let blind_guess = self.blind_guesses.get(&metric).copied().unwrap_or(f64::NAN);
@@ -34,9 +60,9 @@ impl Outcome {
             }
         }
         let without = without_mechanism(scores);
-        let choice = |protects: Unit, epsilon: f64| {
+        let choice = |goal: Goal, epsilon: f64| {
             let apt = |(_, row): &(&str, &Row)| {
-                row.epsilon == Some(epsilon) && row.guarantee.protects(Notion::is_dp) == Some(protects)
+                row.epsilon == Some(epsilon) && Goal::of(&row.guarantee) == Some(goal)
             };
             let best = rows().filter(apt).min_by(|(_, a), (_, b)| metric.best_first(a.mean, b.mean))?;
             let best = is_clearly_better(metric, best.1, blind_guess).then_some(best);
@@ -44,10 +70,13 @@ impl Outcome {
                 true => row.mean - without,
                 false => without - row.mean,
             });
-            Some(Choice { protects, epsilon, best, cost })
+            Some(Choice { goal, epsilon, best, cost })
         };
-        let of_unit = |unit: Unit| epsilons.iter().filter_map(move |&epsilon| choice(unit, epsilon));
-        [Unit::Record, Unit::Features, Unit::Label].into_iter().flat_map(of_unit).collect()
+        let of_goal = |goal: Goal| epsilons.iter().filter_map(move |&epsilon| choice(goal, epsilon));
+        let goals = [Unit::Record, Unit::Features, Unit::Label]
+            .into_iter()
+            .flat_map(|protects| [false, true].map(|has_curator| Goal { protects, has_curator }));
+        goals.flat_map(of_goal).collect()
     }
 }
 

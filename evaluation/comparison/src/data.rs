@@ -2,7 +2,7 @@
 
 use super::prediction::Predicted;
 use super::{Error, Metric, Result};
-use ndarray::{Array1, Axis};
+use ndarray::Array1;
 use scumble_core::text::hexadecimal;
 use scumble_core::{Target, TargetDomain};
 use scumble_datasets::DataSet;
@@ -71,18 +71,6 @@ pub(super) fn digest(data: &DataSet) -> Result<String> {
         Target::Vector(values) => values.iter().for_each(|value| digest.update(value.to_le_bytes())),
     }
     Ok(hexadecimal(&digest.finalize()))
-}
-
-/// All targets (n) but the first `count`.
-pub(super) fn without_first(targets: &Target, count: usize) -> Target {
-    match targets {
-        Target::None => Target::None,
-        Target::Class(classes) => Target::Class(classes.iter().skip(count).copied().collect()),
-        Target::Real(values) => Target::Real(values.iter().skip(count).copied().collect()),
-        Target::Vector(values) => {
-            Target::Vector(values.select(Axis(0), &(count..values.nrows()).collect::<Vec<_>>()))
-        }
-    }
 }
 
 /// As many guesses of the commonest class, or of the mean, of what is trained on.

@@ -2,7 +2,7 @@
 //! random conjunctions of two or three conditions.
 
 use super::Metric;
-use super::metric::mean;
+use super::prediction::mean;
 use rand::Rng;
 use rand::seq::index;
 use rand_chacha::ChaCha20Rng;

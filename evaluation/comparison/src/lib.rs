@@ -28,7 +28,7 @@ mod tuned;
 mod tuning;
 
 pub use adversary::Adversary;
-pub use choice::Choice;
+pub use choice::{Choice, Goal};
 pub use designed::VOLUNTEERS;
 pub use entrant::Entrant;
 pub use error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Metrics: what a prediction on clean test records is worth, what an adversary learns of those that were released, and how near a released
 //! table is to them.
 
-use super::prediction::{Predicted, auc};
+use super::prediction::{Predicted, auc, mean};
 use ndarray::Array1;
 use scumble_core::{Target, TargetDomain, nearest_name};
 use scumble_datasets::DataSet;
@@ -346,11 +346,6 @@ fn r2(predicted: &Array1<f64>, truth: &Array1<f64>) -> f64 {
     let squares = |errors: Array1<f64>| errors.mapv(|error| error * error).sum();
     let total = squares(truth - mean);
     if total == 0.0 { f64::NAN } else { 1.0 - squares(truth - predicted) / total }
-}
-
-pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let values: Vec<f64> = values.collect();
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

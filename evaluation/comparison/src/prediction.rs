@@ -1,8 +1,6 @@
 //! What a model says of records: their targets, and how strongly it takes each for each class.
 
-use super::data::without_first;
-use super::metric::mean;
-use ndarray::{Array1, Array2, s};
+use ndarray::{Array1, Array2, Axis, s};
 use scumble_core::{ReleasedModel, Result, Table, Target};
 use std::collections::BTreeSet;
 
@@ -55,6 +53,18 @@ impl Predicted {
     }
 }
 
+/// All targets (n) but the first `count`.
+fn without_first(targets: &Target, count: usize) -> Target {
+    match targets {
+        Target::None => Target::None,
+        Target::Class(classes) => Target::Class(classes.iter().skip(count).copied().collect()),
+        Target::Real(values) => Target::Real(values.iter().skip(count).copied().collect()),
+        Target::Vector(values) => {
+            Target::Vector(values.select(Axis(0), &(count..values.nrows()).collect::<Vec<_>>()))
+        }
+    }
+}
+
 impl ClassScores {
     /// All alike, where only one class was seen.
     pub(super) fn of_one(class: usize, records: usize) -> Self {
@@ -68,6 +78,12 @@ impl ClassScores {
             None => Array1::zeros(self.values.nrows()),
         }
     }
+}
+
+/// The mean; no number of nothing.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let values: Vec<f64> = values.collect();
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The mean of the areas under the ROC curves of all classes that occur, each against the rest: of two, whose scores are opposite, that of

@@ -10,7 +10,7 @@ use chart::{chart, is_cut, is_logarithmic, sample, tradeoff};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use scumble_comparison::{
-    Choice, Comparison, Metric, Outcome, Row, Scores, Series, SplitKind, VOLUNTEERS, in_words,
+    Choice, Comparison, Goal, Metric, Outcome, Row, Scores, Series, SplitKind, VOLUNTEERS, in_words,
 };
 use scumble_core::{Guarantee, Plugin, Unit};
 use scumble_draw::STYLE;
@@ -141,14 +141,14 @@ impl Page<'_> {
                         table.choices {
                             thead { tr {
                                 th scope="col" { "to protect" }
-                                @for choice in choices.iter().filter(|choice| choice.protects == first.protects) {
+                                @for choice in choices.iter().filter(|choice| choice.goal == first.goal) {
                                     th scope="col" { "ε = " (in_words(choice.epsilon)) }
                                 }
                             } }
                             tbody {
-                                @for choices in choices.chunk_by(|a, b| a.protects == b.protects) {
+                                @for choices in choices.chunk_by(|a, b| a.goal == b.goal) {
                                     tr {
-                                        th scope="row" { (choices[0].protects) }
+                                        th scope="row" { (choices[0].goal) }
                                         @for choice in choices {
                                             @match choice.best {
                                                 None => { td.muted { "nothing is clearly better than guessing" } },
@@ -167,7 +167,7 @@ impl Page<'_> {
                     }
                     (commands(&choices))
                     p.muted {
-                        "By " (metric.title()) " by " (scores.scorer) ": the best mean of those that promise differential privacy of the same, \
+                        "By " (metric.title()) " by " (scores.scorer) ": the best mean of those that promise differential privacy of the same with the same trust, \
                          and how much worse that is than to learn from records as they are. Picked by these very scores: what lies within \
                          a deviation of it is as good."
                     }
@@ -519,15 +519,15 @@ impl Page<'_> {
 
 /// How to make what was chosen.
 fn commands(choices: &[Choice]) -> Markup {
-    let made = |choice: &Choice| Some((choice.protects, choice.epsilon, choice.best?.1.design.clone()?));
-    let made: Vec<(Unit, f64, String)> = choices.iter().filter_map(made).collect();
+    let made = |choice: &Choice| Some((choice.goal, choice.epsilon, choice.best?.1.design.clone()?));
+    let made: Vec<(Goal, f64, String)> = choices.iter().filter_map(made).collect();
     html! {
         @if !made.is_empty() {
             details {
                 summary { "The commands that design it" }
                 dl {
-                    @for (protects, epsilon, command) in &made {
-                        dt { (protects) ", ε = " (in_words(*epsilon)) } dd { pre.command { (command) } }
+                    @for (goal, epsilon, command) in &made {
+                        dt { (goal) ", ε = " (in_words(*epsilon)) } dd { pre.command { (command) } }
                     }
                 }
                 @if made.iter().any(|(_, _, command)| command.contains(VOLUNTEERS)) {

@@ -1,8 +1,8 @@
 //! The Gaussian mechanism on the integers of a lattice.
 
 use scumble_core::{
-    AdditiveNoise, Budget, DescribedNoise, Domain, Error, Example, GaussianNoise, LocalDp, Named,
-    NoParameters, Noisy, Protect, RecordDomain, Result, Stream, register_noise,
+    AdditiveNoise, Budget, DescribedNoise, Domain, Example, GaussianNoise, LocalDp, Named, NoParameters,
+    Noisy, Protect, RecordDomain, Result, Stream, register_noise,
 };
 
 /// Gaussian noise of equal scale on every number.
@@ -14,14 +14,10 @@ impl AdditiveNoise for OnNumbers {
                                    sensitivity, and a proven bound on what discrete noise (Canonne, Kamath and Steinke 2020) adds to it";
     type Parameters = NoParameters;
 
-    /// All of it; it needs a δ, also where there is no noise to be made.
+    /// All of it.
     fn epsilon(_parameters: &NoParameters, _set: &Domain, budget: &Budget) -> Result<f64> {
-        match budget.delta() {
-            0.0 => {
-                Err(Error::not_applicable(Self::NAME, "Gaussian noise guarantees nothing where δ is zero"))
-            }
-            _ => Ok(budget.epsilon()),
-        }
+        budget.check_for_gaussian(Self::NAME)?;
+        Ok(budget.epsilon())
     }
 
     fn calibrate(_parameters: &NoParameters, set: &Domain, budget: Budget) -> Result<Self> {

@@ -80,10 +80,11 @@ impl<P: Program> Curator<P> {
     /// Designs it; `share` is what of μ² one table takes, for the rule of bins.
     ///
     /// # Errors
-    /// [`Error::Budget`] for a finite ε with a δ of zero, [`Error::Parameter`] and [`Error::TooLarge`] for bins, [`Error::NotApplicable`] for columns that are neither
+    /// [`Error::Parameter`] and [`Error::TooLarge`] for bins, [`Error::NotApplicable`] for a δ of zero, and for columns that are neither
     /// numbers within bounds of their own nor categories.
     pub(crate) fn design(common: Common, brief: &Brief, share: f64, program: P) -> Result<Self> {
         let (domain, budget) = (brief.domain.clone(), brief.budget);
+        budget.check_for_gaussian(P::NAME)?;
         let neighbours = common.neighbours.unwrap_or(Neighbours::ReplaceOne);
         let scale = Purse::new(budget, neighbours)?.scale(share);
         let rule = bins::Rule { records: brief.people.unwrap_or(PEOPLE), scale };

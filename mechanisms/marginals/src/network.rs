@@ -105,14 +105,11 @@ impl Network {
             let new: Vec<usize> = (0..step.clique.len()).filter(|at| !shared.contains(at)).collect();
             let size = |places: &[usize]| places.iter().map(|&at| self.levels[step.clique[at]]).product();
             let groups: usize = size(&shared);
+            let group = |row: usize| {
+                step.shared.iter().fold(0, |cell, &at| cell * self.levels[at] + columns[at][row] as usize)
+            };
             let mut rows: Vec<Vec<usize>> = vec![vec![]; groups];
-            for row in 0..records {
-                let group = step
-                    .shared
-                    .iter()
-                    .fold(0, |cell, &at| cell * self.levels[at] + columns[at][row] as usize);
-                rows[group].push(row);
-            }
+            (0..records).for_each(|row| rows[group(row)].push(row));
             let by_group = grouped(table, &shared, &new);
             let of_all: Vec<f64> = summed(&by_group, size(&new));
             for (rows, shares) in rows.iter().zip(by_group.chunks(size(&new).max(1))) {

@@ -235,6 +235,7 @@ impl Statistics for PrivateLogistic {
 }
 
 fn design(parameters: Parameters, brief: &Brief) -> Result<PrivateLogistic> {
+    brief.budget.check_for_gaussian(NAME)?;
     Saved { domain: brief.domain.clone(), budget: brief.budget, parameters }.try_into()
 }
 

@@ -270,6 +270,7 @@ fn design(Parameters { neighbours }: Parameters, brief: &Brief) -> Result<NoisyM
         NeighboursParameter::ReplaceOne => Neighbours::ReplaceOne,
         NeighboursParameter::AddOrRemoveOne => Neighbours::AddOrRemoveOne,
     };
+    brief.budget.check_for_gaussian(NAME)?;
     NoisyMoments::new(brief.domain.clone(), brief.budget, neighbours)
 }
 

@@ -283,6 +283,7 @@ impl Statistics for PrivateRidge {
 }
 
 fn design(_: NoParameters, brief: &Brief) -> Result<PrivateRidge> {
+    brief.budget.check_for_gaussian(NAME)?;
     PrivateRidge::new(brief.domain.clone(), brief.budget)
 }
 

@@ -62,6 +62,17 @@ impl Budget {
         self.delta
     }
 
+    /// That there is a δ, which Gaussian noise needs, also where none is made.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for a δ of zero.
+    pub fn check_for_gaussian(&self, mechanism: &str) -> Result<()> {
+        match self.delta {
+            0.0 => Err(Error::not_applicable(mechanism, "Gaussian noise guarantees nothing where δ is zero")),
+            _ => Ok(()),
+        }
+    }
+
     /// The budget in two: `share` of it, and the rest. The two never add up to more than the whole.
     ///
     /// # Errors

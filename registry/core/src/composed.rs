@@ -358,12 +358,34 @@ impl CuratorComposed {
             Designed::Curator(_) => None,
         });
         refuse_reports(locals)?;
+        refuse_drawn(&parts)?;
         Ok(Self { domain, parts })
     }
 
     fn compose(&self, guarantee: impl Fn(&Designed) -> Guarantee) -> Guarantee {
         let parts: Vec<_> = self.parts.iter().map(|part| (scope(part.domain()), guarantee(part))).collect();
         compose::by_parts(&parts)
+    }
+}
+
+/// # Errors
+/// [`Error::NotApplicable`] for a part whose released rows are those of no records, so that no other part's could be put beside them.
+fn refuse_drawn(parts: &[Designed]) -> Result<()> {
+    let refuse = |what: &str| {
+        let reason = format!(
+            "{what}, and another part's rows cannot be put beside them: let it protect the whole record"
+        );
+        Err(Error::not_applicable("a composition", reason))
+    };
+    match parts {
+        [_] => Ok(()),
+        parts if parts.iter().any(|part| part.model_family().is_some()) => {
+            refuse("a part releases a model's coefficients")
+        }
+        parts if parts.iter().any(|part| part.statistics().is_some()) => {
+            refuse("a part draws rows, which belong to no record")
+        }
+        _ => Ok(()),
     }
 }
 

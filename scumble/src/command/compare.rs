@@ -385,10 +385,10 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
     };
     let metric = scores.metric;
     let mut table = Table::new();
-    let budgets = choices.iter().filter(|choice| choice.protects == first.protects);
+    let budgets = choices.iter().filter(|choice| choice.goal == first.goal);
     let budgets = budgets.map(|choice| format!("ε = {}", number::short(choice.epsilon)));
     table.load_style(presets::NOTHING).set_header(std::iter::once("to protect".to_owned()).chain(budgets));
-    for choices in choices.chunk_by(|a, b| a.protects == b.protects) {
+    for choices in choices.chunk_by(|a, b| a.goal == b.goal) {
         let cells = choices.iter().map(|choice| match (choice.best, choice.cost) {
             (None, _) => "no better\nthan guessing".to_owned(),
             (Some((title, row)), None) => format!("{title}\n{}", metric.shown(row.mean)),
@@ -396,7 +396,7 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
                 format!("{title}\n{}, costs {}", metric.shown(row.mean), metric.shown(cost))
             }
         });
-        table.add_row(std::iter::once(choices[0].protects.to_string()).chain(cells));
+        table.add_row(std::iter::once(choices[0].goal.to_string()).chain(cells));
     }
     let table =
         format!("What to choose, by {} by {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt());
@@ -407,7 +407,7 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
 fn commands(choices: &[Choice]) -> String {
     let made = choices.iter().filter_map(|choice| {
         let command = choice.best?.1.design.as_ref()?;
-        Some(format!("  {}, ε = {}:\n    {command}\n", choice.protects, number::short(choice.epsilon)))
+        Some(format!("  {}, ε = {}:\n    {command}\n", choice.goal, number::short(choice.epsilon)))
     });
     let made: String = made.collect();
     if made.is_empty() {

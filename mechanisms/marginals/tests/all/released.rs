@@ -129,7 +129,7 @@ fn what_cannot_be_designed_is_refused_in_a_sentence() {
     for plugin in ALL {
         assert_eq!(
             refused(&plugin, json!({}), &pure),
-            "delta must be above zero for Gaussian noise, and 0 is not"
+            format!("{} does not apply: Gaussian noise guarantees nothing where δ is zero", plugin.name)
         );
         let of_ball = refused(&plugin, json!({}), &Brief::new(ball.clone(), brief.budget));
         assert!(
