@@ -5,8 +5,7 @@ use crate::columns::Columns;
 use crate::counts::{Clique, Counts, cells};
 use crate::curator::{Common, Curator, curator, example};
 use crate::forest::{Forest, pairs};
-use crate::network::{Network, Order};
-use crate::program::{Model, Program};
+use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
 use ndarray::{ArrayD, Axis};
@@ -83,7 +82,7 @@ impl Program for Rounds {
         first(target, &others).into_iter().chain(of_pairs).collect()
     }
 
-    fn run(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Model> {
+    fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
         let levels = columns.levels();
         let (target, others) = self.parts(columns);
         let first = first(target, &others);
@@ -132,10 +131,8 @@ impl Program for Rounds {
             known.residuals = Residuals::of(&levels, &measured, total);
         }
         measured.extend(again(&first, left, answers)?);
-        let alone = (0..columns.len()).map(|at| vec![at]);
-        let cliques: Vec<Clique> = chosen.into_iter().chain(first).chain(alone).collect();
-        let order = Order::of(&cliques).unwrap_or_else(|| Order::apart(columns.len()));
-        Ok(Network::fit(&levels, order, &Residuals::of(&levels, &measured, total)).into())
+        let cliques = chosen.into_iter().chain(first).collect();
+        Ok(Answered { levels, measured, cliques, merged: vec![] })
     }
 }
 

@@ -165,7 +165,7 @@ impl<P: Program> Curator<P> {
         let total = self.total(&counts);
         let streams = randomness.streams();
         let mut answers = Drawn::new(self.purse.clone(), counts, streams.stream(0));
-        let model = program.run(&self.columns, total, &mut answers)?;
+        let model = program.ask(&self.columns, total, &mut answers)?.model(total);
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
         size::check_held(P::NAME, "the number of records", &[records, domain.layout().width()], 8)?;
         let levels = model.draw(records, &mut streams.stream(1));
@@ -185,7 +185,7 @@ impl<P: Program> Curator<P> {
         let counts = self.counts(table)?;
         let total = self.total(&counts);
         let mut answers = Drawn::new(self.purse.clone(), counts, randomness.streams().stream(0));
-        self.saved.program.run(&self.columns, total, &mut answers)?;
+        self.saved.program.ask(&self.columns, total, &mut answers)?;
         Ok(answers.transcript)
     }
 
@@ -193,7 +193,7 @@ impl<P: Program> Curator<P> {
         let counts = self.counts(table)?;
         let total = self.total(&counts);
         let mut answers = Replayed::new(self.purse.clone(), counts, drawn);
-        self.saved.program.run(&self.columns, total, &mut answers)?;
+        self.saved.program.ask(&self.columns, total, &mut answers)?;
         Ok(answers.log_likelihood)
     }
 }

@@ -5,8 +5,7 @@ use crate::columns::Columns;
 use crate::counts::{Clique, Counts};
 use crate::curator::{Common, Curator, curator, example};
 use crate::forest::{Forest, pairs};
-use crate::network::{Network, Order};
-use crate::program::{Model, Program};
+use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
 use schemars::JsonSchema;
@@ -55,7 +54,7 @@ impl Program for Tree {
             .collect()
     }
 
-    fn run(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Model> {
+    fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
         let count = columns.len();
         let edges = count.saturating_sub(1);
         // One column has no pair: all goes into its table.
@@ -89,11 +88,7 @@ impl Program for Tree {
         for clique in &chosen {
             measured.push(answers.measure(clique, OF_PAIRS / edges as f64)?);
         }
-        // Of one column there is no pair.
-        let cliques: Vec<Clique> = chosen.into_iter().chain((0..count).map(|at| vec![at])).collect();
-        let order = Order::of(&cliques).unwrap_or_else(|| Order::apart(count));
-        let network = Network::fit(&levels, order, &Residuals::of(&levels, &measured, total));
-        Ok(Model { network, merged: merging.apart })
+        Ok(Answered { levels, measured, cliques: chosen, merged: merging.apart })
     }
 }
 

@@ -5,9 +5,8 @@ use crate::bins::TARGET;
 use crate::columns::Columns;
 use crate::counts::Clique;
 use crate::curator::{Common, Curator, curator, example};
-use crate::network::{Network, Order};
-use crate::program::{Model, Program};
-use crate::residuals::Residuals;
+use crate::network::Order;
+use crate::program::{Answered, Program};
 use schemars::JsonSchema;
 use scumble_core::{Brief, Error, Neighbours, RecordDomain, Result, register};
 use serde::{Deserialize, Serialize};
@@ -86,17 +85,11 @@ impl Program for Named {
         self.cliques(columns)
     }
 
-    fn run(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Model> {
+    fn ask(&self, columns: &Columns, _total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
         let cliques = self.cliques(columns);
         let share = 1.0 / cliques.len() as f64;
-        let measured =
-            cliques.iter().map(|clique| answers.measure(clique, share)).collect::<Result<Vec<_>>>()?;
-        // Columns of no table are drawn uniformly.
-        let alone = (0..columns.len()).filter(|at| !cliques.iter().any(|clique| clique.contains(at)));
-        let all: Vec<Clique> = cliques.iter().cloned().chain(alone.map(|at| vec![at])).collect();
-        let order = Order::of(&all).ok_or_else(|| Error::shape("the marginals go round in a circle"))?;
-        let levels = columns.levels();
-        Ok(Network::fit(&levels, order, &Residuals::of(&levels, &measured, total)).into())
+        let measured = cliques.iter().map(|clique| answers.measure(clique, share)).collect::<Result<_>>()?;
+        Ok(Answered { levels: columns.levels(), measured, cliques, merged: vec![] })
     }
 }
 

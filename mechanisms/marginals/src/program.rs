@@ -3,7 +3,8 @@
 use crate::answers::Answers;
 use crate::columns::Columns;
 use crate::counts::Clique;
-use crate::network::Network;
+use crate::network::{Network, Order};
+use crate::residuals::{Measured, Residuals};
 use scumble_core::{Result, Stream};
 use scumble_levels::draw;
 use serde::{Deserialize, Serialize};
@@ -25,11 +26,33 @@ pub(crate) trait Program: Clone + Debug + Serialize + for<'de> Deserialize<'de> 
     /// All tables that it may ask for: they are counted in one pass.
     fn tables(&self, columns: &Columns) -> Vec<Clique>;
 
-    /// Asks, and says what records are like; `total` is how many there are, where that is public.
+    /// Asks; `total` is how many records there are, where that is public.
     ///
     /// # Errors
     /// As [`Answers`].
-    fn run(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Model>;
+    fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered>;
+}
+
+/// Noisy tables, and which columns go together in the records that are made of them.
+pub(crate) struct Answered {
+    /// The levels of each column, as they were measured.
+    pub(crate) levels: Vec<usize>,
+    pub(crate) measured: Vec<Measured>,
+    /// Which columns go together; those of none are by themselves.
+    pub(crate) cliques: Vec<Clique>,
+    /// As of [`Model`].
+    pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
+}
+
+impl Answered {
+    /// What records are like; `total` is how many there are, where that is public.
+    pub(crate) fn model(self, total: Option<f64>) -> Model {
+        let columns = self.levels.len();
+        let cliques: Vec<Clique> = self.cliques.into_iter().chain((0..columns).map(|at| vec![at])).collect();
+        let order = Order::of(&cliques).unwrap_or_else(|| Order::apart(columns));
+        let residuals = Residuals::of(&self.levels, &self.measured, total);
+        Model { network: Network::fit(&self.levels, order, &residuals), merged: self.merged }
+    }
 }
 
 /// What records are like: a network, and the levels that its levels stand for where some were merged.
@@ -38,12 +61,6 @@ pub(crate) struct Model {
     pub(crate) network: Network,
     /// For each column and each of its levels in the network, the levels that it stands for with their shares; empty where none were merged.
     pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
-}
-
-impl From<Network> for Model {
-    fn from(network: Network) -> Self {
-        Self { network, merged: vec![] }
-    }
 }
 
 impl Model {
