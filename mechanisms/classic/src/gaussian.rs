@@ -102,6 +102,7 @@ impl Gaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scumble_core::Error;
 
     use scumble_core::{LocalMechanism, TargetDomain, Unit};
 

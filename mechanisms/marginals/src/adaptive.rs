@@ -10,9 +10,8 @@ use crate::residuals::{Measured, Residuals};
 use crate::scores;
 use ndarray::{ArrayD, Axis};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Neighbours, Result, TargetDomain, register};
+use scumble_core::{Brief, Result, TargetDomain, register};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 const NAME: &str = "adaptive-marginals";
 
@@ -173,29 +172,21 @@ impl Known<'_> {
 
 /// Parameters of the mechanism.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Parameters {
     /// Which columns are measured together: features with the "target", the default where there is one, or "all-pairs" of columns.
     workload: Option<Workload>,
-    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
-    bins: Option<usize>,
-    /// The bins of single columns, by their names ("target" for a target that is a number).
-    column_bins: Option<BTreeMap<String, usize>>,
-    /// Whether neighbouring tables differ by one record that is replaced, and the number of records is public ("replace-one", the default), or by one that is there or not
-    /// ("add-or-remove-one").
-    #[schemars(with = "Option<String>")]
-    neighbours: Option<Neighbours>,
+    #[serde(flatten)]
+    common: Common,
 }
 
 fn design(parameters: Parameters, brief: &Brief) -> Result<AdaptiveMarginals> {
-    let Parameters { workload, bins, column_bins, neighbours } = parameters;
+    let Parameters { workload, common } = parameters;
     let by_default = match brief.domain.target() {
         TargetDomain::None => Workload::AllPairs,
         _ => Workload::Target,
     };
     let workload = workload.unwrap_or(by_default);
     let tables = brief.domain.flat().factors().count().max(1);
-    let common = Common { bins, column_bins, neighbours };
     Curator::design(common, brief, AT_FIRST / tables as f64, Rounds { workload }).map(AdaptiveMarginals)
 }
 

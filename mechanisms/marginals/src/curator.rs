@@ -5,6 +5,7 @@ use crate::bins;
 use crate::columns::Columns;
 use crate::counts::{Counts, cells};
 use crate::program::Program;
+use schemars::JsonSchema;
 use scumble_core::{
     ASSUMED, Brief, Budget, CentralDp, Claim, Error, Example, Guarantee, Key, Law, Neighbours, Noise, Notion,
     Randomness, RecordDomain, Release, Result, Table, TargetLayout, Unit, size,
@@ -61,11 +62,17 @@ impl<P: Program> From<Curator<P>> for Saved<P> {
     }
 }
 
-/// What all plugins of this crate have in common.
+/// The parameters that all plugins of this crate have.
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Common {
-    pub(crate) bins: Option<usize>,
-    pub(crate) column_bins: Option<BTreeMap<String, usize>>,
-    pub(crate) neighbours: Option<Neighbours>,
+    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
+    bins: Option<usize>,
+    /// The bins of single columns, by their names ("target" for a target that is a number).
+    column_bins: Option<BTreeMap<String, usize>>,
+    /// Whether neighbouring tables differ by one record that is replaced, and the number of records is public ("replace-one", the default), or by one that is there or not
+    /// ("add-or-remove-one").
+    #[schemars(with = "Option<String>")]
+    neighbours: Option<Neighbours>,
 }
 
 /// Forty records, of which few bins say what there is to say.

@@ -8,10 +8,9 @@ use crate::forest::{Forest, pairs};
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
-use schemars::JsonSchema;
-use scumble_core::{Brief, Neighbours, Result, register};
+use scumble_core::{Brief, Result, register};
+use scumble_levels::draw;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 const NAME: &str = "mst";
 
@@ -94,11 +93,7 @@ impl Program for Tree {
 
 /// The estimated shares of the levels of each column, none below zero.
 fn shares(estimate: &Residuals, levels: &[usize]) -> Vec<Vec<f64>> {
-    let of_column = |at: usize| {
-        let counts: Vec<f64> = estimate.table(levels, &[at]).iter().map(|count| count.max(0.0)).collect();
-        let sum: f64 = counts.iter().sum();
-        counts.iter().map(|count| if sum > 0.0 { count / sum } else { 1.0 / counts.len() as f64 }).collect()
-    };
+    let of_column = |at: usize| draw::shares(estimate.table(levels, &[at]));
     (0..levels.len()).map(of_column).collect()
 }
 
@@ -150,23 +145,8 @@ impl Merging {
     }
 }
 
-/// Parameters of the mechanism.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
-    bins: Option<usize>,
-    /// The bins of single columns, by their names ("target" for a target that is a number).
-    column_bins: Option<BTreeMap<String, usize>>,
-    /// Whether neighbouring tables differ by one record that is replaced, and the number of records is public ("replace-one", the default), or by one that is there or not
-    /// ("add-or-remove-one").
-    #[schemars(with = "Option<String>")]
-    neighbours: Option<Neighbours>,
-}
-
-fn design(Parameters { bins, column_bins, neighbours }: Parameters, brief: &Brief) -> Result<Mst> {
+fn design(common: Common, brief: &Brief) -> Result<Mst> {
     let pairs = brief.domain.flat().factors().count().saturating_sub(1).max(1);
-    let common = Common { bins, column_bins, neighbours };
     Curator::design(common, brief, OF_PAIRS / pairs as f64, Tree {}).map(Mst)
 }
 
@@ -177,7 +157,7 @@ register! {
         summary: "records drawn along a tree of columns, chosen by how they go together, from noisy tables of its pairs",
         paper: "McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to differentially private synthetic data (2021)",
         pace: Quick,
-        parameters: Parameters,
+        parameters: Common,
         curator: design,
         example: example,
     };

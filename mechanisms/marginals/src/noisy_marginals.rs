@@ -8,9 +8,8 @@ use crate::curator::{Common, Curator, curator, example};
 use crate::network::Order;
 use crate::program::{Answered, Program};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Error, Neighbours, RecordDomain, Result, register};
+use scumble_core::{Brief, Error, RecordDomain, Result, register};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 const NAME: &str = "noisy-marginals";
 
@@ -95,22 +94,15 @@ impl Program for Named {
 
 /// Parameters of the mechanism.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Parameters {
-    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
-    bins: Option<usize>,
-    /// The bins of single columns, by their names ("target" for a target that is a number).
-    column_bins: Option<BTreeMap<String, usize>>,
-    /// Whether neighbouring tables differ by one record that is replaced, and the number of records is public ("replace-one", the default), or by one that is there or not
-    /// ("add-or-remove-one").
-    #[schemars(with = "Option<String>")]
-    neighbours: Option<Neighbours>,
+    #[serde(flatten)]
+    common: Common,
     /// Which columns are counted together: lists of names ("target" for the target), of which no three or more form a circle. By default each feature with the target.
     marginals: Option<Vec<Vec<String>>>,
 }
 
 fn design(parameters: Parameters, brief: &Brief) -> Result<NoisyMarginals> {
-    let Parameters { bins, column_bins, neighbours, marginals } = parameters;
+    let Parameters { common, marginals } = parameters;
     let named = |names: &Vec<String>| {
         let mut clique = names.iter().map(|name| place(&brief.domain, name)).collect::<Result<Clique>>()?;
         clique.sort_unstable();
@@ -118,7 +110,6 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<NoisyMarginals> {
     };
     let cliques = marginals.map(|lists| lists.iter().map(named).collect::<Result<Vec<_>>>()).transpose()?;
     let tables = cliques.as_ref().map_or(brief.domain.features().factors().count(), Vec::len);
-    let common = Common { bins, column_bins, neighbours };
     Curator::design(common, brief, 1.0 / tables.max(1) as f64, Named { cliques }).map(NoisyMarginals)
 }
 

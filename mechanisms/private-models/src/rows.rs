@@ -4,9 +4,9 @@ use crate::encoding::Encoding;
 use crate::matrix::Eigen;
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use rand::Rng;
-use rand::seq::SliceRandom;
 use rand_distr::StandardNormal;
 use scumble_core::{Layout, RecordDomain, Result, Stream, Table, Target, TargetLayout};
+use scumble_levels::draw;
 
 /// What rows are drawn from: records are normal about the mean of their class, with one covariance; where the target is no class there is one class.
 pub(crate) struct Population {
@@ -38,7 +38,7 @@ impl Population {
             TargetLayout::Class { levels } => (1 + width..1 + width + levels, 1.0),
             _ => (0..1, moments[[0, 0]]),
         };
-        let shares = simplex(labels.clone().map(|label| moments[[0, label]] / total));
+        let shares = draw::shares(labels.clone().map(|label| moments[[0, label]] / total));
         let class = |(label, share): (usize, f64)| {
             let mean = moments.slice(s![label, drawn.clone()]).mapv(|sum| sum / share.max(floor.min(1.0)));
             (share, within(encoding, mean))
@@ -59,7 +59,7 @@ impl Population {
     /// None that moments could cause.
     pub(crate) fn rows(&self, count: usize, stream: &mut Stream) -> Result<Table> {
         let shares: Vec<f64> = self.classes.iter().map(|(share, _)| *share).collect();
-        let classes = in_shares(&shares, count, stream);
+        let classes = draw::levels(&shares, count, stream);
         let mut rows =
             Array2::from_shape_simple_fn((count, self.covariance.nrows()), || stream.sample(StandardNormal));
         center(&mut rows, &classes, shares.len());
@@ -117,35 +117,10 @@ fn within(encoding: &Encoding, mut mean: Array1<f64>) -> Array1<f64> {
     mean.mapv_inplace(|u| u.clamp(-1.0, 1.0));
     let width = mean.len();
     for group in encoding.groups().iter().filter(|group| group.end <= width) {
-        let shares = simplex(mean.slice(s![group.clone()]).iter().copied());
+        let shares = draw::shares(mean.slice(s![group.clone()]).iter().copied());
         mean.slice_mut(s![group.clone()]).assign(&ArrayView1::from(&shares));
     }
     mean
-}
-
-/// Shares that are none below zero and add up to one: uniform where there is nothing.
-fn simplex(shares: impl Iterator<Item = f64>) -> Vec<f64> {
-    let shares: Vec<f64> = shares.map(|share| share.max(0.0)).collect();
-    let sum: f64 = shares.iter().sum();
-    let even = 1.0 / shares.len().max(1) as f64;
-    shares.iter().map(|share| if sum > 0.0 { share / sum } else { even }).collect()
-}
-
-/// `count` classes in these shares, as near as whole numbers come to them, in a random order.
-fn in_shares(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
-    // One uniform number places a comb of teeth over the shares.
-    let offset: f64 = stream.r#gen();
-    let (mut class, mut sum) = (0, shares.first().copied().unwrap_or(1.0));
-    let tooth = |tooth: usize| {
-        while (tooth as f64 + offset) / count as f64 >= sum && class + 1 < shares.len() {
-            class += 1;
-            sum += shares[class];
-        }
-        class
-    };
-    let mut drawn: Vec<usize> = (0..count).map(tooth).collect();
-    drawn.shuffle(stream);
-    drawn
 }
 
 /// Takes the mean of its class off each row.

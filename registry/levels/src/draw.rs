@@ -9,18 +9,26 @@ pub fn uniform(stream: &mut Stream) -> f64 {
     stream.r#gen()
 }
 
+/// The shares of these counts: of one below zero none, and equal ones where all are zero.
+pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let counts: Vec<f64> = counts.into_iter().map(|count| count.max(0.0)).collect();
+    let sum: f64 = counts.iter().sum();
+    let even = 1.0 / counts.len() as f64;
+    counts.iter().map(|count| if sum > 0.0 { count / sum } else { even }).collect()
+}
+
 /// `count` levels in these shares, as near as whole numbers come to them, in a random order. Uniform where the shares are all zero.
 pub fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
-    let total: f64 = shares.iter().sum();
-    let share = |level: usize| if total > 0.0 { shares[level] / total } else { 1.0 / shares.len() as f64 };
+    let shares = self::shares(shares.iter().copied());
     // Systematic sampling: one uniform number places a comb of `count` teeth over the shares.
     let offset = uniform(stream);
-    let (mut drawn, mut sum, mut level) = (Vec::with_capacity(count), share(0), 0);
+    let (mut drawn, mut sum, mut level) =
+        (Vec::with_capacity(count), shares.first().copied().unwrap_or(1.0), 0);
     for tooth in 0..count {
         let at = (tooth as f64 + offset) / count as f64;
         while at >= sum && level + 1 < shares.len() {
             level += 1;
-            sum += share(level);
+            sum += shares[level];
         }
         drawn.push(level);
     }
