@@ -102,9 +102,7 @@ impl Gaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_core::Error;
-
-    use scumble_core::{LocalMechanism, TargetDomain, Unit};
+    use scumble_core::{Error, LocalMechanism, TargetDomain, Unit};
 
     fn domain(target: TargetDomain) -> RecordDomain {
         let features = Domain::product([Domain::unit_box(2), Domain::one_hot(3).unwrap()]).unwrap();
