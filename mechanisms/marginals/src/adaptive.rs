@@ -1,6 +1,6 @@
 //! Records from noisy tables that are chosen in rounds, by what the records drawn so far get wrong.
 
-use crate::answers::{Answers, Purse};
+use crate::answers::{Answers, LEAST_SHARE, Purse};
 use crate::columns::Columns;
 use crate::counts::{Clique, Counts, cells};
 use crate::curator::{Common, Curator, curator, example};
@@ -146,7 +146,7 @@ fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
 /// The same tables once more, for what is left of μ².
 fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec<Measured>> {
     let share = left / cliques.len().max(1) as f64;
-    if share <= 1e-9 {
+    if share <= LEAST_SHARE {
         return Ok(vec![]);
     }
     cliques.iter().map(|clique| answers.measure(clique, share)).collect()
@@ -172,6 +172,7 @@ impl Known<'_> {
 
 /// Parameters of the mechanism.
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Parameters {
     /// Which columns are measured together: features with the "target", the default where there is one, or "all-pairs" of columns.
     workload: Option<Workload>,

@@ -24,6 +24,10 @@ pub(crate) struct Purse {
 
 /// What is left for roundings of noise to its lattice.
 const FOR_ROUNDINGS: f64 = 1e-5;
+/// What a choice spends at most.
+const MOST_OF_CHOICE: f64 = 60.0;
+/// A share of μ² that is smaller than all that is asked for.
+pub(crate) const LEAST_SHARE: f64 = 1e-6;
 
 impl Purse {
     /// # Errors
@@ -44,7 +48,7 @@ impl Purse {
             }
         };
         let purse = Self { budget, neighbours, squared_mu, made: Arc::default() };
-        purse.noise(1.0)?;
+        purse.noise(LEAST_SHARE)?;
         Ok(purse)
     }
 
@@ -70,12 +74,13 @@ impl Purse {
         self.squared_mu.map_or(0.0, |squared_mu| (self.differing() / (share * squared_mu)).sqrt())
     }
 
-    /// The ε of bounded range of a choice that costs this share of μ².
+    /// The ε of bounded range of a choice that costs this share of μ², or less: beyond [`MOST_OF_CHOICE`] a choice is as good as the best. Infinite where nothing need be
+    /// private.
     fn epsilon_of_choice(&self, share: f64) -> f64 {
         self.squared_mu.map_or(f64::INFINITY, |squared_mu| {
             // The inverse of `Curve::bounded_range`: Φ(μ/2) is half of 1 + δ(0).
             let half = 0.5 * gaussian::delta((share * squared_mu).sqrt(), 0.0);
-            2.0 * ((0.5 + half) / (0.5 - half)).ln()
+            (2.0 * ((0.5 + half) / (0.5 - half)).ln()).min(MOST_OF_CHOICE)
         })
     }
 
@@ -215,6 +220,10 @@ impl Answers for Drawn {
     }
 }
 
+fn not_of_this() -> Error {
+    Error::shape("these are no statistics of such a release")
+}
+
 /// Answers that were drawn, and how likely they are of other records.
 pub(crate) struct Replayed<'a> {
     purse: Purse,
@@ -233,8 +242,7 @@ impl<'a> Replayed<'a> {
     /// # Errors
     /// [`Error::Shape`] where there are not as many.
     fn next(&mut self, count: usize) -> Result<&'a [f64]> {
-        let wrong = || Error::shape("these are no statistics of such a release");
-        let (first, rest) = self.transcript.split_at_checked(count).ok_or_else(wrong)?;
+        let (first, rest) = self.transcript.split_at_checked(count).ok_or_else(not_of_this)?;
         self.transcript = rest;
         Ok(first)
     }
@@ -259,8 +267,11 @@ impl Answers for Replayed<'_> {
 
     fn select(&mut self, share: f64, scores: &dyn Fn(&Counts) -> Vec<i64>) -> Result<usize> {
         let selection = Terms { purse: &self.purse, spent: &mut self.spent }.selection(share)?;
-        let chosen = self.next(1)?[0] as usize;
-        self.log_likelihood += selection.log_likelihood(&scores(&self.counts), chosen);
+        let (chosen, scores) = (self.next(1)?[0] as usize, scores(&self.counts));
+        if chosen >= scores.len() {
+            return Err(not_of_this());
+        }
+        self.log_likelihood += selection.log_likelihood(&scores, chosen);
         Ok(chosen)
     }
 

@@ -64,6 +64,7 @@ impl<P: Program> From<Curator<P>> for Saved<P> {
 
 /// The parameters that all plugins of this crate have.
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Common {
     /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
     bins: Option<usize>,

@@ -94,6 +94,7 @@ impl Program for Named {
 
 /// Parameters of the mechanism.
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Parameters {
     #[serde(flatten)]
     common: Common,

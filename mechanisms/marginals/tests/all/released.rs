@@ -194,3 +194,37 @@ fn targets_may_be_numbers_or_none() {
         }
     }
 }
+
+#[test]
+fn other_statistics_are_refused() {
+    let (domain, table) = people(50);
+    let brief = Brief::new(domain, Budget::new(1.0, 1e-6).unwrap());
+    for plugin in ALL {
+        let design = plugin.design(&json!({ "bins": 3 }), &brief).unwrap();
+        let statistics = design.mechanism().statistics().unwrap();
+        let drawn = statistics.draw(&table, &mut Randomness::from_os().unwrap()).unwrap();
+        assert!(statistics.log_likelihood(&table, &drawn).unwrap().is_finite());
+        assert!(
+            statistics.log_likelihood(&table, &drawn[1..]).is_err() || plugin.name != NOISY_MARGINALS.name
+        );
+        assert!(statistics.log_likelihood(&table, &[]).is_err());
+        let nonsense = vec![1e9; drawn.len()];
+        // Numbers that could be counts are as likely as they are; a choice among so many there is not.
+        assert!(statistics.log_likelihood(&table, &nonsense).is_err() || plugin.name == NOISY_MARGINALS.name);
+    }
+}
+
+/// At a budget beyond all use a choice is still paid for, and what is claimed is no more than that.
+#[test]
+fn huge_budgets_are_spent_and_claimed() {
+    for plugin in ALL {
+        let (release, clean) = release(&plugin, json!({ "bins": 10 }), 1e5, 1_000);
+        assert_eq!(epsilons(&release.guarantee), [(Neighbours::ReplaceOne, 1e5)]);
+        assert_eq!(release.table.len(), clean.len());
+    }
+    let tiny = Brief::new(people(1).0, Budget::new(1e-13, 1e-16).unwrap());
+    for plugin in ALL {
+        let why = refused(&plugin, json!({}), &tiny);
+        assert!(why.contains("a scale of noise on counts must be between"), "{why}");
+    }
+}
