@@ -133,7 +133,7 @@ fn noise_for_too_small_a_sensitivity_is_caught() {
         for share in [0.5, (whole - 1.0) / whole, of_sample / whole] {
             let twin = Twin::of(honest.clone(), with_less_noise(neighbours, share));
             let sentence = sentence(&twin, &people(40, 1));
-            assert!(sentence.contains("likelihood"), "{neighbours:?}, {share}: {sentence}");
+            assert!(sentence.contains("is spent"), "{neighbours:?}, {share}: {sentence}");
         }
     }
 }
