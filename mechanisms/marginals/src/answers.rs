@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone)]
 pub(crate) struct Purse {
     budget: Budget,
-    pub(crate) neighbours: Neighbours,
+    neighbours: Neighbours,
     /// The μ² of all answers together; none where nothing need be private.
     squared_mu: Option<f64>,
     /// The noise that was asked for before, by the bits of its share: its sampler takes longer to make than to use.
@@ -71,7 +71,7 @@ impl Purse {
 
     /// σ of such noise, in counts.
     pub(crate) fn scale(&self, share: f64) -> f64 {
-        self.squared_mu.map_or(0.0, |squared_mu| (self.differing() / (share * squared_mu)).sqrt())
+        self.squared_mu.map_or(0.0, |squared_mu| (self.differing() as f64 / (share * squared_mu)).sqrt())
     }
 
     /// The ε of bounded range of a choice that costs this share of μ², or less: beyond [`MOST_OF_CHOICE`] a choice is as good as the best. Infinite where nothing need be
@@ -85,10 +85,10 @@ impl Purse {
     }
 
     /// In how many cells of a table neighbours differ.
-    fn differing(&self) -> f64 {
+    fn differing(&self) -> u64 {
         match self.neighbours {
-            Neighbours::AddOrRemoveOne => 1.0,
-            Neighbours::ReplaceOne => 2.0,
+            Neighbours::AddOrRemoveOne => 1,
+            Neighbours::ReplaceOne => 2,
         }
     }
 
@@ -163,10 +163,8 @@ impl Terms<'_> {
         if epsilon.is_finite() {
             self.spent.pay(self.purse, Curve::bounded_range(epsilon))?;
         }
-        let sensitivity = match self.purse.neighbours {
-            Neighbours::AddOrRemoveOne => UNIT,
-            Neighbours::ReplaceOne => 2 * UNIT,
-        };
+        // A record that is replaced is one less and one more, of a score as of a table.
+        let sensitivity = UNIT * self.purse.differing();
         Ok(Selection::new(epsilon, sensitivity))
     }
 }

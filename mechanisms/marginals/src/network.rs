@@ -21,6 +21,15 @@ struct Step {
     parent: usize,
 }
 
+impl Step {
+    /// The places in the clique of the columns that are there before it, and of those that are new.
+    fn split(&self) -> (Vec<usize>, Vec<usize>) {
+        let shared = places(&self.clique, &self.shared);
+        let new = (0..self.clique.len()).filter(|at| !shared.contains(at)).collect();
+        (shared, new)
+    }
+}
+
 impl Order {
     /// Each column by itself.
     pub(crate) fn apart(columns: usize) -> Self {
@@ -101,8 +110,7 @@ impl Network {
     pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Vec<Vec<u32>> {
         let mut columns = vec![vec![0; records]; self.levels.len()];
         for (step, table) in self.order.cliques.iter().zip(&self.tables) {
-            let shared = places(&step.clique, &step.shared);
-            let new: Vec<usize> = (0..step.clique.len()).filter(|at| !shared.contains(at)).collect();
+            let (shared, new) = step.split();
             let size = |places: &[usize]| places.iter().map(|&at| self.levels[step.clique[at]]).product();
             let groups: usize = size(&shared);
             let group = |row: usize| {
@@ -148,8 +156,7 @@ fn summed(grouped: &[f64], width: usize) -> Vec<f64> {
 
 /// The table with the values of each cell of its shared axes changed by `change`, which hears of the cell's number.
 fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize)) -> ArrayD<f64> {
-    let shared = places(&step.clique, &step.shared);
-    let new: Vec<usize> = (0..step.clique.len()).filter(|at| !shared.contains(at)).collect();
+    let (shared, new) = step.split();
     let mut values = grouped(table, &shared, &new);
     let width: usize = new.iter().map(|&at| table.shape()[at]).product();
     values.chunks_mut(width.max(1)).enumerate().for_each(|(group, cells)| change(cells, group));
