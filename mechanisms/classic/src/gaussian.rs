@@ -87,8 +87,8 @@ impl Gaussian {
     /// Noise on this portion of each record; the rest leaves in clear.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] where there is no such portion, a class label would need noise, or δ is zero;
-    /// [`Error::Budget`] where ε and δ are so small that the noise does not fit the lattice.
+    /// [`scumble_core::Error::NotApplicable`] where there is no such portion, a class label would need noise, or δ is zero;
+    /// [`scumble_core::Error::Budget`] where ε and δ are so small that the noise does not fit the lattice.
     pub fn protecting(protect: Protect, domain: RecordDomain, budget: Budget) -> Result<Self> {
         Ok(Self(Noisy::new(Some(protect), domain, budget, NoParameters {})?))
     }
