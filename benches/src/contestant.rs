@@ -10,11 +10,13 @@ pub(crate) struct Contestant {
     make: Box<dyn FnMut() -> Result<f64>>,
     /// Of each round.
     nanoseconds: Vec<f64>,
+    /// How many rounds it takes part in.
+    rounds: usize,
 }
 
 impl Contestant {
     pub(crate) fn new(name: impl Into<String>, make: impl FnMut() -> Result<f64> + 'static) -> Self {
-        Self { name: name.into(), make: Box::new(make), nanoseconds: vec![] }
+        Self { name: name.into(), make: Box::new(make), nanoseconds: vec![], rounds: usize::MAX }
     }
 
     /// One that makes `values` values a round.
@@ -30,16 +32,24 @@ impl Contestant {
         })
     }
 
+    /// The same, in the first so many rounds alone: it takes too long for more.
+    pub(crate) fn for_rounds(self, rounds: usize) -> Self {
+        Self { rounds, ..self }
+    }
+
     /// How many nanoseconds a value takes, this once.
     pub(crate) fn once(&mut self) -> Result<f64> {
         (self.make)()
     }
 
-    /// Takes its turn.
+    /// Takes its turn, while it takes part.
     ///
     /// # Errors
     /// Its own, under its name; and where it says a time that is none.
     pub(crate) fn take_turn(&mut self) -> Result<()> {
+        if self.nanoseconds.len() >= self.rounds {
+            return Ok(());
+        }
         let nanoseconds = self.once().map_err(|problem| format!("{}: {problem}", self.name))?;
         if !(nanoseconds.is_finite() && nanoseconds > 0.0) {
             return Err(format!("{}: it says that a value takes {nanoseconds} ns.", self.name).into());

@@ -1,4 +1,4 @@
-//! The performance page: exact noise, releases of tables and files, linear machines, ground states, accountants and networks beside named peers
+//! The performance page: exact noise, releases of tables and files, locally and by a curator, linear machines, ground states, accountants and networks beside named peers
 //! and beside what the machine itself allows, in turns within one run, on one thread unless it says otherwise; and how what they cost grows.
 
 mod accounting;
@@ -20,6 +20,7 @@ mod release;
 mod section;
 mod stream;
 mod svm;
+mod tables;
 mod threads;
 mod unit;
 
@@ -32,13 +33,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Time exact noise, releases, linear machines, ground states, accountants and networks beside named peers, and write the page.
+/// Time exact noise, releases, releases by a curator, linear machines, ground states, accountants and networks beside named peers, and write the page.
 #[derive(Parser)]
 struct Arguments {
     /// How often each contestant is timed; one round takes some seconds without Python.
     #[arg(long, value_name = "N", default_value = "15")]
     rounds: NonZeroUsize,
-    /// A Python with numpy, SciPy, scikit-learn, diffprivlib, dp-accounting, PyTorch and Opacus.
+    /// A Python with numpy, SciPy, scikit-learn, diffprivlib, dp-accounting, PyTorch, Opacus and dpmm.
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
     /// Only sections whose title has this in it.
@@ -92,6 +93,7 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
     let accountants = guests.start(accounting::PEER, "dp-accounting");
     let torch = guests.start(network::PEER, "PyTorch");
     let opacus = guests.start(private::PEER, "Opacus");
+    let dpmm = guests.start(tables::PEER, "dpmm");
     let mut missing = guests.missing;
     if cfg!(not(feature = "peers")) {
         missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
@@ -100,6 +102,12 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
         missing.push(format!("Linear machines did not take part: {problem}."));
         vec![]
     });
+
+    let mut curators = vec![tables::Task::wine(scratch)?];
+    match tables::Task::adult(scratch) {
+        Ok(adult) => curators.push(adult),
+        Err(problem) => missing.push(format!("A curator of adult did not take part: {problem}.")),
+    }
 
     let mut sections = vec![
         noise::laplace()?
@@ -113,6 +121,9 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
     for machine in machines {
         let peer = numpy("scikit-learn, `LinearSVC(loss=\"hinge\")`", &machine.told());
         sections.push(machine.section().beside(peer));
+    }
+    for curator in curators {
+        sections.push(curator.section()?.beside(dpmm.as_ref().map(|dpmm| curator.peer(dpmm))));
     }
     sections.extend([
         ground_state::interval()?.beside(scipy.as_ref().map(ground_state::peer).transpose()?),

@@ -47,6 +47,7 @@ fn every_section_has_times_and_every_absent_guest_is_named() {
         ("A release", 5, 2),
         ("A release of a CSV file", 7, 1),
         ("A release of a Parquet file", 5, 1),
+        ("Whole records of the wines, by a curator", 3, 0),
         ("A ground state", 1, 0),
         ("Accounting for a private training", 2, 0),
         ("A step of training a network", 2, 5),
@@ -89,6 +90,7 @@ fn every_section_has_times_and_every_absent_guest_is_named() {
         "dp-accounting",
         "PyTorch",
         "Opacus",
+        "dpmm",
         "Linear machines",
     ];
     for guest in guests {

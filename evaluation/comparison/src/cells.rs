@@ -120,6 +120,7 @@ impl Comparison {
         let brief = Brief {
             volunteers: volunteers.clone(),
             people: Some(self.splitting.released(&self.data)),
+            bins: self.data.bins.clone(),
             ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)
         };
         let candidates = entrant.candidates();

@@ -61,7 +61,7 @@ pub(super) fn score(
 /// None that a user could cause.
 pub(super) fn digest(data: &DataSet) -> Result<String> {
     let mut digest = Sha256::new();
-    let domain = serde_json::to_vec(&(&data.domain, data.target_width));
+    let domain = serde_json::to_vec(&(&data.domain, data.target_width, &data.bins));
     digest.update(domain.map_err(|error| Error::Data(format!("{}: {error}", data.name)))?);
     data.table.records().iter().for_each(|value| digest.update(value.to_le_bytes()));
     match data.table.target() {

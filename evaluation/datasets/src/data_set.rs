@@ -6,6 +6,7 @@ use scumble_core::{RecordDomain, Table};
 use scumble_parquet::open;
 use scumble_records::Result;
 use scumble_records::{Clipped, Kind, Loaded, OutOfBounds, Reader, Schema, csv};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Where the public schema of a data set lies, by which mechanisms are designed for it.
@@ -28,6 +29,8 @@ pub struct DataSet {
     pub table: Table,
     /// Where they lie, by their schema.
     pub domain: RecordDomain,
+    /// Into how many bins numbers are divided where they are counted, as far as the schema says so.
+    pub bins: BTreeMap<String, usize>,
     /// Where that schema is; none for images, which have none.
     pub schema: Option<SchemaAt>,
     /// The width of the target's bounds in its own unit; 1 for a class.
@@ -114,6 +117,7 @@ impl DataSet {
             table,
             domain: self.domain.clone(),
             schema: self.schema.clone(),
+            bins: self.bins.clone(),
             target_width: self.target_width,
             is_drafted: self.is_drafted,
             clipped: vec![],
@@ -133,6 +137,7 @@ impl DataSet {
             table: loaded.table,
             domain: loaded.domain,
             schema: None,
+            bins: schema.bins(Some(target)),
             target_width,
             is_drafted: schema.is_draft(),
             clipped: loaded.clipped,

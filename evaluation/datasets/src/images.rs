@@ -3,6 +3,7 @@
 use crate::{DataSet, Error, Result};
 use ndarray::{Array1, Array2};
 use scumble_core::{Domain, RecordDomain, Table, Target, TargetDomain};
+use std::collections::BTreeMap;
 
 /// Images of d bytes each, and their classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +61,7 @@ impl Images {
             domain: RecordDomain::new(columns.clone(), Domain::unit_box(columns.len()), classes)?,
             schema: None,
             table: Table::new(columns, pixels, Target::Class(labels.into()))?,
+            bins: BTreeMap::new(),
             target_width: 1.0,
             is_drafted: false,
             clipped: vec![],

@@ -1,7 +1,7 @@
 //! How finely numbers are counted, by a public rule.
 
 use crate::columns::Columns;
-use scumble_core::{Error, Factor, RecordDomain, Result, TargetDomain};
+use scumble_core::{Brief, Error, Factor, RecordDomain, Result, TargetDomain};
 use std::collections::BTreeMap;
 
 /// Bins of a number: at least two, at most so many as are told apart on a plot.
@@ -28,20 +28,39 @@ impl Rule {
     }
 }
 
-/// The bins of every attribute: of a number what is wanted for its column, for all columns, or by the rule.
+/// What is wanted of bins, in place of the rule.
+pub(crate) struct Wanted<'a> {
+    /// By a parameter, for this column.
+    pub(crate) each: &'a BTreeMap<String, usize>,
+    /// By a parameter, for all columns.
+    pub(crate) all: Option<usize>,
+    /// By the schema, for this column.
+    pub(crate) schema: &'a BTreeMap<String, usize>,
+}
+
+impl Wanted<'_> {
+    fn of(&self, column: &str) -> Option<usize> {
+        self.each.get(column).copied().or(self.all).or_else(|| self.schema.get(column).copied())
+    }
+
+    /// All that is wanted.
+    fn bins(&self) -> impl Iterator<Item = usize> {
+        self.each.values().copied().chain(self.all).chain(self.schema.values().copied())
+    }
+}
+
+/// The bins of every attribute: of a number what is wanted, or by the rule.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a column that is no number, or bins out of range.
 pub(crate) fn of_each(
     plugin: &str,
     domain: &RecordDomain,
-    (all, each): (Option<usize>, &BTreeMap<String, usize>),
+    wanted: &Wanted,
     rule: &Rule,
 ) -> Result<Vec<usize>> {
     let refuse = |problem: String| Err(Error::Parameter { plugin: plugin.into(), problem });
-    if let Some(bins) =
-        all.into_iter().chain(each.values().copied()).find(|bins| !(FEWEST..=LIMIT).contains(bins))
-    {
+    if let Some(bins) = wanted.bins().find(|bins| !(FEWEST..=LIMIT).contains(bins)) {
         return refuse(format!("bins must lie between {FEWEST} and {LIMIT}, and {bins} does not"));
     }
     let is_number = |factor: &Factor| matches!(factor, Factor::Interval { .. });
@@ -50,9 +69,9 @@ pub(crate) fn of_each(
         .factors()
         .filter(|(_, factor)| is_number(factor))
         .map(|(at, _)| domain.columns()[at.start].as_str())
-        .chain(matches!(domain.target(), TargetDomain::Real { .. }).then_some(TARGET))
+        .chain(matches!(domain.target(), TargetDomain::Real { .. }).then_some(Brief::TARGET))
         .collect();
-    if let Some(column) = each.keys().find(|column| !numbers.contains(&column.as_str())) {
+    if let Some(column) = wanted.each.keys().find(|column| !numbers.contains(&column.as_str())) {
         return refuse(format!("column_bins names {column:?}, which is no column of numbers"));
     }
     let labels = match domain.target() {
@@ -64,15 +83,12 @@ pub(crate) fn of_each(
     let bins = |(first, factor): (usize, &Factor)| match factor {
         Factor::OneHot { levels } => *levels,
         _ => {
-            let name = domain.columns().get(first).map_or(TARGET, String::as_str);
-            each.get(name).copied().or(all).unwrap_or_else(|| rule.bins(labels))
+            let name = domain.columns().get(first).map_or(Brief::TARGET, String::as_str);
+            wanted.of(name).unwrap_or_else(|| rule.bins(labels))
         }
     };
     Ok(domain.flat().factors().map(|(at, factor)| bins((at.start, factor))).collect())
 }
-
-/// The name of the target in parameters.
-pub(crate) const TARGET: &str = "target";
 
 /// That saved bins are those of such columns.
 ///

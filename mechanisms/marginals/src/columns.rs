@@ -1,10 +1,10 @@
 //! The columns of records as attributes of few levels.
 
 use rayon::prelude::*;
-use scumble_core::{RecordDomain, Result, Stream, Table};
+use scumble_core::{Error, RecordDomain, Result, Stream};
 use scumble_levels::{Attribute, draw};
 
-/// Rows that are coded, or written, at once.
+/// Records that one core codes at once.
 const BLOCK: usize = 4096;
 
 /// The features of a domain, and its target behind them, as attributes of few levels.
@@ -48,54 +48,39 @@ impl Columns {
         0..self.len() - usize::from(self.label.is_some())
     }
 
-    /// The levels of every record of `table`, which is of `domain`'s shape: as many columns as attributes, of n values each.
+    /// The levels of flat records of `domain`, one after the other: as many columns as attributes, of n values each.
     ///
     /// # Errors
-    /// As [`RecordDomain::projected`].
-    pub(crate) fn coded(&self, domain: &RecordDomain, table: &Table) -> Result<Vec<Vec<u32>>> {
-        let layout = domain.layout();
-        layout.check(table)?;
-        let blocks: Vec<Vec<u32>> = (0..table.len())
-            .into_par_iter()
-            .step_by(BLOCK)
-            .map(|start| {
-                let mut levels = Vec::with_capacity(BLOCK * self.len());
-                for row in start..table.len().min(start + BLOCK) {
-                    let record = domain.projected(&layout.flatten(table, row))?;
-                    levels.extend(self.attributes.iter().map(|attribute| attribute.level(&record) as u32));
-                }
-                Ok(levels)
-            })
-            .collect::<Result<_>>()?;
+    /// As [`RecordDomain::projected`], and [`Error::Shape`] for values that are no whole number of records.
+    pub(crate) fn coded(&self, domain: &RecordDomain, records: &[f64]) -> Result<Vec<Vec<u32>>> {
+        let width = domain.flat().dim();
+        if !records.len().is_multiple_of(width) {
+            let problem = format!("{} values are no whole number of records of {width} each", records.len());
+            return Err(Error::shape(problem));
+        }
+        let of_block = |records: &[f64]| {
+            let mut levels = Vec::with_capacity(BLOCK * self.len());
+            for record in records.chunks_exact(width) {
+                let record = domain.projected(record)?;
+                levels.extend(self.attributes.iter().map(|attribute| attribute.level(&record) as u32));
+            }
+            Ok(levels)
+        };
+        let blocks: Vec<Vec<u32>> = records.par_chunks(BLOCK * width).map(of_block).collect::<Result<_>>()?;
         let column = |at: usize| {
             blocks.iter().flat_map(|block| block.iter().skip(at).step_by(self.len()).copied()).collect()
         };
         Ok((0..self.len()).into_par_iter().map(column).collect())
     }
 
-    /// Records of these levels (as many columns as attributes, of n values each), a number anywhere in its bin.
-    ///
-    /// # Errors
-    /// None that a user could cause.
-    pub(crate) fn table(
-        &self,
-        domain: &RecordDomain,
-        levels: &[Vec<u32>],
-        streams: impl Fn(u64) -> Stream + Sync,
-    ) -> Result<Table> {
-        let layout = domain.layout();
-        let records = levels.first().map_or(0, Vec::len);
-        let width = layout.width();
-        let mut flat = vec![0.0; records * width];
-        flat.par_chunks_mut((BLOCK * width).max(1)).enumerate().for_each(|(block, rows)| {
-            let mut stream = streams(block as u64);
-            for (at, record) in rows.chunks_mut(width).enumerate() {
-                for (attribute, levels) in self.attributes.iter().zip(levels) {
-                    let through = draw::uniform(&mut stream);
-                    attribute.write(levels[block * BLOCK + at] as usize, through, record);
-                }
+    /// Flat records of these levels (as many columns as attributes, of n values each), of so many coordinates, a number anywhere in its bin.
+    pub(crate) fn written(&self, levels: &[Vec<u32>], width: usize, stream: &mut Stream) -> Vec<f64> {
+        let mut flat = vec![0.0; levels.first().map_or(0, Vec::len) * width];
+        for (row, record) in flat.chunks_mut(width).enumerate() {
+            for (attribute, levels) in self.attributes.iter().zip(levels) {
+                attribute.write(levels[row] as usize, draw::uniform(stream), record);
             }
-        });
-        layout.table_of(flat)
+        }
+        flat
     }
 }

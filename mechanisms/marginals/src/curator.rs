@@ -7,14 +7,16 @@ use crate::counts::{Counts, cells};
 use crate::program::Program;
 use schemars::JsonSchema;
 use scumble_core::{
-    ASSUMED, Brief, Budget, CentralDp, Claim, Error, Example, Guarantee, Key, Law, Neighbours, Noise, Notion,
-    Randomness, RecordDomain, Release, Result, Table, TargetLayout, Unit, size,
+    ASSUMED, Brief, Budget, CentralDp, Claim, Drawing, Error, Example, Gathering, Guarantee, Law, Neighbours,
+    Noise, Notion, Randomness, RecordDomain, Release, Result, Table, TargetLayout, Unit, size,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How many records there are where that is not known.
 const PEOPLE: usize = 1000;
+/// The records of a table that are counted at once.
+const BLOCK: usize = 1 << 16;
 
 /// A designed mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -66,7 +68,7 @@ impl<P: Program> From<Curator<P>> for Saved<P> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Common {
-    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default a public rule of how many people there are, and of the noise.
+    /// How many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default those of the schema, and where it has none a public rule of how many people there are, and of the noise.
     bins: Option<usize>,
     /// The bins of single columns, by their names ("target" for a target that is a number).
     column_bins: Option<BTreeMap<String, usize>>,
@@ -96,8 +98,9 @@ impl<P: Program> Curator<P> {
         let neighbours = common.neighbours.unwrap_or(Neighbours::ReplaceOne);
         let scale = Purse::new(budget, neighbours)?.scale(share);
         let rule = bins::Rule { records: brief.people.unwrap_or(PEOPLE), scale };
-        let wanted = (common.bins, &common.column_bins.unwrap_or_default());
-        let bins = bins::of_each(P::NAME, &domain, wanted, &rule)?;
+        let each = &common.column_bins.unwrap_or_default();
+        let wanted = bins::Wanted { each, all: common.bins, schema: &brief.bins };
+        let bins = bins::of_each(P::NAME, &domain, &wanted, &rule)?;
         Saved { domain, budget, neighbours, bins, program }.try_into()
     }
 
@@ -155,11 +158,23 @@ impl<P: Program> Curator<P> {
         self.saved.domain.layout().target
     }
 
-    /// The counts of a table's records.
-    fn counts(&self, table: &Table) -> Result<Counts> {
-        let mut counts = Counts::new(self.columns.levels(), self.saved.program.tables(&self.columns));
-        counts.add(&self.columns.coded(&self.saved.domain, table)?);
-        Ok(counts)
+    /// Counts of no record yet.
+    pub(crate) fn gathering(&self) -> Gathered<'_, P> {
+        let counts = Counts::new(self.columns.levels(), self.saved.program.tables(&self.columns));
+        Gathered { curator: self, counts }
+    }
+
+    /// Counts of a table's records.
+    fn gathered(&self, table: &Table) -> Result<Gathered<'_, P>> {
+        let layout = self.saved.domain.layout();
+        layout.check(table)?;
+        let mut gathered = self.gathering();
+        for start in (0..table.len()).step_by(BLOCK) {
+            let rows = start..table.len().min(start + BLOCK);
+            let records: Vec<f64> = rows.flat_map(|row| layout.flatten(table, row)).collect();
+            gathered.add(&records)?;
+        }
+        Ok(gathered)
     }
 
     /// The number of records, where that is public.
@@ -168,29 +183,18 @@ impl<P: Program> Curator<P> {
     }
 
     pub(crate) fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let Saved { domain, program, .. } = &self.saved;
-        let counts = self.counts(table)?;
-        let total = self.total(&counts);
-        let streams = randomness.streams();
-        let mut answers = Drawn::new(self.purse.clone(), counts, streams.stream(0));
-        let model = program.ask(&self.columns, total, &mut answers)?.model(total);
-        let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
-        size::check_held(P::NAME, "the number of records", &[records, domain.layout().width()], 8)?;
-        let levels = model.draw(records, &mut streams.stream(1));
-        let released = self.columns.table(domain, &levels, |block| streams.stream(block + 2))?;
-        Ok(Release {
-            guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise {
-                features: vec![Law::Unknown { width: domain.columns().len() }],
-                target: Law::Unknown { width: domain.layout().target.width() },
-            },
-            table: released,
-            key: Key::None,
-        })
+        let drawing = Box::new(self.gathered(table)?).release(randomness)?;
+        size::check_held(
+            P::NAME,
+            "the number of records",
+            &[drawing.records(), drawing.layout().width()],
+            size_of::<f64>(),
+        )?;
+        drawing.release()
     }
 
     pub(crate) fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
-        let counts = self.counts(table)?;
+        let counts = self.gathered(table)?.counts;
         let total = self.total(&counts);
         let mut answers = Drawn::new(self.purse.clone(), counts, randomness.streams().stream(0));
         self.saved.program.ask(&self.columns, total, &mut answers)?;
@@ -198,11 +202,43 @@ impl<P: Program> Curator<P> {
     }
 
     pub(crate) fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
-        let counts = self.counts(table)?;
+        let counts = self.gathered(table)?.counts;
         let total = self.total(&counts);
         let mut answers = Replayed::new(self.purse.clone(), counts, drawn);
         self.saved.program.ask(&self.columns, total, &mut answers)?;
         Ok(answers.log_likelihood)
+    }
+}
+
+/// What is counted of records, of which no more is kept.
+pub(crate) struct Gathered<'c, P: Program> {
+    curator: &'c Curator<P>,
+    counts: Counts,
+}
+
+impl<P: Program> Gathering for Gathered<'_, P> {
+    fn add(&mut self, records: &[f64]) -> Result<()> {
+        let Curator { saved, columns, .. } = self.curator;
+        self.counts.add(&columns.coded(&saved.domain, records)?);
+        Ok(())
+    }
+
+    fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Drawing> {
+        let Curator { saved, columns, purse } = self.curator;
+        let total = self.curator.total(&self.counts);
+        let streams = randomness.streams();
+        let mut answers = Drawn::new(purse.clone(), self.counts, streams.stream(0));
+        let model = saved.program.ask(columns, total, &mut answers)?.model(total);
+        let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
+        let (layout, columns) = (saved.domain.layout(), columns.clone());
+        let noise = Noise {
+            features: vec![Law::Unknown { width: layout.columns.len() }],
+            target: Law::Unknown { width: layout.target.width() },
+        };
+        let (guarantee, width) = (self.curator.guarantee().under(randomness.provenance()), layout.width());
+        Ok(Drawing::new((guarantee, noise), layout, records, streams, move |records, stream| {
+            Ok(columns.written(&model.draw(records, stream), width, stream))
+        }))
     }
 }
 
@@ -237,6 +273,10 @@ macro_rules! curator {
                 randomness: &mut scumble_core::Randomness,
             ) -> scumble_core::Result<scumble_core::Release> {
                 self.0.release(table, randomness)
+            }
+
+            fn gathering(&self) -> Option<Box<dyn scumble_core::Gathering + '_>> {
+                Some(Box::new(self.0.gathering()))
             }
 
             fn released_target(&self) -> scumble_core::TargetLayout {

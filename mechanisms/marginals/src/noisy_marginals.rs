@@ -1,7 +1,6 @@
 //! Records from noisy tables of each column with the target, or of columns that are named.
 
 use crate::answers::Answers;
-use crate::bins::TARGET;
 use crate::columns::Columns;
 use crate::counts::Clique;
 use crate::curator::{Common, Curator, curator, example};
@@ -125,7 +124,7 @@ fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
     let mut features = domain.features().factors();
     let found = features.position(|(at, _)| is_it(&domain.columns()[at.start]));
     let has_target = domain.layout().target.width() > 0;
-    let target = (name == TARGET && has_target).then(|| domain.features().factors().count());
+    let target = (name == Brief::TARGET && has_target).then(|| domain.features().factors().count());
     found.or(target).ok_or_else(|| Error::Parameter {
         plugin: NAME.into(),
         problem: format!("marginals: there is no column {name:?}"),

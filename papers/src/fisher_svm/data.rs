@@ -148,6 +148,7 @@ mod tests {
             target: "good".into(),
             table: loaded.table,
             domain: loaded.domain,
+            bins: Default::default(),
             target_width: 1.0,
             schema: None,
             is_drafted: false,

@@ -4,6 +4,7 @@ use crate::number::short;
 use crate::table::Places;
 use crate::{Budget, Error, Guarantee, RecordDomain, Result, ShapedBy, Table, Target, TargetDomain, Unit};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -21,12 +22,25 @@ pub struct Brief {
     pub budget: Budget,
     /// How many people will release a record, where that is known in public: what is asked of each may depend on it.
     pub people: Option<usize>,
+    /// Into how many bins of equal width the bounds of a number are divided where it is counted, by its column's name, as far as a public schema says so: those of a
+    /// target that is a number by [`TARGET`](Self::TARGET).
+    pub bins: BTreeMap<String, usize>,
 }
 
 impl Brief {
+    /// The name of the target where columns are named.
+    pub const TARGET: &'static str = "target";
+
     /// A brief without volunteers and without a task.
     pub fn new(domain: RecordDomain, budget: Budget) -> Self {
-        Self { domain, volunteers: Volunteers::None, task: Task::Unknown, budget, people: None }
+        Self {
+            domain,
+            volunteers: Volunteers::None,
+            task: Task::Unknown,
+            budget,
+            people: None,
+            bins: BTreeMap::new(),
+        }
     }
 
     /// The same brief for a part of the records: some of the columns, with the target or without. Volunteers' data and
@@ -53,7 +67,14 @@ impl Brief {
                 ));
             }
         };
-        Ok(Self { domain, volunteers, task, budget: self.budget, people: self.people })
+        Ok(Self {
+            domain,
+            volunteers,
+            task,
+            budget: self.budget,
+            people: self.people,
+            bins: self.bins.clone(),
+        })
     }
 
     /// That what a design promises costs no more than the budget, where the noise was not made from the budget but from something

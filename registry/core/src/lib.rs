@@ -97,8 +97,8 @@ pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use law::{Law, Moments, Noise};
 pub use mechanism::{
-    AsLocal, Collector, CuratorMechanism, Designed, Key, LocalMechanism, Release, ReleasedModel, Secret,
-    SecretKey, Side, Statistics, release_local,
+    AsLocal, Collector, CuratorMechanism, Designed, Drawing, Gathering, Key, LocalMechanism, Release,
+    ReleasedModel, Secret, SecretKey, Side, Statistics, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};

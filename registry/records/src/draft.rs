@@ -158,7 +158,7 @@ impl Seen {
     fn column(&self, name: &str) -> std::result::Result<(Column, Option<String>), String> {
         let (kind, remark) = self.kind()?;
         let (missing, missing_cells) = self.missing(&kind);
-        let column = Column { name: name.into(), missing, missing_cells, kind };
+        let column = Column { name: name.into(), missing, missing_cells, bins: None, kind };
         column.check_text()?;
         Ok((column, remark))
     }

@@ -4,9 +4,9 @@ use crate::{Cell, Error, Result, read_text};
 use scumble_core::first_duplicate;
 use scumble_core::number::short;
 use scumble_core::text::{abridged, nearest_name};
-use scumble_core::{Domain, RecordDomain, TargetDomain, shown, text};
+use scumble_core::{Brief, Domain, RecordDomain, TargetDomain, shown, text};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// What is publicly known of a table's columns. Bounds are never learned from private data.
@@ -93,6 +93,9 @@ pub struct Column {
     /// of these is that number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_cells: Vec<String>,
+    /// Of a number: into how many bins of equal width mechanisms that count divide its bounds, where that is not left to their rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bins: Option<usize>,
     /// What it holds.
     #[serde(flatten)]
     pub kind: Kind,
@@ -183,6 +186,19 @@ impl Column {
         };
         let mut texts = std::iter::once(&self.name).chain(&self.missing_cells).chain(of_kind);
         texts.try_for_each(|text| text::check(text))
+    }
+
+    /// What is wrong with its bins.
+    fn misfit_of_bins(&self) -> Option<String> {
+        match (self.bins, &self.kind) {
+            (Some(_), Kind::Category { .. }) => {
+                Some("bins are of a number, and a category has its levels".into())
+            }
+            (Some(bins), Kind::Real { .. }) if bins < 2 => {
+                Some(format!("bins = {bins} are too few: there must be two or more"))
+            }
+            _ => None,
+        }
     }
 
     /// What is wrong with what it says of missing cells.
@@ -314,6 +330,7 @@ impl Schema {
             name: name.clone(),
             missing: None,
             missing_cells: vec![],
+            bins: None,
             kind: number.clone(),
         });
         let columns = columns.collect();
@@ -362,7 +379,7 @@ impl Schema {
                     }
                 }
             }
-            if let Some(problem) = column.misfit_of_missing() {
+            if let Some(problem) = column.misfit_of_missing().or_else(|| column.misfit_of_bins()) {
                 return refuse(format!("column {name:?}: {problem}"));
             }
         }
@@ -408,6 +425,15 @@ impl Schema {
             Some(Kind::Category { levels }) => TargetDomain::Class { levels: levels.clone() },
         };
         Ok(RecordDomain::new(names, Domain::product(factors)?, target)?)
+    }
+
+    /// The bins of its columns of numbers, by their coordinates' names, as far as it says: those of the target as [`Brief::TARGET`].
+    pub fn bins(&self, target: Option<&str>) -> BTreeMap<String, usize> {
+        let name = |column: &Column| match Some(column.name.as_str()) == target {
+            true => Brief::TARGET.to_owned(),
+            false => column.name.clone(),
+        };
+        self.columns.iter().filter_map(|column| Some((name(column), column.bins?))).collect()
     }
 
     /// Where the columns `names` of encoded records lie, with the target if it is one of them: a part of
@@ -518,8 +544,21 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn bins_are_of_numbers_by_their_columns_and_saved_with_the_schema() {
+        let declared = Schema::from_toml(&TOML.replace("\"cm\"", "\"cm\"\nbins = 7"), "schema.toml").unwrap();
+        assert_eq!(declared.bins(None), [("size".to_owned(), 7)].into());
+        assert_eq!(declared.bins(Some("good")), declared.bins(None));
+        assert_eq!(declared.bins(Some("size")), [(Brief::TARGET.to_owned(), 7)].into());
+        let saved: Schema = serde_json::from_str(&serde_json::to_string(&declared).unwrap()).unwrap();
+        assert_eq!(saved.columns(), declared.columns());
+        assert!(schema().bins(None).is_empty());
+    }
+
+    #[test]
     fn what_is_no_schema_is_refused_in_one_line() {
         for (text, expected) in [
+            (TOML.replace("\"cm\"", "\"cm\"\nbins = 1"), "column \"size\": bins = 1 are too few"),
+            (TOML.replace("name = \"good\"", "name = \"good\"\nbins = 3"), "a category has its levels"),
             (TOML.replace("20.0", "5.0"), "and the lower one smaller"),
             (TOML.replace("20.0", "inf"), "must be finite"),
             (TOML.replace("[\"no\", \"yes\"]", "[\"no\"]"), "two levels or more"),

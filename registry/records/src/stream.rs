@@ -2,8 +2,12 @@
 
 use crate::Result;
 use crate::{Clipped, Clips, Decoder, RawRows, Reader, Records, WriteRows};
+use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
-use scumble_core::{Layout, LocalMechanism, RecordDomain, Streams, Table, Target, TargetLayout};
+use scumble_core::{
+    Drawing, Gathering, Layout, LocalMechanism, Randomness, RecordDomain, Streams, Table, Target,
+    TargetLayout,
+};
 
 /// How a streamed release or view went. It is about the data: for their owner alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +104,84 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
         let rows = first..(first + BLOCK).min(released.len());
         let records: Vec<f64> = rows.flat_map(|row| layout.flatten(released, row)).collect();
         output.write(W::block(decoder, &records)?)?;
+    }
+    output.finish()
+}
+
+/// What a curator keeps of records, and what was clipped to get them.
+pub struct Gathered<'c> {
+    gathering: Box<dyn Gathering + 'c>,
+    /// What was clipped to the public bounds. It is about the data: for their owner alone.
+    pub clipped: Vec<Clipped>,
+}
+
+/// The values that are given to a curator at once: 32 MiB.
+const MOST_VALUES: usize = 1 << 22;
+
+impl<'c> Gathered<'c> {
+    /// Gives all that `reader` reads to a curator, in bounded memory. `on_progress` hears as in [`release`].
+    ///
+    /// # Errors
+    /// As [`release`], but for writing.
+    pub fn read(
+        mut gathering: Box<dyn Gathering + 'c>,
+        reader: &mut Reader,
+        mut on_progress: impl FnMut(u64) -> Result<()>,
+    ) -> Result<Self> {
+        let encoder = reader.encoder().clone();
+        let encode = |_number, rows: &RawRows| {
+            let (mut records, mut clips) = (vec![], Clips::default());
+            rows.encode(&encoder, &mut records, &mut clips)?;
+            Ok((records, clips))
+        };
+        let (mut waiting, mut clips) = (vec![], Clips::default());
+        reader.in_batches(encode, |(records, clipped), bytes| {
+            waiting.extend(records);
+            clips.add(&clipped);
+            if waiting.len() >= MOST_VALUES {
+                gathering.add(&waiting)?;
+                waiting.clear();
+            }
+            on_progress(bytes)
+        })?;
+        gathering.add(&waiting)?;
+        Ok(Self { gathering, clipped: encoder.clipped(&clips) })
+    }
+
+    /// Releases them.
+    ///
+    /// # Errors
+    /// As [`Gathering::release`].
+    pub fn release(self, randomness: &mut Randomness) -> Result<Drawing> {
+        Ok(self.gathering.release(randomness)?)
+    }
+}
+
+/// Writes the records of a release, as they are drawn, by its `decoder` to `output`, on all cores. `on_progress` hears how many were written; an error from it
+/// stops the writing.
+///
+/// # Errors
+/// [`Error::Write`](crate::Error::Write) where `output` fails; what `on_progress` says.
+pub fn write_drawn<W: WriteRows>(
+    drawing: &Drawing,
+    decoder: &Decoder,
+    mut output: W,
+    mut on_progress: impl FnMut(u64) -> Result<()>,
+) -> Result<()> {
+    let numbers: Vec<usize> = (0..drawing.blocks()).collect();
+    let width = decoder.layout().width().max(1);
+    let mut written = 0;
+    for numbers in numbers.chunks(rayon::current_num_threads()) {
+        let block = |number: &usize| {
+            let records = drawing.block(*number)?;
+            Ok((W::block(decoder, &records)?, records.len() / width))
+        };
+        let blocks: Vec<(W::Block, usize)> = numbers.par_iter().map(block).collect::<Result<_>>()?;
+        for (block, records) in blocks {
+            output.write(block)?;
+            written += records as u64;
+        }
+        on_progress(written)?;
     }
     output.finish()
 }

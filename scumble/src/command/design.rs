@@ -210,7 +210,11 @@ fn wanted(arguments: &DesignArguments, parameters: &Value) -> Protect {
 fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Clipped>), Failure> {
     let target = arguments.target.as_deref();
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
-    let mut brief = Brief { people: arguments.people, ..Brief::new(schema.domain(target)?, budget) };
+    let mut brief = Brief {
+        people: arguments.people,
+        bins: schema.bins(target),
+        ..Brief::new(schema.domain(target)?, budget)
+    };
     let mut clipped = vec![];
     if let (Some(file), Some(promise)) = (&arguments.volunteers, arguments.volunteers_are) {
         let loaded = volunteers(file, schema, target)?;

@@ -7,8 +7,9 @@ use super::{
 use crate::parquet::{self, is_named_as_parquet, open};
 use crate::records;
 use crate::registry::{
-    Clipped, CuratorMechanism, Designed, Existing, Guarantee, Key, Law, Ledger, LocalMechanism, NewFile,
-    Noise, OutOfBounds, Randomness, Readable, Reader, Registry, ShippedDesign, csv, is_beside, stream,
+    Clipped, CuratorMechanism, Designed, Existing, Gathering, Guarantee, Key, Law, Ledger, LocalMechanism,
+    NewFile, Noise, OutOfBounds, Randomness, Readable, Reader, Registry, ShippedDesign, csv, is_beside,
+    stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
@@ -99,7 +100,10 @@ pub(super) fn release(
     };
     let done = match design.mechanism() {
         Designed::Local(local) => work.release_stream(&**local, randomness, &mut outputs),
-        Designed::Curator(curator) => work.release_table(&**curator, randomness, &mut outputs),
+        Designed::Curator(curator) => match curator.gathering() {
+            Some(gathering) => work.release_gathered(gathering, randomness, &mut outputs),
+            None => work.release_table(&**curator, randomness, &mut outputs),
+        },
     };
     work.bar.finish_and_clear();
     let is_charged = work.is_charged;
@@ -271,6 +275,37 @@ impl Work<'_> {
         })
     }
 
+    /// Block by block, in bounded memory: what a curator does who needs no more than what is kept of each.
+    fn release_gathered(
+        &mut self,
+        gathering: Box<dyn Gathering + '_>,
+        mut randomness: Randomness,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
+        let gathered = stream::Gathered::read(gathering, &mut self.reader()?, |bytes| self.go_on(bytes))?;
+        let clipped = gathered.clipped.clone();
+        let drawing = gathered.release(&mut randomness)?;
+        let records = self.design.records()?;
+        self.charge(&drawing.guarantee)?;
+        self.bar.finish_and_clear();
+        self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
+        let decoder = records.schema.decoder(drawing.layout(), records.target.as_deref());
+        let (output, go_on) = (&mut outputs.released, |records| self.go_on(records));
+        if is_named_as_parquet(&self.arguments.output) {
+            stream::write_drawn(&drawing, &decoder, parquet::Writer::new(output, &decoder)?, go_on)?;
+        } else {
+            stream::write_drawn(&drawing, &decoder, csv::Writer::new(output, &decoder)?, go_on)?;
+        }
+        Ok(Done {
+            records: drawing.records() as u64,
+            columns: drawing.layout().columns.clone(),
+            noise: decoder.noise(&drawing.noise),
+            guarantee: drawing.guarantee,
+            clipped,
+            key: None,
+        })
+    }
+
     /// All records at once: what a curator does.
     fn release_table(
         &mut self,
@@ -337,8 +372,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn go_on(&self, bytes: u64) -> Result<(), records::Error> {
-        go_on(&self.bar, bytes)
+    fn go_on(&self, done: u64) -> Result<(), records::Error> {
+        go_on(&self.bar, done)
     }
 }
 
@@ -347,12 +382,12 @@ pub(super) fn out_of_bounds(strict: bool) -> OutOfBounds {
     if strict { OutOfBounds::Reject } else { OutOfBounds::Clip }
 }
 
-/// Shows how far it is.
+/// Shows how far it is, in what the bar counts.
 ///
 /// # Errors
 /// [`Interrupted`](records::Error::Interrupted) where it is to stop.
-pub(super) fn go_on(bar: &ProgressBar, bytes: u64) -> Result<(), records::Error> {
-    bar.set_position(bytes);
+pub(super) fn go_on(bar: &ProgressBar, done: u64) -> Result<(), records::Error> {
+    bar.set_position(done);
     if INTERRUPTED.load(Ordering::Relaxed) {
         return Err(records::Error::Interrupted);
     }

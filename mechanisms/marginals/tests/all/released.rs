@@ -2,8 +2,8 @@
 
 use ndarray::Array2;
 use scumble_core::{
-    Brief, Budget, Domain, Guarantee, Neighbours, Notion, Plugin, Randomness, RecordDomain, Release, Table,
-    Target, TargetDomain, Unit,
+    Brief, Budget, Designed, Domain, Guarantee, Neighbours, Notion, Plugin, Randomness, RecordDomain,
+    Release, Table, Target, TargetDomain, Unit,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 use serde_json::{Value, json};
@@ -86,6 +86,74 @@ fn marginals_are_those_that_are_named() {
     let alone = json!({ "marginals": [["target"]] });
     let (release, _) = self::release(&NOISY_MARGINALS, alone, 2.0, 20_000);
     assert!((share(&release.table, |row, _| row[0] == 1.0) - 1.0 / 3.0).abs() < 0.02);
+}
+
+fn bins_of(plugin: &Plugin, parameters: Value, schema: usize) -> Value {
+    let bins = [("size".to_owned(), schema)].into();
+    let brief = Brief { bins, ..Brief::new(people(1).0, Budget::new(1.0, 1e-6).unwrap()) };
+    let design = plugin.design(&parameters, &brief).unwrap();
+    serde_json::to_value(design.mechanism()).unwrap()["curator"]["bins"].clone()
+}
+
+/// Three levels, the number's bins, two levels and the two of the label: the rule gives way to the schema, that to `bins`, and that to `column_bins`.
+#[test]
+fn bins_are_those_of_the_schema_where_no_parameter_says_otherwise() {
+    for plugin in ALL {
+        assert_eq!(bins_of(&plugin, json!({}), 7), json!([3, 7, 2, 2]));
+        assert_eq!(bins_of(&plugin, json!({ "bins": 5 }), 7), json!([3, 5, 2, 2]));
+        assert_eq!(
+            bins_of(&plugin, json!({ "bins": 5, "column_bins": { "size": 4 } }), 7),
+            json!([3, 4, 2, 2])
+        );
+    }
+}
+
+/// Blocks of a table, of any size, are released as the whole table is.
+#[test]
+fn records_that_come_in_blocks_are_released_as_all_at_once() {
+    let (domain, table) = people(1_000);
+    let brief = Brief::new(domain.clone(), Budget::new(1.0, 1e-6).unwrap());
+    let layout = domain.layout();
+    for plugin in ALL {
+        let design = plugin.design(&json!({}), &brief).unwrap();
+        let Designed::Curator(curator) = design.mechanism() else {
+            panic!("{} is no curator's", plugin.name)
+        };
+        let whole = curator.release(&table, &mut Randomness::seeded(3)).unwrap();
+        let mut gathering = curator.gathering().unwrap();
+        for rows in [0..1, 1..1, 1..400, 400..1_000] {
+            let records: Vec<f64> = rows.flat_map(|row| layout.flatten(&table, row)).collect();
+            gathering.add(&records).unwrap();
+        }
+        assert!(gathering.add(&[0.5]).is_err());
+        let drawing = gathering.release(&mut Randomness::seeded(3)).unwrap();
+        assert_eq!((drawing.records(), drawing.blocks()), (1_000, 1));
+        assert_eq!(drawing.guarantee, whole.guarantee);
+        assert_eq!(layout.table_of(drawing.block(0).unwrap()).unwrap(), whole.table);
+        assert!(drawing.block(1).unwrap().is_empty());
+        assert_eq!(drawing.release().unwrap().table, whole.table);
+    }
+}
+
+/// The count of a cell is spread over blocks, each of which has it to a record or so.
+#[test]
+fn blocks_that_are_drawn_have_the_same_shares() {
+    let (domain, table) = people(2_000);
+    let layout = domain.layout();
+    let brief = Brief::new(domain, Budget::new(f64::INFINITY, 1e-6).unwrap());
+    let design = NOISY_MARGINALS.design(&json!({ "bins": 4 }), &brief).unwrap();
+    let Designed::Curator(curator) = design.mechanism() else { panic!("it is no curator's") };
+    let records: Vec<f64> = (0..2_000).flat_map(|row| layout.flatten(&table, row)).collect();
+    let mut gathering = curator.gathering().unwrap();
+    (0..50).for_each(|_| gathering.add(&records).unwrap());
+    let drawing = gathering.release(&mut Randomness::seeded(4)).unwrap();
+    assert_eq!((drawing.records(), drawing.blocks()), (100_000, 2));
+    let drawn: Vec<f64> = [0, 1].map(|number| drawing.block(number).unwrap()).concat();
+    assert_eq!(drawn, [0, 1].map(|number| drawing.block(number).unwrap()).concat());
+    let drawn = layout.table_of(drawn).unwrap();
+    assert_eq!(drawn.len(), 100_000);
+    let of_red = |table: &Table| share(table, |row, class| row[0] == 1.0 && class == 1);
+    assert!((of_red(&drawn) - of_red(&table)).abs() < 1e-4);
 }
 
 fn refused(plugin: &Plugin, parameters: Value, brief: &Brief) -> String {

@@ -1,10 +1,12 @@
 //! Mechanisms, local ones and curators', and what they release.
 
 mod collector;
+mod gathering;
 mod key;
 mod release;
 
 pub use collector::Collector;
+pub use gathering::{Drawing, Gathering};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub use release::{Release, release_local};
 
@@ -141,6 +143,12 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of the domain's shape.
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release>;
+
+    /// What keeps of records that come in blocks what a release needs: where there is one, a file is released in memory that does not grow
+    /// with it. [`release`](Self::release) does the same with a whole table.
+    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
+        None
+    }
 
     /// The kind of target that a release has: by default that of the domain. One that is of another kind is read by
     /// [`Key::read`](crate::Key::read).

@@ -1,0 +1,31 @@
+"""MST by dpmm. Waits for "EPSILON DELTA LEVELS FILE", where LEVELS are those of each column and FILE has the levels of all records, n x m 32-bit numbers, and answers
+with nanoseconds a release.
+
+dpmm has an environment of its own (`pip install dpmm`), and is never part of the build. Its neighbours differ by one record more or less.
+"""
+
+import logging
+import sys
+import time
+import warnings
+
+import numpy
+import pandas
+from dpmm.pipelines.mst import MSTPipeline
+
+warnings.simplefilter("ignore")
+logging.disable(logging.CRITICAL)
+
+tables = {}
+print("ready", flush=True)
+for line in sys.stdin:
+    epsilon, delta, levels, file = line.strip().split(maxsplit=3)
+    domain = {f"x{at}": int(levels) for at, levels in enumerate(levels.split(","))}
+    if file not in tables:
+        codes = numpy.fromfile(file, dtype="<u4").reshape(-1, len(domain)).astype(int)
+        tables[file] = pandas.DataFrame(codes, columns=list(domain))
+    start = time.perf_counter_ns()
+    mst = MSTPipeline(epsilon=float(epsilon), delta=float(delta), n_jobs=1, disable_processing=True)
+    mst.fit(tables[file], domain=domain)
+    mst.generate(n_records=len(tables[file]))
+    print(time.perf_counter_ns() - start, flush=True)

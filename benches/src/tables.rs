@@ -1,0 +1,96 @@
+//! Whole records by a trusted curator, from noisy tables of counts.
+
+use crate::python::Python;
+use crate::{Contestant, Result, Section};
+use scumble::datasets::{DataSet, folder, source};
+use scumble::registry::{Brief, Budget, Randomness, Registry};
+use scumble_levels::Attribute;
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+use tempfile::TempDir;
+
+/// MST in Python.
+pub(crate) const PEER: &str = include_str!("../peers/dpmm_mst.py");
+
+/// Bins of every number, for all who take part.
+const BINS: usize = 16;
+const EPSILON: f64 = 1.0;
+const DELTA: f64 = 1e-6;
+/// Of a peer that takes minutes.
+const PEER_ROUNDS: usize = 3;
+
+/// A data set of which all records are released.
+pub(crate) struct Task {
+    data: Rc<DataSet>,
+    title: &'static str,
+    /// What the authors' own code took on it, in seconds of one core; it is on no registry.
+    official: &'static str,
+    /// Where the levels stand for those who do not read our records: n × m 32-bit numbers.
+    file: PathBuf,
+    levels: Vec<usize>,
+}
+
+impl Task {
+    /// The wines, and Adult where it is there.
+    ///
+    /// # Errors
+    /// Where a data set cannot be read, or nothing written.
+    pub(crate) fn wine(scratch: &TempDir) -> Result<Self> {
+        Self::new(DataSet::wine()?, "Whole records of the wines, by a curator", "28", scratch)
+    }
+
+    /// # Errors
+    /// Where it is not there, or nothing can be written.
+    pub(crate) fn adult(scratch: &TempDir) -> Result<Self> {
+        let data = source("adult")?.load(&folder())?;
+        Self::new(data, "Whole records of adult, by a curator", "88", scratch)
+    }
+
+    fn new(data: DataSet, title: &'static str, official: &'static str, scratch: &TempDir) -> Result<Self> {
+        let (mut attributes, label) = Attribute::all("the performance page", &data.domain, |_| BINS)?;
+        attributes.extend(label);
+        let layout = data.domain.layout();
+        let of_row = |row| {
+            let record = layout.flatten(&data.table, row);
+            let levels = attributes.iter().map(|attribute| attribute.level(&record) as u32);
+            levels.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
+        };
+        let file = scratch.path().join(format!("{}-levels", data.name));
+        fs::write(&file, (0..data.table.len()).flat_map(of_row).collect::<Vec<u8>>())?;
+        let levels = attributes.iter().map(Attribute::levels).collect();
+        Ok(Self { data: data.into(), title, official, file, levels })
+    }
+
+    pub(crate) fn section(&self) -> Result<Section> {
+        let ours = ["mst", "noisy-marginals", "adaptive-marginals"].map(|name| self.ours(name));
+        let what = format!(
+            "A release of {} records of {} columns at ε = {EPSILON}, δ = {DELTA:e}, from one table in memory to another: counted, noised, fitted and drawn, \
+             of {BINS} bins a number. The authors' own MST (`mbi` 1 with `mechanisms/mst.py` of its repository, which is on no registry) was read to take {} seconds \
+             of one core on another machine. dpmm gets the levels, and no more to do than to fit and to draw; it has its turn in the first {PEER_ROUNDS} rounds alone.",
+            self.data.table.len(),
+            self.levels.len(),
+            self.official,
+        );
+        Ok(Section::new(self.title, what, ours.into_iter().collect::<Result<_>>()?))
+    }
+
+    fn ours(&self, name: &str) -> Result<Contestant> {
+        let data = self.data.clone();
+        let brief =
+            Brief::new(data.domain.clone(), Budget::new(EPSILON, DELTA)?).with_people(data.table.len());
+        let design =
+            Registry::installed()?.get(name)?.design(&serde_json::json!({ "bins": BINS }), &brief)?;
+        let mut randomness = Randomness::from_os()?;
+        Ok(Contestant::timed(format!("scumble, `{name}`"), 1, move || {
+            Ok(design.mechanism().release(&data.table, &mut randomness)?)
+        }))
+    }
+
+    /// The one that takes part in Python.
+    pub(crate) fn peer(&self, python: &Python) -> Contestant {
+        let levels: Vec<String> = self.levels.iter().map(usize::to_string).collect();
+        let task = format!("{EPSILON} {DELTA} {} {}", levels.join(","), self.file.display());
+        python.contestant("dpmm 0.1.9, `MSTPipeline`", task).for_rounds(PEER_ROUNDS)
+    }
+}
