@@ -93,11 +93,17 @@ pub(crate) fn of_each(
 /// That saved bins are those of such columns.
 ///
 /// # Errors
-/// [`Error::Parameter`] where there are not as many, or one is out of range.
+/// [`Error::Parameter`] where there are not as many, or one is none of such a column.
 pub(crate) fn check(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Columns> {
     let attributes = domain.flat().factors().count();
-    if bins.len() != attributes || bins.iter().any(|bins| !(1..=1 << 24).contains(bins)) {
-        let problem = format!("{attributes} numbers of bins are needed, each one or more");
+    let fits = |((_, factor), bins): ((_, &Factor), &usize)| match factor {
+        Factor::OneHot { levels } => bins == levels,
+        _ => (FEWEST..=LIMIT).contains(bins),
+    };
+    if bins.len() != attributes || !domain.flat().factors().zip(bins).all(fits) {
+        let problem = format!(
+            "bins must be {attributes} numbers: of a category its levels, of a number {FEWEST} to {LIMIT}"
+        );
         return Err(Error::Parameter { plugin: plugin.into(), problem });
     }
     Columns::of(plugin, domain, bins)

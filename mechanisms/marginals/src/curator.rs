@@ -7,8 +7,8 @@ use crate::counts::{Counts, cells};
 use crate::program::Program;
 use schemars::JsonSchema;
 use scumble_core::{
-    ASSUMED, Brief, Budget, CentralDp, Claim, Drawing, Error, Example, Gathering, Guarantee, Law, Neighbours,
-    Noise, Notion, Randomness, RecordDomain, Release, Result, Table, TargetLayout, Unit, size,
+    Brief, Budget, CentralDp, Drawing, Error, Example, Gathering, Guarantee, Law, Neighbours, Noise, Notion,
+    Randomness, RecordDomain, Release, Result, Table, TargetLayout, size,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl<P: Program> TryFrom<Saved<P>> for Curator<P> {
         let levels = curator.columns.levels();
         let tables = curator.saved.program.tables(&curator.columns);
         let all = tables.iter().map(|clique| cells(&levels, clique)).fold(0, usize::saturating_add);
-        size::check_held(P::NAME, "bins", &[all], 2 * size_of::<u64>())?;
+        size::check_held(P::NAME, "the levels of all columns", &[all], 2 * size_of::<u64>())?;
         Ok(curator)
     }
 }
@@ -123,10 +123,8 @@ impl<P: Program> Curator<P> {
             return Guarantee { discloses, ..Guarantee::default() };
         }
         let delta = self.saved.budget.delta();
-        let claim = |epsilon, neighbours, theorem: &str| Claim {
-            notion: Notion::CentralDp(CentralDp::new(epsilon, delta, neighbours)),
-            protects: Unit::Record,
-            theorem: theorem.to_owned(),
+        let claim = |epsilon, neighbours, theorem: String| {
+            (Notion::CentralDp(CentralDp::new(epsilon, delta, neighbours)), theorem)
         };
         let choices = match P::CHOOSES {
             true => {
@@ -139,19 +137,13 @@ impl<P: Program> Curator<P> {
             "μ-Gaussian differential privacy of all noisy tables, whose μ² add up, also where a question and its share of μ² follow from answers (Dong, Roth and Su 2022, \
              Corollary 3.3; Smith and Thakurta 2022){choices}; δ(ε) by Balle and Wang 2018, Theorem 8"
         );
-        let mut claims = vec![claim(epsilon, self.saved.neighbours, &theorem)];
+        let mut claims = vec![claim(epsilon, self.saved.neighbours, theorem)];
         if !public {
             let replaced = self.purse.epsilon_of_replacement(P::CHOOSES);
             let theorem = "the same with a record less and another one more";
-            claims.push(claim(replaced, Neighbours::ReplaceOne, theorem));
+            claims.push(claim(replaced, Neighbours::ReplaceOne, theorem.to_owned()));
         }
-        let trusted = "a curator is trusted, who holds all records in the clear";
-        Guarantee {
-            claims,
-            discloses,
-            assumes: ASSUMED[..2].iter().copied().chain([trusted]).map(str::to_owned).collect(),
-            ..Guarantee::default()
-        }
+        Guarantee::of_curator(self.saved.neighbours, claims)
     }
 
     pub(crate) fn target(&self) -> TargetLayout {

@@ -7,8 +7,9 @@ use crate::curator::{Common, Curator, curator, example};
 use crate::network::Order;
 use crate::program::{Answered, Program};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Error, RecordDomain, Result, register};
+use scumble_core::{Brief, Error, Factor, RecordDomain, Result, register};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 const NAME: &str = "noisy-marginals";
 
@@ -118,17 +119,27 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<NoisyMarginals> {
 /// # Errors
 /// [`Error::Parameter`] for a name that none has.
 fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
-    let is_it = |column: &String| {
-        column == name || column.strip_prefix(name).is_some_and(|level| level.starts_with('='))
+    let is_it = |(at, factor): (Range<usize>, &Factor)| {
+        let column = &domain.columns()[at.start];
+        match factor {
+            Factor::OneHot { .. } => column.strip_prefix(name).is_some_and(|level| level.starts_with('=')),
+            _ => column == name,
+        }
     };
-    let mut features = domain.features().factors();
-    let found = features.position(|(at, _)| is_it(&domain.columns()[at.start]));
+    let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
+    let found = domain.features().factors().position(is_it);
     let has_target = domain.layout().target.width() > 0;
     let target = (name == Brief::TARGET && has_target).then(|| domain.features().factors().count());
-    found.or(target).ok_or_else(|| Error::Parameter {
-        plugin: NAME.into(),
-        problem: format!("marginals: there is no column {name:?}"),
-    })
+    match (found, target) {
+        (Some(_), Some(_)) => {
+            refuse(format!("marginals: {name:?} is the name of a column, and what the target is called"))
+        }
+        (Some(place), None) | (None, Some(place)) => Ok(place),
+        (None, None) => {
+            let hint = if has_target { "; the target is called \"target\"" } else { "" };
+            refuse(format!("marginals: there is no column {name:?}{hint}"))
+        }
+    }
 }
 
 register! {

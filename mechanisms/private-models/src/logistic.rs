@@ -107,7 +107,7 @@ impl TryFrom<Saved> for PrivateLogistic {
         saved.parameters.check()?;
         let encoding = Encoding::of(NAME, &saved.domain)?;
         let TargetDomain::Class { levels } = saved.domain.target() else {
-            return Err(Error::not_applicable(NAME, "it learns classes, and the target is none"));
+            return Err(Error::not_applicable(NAME, "it learns a category, and the target is no category"));
         };
         let outputs = if levels.len() == 2 { 1 } else { levels.len() };
         size::check_held(NAME, "the number of columns, times classes,", &[encoding.width(), outputs], 64)?;
@@ -185,9 +185,7 @@ impl CuratorMechanism for PrivateLogistic {
         let theorem = "gradients clipped to C, as integers: two sums that differ in one record lie 2C apart in ℓ₂, and with discrete Gaussian noise (Canonne, \
                        Kamath and Steinke 2020) steps compose by μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) is that of Balle and Wang \
                        (2018), Theorem 8, and what the lattice adds";
-        let mut guarantee = Guarantee::of_records([(Notion::CentralDp(dp), theorem.to_owned())]);
-        guarantee.discloses.push("the number of records".into());
-        guarantee
+        Guarantee::of_curator(Neighbours::ReplaceOne, [(Notion::CentralDp(dp), theorem.to_owned())])
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

@@ -169,11 +169,7 @@ impl CuratorMechanism for NoisyMoments {
             return Guarantee::nothing(&self.saved.domain);
         }
         let notions = self.claims.iter().map(|dp| (Notion::CentralDp(dp.clone()), theorem(dp.neighbours)));
-        let mut guarantee = Guarantee::of_records(notions);
-        if self.saved.neighbours == Neighbours::ReplaceOne {
-            guarantee.discloses.push("the number of records".into());
-        }
-        guarantee
+        Guarantee::of_curator(self.saved.neighbours, notions)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

@@ -72,7 +72,7 @@ impl TryFrom<Saved> for PrivateRidge {
 
     fn try_from(saved: Saved) -> Result<Self> {
         let TargetDomain::Real { .. } = saved.domain.target() else {
-            return Err(Error::not_applicable(NAME, "it learns a number, and the target is none"));
+            return Err(Error::not_applicable(NAME, "it learns a number, and the target is no number"));
         };
         let encoding = Encoding::of(NAME, &saved.domain)?;
         let width = encoding.width();
@@ -226,8 +226,8 @@ impl CuratorMechanism for PrivateRidge {
         let theorem = "XᵀX, Xᵀy and the smallest eigenvalue of XᵀX with discrete Gaussian noise (Wang 2018, Algorithm 2; Canonne, Kamath and Steinke 2020): for \
                        records with ‖x‖² ≤ T neighbours lie T, 2√T and T apart (README of scumble-private-models), and the three compose by μ² = Σμᵢ² (Dong, \
                        Roth and Su 2022, Corollary 3.3); δ(ε) is that of Balle and Wang (2018), Theorem 8, and what the lattice adds";
-        let mut guarantee = Guarantee::of_records([(Notion::CentralDp(dp), theorem.to_owned())]);
-        guarantee.discloses.push("the number of records".into());
+        let claim = [(Notion::CentralDp(dp), theorem.to_owned())];
+        let mut guarantee = Guarantee::of_curator(Neighbours::ReplaceOne, claim);
         guarantee.assumes.push(
             "an eigenvalue of a symmetric matrix of width d is off by 64·d² roundings of its norm at most: the noise on it is made for that".into(),
         );

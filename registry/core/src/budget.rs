@@ -68,7 +68,9 @@ impl Budget {
     /// [`Error::NotApplicable`] for a δ of zero.
     pub fn check_for_gaussian(&self, mechanism: &str) -> Result<()> {
         match self.delta {
-            0.0 => Err(Error::not_applicable(mechanism, "Gaussian noise guarantees nothing where δ is zero")),
+            0.0 if self.epsilon.is_finite() => {
+                Err(Error::not_applicable(mechanism, "Gaussian noise guarantees nothing where δ is zero"))
+            }
             _ => Ok(()),
         }
     }

@@ -299,6 +299,18 @@ impl Guarantee {
         Self { claims: claims.collect(), assumes: ASSUMED.map(str::to_owned).to_vec(), ..Self::default() }
     }
 
+    /// The guarantee of somebody trusted, who releases what is made of all records together, for such neighbours and maybe others: these notions with their theorems.
+    pub fn of_curator(neighbours: Neighbours, notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
+        let trusted = "a curator is trusted, who holds all records in the clear";
+        let (discloses, exists) = match neighbours {
+            Neighbours::ReplaceOne => (vec!["the number of records".to_owned()], None),
+            // An empty table is refused, and so its neighbours are told from it.
+            Neighbours::AddOrRemoveOne => (vec![], Some("that there is a record is public")),
+        };
+        let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
+        Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::of_records(notions) }
+    }
+
     /// The local (ε, δ) claimed for `unit` with the least δ, and then the least ε, where there is one. A claim for whole
     /// records covers their parts.
     pub fn local_dp(&self, unit: Unit) -> Option<&LocalDp> {

@@ -18,6 +18,9 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What a coordinate of an encoded record is.
+const ENCODED: &str = "(value - lower)/(upper - lower) of a number, 0 or 1 of a level";
+
 #[derive(Args)]
 pub(super) struct ReleaseArguments {
     /// A design, as `scumble design` saves it.
@@ -26,7 +29,7 @@ pub(super) struct ReleaseArguments {
     /// The records: CSV or Parquet, by what the file holds, whose header names the columns of the design's schema, in any order.
     #[arg(long, value_name = "PRIVATE")]
     input: PathBuf,
-    /// Where the released records go, in the schema's own columns and units: Parquet if it is named so (.parquet), else CSV.
+    /// Where the released records go, in the schema's own columns and units, or the model that leaves in their place, for encoded records: Parquet if it is named so (.parquet), else CSV.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
     /// Where the guarantee of this release goes, with the law of its noise, as JSON.
@@ -127,12 +130,11 @@ pub(super) fn release(
             "guarantee": done.guarantee.to_json(),
         }));
     }
-    print(&format!(
-        "{} holds {} released records: {}",
-        arguments.output.display(),
-        done.records,
-        done.guarantee.summary()
-    ))
+    let what = match &done.key {
+        Some(Key::Model(_)) => format!("a model, with coefficients for encoded records ({ENCODED})"),
+        _ => format!("{} released records", done.records),
+    };
+    print(&format!("{} holds {what}: {}", arguments.output.display(), done.guarantee.summary()))
 }
 
 /// The command that views records for models of the release, where these cannot be used on clean ones.
@@ -216,7 +218,7 @@ impl Outputs {
                 "guarantee": done.guarantee.to_json(),
                 "noise": {
                     "columns": done.columns,
-                    "unit": "the encoded record: (value - lower)/(upper - lower) of a number, 0 or 1 of a level",
+                    "unit": format!("the encoded record: {ENCODED}"),
                     "features": done.noise.features,
                     "target": done.noise.target,
                 },
