@@ -1,6 +1,7 @@
 //! Cells: every mechanism that applies, designed at every budget.
 
 use super::outcome::LABEL_SHARE;
+use super::reference::LearnsFrom;
 use super::tuning::Rehearsal;
 use super::{Chosen, Comparison, Entrant, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
 use scumble_classic::{Arrangement, asked};
@@ -23,6 +24,7 @@ pub(super) struct Cell {
     pub(super) tuned: Option<Tuned>,
     /// Who is scored, models with the hyper-parameters that were chosen on volunteers.
     pub(super) scorers: Vec<Scorer>,
+    pub(super) learns_from: LearnsFrom,
 }
 
 /// For people: the mechanism and its budget.
@@ -86,20 +88,23 @@ impl Entered<'_> {
                 chosen: vec![Chosen { parameters: chosen.chosen_of(entrant), trials: comparison.trials }],
             }),
             scorers: comparison.chosen_scorers(chosen, self.rehearsal, epsilon)?,
+            learns_from: LearnsFrom::Release,
             entrant: chosen.clone(),
         })
     }
 }
 
 impl Comparison {
-    /// Every entrant that applies, at every budget.
-    pub(super) fn cells(&self) -> Result<(Vec<Cell>, Vec<Skipped>)> {
-        let volunteers = self.splitting.volunteered(&self.data, self.seed)?;
-        let rehearsal = Rehearsal::new(self, &volunteers);
+    /// Every entrant that applies, at every budget, and who does not.
+    pub(super) fn cells(
+        &self,
+        volunteers: &Volunteers,
+        rehearsal: Option<&Rehearsal>,
+    ) -> Result<(Vec<Cell>, Vec<Skipped>)> {
         let mut cells = vec![];
         let mut skipped = vec![];
         for entrant in &self.entrants {
-            match self.cells_of(entrant, &volunteers, rehearsal.as_ref()) {
+            match self.cells_of(entrant, volunteers, rehearsal) {
                 Ok(own) => cells.extend(own),
                 Err(Error::Core(scumble_core::Error::NotApplicable { reason, .. })) => {
                     let (mechanism, parameters) = (entrant.plugin.name.into(), entrant.given());
@@ -202,7 +207,7 @@ impl Comparison {
     }
 
     /// Who is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.
-    fn chosen_scorers(
+    pub(super) fn chosen_scorers(
         &self,
         entrant: &Entrant,
         rehearsal: Option<&Rehearsal>,

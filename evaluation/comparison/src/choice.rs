@@ -1,34 +1,52 @@
 //! What to choose at a budget, and what it costs.
 
-use super::{Metric, Outcome, Row, Scores};
-use scumble_core::{Guarantee, Notion, Unit};
+use super::evidence::LEVEL;
+use super::{Against, Knows, Outcome, Row, Scores};
+use scumble_core::{Notion, Unit};
 use std::fmt;
 
-/// How many standard errors better than a blind guess a mean must be to say that something was learned.
-const CLEARLY: f64 = 2.0;
+/// Who is trusted with records in the clear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// Nobody.
+    Nobody,
+    /// A curator, who holds all records and releases some that models learn from.
+    Curator,
+    /// A curator, who holds all records and releases a model.
+    Model,
+}
 
-/// What is to be protected, and whether somebody is trusted with all of it.
+/// What is to be protected, and who is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Goal {
     /// What of a record.
     pub protects: Unit,
-    /// Whether a curator is trusted, who holds all records; else nobody is.
-    pub has_curator: bool,
+    /// By whom.
+    pub trust: Trust,
 }
 
 /// For people.
 impl fmt::Display for Goal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = if self.has_curator { ", by a trusted curator" } else { "" };
+        let by = match self.trust {
+            Trust::Nobody => "",
+            Trust::Curator => ", by a trusted curator",
+            Trust::Model => ", by a curator who releases a model",
+        };
         write!(formatter, "{}{by}", self.protects)
     }
 }
 
 impl Goal {
-    /// What a guarantee of differential privacy is for; none of one that is none.
-    fn of(guarantee: &Guarantee) -> Option<Self> {
-        let protects = guarantee.protects(Notion::is_dp)?;
-        Some(Self { protects, has_curator: guarantee.local_dp(protects).is_none() })
+    /// What a row with differential privacy is for; none of one without.
+    fn of(row: &Row) -> Option<Self> {
+        let protects = row.guarantee.protects(Notion::is_dp)?;
+        let trust = match (row.guarantee.local_dp(protects), row.releases_model) {
+            (Some(_), _) => Trust::Nobody,
+            (None, false) => Trust::Curator,
+            (None, true) => Trust::Model,
+        };
+        Some(Self { protects, trust })
     }
 }
 
@@ -39,9 +57,12 @@ pub struct Choice<'a> {
     pub goal: Goal,
     /// The budget.
     pub epsilon: f64,
-    /// Its title and row; none where not even the best of them is clearly better than a blind guess, by two standard errors.
+    /// Its title and row; none where there is no evidence that even the best of them is better than what is known without a release: at 1 %, of all rows
+    /// that were tried together (Bonferroni).
     pub best: Option<(&'a str, &'a Row)>,
-    /// How much worse the model is than without any mechanism, in units of the metric, where that is known.
+    /// What the best of them was held against.
+    pub tried: Option<Against>,
+    /// How much worse the model is than from the same records in the clear, in units of the metric.
     pub cost: Option<f64>,
 }
 
@@ -49,7 +70,6 @@ impl Outcome {
     /// What to choose by these scores, for each thing that is protected by some mechanism, by nobody's trust or a curator's, at each finite budget.
     pub fn choices<'a>(&self, scores: &'a Scores) -> Vec<Choice<'a>> {
         let metric = scores.metric;
-        let blind_guess = self.blind_guesses.get(&metric).copied().unwrap_or(f64::NAN);
         let rows = || {
             scores.series.iter().flat_map(|series| series.rows.iter().map(move |row| (&*series.title, row)))
         };
@@ -59,38 +79,25 @@ impl Outcome {
                 epsilons.push(epsilon);
             }
         }
-        let without = without_mechanism(scores);
+        let clean = self.references(scores).find(|of| of.knows == Knows::Clean).map(|of| of.mean);
+        let is_tried = |row: &Row| row.epsilon.is_some_and(f64::is_finite) && Goal::of(row).is_some();
+        let level = LEVEL / rows().filter(|(_, row)| is_tried(row)).count().max(1) as f64;
         let choice = |goal: Goal, epsilon: f64| {
-            let apt = |(_, row): &(&str, &Row)| {
-                row.epsilon == Some(epsilon) && Goal::of(&row.guarantee) == Some(goal)
-            };
+            let apt = |(_, row): &(&str, &Row)| row.epsilon == Some(epsilon) && Goal::of(row) == Some(goal);
             let best = rows().filter(apt).min_by(|(_, a), (_, b)| metric.best_first(a.mean, b.mean))?;
-            let best = is_clearly_better(metric, best.1, blind_guess).then_some(best);
-            let cost = best.zip(without).map(|((_, row), without)| match metric.less_is_better() {
-                true => row.mean - without,
-                false => without - row.mean,
+            let is_better = |row: &Row| row.against.is_some_and(|against| against.p_value <= level);
+            let tried = best.1.against;
+            let best = is_better(best.1).then_some(best);
+            let cost = best.zip(clean).map(|((_, row), clean)| match metric.less_is_better() {
+                true => row.mean - clean,
+                false => clean - row.mean,
             });
-            Some(Choice { goal, epsilon, best, cost })
+            Some(Choice { goal, epsilon, best, tried, cost })
         };
         let of_goal = |goal: Goal| epsilons.iter().filter_map(move |&epsilon| choice(goal, epsilon));
-        let goals = [Unit::Record, Unit::Features, Unit::Label]
-            .into_iter()
-            .flat_map(|protects| [false, true].map(|has_curator| Goal { protects, has_curator }));
+        let goals = [Unit::Record, Unit::Features, Unit::Label].into_iter().flat_map(|protects| {
+            [Trust::Nobody, Trust::Curator, Trust::Model].map(|trust| Goal { protects, trust })
+        });
         goals.flat_map(of_goal).collect()
     }
-}
-
-/// The mean of the model that learned from records as they are: of the identity, or else at no budget.
-fn without_mechanism(scores: &Scores) -> Option<f64> {
-    let named = |series: &&super::Series| series.rows.iter().any(|row| row.mechanism == "identity");
-    let identity = scores.series.iter().find(named).and_then(|series| series.rows.first());
-    let unbounded =
-        || scores.series.iter().flat_map(|series| series.rows).find(|row| row.epsilon == Some(f64::INFINITY));
-    identity.or_else(unbounded).map(|row| row.mean).filter(|mean| mean.is_finite())
-}
-
-fn is_clearly_better(metric: Metric, row: &Row, blind_guess: f64) -> bool {
-    let error = if row.sd.is_finite() { row.sd / (row.trials as f64).sqrt() } else { 0.0 };
-    let ahead = if metric.less_is_better() { blind_guess - row.mean } else { row.mean - blind_guess };
-    ahead > CLEARLY * error
 }

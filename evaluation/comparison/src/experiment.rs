@@ -87,6 +87,12 @@ struct Split {
     by: Option<String>,
     #[serde(default)]
     balance: bool,
+    #[serde(default = "yes")]
+    stratified: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -230,9 +236,27 @@ impl Experiment {
                         None => default.splitting.kind,
                     },
                 };
-                let Split { most_train, most_test, volunteers, unlabelled, validation, balance, .. } = *split;
-                let splitting =
-                    Splitting { kind, most_train, most_test, volunteers, unlabelled, validation, balance };
+                let Split {
+                    most_train,
+                    most_test,
+                    volunteers,
+                    unlabelled,
+                    validation,
+                    balance,
+                    stratified,
+                    ..
+                } = *split;
+                let stratified = stratified && matches!(kind, SplitKind::Random { .. });
+                let splitting = Splitting {
+                    kind,
+                    most_train,
+                    most_test,
+                    volunteers,
+                    unlabelled,
+                    validation,
+                    balance,
+                    stratified,
+                };
                 self.named("[split]", splitting.check(&default.data))?;
                 splitting
             }

@@ -3,6 +3,7 @@
 //! against the records that it was made of.
 
 mod adversary;
+mod baselines;
 mod cells;
 mod check;
 mod choice;
@@ -11,36 +12,43 @@ mod data;
 mod designed;
 mod entrant;
 mod error;
+mod evidence;
 mod experiment;
 mod fidelity;
 mod metric;
 mod model;
 mod outcome;
 mod prediction;
+mod reference;
 mod rows;
 mod run;
 mod scored;
 mod scorer;
 mod split;
+mod spread;
 mod stored;
 mod trial;
 mod tuned;
 mod tuning;
+mod worth;
 
 pub use adversary::Adversary;
-pub use choice::{Choice, Goal};
+pub use choice::{Choice, Goal, Trust};
 pub use designed::VOLUNTEERS;
 pub use entrant::Entrant;
 pub use error::{Error, Result};
+pub use evidence::p_value;
 pub use experiment::Experiment;
 pub use metric::Metric;
 pub use model::{Model, Settings};
-pub use outcome::{Outcome, Row, Scores, Series, Skipped, in_words};
-pub use rows::mean_and_sd;
+pub use outcome::{Against, Outcome, Row, Scores, Series, Skipped, in_words};
+pub use reference::{Knows, Reference};
 pub use scorer::Scorer;
 pub use split::{SplitKind, Splitting, balance};
+pub use spread::mean_and_sd;
 pub use tuned::{Chosen, Tunable, Tuned, TunedOn};
 pub use tuning::Tuning;
+pub use worth::{LearningCurve, Worth, at_most};
 
 use scumble_classic::{LABEL_SHARE, Protect};
 use scumble_datasets::DataSet;

@@ -1,7 +1,9 @@
 //! What a comparison finds, for people and machines.
 
+use super::reference::{Knows, Reference, numbers, score};
 use super::scorer::Named;
 use super::tuned::Tuned;
+use super::worth::Worth;
 use super::{Metric, Scorer};
 use scumble_core::{Guarantee, number};
 use serde::{Serialize, Serializer};
@@ -16,6 +18,8 @@ pub(super) const LABEL_SHARE: &str = "label_share";
 pub struct Outcome {
     /// One row a model or adversary, metric, mechanism with its parameters, and budget, in this order.
     pub rows: Vec<Row>,
+    /// What models score that learn from no release, by model and metric: of guesses, of records in the clear, fewer and all, and of volunteers alone.
+    pub references: Vec<Reference>,
     /// Mechanisms that have nothing to do on such data, and why.
     pub skipped: Vec<Skipped>,
     /// The score of always guessing the commonest class or the mean of the training records: what learning must beat, and what an adversary
@@ -49,6 +53,9 @@ pub struct Row {
     /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
+    /// Whether what is released is a model, and no records.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub releases_model: bool,
     /// The model: its name, and its hyper-parameters as far as they were given; or the adversary.
     #[serde(flatten)]
     pub scorer: Scorer,
@@ -65,6 +72,15 @@ pub struct Row {
     pub bound: Option<f64>,
     /// How many trials.
     pub trials: usize,
+    /// The score of each.
+    #[serde(serialize_with = "numbers")]
+    pub scores: Vec<f64>,
+    /// How many records in the clear teach the same model as much; none of what is no model's score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worth: Option<Worth>,
+    /// Whether it is better than what is known without a release; none of what is no model's score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Against>,
     /// What was chosen of the mechanism and the model, and on whose records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuned: Vec<Tuned>,
@@ -74,6 +90,15 @@ pub struct Row {
     /// The time of all trials, release and model, summed, in seconds. They run side by side, so it is more than the wall
     /// shows; models that learn from one release each count its time.
     pub seconds: f64,
+}
+
+/// The better of what is known without a release, guesses or the volunteers' records, and how likely such scores are if they are no better than that.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Against {
+    /// What is known.
+    pub baseline: Knows,
+    /// The corrected resampled t-test's (Nadeau and Bengio 2003), of the scores of the same trials; 1 of one trial.
+    pub p_value: f64,
 }
 
 impl Row {
@@ -161,6 +186,21 @@ impl Outcome {
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
     }
 
+    /// What models score without a mechanism: of nothing, of the volunteers alone, and of all training records in the clear.
+    pub fn references(&self, scores: &Scores) -> impl Iterator<Item = &Reference> {
+        let (scorer, metric, all) = (scores.scorer.clone(), scores.metric, self.train_records);
+        self.references.iter().filter(move |of| {
+            of.scorer == scorer && of.metric == metric && (of.knows != Knows::Clean || of.records == all)
+        })
+    }
+
+    /// The same for people.
+    pub fn without_mechanism(&self, scores: &Scores) -> String {
+        let shown =
+            self.references(scores).map(|of| format!("{} {}", of.knows, scores.metric.shown(of.mean)));
+        format!("Without a mechanism: {}.", shown.collect::<Vec<_>>().join("; "))
+    }
+
     /// The rows by model or adversary, and metric.
     pub fn scores(&self) -> Vec<Scores<'_>> {
         let of_one = self.rows.chunk_by(|a, b| a.scorer == b.scorer && a.metric == b.metric);
@@ -212,11 +252,6 @@ fn epsilon_or_null<S: Serializer>(epsilon: &Option<f64>, serializer: S) -> Resul
 
 fn bound<S: Serializer>(bound: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     bound.map(number::to_json).serialize(serializer)
-}
-
-/// A score is null where it is no number, as after an overflow.
-fn score<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    number::to_json(*value).serialize(serializer)
 }
 
 fn scores<S: Serializer>(values: &BTreeMap<Metric, f64>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,10 +1,17 @@
 //! The rows of an outcome, from the trials of each cell.
 
 use super::cells::Cell;
+use super::evidence::p_value;
+use super::outcome::Against;
+use super::reference::Knows;
 use super::scored::Scored;
+use super::spread::mean_and_sd;
 use super::tuning::{chosen_by_volunteers, with_asked};
-use super::{Chosen, Comparison, Metric, Result, Row, Scorer, Tunable, Tuned, TunedOn};
-use scumble_core::Guarantee;
+use super::worth::at_most;
+use super::{
+    Chosen, Comparison, LearningCurve, Metric, Reference, Result, Row, Scorer, Tunable, Tuned, TunedOn, Worth,
+};
+use scumble_core::{Guarantee, ShapedBy, Unit};
 
 impl Comparison {
     /// The rows, from the trials of each cell, one after the other, of which each released so many records, and asked so many people.
@@ -47,12 +54,16 @@ impl Comparison {
             parameters: cell.parameters.clone(),
             design: cell.design.clone(),
             epsilon: cell.epsilon,
+            releases_model: cell.mechanism.model_family().is_some(),
             scorer: scorer.clone(),
             metric,
             mean,
             sd,
             bound: metric.bound(&guarantee, &self.data.table),
             trials: scores.len(),
+            scores,
+            worth: None,
+            against: None,
             tuned: cell.tuned.iter().cloned().chain(of_model).collect(),
             guarantee,
             seconds: trials.iter().map(|scored| scored.seconds).sum(),
@@ -89,6 +100,42 @@ impl Comparison {
     }
 }
 
+impl Comparison {
+    /// Says of each row of a model what it is worth, and whether it is better than what is known without a release.
+    pub(super) fn judge(&self, rows: &mut [Row], references: &[Reference], released: usize) {
+        let shared = self.shared();
+        for rows in rows.chunk_by_mut(|a, b| a.scorer == b.scorer && a.metric == b.metric) {
+            let (scorer, metric) = (rows[0].scorer.clone(), rows[0].metric);
+            let own = || references.iter().filter(|other| other.scorer == scorer && other.metric == metric);
+            let without = own().filter(|other| other.knows != Knows::Clean);
+            let Some(baseline) = without.min_by(|a, b| metric.best_first(a.mean, b.mean)) else {
+                continue;
+            };
+            let clean = own().filter(|other| other.knows == Knows::Clean);
+            let points: Vec<(usize, &[f64])> =
+                clean.map(|other| (other.records, &other.scores[..])).collect();
+            let guesses =
+                own().find(|other| other.knows == Knows::Guess).map_or(&[][..], |other| &other.scores);
+            let curve = LearningCurve::new(metric, guesses, &points, self.seed);
+            for row in rows {
+                let p_value = p_value(metric, &row.scores, &baseline.scores, shared);
+                row.against = Some(Against { baseline: baseline.knows, p_value });
+                let worth = curve.as_ref().and_then(|curve| curve.worth(&row.scores));
+                row.worth = worth.map(|worth| Worth { at_most: row.at_most(released), ..worth });
+            }
+        }
+    }
+}
+
+impl Row {
+    /// What no mechanism with the row's guarantee can be worth, where that is known: of whole records that nobody sees, without a δ and without volunteers.
+    fn at_most(&self, released: usize) -> Option<f64> {
+        let dp = self.guarantee.local_dp(Unit::Record)?;
+        let is_alone = self.guarantee.shaped_by == ShapedBy::PublicKnowledge && self.tuned.is_empty();
+        (dp.delta == 0.0 && is_alone).then(|| at_most(released, dp.epsilon))
+    }
+}
+
 impl Cell {
     /// What is guaranteed of a release of so many records, by which a model was chosen so, or as it is.
     fn guarantee(&self, released: usize, of_model: Option<&Tuned>) -> Result<Guarantee> {
@@ -98,21 +145,6 @@ impl Cell {
         match of_model.is_some_and(is_asked) {
             true => with_asked(&release, self.epsilon.unwrap_or(f64::INFINITY)),
             false => Ok(release),
-        }
-    }
-}
-
-/// The mean, and the sample standard deviation, which one value does not have.
-pub fn mean_and_sd(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    match values {
-        [only] => (*only, f64::NAN),
-        // Their sum would be rounded.
-        [first, rest @ ..] if rest.iter().all(|value| value == first) => (*first, 0.0),
-        _ => {
-            let mean = values.iter().sum::<f64>() / n;
-            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-            (mean, (squares / (n - 1.0)).sqrt())
         }
     }
 }

@@ -4,11 +4,13 @@ use super::cells::Cell;
 use super::data::{blind_guesses, check_learnable, score};
 use super::fidelity::fidelity;
 use super::prediction::Predicted;
-use super::rows::mean_and_sd;
 use super::scored::Scored;
+use super::spread::mean_and_sd;
 use super::stored::Stored;
-use super::{Comparison, Error, Metric, Outcome, Result, Skipped};
+use super::tuning::Rehearsal;
+use super::{Comparison, Error, Metric, Outcome, Result, Row, Skipped};
 use rayon::prelude::*;
+use scumble_core::TargetDomain;
 use scumble_store::Store;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,29 +48,56 @@ impl Comparison {
     ) -> Result<Outcome> {
         check_learnable(&self.data)?;
         self.check_settings()?;
-        let (cells, skipped) = self.cells()?;
+        let volunteers = self.splitting.volunteered(&self.data, self.seed)?;
+        let rehearsal = Rehearsal::new(self, &volunteers);
+        let (mut cells, skipped) = self.cells(&volunteers, rehearsal.as_ref())?;
         if let (true, Some(Skipped { mechanism, reason, .. })) = (cells.is_empty(), skipped.first()) {
             return Err(Error::Data(format!(
                 "nothing is left to compare: {mechanism} is left out: {reason}"
             )));
         }
+        let released = cells.len();
+        cells.extend(self.reference_cells(&volunteers, rehearsal.as_ref())?);
         on_start((cells.len() * self.trials) as u64);
         // Whatever is refused leaves no file behind.
         let stored = store.map(|file| Stored::new(Store::open(file)?, self, &cells)).transpose()?;
         let scored = self.scored(&cells, stored.as_ref(), on_trial)?;
-        let blind_guesses = self.blind_guesses()?;
+        let (of_releases, of_references) = scored.split_at(released * self.trials);
+        let guesses = self.guesses()?;
         let split = self.split(0);
         let (train_records, test_records) = split.sizes();
+        let volunteers = self.splitting.volunteers(&self.data);
+        let of_metric = |metric: Metric| guesses.get(&metric).cloned().unwrap_or_default();
+        let references = self.references(&cells[released..], of_references, of_metric, volunteers);
+        let mut rows = self.rows(&cells[..released], of_releases, train_records, split.asked())?;
+        self.judge(&mut rows, &references, train_records);
+        let blind_guesses: BTreeMap<Metric, f64> =
+            guesses.iter().map(|(metric, scores)| (*metric, mean_and_sd(scores).0)).collect();
         Ok(Outcome {
-            rows: self.rows(&cells, &scored, train_records, split.asked())?,
+            rows,
+            references,
             skipped,
             blind_guess: self.metrics.first().map_or(f64::NAN, |metric| blind_guesses[metric]),
             blind_guesses,
             train_records,
             test_records,
-            volunteers: self.splitting.volunteers(&self.data),
+            volunteers,
             asked: split.asked(),
         })
+    }
+
+    /// The rows of a comparison of this one entrant that is held against nothing: what candidates are chosen by.
+    pub(super) fn rehearse(&self) -> Result<Vec<Row>> {
+        check_learnable(&self.data)?;
+        self.check_settings()?;
+        let volunteers = self.splitting.volunteered(&self.data, self.seed)?;
+        let (cells, skipped) = self.cells(&volunteers, None)?;
+        if let (true, Some(Skipped { mechanism, reason, .. })) = (cells.is_empty(), skipped.first()) {
+            return Err(Error::Data(format!("{mechanism} is left out: {reason}")));
+        }
+        let scored = self.scored(&cells, None, || ())?;
+        let split = self.split(0);
+        self.rows(&cells, &scored, split.sizes().0, split.asked())
     }
 
     /// What everybody scored in all trials of the first cell, then of the next.
@@ -95,8 +124,9 @@ impl Comparison {
             .collect()
     }
 
-    /// The mean score of guessing, by every metric that is asked for: of a table, by records that are spread evenly over their public bounds.
-    fn blind_guesses(&self) -> Result<BTreeMap<Metric, f64>> {
+    /// The score of guessing in each trial, by every metric that is asked for: of a class at random where that is better than the commonest one; of a table, of records that
+    /// are spread evenly over their public bounds.
+    fn guesses(&self) -> Result<BTreeMap<Metric, Vec<f64>>> {
         let targets = self.data.table.part(&self.data.domain.without_features())?;
         let mut scores: BTreeMap<Metric, Vec<f64>> =
             self.metrics.iter().map(|&metric| (metric, vec![])).collect();
@@ -112,14 +142,26 @@ impl Comparison {
                 scores.entry(metric).and_modify(|scores| scores.push(score));
             }
         }
-        let mean = |metric: Metric, scores: &[f64]| match metric {
+        let known = |metric: Metric, scores: &[f64]| match metric {
             // Without a release she guesses the mean, whose error is the variance, and tells nothing apart.
-            Metric::UnbiasedError => 1.0,
-            _ if metric.is_of_adversary() => 0.0,
+            Metric::UnbiasedError => Some(1.0),
+            _ if metric.is_of_adversary() => Some(0.0),
             // Who guesses has one score for all records.
-            Metric::Auc => 0.5,
-            _ => mean_and_sd(scores).0,
+            Metric::Auc => Some(0.5),
+            Metric::Accuracy => match self.data.domain.target() {
+                TargetDomain::Class { levels } => {
+                    Some(1.0 / levels.len() as f64).filter(|even| *even > mean_and_sd(scores).0)
+                }
+                _ => None,
+            },
+            _ => None,
         };
-        Ok(scores.into_iter().map(|(metric, scores)| (metric, mean(metric, &scores))).collect())
+        Ok(scores
+            .into_iter()
+            .map(|(metric, scores)| {
+                let known = known(metric, &scores).map(|score| vec![score; self.trials]);
+                (metric, known.unwrap_or(scores))
+            })
+            .collect())
     }
 }

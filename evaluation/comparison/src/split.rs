@@ -38,6 +38,9 @@ pub struct Splitting {
     /// test records stay as they are.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub balance: bool,
+    /// Whether volunteers, training and test records that are drawn have classes in the shares of all records, as near as whole records come to them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stratified: bool,
 }
 
 /// Where the test records come from.
@@ -53,7 +56,7 @@ pub enum SplitKind {
 }
 
 impl Splitting {
-    /// A share of all records for tests.
+    /// A share of all records for tests, with classes in the same shares on both sides.
     pub fn random(test_share: f64) -> Self {
         Self {
             kind: SplitKind::Random { test_share },
@@ -63,6 +66,7 @@ impl Splitting {
             unlabelled: false,
             validation: 0.0,
             balance: false,
+            stratified: true,
         }
     }
 
@@ -123,10 +127,18 @@ impl Splitting {
         if count > 0 && matches!(self.kind, SplitKind::Random { .. }) {
             let mut rng = ChaCha20Rng::seed_from_u64(seed);
             rng.set_stream(OF_VOLUNTEERS);
-            volunteers.shuffle(&mut rng);
+            self.draw(&mut volunteers, data, &mut rng);
         }
         let others = volunteers.split_off(count);
         (volunteers, others)
+    }
+
+    /// Rows in a random order, of which the first ones, however many, have classes in the shares of all where that is wanted.
+    fn draw(&self, rows: &mut Vec<usize>, data: &DataSet, rng: &mut impl Rng) {
+        rows.shuffle(rng);
+        if let (true, Target::Class(classes)) = (self.stratified, data.table.target()) {
+            interleave(rows, classes, 0.5);
+        }
     }
 
     /// The volunteers' records. The data must have passed [`check`](Self::check).
@@ -203,7 +215,7 @@ impl Split {
         let (most_train, most_test) = splitting.sizes(data);
         let mut test = match splitting.kind {
             SplitKind::Random { .. } => {
-                train.shuffle(&mut rng);
+                splitting.draw(&mut train, data, &mut rng);
                 let rest = train.split_off(all_test);
                 std::mem::replace(&mut train, rest)
             }
@@ -221,6 +233,10 @@ impl Split {
         train.truncate(most_train);
         test.truncate(most_test);
         let noise_seed = rng.next_u64();
+        if let (SplitKind::Random { .. }, true) = (&splitting.kind, splitting.stratified) {
+            // In an order that says nothing of classes.
+            train.shuffle(&mut rng);
+        }
         if let (true, Target::Class(classes)) = (splitting.balance, data.table.target()) {
             balance(&mut train, classes, &mut rng);
         }
@@ -229,6 +245,17 @@ impl Split {
             share => (some_of(&mut train, share, &mut rng), rng.next_u64()),
         };
         Self { train, asked, test, noise_seed, answer_seed }
+    }
+
+    /// So many of the training records, or all: the first classes have one each, and then each its share. More records hold fewer ones.
+    pub(super) fn some_of_train(&self, records: usize, table: &Table) -> Result<Table> {
+        let mut rows = self.train.clone();
+        rows.shuffle(&mut ChaCha20Rng::seed_from_u64(self.noise_seed));
+        if let Target::Class(classes) = table.target() {
+            interleave(&mut rows, classes, 0.0);
+        }
+        rows.truncate(records);
+        Ok(table.select(&rows)?)
     }
 
     /// How many records there are to learn from, and how many for tests.
@@ -268,6 +295,25 @@ fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> 
     taken
 }
 
+/// Orders `rows` so that the first ones, however many, have their classes (`classes` has that of each row) in the shares of all: the n-th row of a class of
+/// N stands where n + `offset` of N of all rows do, and those of a class stay in their order.
+fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset: f64) {
+    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+    let class = |row: usize| classes.get(row).copied().unwrap_or(usize::MAX);
+    rows.iter().for_each(|&row| *sizes.entry(class(row)).or_default() += 1);
+    let mut before: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut placed: Vec<(f64, usize)> = rows
+        .iter()
+        .map(|&row| {
+            let rank = before.entry(class(row)).or_default();
+            *rank += 1;
+            (((*rank - 1) as f64 + offset) / sizes[&class(row)] as f64, row)
+        })
+        .collect();
+    placed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    *rows = placed.into_iter().map(|(_, row)| row).collect();
+}
+
 /// Leaves as many `rows` of each class as there are of the rarest, drawn by lot and in their order; `classes` (n) has the class of each
 /// row, and a row beyond it has none and goes.
 pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rng) {
@@ -286,6 +332,22 @@ pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rn
 }
 
 impl Comparison {
+    /// The records of the volunteers.
+    pub(super) fn volunteers(&self) -> Result<Table> {
+        Ok(self.data.table.select(&self.splitting.parted(&self.data, self.seed).0)?)
+    }
+
+    /// By how much of what they have learned from splits are alike: the test records over the training records where these are drawn, and nothing where the noise alone
+    /// differs.
+    pub(super) fn shared(&self) -> f64 {
+        let Splitting { kind, most_train, most_test, .. } = &self.splitting;
+        let (train, test) = self.split(0).sizes();
+        match (kind, most_train, most_test) {
+            (SplitKind::Own, None, None) => 0.0,
+            _ => test as f64 / train as f64,
+        }
+    }
+
     /// The split of a trial.
     pub(super) fn split(&self, trial: usize) -> Split {
         Split::draw(&self.splitting, &self.data, self.seed, trial)
@@ -305,6 +367,7 @@ mod tests {
             unlabelled: false,
             validation: 0.0,
             balance: false,
+            stratified: false,
         }
     }
 
@@ -322,13 +385,42 @@ mod tests {
         assert!(rows.into_iter().eq(0..1599));
     }
 
+    /// Of 744 and 855 wines; a random split is off by ten records as often as not.
+    #[test]
+    fn classes_have_their_shares_on_both_sides_and_in_every_part() {
+        let data = wine(None);
+        let Target::Class(classes) = data.table.target() else { panic!("a class") };
+        let good = |rows: &[usize]| rows.iter().filter(|&&row| classes[row] == 1).count() as f64;
+        let share = 855.0 / 1599.0;
+        for trial in 0..3 {
+            let split = Split::draw(&Splitting::random(0.2), &data, 1, trial);
+            assert!((good(&split.test) - 320.0 * share).abs() <= 1.0);
+            assert!((good(&split.train) - 1279.0 * share).abs() <= 1.0);
+            let limited = Splitting { most_train: Some(100), volunteers: 0.1, ..Splitting::random(0.2) };
+            assert!((good(&Split::draw(&limited, &data, 1, trial).train) - 100.0 * share).abs() <= 1.0);
+            let (volunteers, _) = limited.parted(&data, 1);
+            assert!((good(&volunteers) - 128.0 * share).abs() <= 1.0);
+            let [few, more] = [20, 640].map(|records| split.some_of_train(records, &data.table).unwrap());
+            assert_eq!((few.len(), more.len()), (20, 640));
+            assert_eq!(few, more.select(&(0..20).collect::<Vec<_>>()).unwrap());
+            assert_eq!(split.some_of_train(9_999, &data.table).unwrap().len(), 1279);
+        }
+        // Three classes, of which one is rare: each is among the first three.
+        let classes = Array1::from_iter([vec![0; 60], vec![1; 38], vec![2; 2]].concat());
+        let mut rows: Vec<usize> = (0..100).rev().collect();
+        interleave(&mut rows, &classes, 0.0);
+        let first: BTreeSet<usize> = rows[..3].iter().map(|&row| classes[row]).collect();
+        assert_eq!(first.len(), 3);
+    }
+
     #[test]
     fn limits_take_of_a_random_split_and_leave_its_noise() {
         let data = wine(None);
         let whole = Split::draw(&Splitting::random(0.2), &data, 1, 3);
         let limited = Splitting { most_train: Some(100), most_test: Some(9_999), ..Splitting::random(0.2) };
         let split = Split::draw(&limited, &data, 1, 3);
-        assert_eq!((&split.train[..], &split.test), (&whole.train[..100], &whole.test));
+        assert!(split.train.len() == 100 && split.train.iter().all(|row| whole.train.contains(row)));
+        assert_eq!(split.test, whole.test);
         assert_eq!(split.noise_seed, whole.noise_seed);
     }
 

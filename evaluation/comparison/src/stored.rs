@@ -1,6 +1,7 @@
 //! Finished trials, as they are kept and found again.
 
 use super::cells::Cell;
+use super::reference::LearnsFrom;
 use super::scored::Scored;
 use super::{Comparison, Metric, Result, Scorer, Splitting, data};
 use scumble_core::{Designed, number};
@@ -28,6 +29,8 @@ struct Everything<'a> {
     plugin: &'a str,
     version: &'a str,
     mechanism: &'a Designed,
+    #[serde(skip_serializing_if = "LearnsFrom::is_release")]
+    learns_from: LearnsFrom,
 }
 
 impl<'a> Stored<'a> {
@@ -43,6 +46,7 @@ impl<'a> Stored<'a> {
                 plugin: cell.entrant.plugin.name,
                 version: cell.entrant.plugin.version,
                 mechanism: &cell.mechanism,
+                learns_from: cell.learns_from,
             })?)
         };
         let metrics = Metric::fitting(comparison.data.domain.target()).collect();
@@ -72,6 +76,7 @@ impl<'a> Stored<'a> {
         let words = json!({
             "mechanism": of.entrant.plugin.name,
             "parameters": of.parameters,
+            "learns_from": of.learns_from,
             "epsilon": of.epsilon.map(number::to_json),
             "model": scorer,
             "trial": trial,

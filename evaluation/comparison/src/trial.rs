@@ -5,6 +5,7 @@ use super::cells::Cell;
 use super::data::score;
 use super::fidelity::fidelity;
 use super::prediction::Predicted;
+use super::reference::LearnsFrom;
 use super::scored::{Score, Scored};
 use super::split::Split;
 use super::tuning::ask;
@@ -40,7 +41,13 @@ impl<'a> Trial<'a> {
     fn new(comparison: &'a Comparison, cell: &'a Cell, number: usize) -> Result<Self> {
         let start = Instant::now();
         let split = comparison.split(number);
-        let (train, test) = (split.train(&comparison.data.table)?, split.test(&comparison.data.table)?);
+        let table = &comparison.data.table;
+        let train = match cell.learns_from {
+            LearnsFrom::Release => split.train(table)?,
+            LearnsFrom::Clean(records) => split.some_of_train(records, table)?,
+            LearnsFrom::Volunteers => comparison.volunteers()?,
+        };
+        let test = split.test(table)?;
         let mut randomness = Randomness::seeded(split.noise_seed);
         let seen = cell.mechanism.release(&train, &mut randomness)?;
         let collected = seen.collected(train.len(), &mut randomness.streams().stream(0))?;

@@ -107,11 +107,10 @@ impl<'a> Rehearsal<'a> {
                     label_share: self.comparison.label_share,
                     seed: self.comparison.seed,
                 };
-                let outcome = rehearsal.run(|_| (), || ());
-                let outcome = outcome.map_err(|error| {
+                let rows = rehearsal.rehearse().map_err(|error| {
                     Error::Data(format!("{}, tuned on volunteers: {error}", entrant.plugin.name))
                 })?;
-                Ok(outcome.rows.first().map_or(f64::NAN, |row| row.mean))
+                Ok(rows.first().map_or(f64::NAN, |row| row.mean))
             })
             .collect::<Result<_>>()?;
         let better = |best: usize, at: usize| match metric {

@@ -151,11 +151,15 @@ impl Page<'_> {
                                         th scope="row" { (choices[0].goal) }
                                         @for choice in choices {
                                             @match choice.best {
-                                                None => { td.muted { "nothing is clearly better than guessing" } },
+                                                None => { td.muted {
+                                                    "no evidence that anything is better than "
+                                                    (choice.tried.map_or("guessing".into(), |tried| tried.baseline.to_string()))
+                                                } },
                                                 Some((title, row)) => { td {
                                                     (title) br; span.spread {
                                                         (metric.shown(row.mean))
                                                         @if let Some(cost) = choice.cost { ", costs " (metric.shown(cost)) }
+                                                        @if let Some(worth) = &row.worth { br; "worth " (worth) }
                                                     }
                                                 } },
                                             }
@@ -168,8 +172,9 @@ impl Page<'_> {
                     (commands(&choices))
                     p.muted {
                         "By " (metric.title()) " by " (scores.scorer) ": the best mean of those that promise differential privacy of the same with the same trust, \
-                         and how much worse that is than to learn from records as they are. Picked by these very scores: what lies within \
-                         a deviation of it is as good."
+                         how much worse that is than to learn from records as they are, and what it is worth: as many records in the clear teach the \
+                         same model as much, with an interval of 95 %. Picked by these very scores: what lies within a deviation of it is as good. It is \
+                         named where its scores are better than without a release at 1 %, for all rows together. " (self.outcome.without_mechanism(scores))
                     }
                 }
             }

@@ -166,6 +166,7 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
             unlabelled: false,
             validation: 0.0,
             balance: false,
+            stratified: false,
         };
         comparison.metrics = vec![Metric::Accuracy, Metric::BalancedAccuracy];
         run(&comparison)
@@ -289,7 +290,8 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
         String::from_utf8(output.stdout).unwrap()
     };
     let exceeded = "60 samples are spent of a budget of ";
-    let text = run("compare --config exp.toml");
+    assert!(run("compare --config exp.toml").contains("WARNING"));
+    let text = run("compare --full --config exp.toml");
     let line = text.lines().find(|line| line.contains(exceeded)).unwrap_or_else(|| panic!("{text}"));
     assert!(
         line.trim_start().starts_with(

@@ -25,6 +25,7 @@ mod reproduce;
 mod schema;
 mod setting;
 mod solve;
+mod summary;
 mod view;
 
 use crate::adversary::Broken;

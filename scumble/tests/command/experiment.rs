@@ -70,7 +70,7 @@ fn an_experiment_is_the_command_that_says_the_same() {
         let alone = &by_options["rows"].as_array().unwrap()[..last - first];
         assert_eq!(&rows.as_array().unwrap()[first..last], alone);
     }
-    let text = files.run("compare --config exp.toml");
+    let text = files.run("compare --full --config exp.toml");
     for expected in ["laplace, protect = label", "laplace, protect = record", "45 released records"] {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
@@ -179,7 +179,7 @@ fn every_model_and_metric_has_a_table_of_its_own() {
     assert_eq!(kinds.len(), 4);
     assert_eq!(outcome["blind_guesses"].as_object().unwrap().len(), 2);
     assert_eq!(outcome["blind_guesses"]["rmse"], outcome["blind_guess"]);
-    let text = files.run("compare --config exp.toml");
+    let text = files.run("compare --full --config exp.toml");
     for expected in [
         "root mean squared error by ridge regression, l2_penalty = 0.1 (less is better)\n",
         "R² by ridge regression, l2_penalty = 1e9\n",
@@ -193,17 +193,24 @@ fn every_model_and_metric_has_a_table_of_its_own() {
     assert!((heavy - guess).abs() < 1e-3 * guess, "{heavy} and {guess}");
 }
 
+/// Of three trials: five cells by a model and an adversary, and the model on 20, 40 and all 45 records in the clear.
+const LINES: usize = (5 * 2 + 3) * 3;
+
 #[test]
 fn a_second_run_computes_nothing_and_finds_the_same() {
     let files = with(EXPERIMENT);
     let first = files.compared("--config exp.toml");
     let lines = files.read("exp.cells.jsonl");
-    assert_eq!(lines.lines().count(), 5 * 3 * 2, "of a model and of an adversary");
+    assert_eq!(
+        lines.lines().count(),
+        LINES,
+        "of a model and of an adversary, and of the model on records in the clear"
+    );
     assert_eq!(files.compared("--config exp.toml"), first, "the times, too, are taken from the store");
     assert_eq!(files.read("exp.cells.jsonl"), lines);
     let elsewhere = files.compared("--config exp.toml --cells other.jsonl");
     assert_eq!(timeless(elsewhere), timeless(first));
-    assert_eq!(files.read("other.jsonl").lines().count(), 30);
+    assert_eq!(files.read("other.jsonl").lines().count(), LINES);
     assert_eq!(files.read("exp.cells.jsonl"), lines);
 }
 
@@ -211,7 +218,7 @@ fn a_second_run_computes_nothing_and_finds_the_same() {
 fn only_what_was_changed_is_computed_again() {
     let files = with(EXPERIMENT);
     files.compared("--config exp.toml");
-    let mut lines = 30;
+    let mut lines = LINES;
     let mut after = |experiment: &str, more: usize, why: &str| {
         files.write("exp.toml", experiment);
         files.compared("--config exp.toml");
@@ -221,20 +228,32 @@ fn only_what_was_changed_is_computed_again() {
     };
     after(&EXPERIMENT.replace("\"record\"", "\"features\""), 12, "one grid value, at two budgets");
     after(&EXPERIMENT.replace("8.0", "9.0"), 12, "one budget of two entrants");
-    after(&EXPERIMENT.replace("trials = 3", "trials = 4"), 10, "one trial of five cells");
+    after(
+        &EXPERIMENT.replace("trials = 3", "trials = 4"),
+        13,
+        "one trial of five cells, and of three sizes in the clear",
+    );
     after(&("metrics = [\"mae\"]".to_owned() + EXPERIMENT), 0, "every line has every metric");
     let model = "[[model]]\nname = \"ridge\"\nset = { l2_penalty = 2 }";
-    after(&(EXPERIMENT.to_owned() + model), 15, "another model");
-    after(&EXPERIMENT.replace("seed = 7", "seed = 8"), 30, "another seed");
-    after(&EXPERIMENT.replace("0.25", "0.5"), 30, "another split");
+    after(&(EXPERIMENT.to_owned() + model), 15 + 9, "another model");
+    after(&EXPERIMENT.replace("seed = 7", "seed = 8"), LINES, "another seed");
+    after(
+        &EXPERIMENT.replace("0.25", "0.5"),
+        LINES - 3,
+        "another split, of which 20 or all 30 are in the clear",
+    );
     after(
         &EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.3"),
-        30,
-        "volunteers, whom nobody learns from",
+        LINES,
+        "volunteers, whom no mechanism learns from: 20 or all 31 others in the clear, and the volunteers alone",
     );
-    after(&EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.6"), 30, "more of them");
+    after(
+        &EXPERIMENT.replace("= 0.25", "= 0.25\nvolunteers = 0.6"),
+        LINES - 3,
+        "more of them: all 18 others in the clear",
+    );
     files.write("data.csv", files.read("data.csv").replace("\n1,red", "\n1.5,red"));
-    after(EXPERIMENT, 30, "other data");
+    after(EXPERIMENT, LINES, "other data");
 }
 
 #[test]
@@ -258,11 +277,11 @@ fn a_comparison_that_was_killed_goes_on() {
     process.kill().unwrap();
     process.wait().unwrap();
     let before = lines();
-    assert!(before < 2000, "it was over before it was killed");
+    assert!(before < 2600, "it was over before it was killed");
     let resumed = killed.compared("--config exp.toml");
     assert_eq!(timeless(resumed), timeless(whole.compared("--config exp.toml")));
     let keys = killed.keys();
-    assert_eq!(keys.len(), 2000, "a line was computed twice");
+    assert_eq!(keys.len(), 2600, "a line was computed twice");
     assert_eq!(keys.iter().collect::<BTreeSet<_>>(), whole.keys().iter().collect::<BTreeSet<_>>());
 }
 
@@ -273,7 +292,7 @@ fn a_torn_line_is_computed_again_and_a_bad_one_is_named() {
     let lines = files.read("exp.cells.jsonl");
     files.write("exp.cells.jsonl", &lines[..lines.len() - 30]);
     assert_eq!(timeless(files.compared("--config exp.toml")), timeless(outcome));
-    assert_eq!(files.keys().len(), 30);
+    assert_eq!(files.keys().len(), LINES);
     files.write("exp.cells.jsonl", lines.replacen("\"key\"", "\"kye\"", 1));
     let refused = files.refuses("compare --config exp.toml");
     assert!(refused.starts_with("exp.cells.jsonl: line 1: it is no finished trial"), "{refused}");

@@ -16,7 +16,7 @@ fn numbers(page: &str) -> Vec<f64> {
 }
 
 /// Two models, two metrics of each, two of the adversary, three entrants, one of them without a budget.
-const EXPERIMENT: &str = "trials = 2\nepsilon = [1, 8, inf]\n\
+const EXPERIMENT: &str = "trials = 6\nepsilon = [1, 8, inf]\n\
     metrics = [\"rmse\", \"mae\", \"recovered\", \"unbiased-error\"]\n\
     [data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"price\"\n\
     [[mechanism]]\nname = \"identity\"\n\

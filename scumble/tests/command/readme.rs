@@ -68,8 +68,8 @@ fn its_commands_run_in_their_order() {
     }
     assert!(files.read("experiment.html").contains("noise-aware logistic regression, l2_penalty = 10"));
     assert!(files.read("results/fisher-svm/figure-3.svg").starts_with("<svg"));
-    // One line a mechanism, budget, model or adversary, and trial.
-    assert_eq!(files.read("experiment.cells.jsonl").lines().count(), 5 * (3 + 1) * 2);
+    // One line a mechanism, budget, model or adversary, and trial; and one a model, seven sizes in the clear, and trial.
+    assert_eq!(files.read("experiment.cells.jsonl").lines().count(), (5 * (3 + 1) + 7 * 3) * 2);
     assert_eq!(files.read("released.csv").lines().next(), Some("alcohol,quality"));
     assert_eq!(files.read("collected.csv").lines().count(), 1600);
     assert_eq!(files.read("second.csv").lines().count(), 1600);

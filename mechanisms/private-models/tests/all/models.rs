@@ -173,7 +173,10 @@ fn what_is_no_such_regression_is_refused() {
         "private-logistic does not apply: it learns a category, and the target is no category"
     );
     let ridge = PrivateRidge::new(domain(2, classes(2)), budget).unwrap_err();
-    assert_eq!(ridge.to_string(), "private-ridge does not apply: it learns a number, and the target is no number");
+    assert_eq!(
+        ridge.to_string(),
+        "private-ridge does not apply: it learns a number, and the target is no number"
+    );
     for refused in [
         PrivateLogistic::new(domain(2, classes(2)), Budget::pure(1.0).unwrap()).err(),
         PrivateRidge::new(domain(2, number), Budget::pure(1.0).unwrap()).err(),

@@ -1,0 +1,80 @@
+//! Models that learn from no release: from records in the clear, all or fewer, and from the volunteers alone.
+
+use super::cells::Cell;
+use super::reference::{Knows, LearnsFrom, Reference};
+use super::scored::Scored;
+use super::tuning::Rehearsal;
+use super::{Comparison, Entrant, Metric, Result, Scorer};
+use scumble_classic::{IDENTITY, Identity};
+use scumble_core::{Designed, TargetDomain, Volunteers};
+
+/// The fewest records of a learning curve.
+const FEWEST: usize = 20;
+
+impl Comparison {
+    /// How many records models learn from in the clear: few, twice as many, and so on, and all that are released in a trial.
+    fn clean_sizes(&self) -> Vec<usize> {
+        let (released, _) = self.split(0).sizes();
+        let classes = match self.data.domain.target() {
+            TargetDomain::Class { levels } => levels.len(),
+            _ => 1,
+        };
+        let fewest = FEWEST.max(2 * classes);
+        let doubled = std::iter::successors(Some(fewest), |size| Some(2 * size));
+        doubled.take_while(|size| *size < released).chain([released]).collect()
+    }
+
+    /// The cells of models that learn from no release, each of all models that are compared.
+    pub(super) fn reference_cells(
+        &self,
+        volunteers: &Volunteers,
+        rehearsal: Option<&Rehearsal>,
+    ) -> Result<Vec<Cell>> {
+        let of_volunteers = rehearsal.and(volunteers.table()).map(|_| LearnsFrom::Volunteers);
+        let clean = self.clean_sizes().into_iter().map(LearnsFrom::Clean);
+        let entrant = Entrant::new(IDENTITY);
+        let scorers = self.chosen_scorers(&entrant, rehearsal, f64::INFINITY)?;
+        let scorers: Vec<Scorer> =
+            scorers.into_iter().filter(|scorer| matches!(scorer, Scorer::Model(_))).collect();
+        let cell = |learns_from: LearnsFrom| Cell {
+            parameters: entrant.given(),
+            entrant: entrant.clone(),
+            design: None,
+            epsilon: None,
+            mechanism: Designed::local(Identity::new(self.data.domain.clone())),
+            tuned: None,
+            scorers: scorers.clone(),
+            learns_from,
+        };
+        Ok(clean.chain(of_volunteers).map(cell).collect())
+    }
+
+    /// The references, by model and metric, from the trials of their cells, one after the other, and from `guesses` of each trial.
+    pub(super) fn references(
+        &self,
+        cells: &[Cell],
+        scored: &[Vec<Scored>],
+        guesses: impl Fn(Metric) -> Vec<f64>,
+        volunteers: usize,
+    ) -> Vec<Reference> {
+        let models = self.scorers().into_iter().enumerate();
+        let models: Vec<(usize, Scorer)> =
+            models.filter(|(_, scorer)| matches!(scorer, Scorer::Model(_))).collect();
+        let mut references = vec![];
+        for (at, scorer) in &models {
+            for &metric in self.metrics.iter().filter(|metric| metric.is_of_model()) {
+                references.push(Reference::new((Knows::Guess, 0), scorer, metric, guesses(metric)));
+                for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
+                    let knows = match cell.learns_from {
+                        LearnsFrom::Clean(records) => (Knows::Clean, records),
+                        LearnsFrom::Volunteers => (Knows::Volunteers, volunteers),
+                        LearnsFrom::Release => continue,
+                    };
+                    let scores = trials.iter().map(|scorers| scorers[*at].score(metric)).collect();
+                    references.push(Reference::new(knows, scorer, metric, scores));
+                }
+            }
+        }
+        references
+    }
+}

@@ -1,0 +1,228 @@
+//! The first screen of a comparison: what is known without a release, what to choose, what it is worth, and the commands that make it.
+
+use crate::compare::{Choice, Comparison, Outcome, Row, Scores, SplitKind, VOLUNTEERS};
+use crate::registry::number;
+use comfy_table::{Table, presets};
+
+/// No line is longer, on no terminal.
+const WIDEST: usize = 100;
+/// What the name of what is protected takes, and a choice, in columns.
+const OF_GOAL: usize = 36;
+const OF_CHOICE: usize = 21;
+
+/// At most forty lines of at most a hundred columns.
+pub(super) fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
+    let tables = outcome.scores();
+    let Some(scores) = tables.iter().find(|scores| scores.metric.is_of_model()) else {
+        return "no mechanism applies to such data".into();
+    };
+    let width = Table::new().width().map_or(WIDEST, usize::from).min(WIDEST);
+    let choices = outcome.choices(scores);
+    let parts = [
+        heading(comparison, outcome, scores),
+        outcome.without_mechanism(scores),
+        chosen(&choices, scores, width),
+        commands(&choices, width),
+        apart(outcome, scores),
+        "All of it: --full. A page: --html PAGE.html. Your own data: --input FILE.csv --schema SCHEMA.toml \
+         --target COLUMN"
+            .to_owned(),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|part| !part.is_empty()).map(|part| wrapped(&part, width)).collect();
+    parts.join("\n\n")
+}
+
+/// What was learned of what.
+fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> String {
+    let trials = match comparison.trials {
+        1 => "one trial".to_owned(),
+        trials => format!("{trials} trials"),
+    };
+    let split = match comparison.splitting.kind {
+        SplitKind::Own => " of the data set's own split",
+        _ => "",
+    };
+    let designed = match (outcome.volunteers, comparison.splitting.unlabelled) {
+        (0, _) => String::new(),
+        (count, false) => format!("; {count} volunteers"),
+        (count, true) => format!("; {count} volunteers without labels"),
+    };
+    format!(
+        "{}: {} of {:?} by {}\n{} records released{designed}; {} clean test records{split}; {trials}; seed {}",
+        comparison.data.name,
+        scores.metric.title(),
+        comparison.data.target,
+        scores.scorer,
+        outcome.train_records,
+        outcome.test_records,
+        comparison.seed,
+    )
+}
+
+/// The choices that are shown, at as many budgets as there is room for.
+fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
+    let Some(first) = choices.first() else { return String::new() };
+    let budgets: Vec<f64> =
+        choices.iter().filter(|choice| choice.goal == first.goal).map(|choice| choice.epsilon).collect();
+    let shown = some_of(&budgets, (width.saturating_sub(OF_GOAL) / OF_CHOICE).max(1));
+    let mut table = Table::new();
+    let header = shown.iter().map(|epsilon| format!("ε = {}", number::short(*epsilon)));
+    table.load_style(presets::NOTHING).set_header(std::iter::once("to protect".to_owned()).chain(header));
+    for choices in choices.chunk_by(|a, b| a.goal == b.goal) {
+        let cells = choices.iter().filter(|choice| shown.contains(&choice.epsilon)).map(|choice| {
+            choice.best.map_or("no evidence".to_owned(), |(title, row)| {
+                format!("{}\n{}", shortened(title), score_and_worth(scores, row))
+            })
+        });
+        table.add_row(std::iter::once(choices[0].goal.to_string().replace(", by", ",\nby")).chain(cells));
+    }
+    let against = choices.iter().find_map(|choice| choice.tried);
+    let nothing = match (choices.iter().any(|choice| choice.best.is_none()), against) {
+        (true, Some(against)) => format!(
+            "\n\nNo evidence: nothing that was tried is better than {}, at 1 % for all rows together.",
+            against.baseline
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "What to choose: {}, and as how many clean records it teaches (95 %)\n\n{}{nothing}",
+        scores.metric.title(),
+        table.trim_fmt()
+    )
+}
+
+/// What a release scores and is worth.
+pub(super) fn score_and_worth(scores: &Scores, row: &Row) -> String {
+    let score = scores.metric.shown(row.mean);
+    match &row.worth {
+        Some(worth) => format!("{score}; {worth}"),
+        None => score,
+    }
+}
+
+/// A title that fits a column.
+fn shortened(title: &str) -> String {
+    title.split(',').next().unwrap_or(title).to_owned()
+}
+
+/// So many of the budgets, evenly spread, the first and the last among them; the middle one alone.
+fn some_of(budgets: &[f64], most: usize) -> Vec<f64> {
+    let last = budgets.len() - 1;
+    match most.min(budgets.len()) {
+        1 => vec![budgets[last / 2]],
+        count => (0..count).map(|at| budgets[(at * last) / (count - 1)]).collect(),
+    }
+}
+
+/// The commands of one budget, the middle one.
+fn commands(choices: &[Choice], width: usize) -> String {
+    let Some(first) = choices.first() else { return String::new() };
+    let budgets: Vec<f64> =
+        choices.iter().filter(|choice| choice.goal == first.goal).map(|choice| choice.epsilon).collect();
+    let epsilon = budgets[budgets.len() / 2];
+    let made = choices.iter().filter(|choice| choice.epsilon == epsilon).filter_map(|choice| {
+        let command = choice.best?.1.design.as_ref()?;
+        Some(format!("{}:\n{}", choice.goal, continued(command, width)))
+    });
+    let made = made.collect::<Vec<_>>().join("\n");
+    if made.is_empty() {
+        return made;
+    }
+    let volunteers = match made.contains(VOLUNTEERS) {
+        true => format!("\n({VOLUNTEERS} stands for a file of your volunteers' records.)"),
+        false => String::new(),
+    };
+    format!("The commands at ε = {}:\n{made}{volunteers}", number::short(epsilon))
+}
+
+/// A command on as many lines as it takes, which a shell reads as one.
+fn continued(command: &str, width: usize) -> String {
+    let mut lines = vec![String::from("  ")];
+    // Between options alone: a value may be quoted.
+    for (at, part) in command.split(" --").enumerate() {
+        let part = if at == 0 { part.to_owned() } else { format!("--{part}") };
+        let last = lines.len() - 1;
+        if lines[last].chars().count() + part.chars().count() + 3 > width && !lines[last].trim().is_empty() {
+            lines[last].push('\\');
+            lines.push(String::from("    "));
+        }
+        let last = lines.len() - 1;
+        lines[last] += &format!("{part} ");
+    }
+    lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+/// What claims no differential privacy, and what took no part.
+fn apart(outcome: &Outcome, scores: &Scores) -> String {
+    let unclaimed = scores.series.iter().filter(|series| series.rows.iter().all(|row| row.epsilon.is_none()));
+    let unclaimed: Vec<String> = unclaimed
+        .map(|series| format!("{} {}", shortened(&series.title), scores.metric.shown(series.rows[0].mean)))
+        .collect();
+    let mut lines = vec![];
+    if !unclaimed.is_empty() {
+        lines.push(format!("Without differential privacy, not to be compared: {}.", unclaimed.join(", ")));
+    }
+    for series in &scores.series {
+        let summaries = series.rows.iter().map(|row| row.guarantee.summary());
+        if let Some(summary) = summaries.filter(|summary| summary.contains("WARNING")).next_back() {
+            lines.push(format!("{}: {summary}", shortened(&series.title)));
+        }
+    }
+    if !outcome.skipped.is_empty() {
+        let names: Vec<&str> = outcome.skipped.iter().map(|skipped| &*skipped.mechanism).collect();
+        lines.push(format!("Left out (why: --full): {}.", names.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// Lines that are broken between words where they are too long; what is indented, or has columns, stays.
+fn wrapped(text: &str, width: usize) -> String {
+    let line = |line: &str| {
+        let mut lines = vec![String::new()];
+        if line.chars().count() <= width || line.starts_with(' ') || line.contains("  ") {
+            return line.to_owned();
+        }
+        for word in line.split(' ') {
+            let last = lines.len() - 1;
+            if !lines[last].is_empty() && lines[last].chars().count() + 1 + word.chars().count() > width {
+                lines.push(String::new());
+            }
+            let last = lines.len() - 1;
+            if !lines[last].is_empty() {
+                lines[last].push(' ');
+            }
+            lines[last] += word;
+        }
+        lines.join("\n")
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_the_ends_and_what_lies_between() {
+        let budgets = [0.5, 1.0, 2.0, 4.0, 8.0];
+        assert_eq!(some_of(&budgets, 3), [0.5, 2.0, 8.0]);
+        assert_eq!(some_of(&budgets, 1), [2.0]);
+        assert_eq!(some_of(&budgets, 9), budgets);
+        assert_eq!(some_of(&[1.0], 3), [1.0]);
+    }
+
+    #[test]
+    fn a_long_command_is_one_for_the_shell() {
+        let command = "scumble design mst --schema 'my --schema.toml' --target y --epsilon 1";
+        let lines = continued(command, 40);
+        assert!(lines.lines().all(|line| line.chars().count() <= 40), "{lines}");
+        assert_eq!(lines.replace("\\\n", "").split_whitespace().collect::<Vec<_>>().join(" "), command);
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        assert_eq!(wrapped("one two three", 8), "one two\nthree");
+        assert_eq!(wrapped("  one two three", 8), "  one two three");
+    }
+}
