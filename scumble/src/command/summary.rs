@@ -164,8 +164,8 @@ fn apart(outcome: &Outcome, scores: &Scores) -> String {
         lines.push(format!("Without differential privacy, not to be compared: {}.", unclaimed.join(", ")));
     }
     for series in &scores.series {
-        let summaries = series.rows.iter().map(|row| row.guarantee.summary());
-        if let Some(summary) = summaries.filter(|summary| summary.contains("WARNING")).next_back() {
+        let mut summaries = series.rows.iter().map(|row| row.guarantee.summary());
+        if let Some(summary) = summaries.rfind(|summary| summary.contains("WARNING")) {
             lines.push(format!("{}: {summary}", shortened(&series.title)));
         }
     }
