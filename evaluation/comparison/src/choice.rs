@@ -31,7 +31,7 @@ impl fmt::Display for Goal {
         let by = match self.trust {
             Trust::Nobody => "",
             Trust::Curator => ", by a trusted curator",
-            Trust::Model => ", by a curator who releases a model",
+            Trust::Model => ", by a curator's model",
         };
         write!(formatter, "{}{by}", self.protects)
     }

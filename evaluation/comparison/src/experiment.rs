@@ -52,6 +52,8 @@ pub struct Experiment {
     seed: Option<u64>,
     protect: Option<Protect>,
     label_share: Option<f64>,
+    #[serde(default)]
+    release_alone: bool,
     metrics: Option<Vec<Metric>>,
     data: Data,
     split: Option<Split>,
@@ -271,6 +273,7 @@ impl Experiment {
             trials: self.trials.unwrap_or(default.trials),
             protect: self.protect,
             label_share: self.label_share.unwrap_or(default.label_share),
+            release_alone: self.release_alone,
             seed: self.seed.unwrap_or(default.seed),
             ..default
         })

@@ -26,6 +26,7 @@ mod scored;
 mod scorer;
 mod split;
 mod spread;
+mod stacked;
 mod stored;
 mod trial;
 mod tuned;
@@ -80,6 +81,8 @@ pub struct Comparison {
     pub protect: Option<Protect>,
     /// The share of ε that a label gets where a mechanism of its own releases it, in (0, 1).
     pub label_share: f64,
+    /// Whether models learn from the release alone, also where volunteers' records have labels: else from both.
+    pub release_alone: bool,
     /// The seed of splits and noise.
     pub seed: u64,
 }
@@ -105,6 +108,7 @@ impl Comparison {
             splitting: Splitting::random(0.2),
             protect: None,
             label_share: LABEL_SHARE,
+            release_alone: false,
             seed: 1,
         }
     }

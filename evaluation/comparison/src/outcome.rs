@@ -78,6 +78,9 @@ pub struct Row {
     /// How many records in the clear teach the same model as much; none of what is no model's score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worth: Option<Worth>,
+    /// How many records in the clear more than the volunteers alone; none without volunteers who have labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adds: Option<Worth>,
     /// Whether it is better than what is known without a release; none of what is no model's score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,

@@ -43,6 +43,43 @@ impl Predicted {
         Self { target, scores: None }
     }
 
+    /// What is said of the rows of several parts, each of which has its places in the whole, the last one in the classes that all have scores for.
+    pub(super) fn joined(parts: &[(Vec<usize>, Self)]) -> Self {
+        let records = parts.iter().map(|(rows, _)| rows.len()).sum();
+        let classes: BTreeSet<usize> = parts
+            .iter()
+            .filter_map(|(_, said)| said.scores.as_ref())
+            .flat_map(|scores| scores.classes.iter().copied())
+            .collect();
+        let classes: Vec<usize> = classes.into_iter().collect();
+        let mut values = Array2::zeros((records, classes.len()));
+        let mut said_classes = Array1::zeros(records);
+        let mut numbers = Array1::zeros(records);
+        for (rows, said) in parts {
+            for (at, &row) in rows.iter().enumerate() {
+                match &said.target {
+                    Target::Class(classes) => said_classes[row] = classes[at],
+                    Target::Real(values) => numbers[row] = values[at],
+                    _ => {}
+                }
+                for (class, column) in classes.iter().zip(0..) {
+                    let scores = said.scores.as_ref();
+                    let of_class = scores
+                        .and_then(|scores| Some((scores, scores.classes.iter().position(|of| of == class)?)));
+                    if let Some((scores, place)) = of_class {
+                        values[[row, column]] = scores.values[[at, place]];
+                    }
+                }
+            }
+        }
+        let are_numbers = parts.iter().any(|(_, said)| matches!(said.target, Target::Real(_)));
+        let has_scores = parts.iter().all(|(_, said)| said.scores.is_some());
+        Self {
+            target: if are_numbers { Target::Real(numbers) } else { Target::Class(said_classes) },
+            scores: has_scores.then_some(ClassScores { classes, values }),
+        }
+    }
+
     /// What is said of all but the first `count`.
     pub(super) fn without_first(&self, count: usize) -> Self {
         let scores = self.scores.as_ref().map(|scores| ClassScores {

@@ -63,6 +63,7 @@ impl Comparison {
             trials: scores.len(),
             scores,
             worth: None,
+            adds: None,
             against: None,
             tuned: cell.tuned.iter().cloned().chain(of_model).collect(),
             guarantee,
@@ -121,6 +122,11 @@ impl Comparison {
                 let p_value = p_value(metric, &row.scores, &baseline.scores, shared);
                 row.against = Some(Against { baseline: baseline.knows, p_value });
                 let worth = curve.as_ref().and_then(|curve| curve.worth(&row.scores));
+                let volunteers = own().find(|other| other.knows == Knows::Volunteers);
+                row.adds = curve
+                    .as_ref()
+                    .zip(volunteers)
+                    .and_then(|(curve, volunteers)| curve.added(&row.scores, &volunteers.scores));
                 row.worth = worth.map(|worth| Worth { at_most: row.at_most(released), ..worth });
             }
         }
@@ -132,6 +138,7 @@ impl Row {
     fn at_most(&self, released: usize) -> Option<f64> {
         let dp = self.guarantee.local_dp(Unit::Record)?;
         let is_alone = self.guarantee.shaped_by == ShapedBy::PublicKnowledge && self.tuned.is_empty();
+        let is_alone = is_alone && self.adds.is_none();
         (dp.delta == 0.0 && is_alone).then(|| at_most(released, dp.epsilon))
     }
 }

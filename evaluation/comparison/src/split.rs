@@ -278,6 +278,11 @@ impl Split {
         Ok(table.select(&self.test)?)
     }
 
+    /// The volunteers, who are the same in all trials, and then the test records, of a table with the data's rows.
+    pub(super) fn volunteers_and_test(&self, volunteers: &[usize], table: &Table) -> Result<Table> {
+        Ok(table.select(&[volunteers, &self.test].concat())?)
+    }
+
     /// Those who are asked, and then the test records, of a table with the data's rows.
     pub(super) fn asked_and_test(&self, table: &Table) -> Result<Table> {
         Ok(table.select(&[&self.asked[..], &self.test].concat())?)
@@ -297,7 +302,7 @@ fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> 
 
 /// Orders `rows` so that the first ones, however many, have their classes (`classes` has that of each row) in the shares of all: the n-th row of a class of
 /// N stands where n + `offset` of N of all rows do, and those of a class stay in their order.
-fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset: f64) {
+pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset: f64) {
     let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
     let class = |row: usize| classes.get(row).copied().unwrap_or(usize::MAX);
     rows.iter().for_each(|&row| *sizes.entry(class(row)).or_default() += 1);
@@ -332,9 +337,9 @@ pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rn
 }
 
 impl Comparison {
-    /// The records of the volunteers.
-    pub(super) fn volunteers(&self) -> Result<Table> {
-        Ok(self.data.table.select(&self.splitting.parted(&self.data, self.seed).0)?)
+    /// The rows of the volunteers.
+    pub(super) fn volunteers(&self) -> Vec<usize> {
+        self.splitting.parted(&self.data, self.seed).0
     }
 
     /// By how much of what they have learned from splits are alike: the test records over the training records where these are drawn, and nothing where the noise alone

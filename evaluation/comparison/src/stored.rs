@@ -31,6 +31,8 @@ struct Everything<'a> {
     mechanism: &'a Designed,
     #[serde(skip_serializing_if = "LearnsFrom::is_release")]
     learns_from: LearnsFrom,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_stacked: bool,
 }
 
 impl<'a> Stored<'a> {
@@ -47,6 +49,7 @@ impl<'a> Stored<'a> {
                 version: cell.entrant.plugin.version,
                 mechanism: &cell.mechanism,
                 learns_from: cell.learns_from,
+                is_stacked: comparison.stacks(cell),
             })?)
         };
         let metrics = Metric::fitting(comparison.data.domain.target()).collect();

@@ -8,10 +8,12 @@ use super::prediction::Predicted;
 use super::reference::LearnsFrom;
 use super::scored::{Score, Scored};
 use super::split::Split;
+use super::stacked::{FEWEST, Two, crossed};
 use super::tuning::ask;
 use super::{Comparison, Error, Metric, Model, Result, Scorer};
 use scumble_adversary::membership;
-use scumble_core::{Randomness, Release, Table, Target};
+use scumble_classic::Identity;
+use scumble_core::{Designed, Randomness, Release, Table, Target};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -45,7 +47,7 @@ impl<'a> Trial<'a> {
         let train = match cell.learns_from {
             LearnsFrom::Release => split.train(table)?,
             LearnsFrom::Clean(records) => split.some_of_train(records, table)?,
-            LearnsFrom::Volunteers => comparison.volunteers()?,
+            LearnsFrom::Volunteers => table.select(&comparison.volunteers())?,
         };
         let test = split.test(table)?;
         let mut randomness = Randomness::seeded(split.noise_seed);
@@ -73,6 +75,9 @@ impl<'a> Trial<'a> {
             Scorer::Model(model) if model.is_tuned() => {
                 let (predicted, chosen) = self.predicted_by_chosen(model)?;
                 (self.scores_of(&predicted), Some(chosen))
+            }
+            Scorer::Model(model) if self.comparison.stacks(self.cell) => {
+                (self.scores_of(&self.stacked(model)?), None)
             }
             Scorer::Model(model) => (self.scores_of(&self.predicted(model, &self.test, &self.viewed)?), None),
             Scorer::Adversary(adversary) => {
@@ -119,6 +124,21 @@ impl<'a> Trial<'a> {
         Ok(Predicted { scores: scores.filter(|_| read == target), target: read })
     }
 
+    /// What a model that learns from the release, and one that learns from the volunteers, say together of the test records.
+    fn stacked(&self, model: &Model) -> Result<Predicted> {
+        let (comparison, rows) = (self.comparison, self.comparison.volunteers());
+        let both = self.split.volunteers_and_test(&rows, &comparison.data.table)?;
+        let released = self.predicted(model, &both, &self.seen.key.view(&both)?)?;
+        let volunteers = comparison.data.table.select(&rows)?;
+        let learned = |train: &Table, records: &Table| {
+            let identity = Designed::local(Identity::new(comparison.data.domain.clone()));
+            let release = identity.release(train, &mut Randomness::seeded(0))?;
+            model.predict(&release, records)
+        };
+        let own = crossed(&volunteers, &self.test, learned)?;
+        Ok(Two { released: &released, own: &own, truth: volunteers.target() }.stacked())
+    }
+
     /// What the candidate that people who are asked make out as the best predicts of the test records, and its place.
     fn predicted_by_chosen(&self, model: &Model) -> Result<(Predicted, usize)> {
         let asked = self.split.asked();
@@ -137,6 +157,12 @@ impl<'a> Trial<'a> {
 }
 
 impl Comparison {
+    /// Whether models of a cell's release learn from the volunteers' records beside it.
+    pub(super) fn stacks(&self, cell: &Cell) -> bool {
+        let has_labels = !self.splitting.unlabelled && self.splitting.volunteers(&self.data) >= FEWEST;
+        has_labels && !self.release_alone && cell.learns_from.is_release()
+    }
+
     /// Releases once for all that have not been scored `before`; `on_scored` hears of each that is now.
     pub(super) fn trial(
         &self,

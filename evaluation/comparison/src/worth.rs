@@ -31,7 +31,7 @@ pub struct Worth {
 /// For people: whole records.
 impl std::fmt::Display for Worth {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{:.0} ({:.0} to {:.0})", self.records, self.lower, self.upper)
+        write!(formatter, "{:.0} ({:.0}–{:.0})", self.records, self.lower, self.upper)
     }
 }
 
@@ -100,16 +100,27 @@ impl LearningCurve {
         let records = self.records(&self.curve, mean_of(&scores, &every));
         let mut drawn: Vec<f64> =
             self.drawn.iter().map(|(trials, curve)| self.records(curve, mean_of(&scores, trials))).collect();
-        drawn.sort_by(f64::total_cmp);
-        let quantile = |p: f64| match drawn.len() {
-            0 => f64::NAN,
-            count => drawn[((count - 1) as f64 * p).round() as usize],
-        };
-        let (lower, upper) = match drawn.is_empty() {
-            true => (0.0, self.sizes[self.sizes.len() - 1]),
-            false => (quantile(TAIL).min(records), quantile(1.0 - TAIL).max(records)),
-        };
-        Some(Worth { records, lower, upper, at_most: None })
+        let (lower, upper) = interval(&mut drawn).unwrap_or((0.0, self.sizes[self.sizes.len() - 1]));
+        Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
+    }
+
+    /// By how much more the scores of all trials are worth than those of a baseline.
+    pub fn added(&self, scores: &[f64], baseline: &[f64]) -> Option<Worth> {
+        let [more, less] = [self.worth(scores)?, self.worth(baseline)?];
+        let [scores, baseline]: [Vec<f64>; 2] =
+            [scores, baseline].map(|scores| scores.iter().map(|score| self.sign * score).collect());
+        let mut drawn: Vec<f64> = self
+            .drawn
+            .iter()
+            .map(|(trials, curve)| {
+                let [more, less] = [&scores, &baseline].map(|of| self.records(curve, mean_of(of, trials)));
+                more - less
+            })
+            .collect();
+        let records = more.records - less.records;
+        let all = self.sizes[self.sizes.len() - 1];
+        let (lower, upper) = interval(&mut drawn).unwrap_or((-all, all));
+        Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
     }
 
     /// The largest number of records at which the curve is no higher than `score`.
@@ -125,6 +136,14 @@ impl LearningCurve {
             }
         }
     }
+}
+
+/// Where 95 % of what was drawn lies; none of nothing.
+fn interval(drawn: &mut [f64]) -> Option<(f64, f64)> {
+    drawn.sort_by(f64::total_cmp);
+    let last = drawn.len().checked_sub(1)? as f64;
+    let [lower, upper] = [TAIL, 1.0 - TAIL].map(|p| drawn[(last * p).round() as usize]);
+    Some((lower, upper))
 }
 
 /// How far a score is on its way from `low`, which it has reached, to `high`, which it has not.

@@ -93,6 +93,9 @@ pub(super) struct CompareArguments {
     /// number [default: 0.5].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     label_share: Option<f64>,
+    /// Models learn from the release alone, also where volunteers' records have labels; else from both.
+    #[arg(long)]
+    release_alone: bool,
     /// All scores, what each mechanism promises, and every command, in place of one screen.
     #[arg(long)]
     full: bool,
@@ -221,6 +224,7 @@ fn comparison(
         comparison.splitting.unlabelled = arguments.volunteers.is_none();
         comparison.epsilons = EPSILONS_OF_WINES.to_vec();
     }
+    comparison.release_alone |= arguments.release_alone;
     comparison.splitting.volunteers = arguments.volunteers.unwrap_or(comparison.splitting.volunteers);
     if !arguments.metric.is_empty() {
         comparison.metrics = metrics(&arguments.metric, &comparison.data);

@@ -6,10 +6,6 @@ use comfy_table::{Table, presets};
 
 /// No line is longer, on no terminal.
 const WIDEST: usize = 100;
-/// What the name of what is protected takes, and a choice, in columns.
-const OF_GOAL: usize = 36;
-const OF_CHOICE: usize = 21;
-
 /// At most forty lines of at most a hundred columns.
 pub(super) fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
     let tables = outcome.scores();
@@ -65,7 +61,27 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
     let Some(first) = choices.first() else { return String::new() };
     let budgets: Vec<f64> =
         choices.iter().filter(|choice| choice.goal == first.goal).map(|choice| choice.epsilon).collect();
-    let shown = some_of(&budgets, (width.saturating_sub(OF_GOAL) / OF_CHOICE).max(1));
+    let tables = (1..=budgets.len()).rev().map(|most| table(choices, &some_of(&budgets, most), scores));
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
+    let narrowest = || table(choices, &some_of(&budgets, 1), scores);
+    let table = tables.into_iter().find(fits).unwrap_or_else(narrowest);
+    let against = choices.iter().find_map(|choice| choice.tried);
+    let nothing = match (choices.iter().any(|choice| choice.best.is_none()), against) {
+        (true, Some(against)) => format!(
+            "\n\nNo evidence: nothing that was tried is better than {}, at 1 % for all rows together.",
+            against.baseline
+        ),
+        _ => String::new(),
+    };
+    let more = match choices.iter().any(|choice| choice.best.is_some_and(|(_, row)| row.adds.is_some())) {
+        true => "how many clean records it adds to the volunteers",
+        false => "as how many clean records it teaches",
+    };
+    format!("What to choose: {}, and {more} (95 %)\n\n{}{nothing}", scores.metric.title(), table)
+}
+
+/// What is best at these budgets, for each thing to protect.
+fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
     let mut table = Table::new();
     let header = shown.iter().map(|epsilon| format!("ε = {}", number::short(*epsilon)));
     table.load_style(presets::NOTHING).set_header(std::iter::once("to protect".to_owned()).chain(header));
@@ -75,29 +91,19 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
                 format!("{}\n{}", shortened(title), score_and_worth(scores, row))
             })
         });
-        table.add_row(std::iter::once(choices[0].goal.to_string().replace(", by", ",\nby")).chain(cells));
+        let goal = choices[0].goal.to_string().replace(", by", ",\nby").replace(" (not", "\n(not");
+        table.add_row(std::iter::once(goal).chain(cells));
     }
-    let against = choices.iter().find_map(|choice| choice.tried);
-    let nothing = match (choices.iter().any(|choice| choice.best.is_none()), against) {
-        (true, Some(against)) => format!(
-            "\n\nNo evidence: nothing that was tried is better than {}, at 1 % for all rows together.",
-            against.baseline
-        ),
-        _ => String::new(),
-    };
-    format!(
-        "What to choose: {}, and as how many clean records it teaches (95 %)\n\n{}{nothing}",
-        scores.metric.title(),
-        table.trim_fmt()
-    )
+    table.trim_fmt()
 }
 
 /// What a release scores and is worth.
 pub(super) fn score_and_worth(scores: &Scores, row: &Row) -> String {
     let score = scores.metric.shown(row.mean);
-    match &row.worth {
-        Some(worth) => format!("{score}; {worth}"),
-        None => score,
+    match (&row.adds, &row.worth) {
+        (Some(adds), _) => format!("{score}; +{adds}"),
+        (None, Some(worth)) => format!("{score}; {worth}"),
+        (None, None) => score,
     }
 }
 
