@@ -44,6 +44,7 @@ impl Comparison {
             mechanism: Designed::local(Identity::new(self.data.domain.clone())),
             tuned: None,
             scorers: scorers.clone(),
+            shuffled: None,
             learns_from,
         };
         Ok(clean.chain(of_volunteers).map(cell).collect())

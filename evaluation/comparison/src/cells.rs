@@ -1,7 +1,8 @@
 //! Cells: every mechanism that applies, designed at every budget.
 
-use super::outcome::LABEL_SHARE;
+use super::outcome::{LABEL_SHARE, SHUFFLED};
 use super::reference::LearnsFrom;
+use super::shuffler::Shuffled;
 use super::tuning::Rehearsal;
 use super::{Chosen, Comparison, Entrant, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
 use scumble_classic::{Arrangement, asked};
@@ -25,6 +26,8 @@ pub(super) struct Cell {
     /// Who is scored, models with the hyper-parameters that were chosen on volunteers.
     pub(super) scorers: Vec<Scorer>,
     pub(super) learns_from: LearnsFrom,
+    /// Whose reports are shuffled; its ε is what that leaves.
+    pub(super) shuffled: Option<Shuffled>,
 }
 
 /// For people: the mechanism and its budget.
@@ -68,6 +71,27 @@ impl Entered<'_> {
         Ok(design.map_err(|error| named(candidate, epsilon, error))?.into_mechanism())
     }
 
+    /// The cell of reports of this `local` ε that leave `epsilon` where they are shuffled; none where that is not known of such a mechanism, or something is chosen.
+    fn shuffled_at(&self, epsilon: f64, local: f64) -> Result<Option<Cell>> {
+        let shuffled = self.comparison.shuffled();
+        if !self.entrant.tune.is_empty()
+            || self.guarantee.local_dp(Unit::of_features(&self.brief.domain)).is_none()
+        {
+            return Ok(None);
+        }
+        let mechanism = self.design(self.entrant, local)?;
+        if mechanism.guarantee().shuffled(shuffled.people, shuffled.delta).is_err() {
+            return Ok(None);
+        }
+        let mut cell = self.cell(self.entrant, local, mechanism)?;
+        cell.parameters[SHUFFLED] = true.into();
+        let Shuffled { people, delta } = shuffled;
+        cell.design = cell.design.map(|command| {
+            command.replace(" --output ", &format!(" --shuffled {people} --shuffled-delta {delta} --output "))
+        });
+        Ok(Some(Cell { epsilon: Some(epsilon), shuffled: Some(shuffled), ..cell }))
+    }
+
     fn cell(&self, chosen: &Entrant, epsilon: f64, mechanism: Designed) -> Result<Cell> {
         let Self { comparison, entrant, arrangement, guarantee, .. } = self;
         let is_completed = *arrangement == Arrangement::WithLabel;
@@ -89,6 +113,7 @@ impl Entered<'_> {
             }),
             scorers: comparison.chosen_scorers(chosen, self.rehearsal, epsilon)?,
             learns_from: LearnsFrom::Release,
+            shuffled: None,
             entrant: chosen.clone(),
         })
     }
@@ -103,8 +128,9 @@ impl Comparison {
     ) -> Result<(Vec<Cell>, Vec<Skipped>)> {
         let mut cells = vec![];
         let mut skipped = vec![];
+        let shuffled = self.shuffled_epsilons()?;
         for entrant in &self.entrants {
-            match self.cells_of(entrant, volunteers, rehearsal) {
+            match self.cells_of(entrant, volunteers, rehearsal, &shuffled) {
                 Ok(own) => cells.extend(own),
                 Err(Error::Core(scumble_core::Error::NotApplicable { reason, .. })) => {
                     let (mechanism, parameters) = (entrant.plugin.name.into(), entrant.given());
@@ -121,6 +147,7 @@ impl Comparison {
         entrant: &Entrant,
         volunteers: &Volunteers,
         rehearsal: Option<&Rehearsal>,
+        shuffled: &[(f64, f64)],
     ) -> Result<Vec<Cell>> {
         let brief = Brief {
             volunteers: volunteers.clone(),
@@ -146,10 +173,15 @@ impl Comparison {
             guarantee,
         };
         let mut probes: Vec<_> = probes.into_iter().map(Some).collect();
-        match entered.guarantee.has_dp() {
-            true => self.epsilons.iter().map(|&epsilon| entered.cell_at(epsilon, &mut probes)).collect(),
-            false => Ok(vec![entered.cell_at(self.probe_epsilon(), &mut probes)?]),
+        if !entered.guarantee.has_dp() {
+            return Ok(vec![entered.cell_at(self.probe_epsilon(), &mut probes)?]);
         }
+        let own = self.epsilons.iter().map(|&epsilon| entered.cell_at(epsilon, &mut probes));
+        let mut cells: Vec<Cell> = own.collect::<Result<_>>()?;
+        for &(epsilon, local) in shuffled {
+            cells.extend(entered.shuffled_at(epsilon, local)?);
+        }
+        Ok(cells)
     }
 
     fn brief_at(&self, brief: &Brief, epsilon: f64) -> scumble_core::Result<Brief> {

@@ -1,20 +1,9 @@
 //! What to choose at a budget, and what it costs.
 
 use super::evidence::LEVEL;
-use super::{Against, Knows, Outcome, Row, Scores};
+use super::{Against, Knows, Outcome, Row, Scores, Trust};
 use scumble_core::{Notion, Unit};
 use std::fmt;
-
-/// Who is trusted with records in the clear.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// Nobody.
-    Nobody,
-    /// A curator, who holds all records and releases some that models learn from.
-    Curator,
-    /// A curator, who holds all records and releases a model.
-    Model,
-}
 
 /// What is to be protected, and who is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +19,7 @@ impl fmt::Display for Goal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = match self.trust {
             Trust::Nobody => "",
+            Trust::Shuffler => ", by a shuffler",
             Trust::Curator => ", by a trusted curator",
             Trust::Model => ", by a curator's model",
         };
@@ -41,12 +31,7 @@ impl Goal {
     /// What a row with differential privacy is for; none of one without.
     fn of(row: &Row) -> Option<Self> {
         let protects = row.guarantee.protects(Notion::is_dp)?;
-        let trust = match (row.guarantee.local_dp(protects), row.releases_model) {
-            (Some(_), _) => Trust::Nobody,
-            (None, false) => Trust::Curator,
-            (None, true) => Trust::Model,
-        };
-        Some(Self { protects, trust })
+        Some(Self { protects, trust: row.trust })
     }
 }
 
@@ -95,9 +80,9 @@ impl Outcome {
             Some(Choice { goal, epsilon, best, tried, cost })
         };
         let of_goal = |goal: Goal| epsilons.iter().filter_map(move |&epsilon| choice(goal, epsilon));
-        let goals = [Unit::Record, Unit::Features, Unit::Label].into_iter().flat_map(|protects| {
-            [Trust::Nobody, Trust::Curator, Trust::Model].map(|trust| Goal { protects, trust })
-        });
+        let goals = [Unit::Record, Unit::Features, Unit::Label]
+            .into_iter()
+            .flat_map(|protects| Trust::ALL.map(|trust| Goal { protects, trust }));
         goals.flat_map(of_goal).collect()
     }
 }

@@ -54,6 +54,8 @@ pub struct Experiment {
     label_share: Option<f64>,
     #[serde(default)]
     release_alone: bool,
+    #[serde(default)]
+    shuffler: bool,
     metrics: Option<Vec<Metric>>,
     data: Data,
     split: Option<Split>,
@@ -274,6 +276,7 @@ impl Experiment {
             protect: self.protect,
             label_share: self.label_share.unwrap_or(default.label_share),
             release_alone: self.release_alone,
+            shuffler: self.shuffler,
             seed: self.seed.unwrap_or(default.seed),
             ..default
         })

@@ -24,17 +24,19 @@ mod rows;
 mod run;
 mod scored;
 mod scorer;
+mod shuffler;
 mod split;
 mod spread;
 mod stacked;
 mod stored;
 mod trial;
+mod trust;
 mod tuned;
 mod tuning;
 mod worth;
 
 pub use adversary::Adversary;
-pub use choice::{Choice, Goal, Trust};
+pub use choice::{Choice, Goal};
 pub use designed::VOLUNTEERS;
 pub use entrant::Entrant;
 pub use error::{Error, Result};
@@ -47,6 +49,7 @@ pub use reference::{Knows, Reference};
 pub use scorer::Scorer;
 pub use split::{SplitKind, Splitting, balance};
 pub use spread::mean_and_sd;
+pub use trust::Trust;
 pub use tuned::{Chosen, Tunable, Tuned, TunedOn};
 pub use tuning::Tuning;
 pub use worth::{LearningCurve, Worth, at_most};
@@ -81,6 +84,8 @@ pub struct Comparison {
     pub protect: Option<Protect>,
     /// The share of ε that a label gets where a mechanism of its own releases it, in (0, 1).
     pub label_share: f64,
+    /// Whether local reports of whole records are compared through a shuffler too, at the central budgets.
+    pub shuffler: bool,
     /// Whether models learn from the release alone, also where volunteers' records have labels: else from both.
     pub release_alone: bool,
     /// The seed of splits and noise.
@@ -108,6 +113,7 @@ impl Comparison {
             splitting: Splitting::random(0.2),
             protect: None,
             label_share: LABEL_SHARE,
+            shuffler: false,
             release_alone: false,
             seed: 1,
         }

@@ -2,6 +2,7 @@
 
 use super::reference::{Knows, Reference, numbers, score};
 use super::scorer::Named;
+use super::trust::Trust;
 use super::tuned::Tuned;
 use super::worth::Worth;
 use super::{Metric, Scorer};
@@ -9,6 +10,9 @@ use scumble_core::{Guarantee, number};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
+
+/// The parameter under which a row says that its reports are shuffled: its ε is a central one then.
+pub(super) const SHUFFLED: &str = "shuffled";
 
 /// The parameter under which a row says what share of ε the label got, where a mechanism of its own releases it.
 pub(super) const LABEL_SHARE: &str = "label_share";
@@ -53,9 +57,8 @@ pub struct Row {
     /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
-    /// Whether what is released is a model, and no records.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub releases_model: bool,
+    /// Who is trusted.
+    pub trust: Trust,
     /// The model: its name, and its hyper-parameters as far as they were given; or the adversary.
     #[serde(flatten)]
     pub scorer: Scorer,

@@ -5,13 +5,15 @@ use super::evidence::p_value;
 use super::outcome::Against;
 use super::reference::Knows;
 use super::scored::Scored;
+use super::shuffler::Shuffled;
 use super::spread::mean_and_sd;
 use super::tuning::{chosen_by_volunteers, with_asked};
 use super::worth::at_most;
 use super::{
-    Chosen, Comparison, LearningCurve, Metric, Reference, Result, Row, Scorer, Tunable, Tuned, TunedOn, Worth,
+    Chosen, Comparison, LearningCurve, Metric, Reference, Result, Row, Scorer, Trust, Tunable, Tuned,
+    TunedOn, Worth,
 };
-use scumble_core::{Guarantee, ShapedBy, Unit};
+use scumble_core::{Designed, Guarantee, ShapedBy, Unit};
 
 impl Comparison {
     /// The rows, from the trials of each cell, one after the other, of which each released so many records, and asked so many people.
@@ -54,7 +56,7 @@ impl Comparison {
             parameters: cell.parameters.clone(),
             design: cell.design.clone(),
             epsilon: cell.epsilon,
-            releases_model: cell.mechanism.model_family().is_some(),
+            trust: cell.trust(),
             scorer: scorer.clone(),
             metric,
             mean,
@@ -144,9 +146,22 @@ impl Row {
 }
 
 impl Cell {
+    fn trust(&self) -> Trust {
+        match (&self.mechanism, self.shuffled, self.mechanism.model_family()) {
+            (Designed::Local(_), None, _) => Trust::Nobody,
+            (Designed::Local(_), Some(_), _) => Trust::Shuffler,
+            (Designed::Curator(_), _, None) => Trust::Curator,
+            (Designed::Curator(_), _, Some(_)) => Trust::Model,
+        }
+    }
+
     /// What is guaranteed of a release of so many records, by which a model was chosen so, or as it is.
     fn guarantee(&self, released: usize, of_model: Option<&Tuned>) -> Result<Guarantee> {
         let release = self.mechanism.guarantee_of(released);
+        let release = match self.shuffled {
+            Some(Shuffled { people, delta }) => release.shuffled(people, delta)?,
+            None => release,
+        };
         let release = if self.tuned.is_some() { chosen_by_volunteers(release) } else { release };
         let is_asked = |tuned: &Tuned| tuned.on == TunedOn::PrivateValidation;
         match of_model.is_some_and(is_asked) {

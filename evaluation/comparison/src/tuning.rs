@@ -105,6 +105,7 @@ impl<'a> Rehearsal<'a> {
                     adversary: self.comparison.adversary,
                     protect: self.comparison.protect,
                     label_share: self.comparison.label_share,
+                    shuffler: false,
                     release_alone: true,
                     seed: self.comparison.seed,
                 };

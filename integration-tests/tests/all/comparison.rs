@@ -254,6 +254,7 @@ fn designs_learn_the_task_from_the_volunteers() {
     let without = with.run(|_| (), || ()).unwrap_err().to_string();
     assert!(without.contains("it learns from volunteers' records, and there are none"), "{without}");
     with.splitting.volunteers = 0.5;
+    with.release_alone = true;
     let outcome = run(&with);
     assert_eq!((outcome.volunteers, outcome.train_records, outcome.test_records), (640, 639, 320));
     let [agnostic, aware] = ["task-agnostic", "task-aware-linear"].map(|name| row(&outcome, name, 20.0).mean);

@@ -93,6 +93,9 @@ pub(super) struct CompareArguments {
     /// number [default: 0.5].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     label_share: Option<f64>,
+    /// Local reports of whole records are compared through a shuffler too, at a local ε for which it leaves the budget; done where nothing else is said.
+    #[arg(long)]
+    shuffler: bool,
     /// Models learn from the release alone, also where volunteers' records have labels; else from both.
     #[arg(long)]
     release_alone: bool,
@@ -225,6 +228,7 @@ fn comparison(
         comparison.epsilons = EPSILONS_OF_WINES.to_vec();
     }
     comparison.release_alone |= arguments.release_alone;
+    comparison.shuffler |= arguments.shuffler || arguments.is_plain();
     comparison.splitting.volunteers = arguments.volunteers.unwrap_or(comparison.splitting.volunteers);
     if !arguments.metric.is_empty() {
         comparison.metrics = metrics(&arguments.metric, &comparison.data);

@@ -15,13 +15,11 @@ pub(super) fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
     let width = Table::new().width().map_or(WIDEST, usize::from).min(WIDEST);
     let choices = outcome.choices(scores);
     let parts = [
-        heading(comparison, outcome, scores),
-        outcome.without_mechanism(scores),
+        format!("{}\n{}", heading(comparison, outcome, scores), outcome.without_mechanism(scores)),
         chosen(&choices, scores, width),
         commands(&choices, width),
         apart(outcome, scores),
-        "All of it: --full. A page: --html PAGE.html. Your own data: --input FILE.csv --schema SCHEMA.toml \
-         --target COLUMN"
+        "More: --full, --html PAGE.html; your own data: --input FILE.csv --schema SCHEMA.toml --target COLUMN"
             .to_owned(),
     ];
     let parts: Vec<String> =
@@ -77,7 +75,7 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
         true => "how many clean records it adds to the volunteers",
         false => "as how many clean records it teaches",
     };
-    format!("What to choose: {}, and {more} (95 %)\n\n{}{nothing}", scores.metric.title(), table)
+    format!("What to choose: {}, and {more} (95 %)\n{}{nothing}", scores.metric.title(), table)
 }
 
 /// What is best at these budgets, for each thing to protect.
@@ -129,7 +127,8 @@ fn commands(choices: &[Choice], width: usize) -> String {
     let epsilon = budgets[budgets.len() / 2];
     let made = choices.iter().filter(|choice| choice.epsilon == epsilon).filter_map(|choice| {
         let command = choice.best?.1.design.as_ref()?;
-        Some(format!("{}:\n{}", choice.goal, continued(command, width)))
+        let (goal, epsilon) = (choice.goal, number::short(epsilon));
+        Some(format!("{goal}, ε = {epsilon}:\n{}", continued(command, width)))
     });
     let made = made.collect::<Vec<_>>().join("\n");
     if made.is_empty() {
@@ -139,7 +138,7 @@ fn commands(choices: &[Choice], width: usize) -> String {
         true => format!("\n({VOLUNTEERS} stands for a file of your volunteers' records.)"),
         false => String::new(),
     };
-    format!("The commands at ε = {}:\n{made}{volunteers}", number::short(epsilon))
+    made + &volunteers
 }
 
 /// A command on as many lines as it takes, which a shell reads as one.
@@ -176,8 +175,9 @@ fn apart(outcome: &Outcome, scores: &Scores) -> String {
         }
     }
     if !outcome.skipped.is_empty() {
-        let names: Vec<&str> = outcome.skipped.iter().map(|skipped| &*skipped.mechanism).collect();
-        lines.push(format!("Left out (why: --full): {}.", names.join(", ")));
+        let (count, of) =
+            (outcome.skipped.len(), if outcome.skipped.len() == 1 { "mechanism" } else { "mechanisms" });
+        lines.push(format!("Left out, for reasons that --full tells: {count} {of}."));
     }
     lines.join("\n")
 }

@@ -51,20 +51,24 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         "model",
         "model_parameters",
         "parameters",
-        "releases_model",
         "scores",
         "sd",
         "seconds",
         "trials",
+        "trust",
         "worth",
     ];
     for row in &rows {
         let found: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
-        let is_model = row["mechanism"] == "private-logistic";
-        assert!(
-            found.iter().eq(keys.iter().filter(|key| is_model || **key != "releases_model")),
-            "{found:?}"
-        );
+        assert_eq!(found, keys);
+        let trust = match row["mechanism"].as_str().unwrap() {
+            "private-logistic" => "model",
+            "mst" | "noisy-marginals" | "adaptive-marginals" | "noisy-moments" => "curator",
+            "column-space" | "fisher-correlated" | "singular-value-obfuscation" => "curator",
+            _ => "nobody",
+        };
+        let is_shuffled = row["parameters"]["shuffled"] == true;
+        assert_eq!(row["trust"], if is_shuffled { "shuffler" } else { trust }, "{row}");
         assert_eq!(row["scores"].as_array().unwrap().len(), 2);
         let worth = &row["worth"];
         let [records, lower, upper] = ["records", "lower", "upper"].map(|key| worth[key].as_f64().unwrap());
@@ -115,10 +119,10 @@ fn the_wines_are_compared_on_one_screen_or_in_full() {
         "1151 records released; 128 volunteers without labels; 320 clean test records; 8 trials; seed 1",
         "Without a mechanism: guessing 53.4; the records in the clear 7",
         "by a curator's model",
-        "The commands at ε = 2:\n",
+        "the whole record, by a shuffler, ε = 2:\n",
         "  scumble design private-logistic --data wine --target quality --epsilon 2 ",
         "Without differential privacy, not to be compared: ",
-        "Left out (why: --full): ",
+        "Left out, for reasons that --full tells: ",
     ] {
         assert!(bare.contains(expected), "{expected:?} is missing:\n{bare}");
     }
