@@ -240,26 +240,15 @@ impl Experiment {
                         None => default.splitting.kind,
                     },
                 };
-                let Split {
-                    most_train,
-                    most_test,
-                    volunteers,
-                    unlabelled,
-                    validation,
-                    balance,
-                    stratified,
-                    ..
-                } = *split;
-                let stratified = stratified && matches!(kind, SplitKind::Random { .. });
                 let splitting = Splitting {
+                    most_train: split.most_train,
+                    most_test: split.most_test,
+                    volunteers: split.volunteers,
+                    unlabelled: split.unlabelled,
+                    validation: split.validation,
+                    balance: split.balance,
+                    stratified: split.stratified && matches!(kind, SplitKind::Random { .. }),
                     kind,
-                    most_train,
-                    most_test,
-                    volunteers,
-                    unlabelled,
-                    validation,
-                    balance,
-                    stratified,
                 };
                 self.named("[split]", splitting.check(&default.data))?;
                 splitting
