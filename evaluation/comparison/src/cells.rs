@@ -1,6 +1,6 @@
 //! Cells: every mechanism that applies, designed at every budget.
 
-use super::outcome::{LABEL_SHARE, SHUFFLED};
+use super::outcome::{Failed, LABEL_SHARE, SHUFFLED};
 use super::reference::LearnsFrom;
 use super::shuffler::Shuffled;
 use super::tuning::Rehearsal;
@@ -35,6 +35,19 @@ impl fmt::Display for Cell {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.entrant.plugin.name)?;
         self.epsilon.map_or(Ok(()), |epsilon| write!(formatter, " at ε = {}", number::short(epsilon)))
+    }
+}
+
+impl Cell {
+    /// What is said of one of which a trial, counted from 0, failed.
+    pub(super) fn failed(&self, trial: usize, error: &Error) -> Failed {
+        Failed {
+            mechanism: self.entrant.plugin.name.into(),
+            parameters: self.parameters.clone(),
+            epsilon: self.epsilon,
+            trial: trial + 1,
+            reason: error.to_string(),
+        }
     }
 }
 

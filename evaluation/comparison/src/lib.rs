@@ -44,7 +44,7 @@ pub use evidence::p_value;
 pub use experiment::Experiment;
 pub use metric::Metric;
 pub use model::{Model, Settings};
-pub use outcome::{Against, Outcome, Row, Scores, Series, Skipped, in_words};
+pub use outcome::{Against, Failed, Outcome, Row, Scores, Series, Skipped, in_words};
 pub use reference::{Knows, Reference};
 pub use scorer::Scorer;
 pub use split::{SplitKind, Splitting, balance};

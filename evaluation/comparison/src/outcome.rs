@@ -26,6 +26,9 @@ pub struct Outcome {
     pub references: Vec<Reference>,
     /// Mechanisms that have nothing to do on such data, and why.
     pub skipped: Vec<Skipped>,
+    /// Cells of which a trial failed: their scores are no numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<Failed>,
     /// The score of always guessing the commonest class or the mean of the training records: what learning must beat, and what an adversary
     /// learns without a release. By the first metric.
     #[serde(serialize_with = "score")]
@@ -145,7 +148,7 @@ impl Series<'_> {
 impl Outcome {
     /// The rows as CSV: the numbers of the JSON, with the guarantee in one line.
     pub fn to_csv(&self) -> String {
-        const HEADER: [&str; 14] = [
+        const HEADER: [&str; 23] = [
             "mechanism",
             "parameters",
             "epsilon",
@@ -160,6 +163,15 @@ impl Outcome {
             "tuned",
             "promises",
             "design",
+            "trust",
+            "baseline",
+            "p_value",
+            "worth",
+            "worth_lower",
+            "worth_upper",
+            "adds",
+            "adds_lower",
+            "adds_upper",
         ];
         let text = |value: Value| match value {
             Value::String(text) => text,
@@ -167,27 +179,39 @@ impl Outcome {
             value => value.to_string(),
         };
         let number = |value: f64| text(number::to_json(value));
+        let of_worth = |worth: Option<Worth>| match worth {
+            Some(Worth { records, lower, upper, .. }) => [records, lower, upper].map(number),
+            None => [const { String::new() }; 3],
+        };
         let mut writer = csv::Writer::from_writer(vec![]);
         // Only a full disk keeps rows of one length from being written, and this is memory.
         let _ = writer.write_record(HEADER);
         for row in &self.rows {
             let by = Named::from(row.scorer.clone());
-            let _ = writer.write_record([
-                row.mechanism.clone(),
-                row.parameters.to_string(),
-                row.epsilon.map_or(String::new(), number),
-                by.model.into(),
-                serde_json::json!(by.model_parameters).to_string(),
-                row.metric.to_string(),
-                number(row.mean),
-                number(row.sd),
-                row.bound.map_or(String::new(), number),
-                row.trials.to_string(),
-                row.seconds.to_string(),
-                row.tuned.iter().map(Tuned::to_string).collect::<Vec<_>>().join("; "),
-                row.guarantee.summary(),
-                row.design.clone().unwrap_or_default(),
-            ]);
+            let _ = writer.write_record(
+                [
+                    row.mechanism.clone(),
+                    row.parameters.to_string(),
+                    row.epsilon.map_or(String::new(), number),
+                    by.model.into(),
+                    serde_json::json!(by.model_parameters).to_string(),
+                    row.metric.to_string(),
+                    number(row.mean),
+                    number(row.sd),
+                    row.bound.map_or(String::new(), number),
+                    row.trials.to_string(),
+                    row.seconds.to_string(),
+                    row.tuned.iter().map(Tuned::to_string).collect::<Vec<_>>().join("; "),
+                    row.guarantee.summary(),
+                    row.design.clone().unwrap_or_default(),
+                    text(serde_json::json!(row.trust)),
+                    row.against.map_or(String::new(), |against| text(serde_json::json!(against.baseline))),
+                    row.against.map_or(String::new(), |against| number(against.p_value)),
+                ]
+                .into_iter()
+                .chain(of_worth(row.worth))
+                .chain(of_worth(row.adds)),
+            );
         }
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
     }
@@ -248,6 +272,22 @@ pub struct Skipped {
     pub mechanism: String,
     /// Its parameters, as far as they were given.
     pub parameters: Value,
+    /// Why.
+    pub reason: String,
+}
+
+/// A cell that failed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failed {
+    /// The plugin's name; `identity` where a model could not learn from records in the clear.
+    pub mechanism: String,
+    /// Its parameters, as far as they were given.
+    pub parameters: Value,
+    /// The budget.
+    #[serde(serialize_with = "epsilon_or_null")]
+    pub epsilon: Option<f64>,
+    /// The first trial that failed, counted from 1.
+    pub trial: usize,
     /// Why.
     pub reason: String,
 }

@@ -15,13 +15,16 @@ use scumble_store::Store;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// The first trial of a cell that failed, by its place, and why.
+type Failures = BTreeMap<usize, (usize, Error)>;
+
 impl Comparison {
-    /// Runs it on all cores. `on_start` hears how many trials there will be, `on_trial` of each one's end.
+    /// Runs it on all cores. A cell of which a trial fails is no number, and the rest goes on. `on_start` hears how many trials there will be, `on_trial` of each one's end.
     ///
     /// The same seed gives the same scores whatever the number of threads.
     ///
     /// # Errors
-    /// [`Error`] for settings out of range, too few records or classes, and whatever stops a mechanism or model.
+    /// [`Error`] for settings out of range, too few records or classes, whatever stops a design, and what stopped the first cell where every one failed.
     pub fn run(&self, on_start: impl FnOnce(u64), on_trial: impl Fn() + Sync) -> Result<Outcome> {
         self.run_with(None, on_start, on_trial)
     }
@@ -61,7 +64,14 @@ impl Comparison {
         on_start((cells.len() * self.trials) as u64);
         // Whatever is refused leaves no file behind.
         let stored = store.map(|file| Stored::new(Store::open(file)?, self, &cells)).transpose()?;
-        let scored = self.scored(&cells, stored.as_ref(), on_trial)?;
+        let (scored, mut failures) = self.scored(&cells, stored.as_ref(), on_trial)?;
+        if (0..released).all(|cell| failures.contains_key(&cell))
+            && let Some((_, error)) = failures.remove(&0)
+        {
+            return Err(error);
+        }
+        let failed = failures.into_iter().map(|(cell, (trial, error))| cells[cell].failed(trial, &error));
+        let failed = failed.collect();
         let (of_releases, of_references) = scored.split_at(released * self.trials);
         let guesses = self.guesses()?;
         let split = self.split(0);
@@ -77,6 +87,7 @@ impl Comparison {
             rows,
             references,
             skipped,
+            failed,
             blind_guess: self.metrics.first().map_or(f64::NAN, |metric| blind_guesses[metric]),
             blind_guesses,
             train_records,
@@ -95,33 +106,51 @@ impl Comparison {
         if let (true, Some(Skipped { mechanism, reason, .. })) = (cells.is_empty(), skipped.first()) {
             return Err(Error::Data(format!("{mechanism} is left out: {reason}")));
         }
-        let scored = self.scored(&cells, None, || ())?;
+        let (scored, failures) = self.scored(&cells, None, || ())?;
+        if let Some((_, (_, error))) = failures.into_iter().next() {
+            return Err(error);
+        }
         let split = self.split(0);
         self.rows(&cells, &scored, split.sizes().0, split.asked())
     }
 
-    /// What everybody scored in all trials of the first cell, then of the next.
+    /// What everybody scored in all trials of the first cell, then of the next; and which of these failed.
     fn scored(
         &self,
         cells: &[Cell],
         stored: Option<&Stored>,
         on_trial: impl Fn() + Sync,
-    ) -> Result<Vec<Vec<Scored>>> {
+    ) -> Result<(Vec<Vec<Scored>>, Failures)> {
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
         // Each job draws its split again: to hold them all would take the data times the trials.
-        jobs.par_iter()
+        let scored: Vec<Result<Vec<Scored>>> = jobs
+            .par_iter()
             .map(|&(cell, trial)| {
                 let before = stored.map(|stored| stored.find(cell, trial)).transpose()?;
                 let before = before.unwrap_or_else(|| vec![None; cells[cell].scorers.len()]);
                 let scored = self.trial(&cells[cell], trial, before, |scorer, scored| match stored {
                     Some(stored) => stored.add(cell, trial, scorer, scored),
                     None => Ok(()),
-                })?;
+                });
                 on_trial();
-                Ok(scored)
+                scored
             })
-            .collect()
+            .collect();
+        let mut failures = BTreeMap::new();
+        let mut all = vec![];
+        for ((cell, trial), scored) in jobs.into_iter().zip(scored) {
+            all.push(match scored {
+                Ok(scored) => scored,
+                // Nothing that is finished from here on would be kept.
+                Err(error @ Error::Store(_)) => return Err(error),
+                Err(error) => {
+                    failures.entry(cell).or_insert((trial, error));
+                    vec![Scored::default(); cells[cell].scorers.len()]
+                }
+            });
+        }
+        Ok((all, failures))
     }
 
     /// The score of guessing in each trial, by every metric that is asked for: of a class at random where that is better than the commonest one; of a table, of records that

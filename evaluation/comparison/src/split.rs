@@ -249,6 +249,9 @@ impl Split {
 
     /// So many of the training records, or all: the first classes have one each, and then each its share. More records hold fewer ones.
     pub(super) fn some_of_train(&self, records: usize, table: &Table) -> Result<Table> {
+        if records >= self.train.len() {
+            return self.train(table);
+        }
         let mut rows = self.train.clone();
         rows.shuffle(&mut ChaCha20Rng::seed_from_u64(self.noise_seed));
         if let Target::Class(classes) = table.target() {

@@ -51,8 +51,17 @@ pub struct LearningCurve {
     /// 1, or −1 where less of the metric is better.
     sign: f64,
     /// The curve of all trials, and those of trials drawn anew with which.
-    curve: Vec<f64>,
-    drawn: Vec<(Vec<usize>, Vec<f64>)>,
+    curve: Curve,
+    drawn: Vec<(Vec<usize>, Curve)>,
+}
+
+/// A curve through the mean scores of some trials.
+#[derive(Debug, Clone, Default)]
+struct Curve {
+    /// Made monotone: of no record, and at each size.
+    values: Vec<f64>,
+    /// Of all records, as it is: a mean that is as good is worth all of them, also where fewer ones did better by chance.
+    all: f64,
 }
 
 impl LearningCurve {
@@ -70,7 +79,7 @@ impl LearningCurve {
             return None;
         }
         let sizes = points.iter().map(|(size, _)| *size as f64).collect();
-        let mut made = Self { sizes, scores, sign, curve: vec![], drawn: vec![] };
+        let mut made = Self { sizes, scores, sign, curve: Curve::default(), drawn: vec![] };
         let every: Vec<usize> = (0..trials).collect();
         made.curve = made.through(&every);
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
@@ -86,8 +95,9 @@ impl LearningCurve {
     }
 
     /// The monotone curve of some trials.
-    fn through(&self, trials: &[usize]) -> Vec<f64> {
-        monotone(&self.scores.iter().map(|scores| mean_of(scores, trials)).collect::<Vec<_>>())
+    fn through(&self, trials: &[usize]) -> Curve {
+        let means: Vec<f64> = self.scores.iter().map(|scores| mean_of(scores, trials)).collect();
+        Curve { values: monotone(&means), all: means[means.len() - 1] }
     }
 
     /// What the scores of all trials are worth; without an interval of one trial. None where a score is no number, or there are not as many.
@@ -123,8 +133,12 @@ impl LearningCurve {
         Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
     }
 
-    /// The largest number of records at which the curve is no higher than `score`.
-    fn records(&self, curve: &[f64], score: f64) -> f64 {
+    /// The largest number of records at which the curve is no higher than `score`, and all where it is as good as these.
+    fn records(&self, curve: &Curve, score: f64) -> f64 {
+        let Curve { values: curve, all } = curve;
+        if score >= *all {
+            return self.sizes[self.sizes.len() - 1];
+        }
         let Some(at) = curve.iter().rposition(|value| *value <= score) else { return 0.0 };
         match (self.sizes.get(at), at.checked_sub(1)) {
             // As good as all of them.
@@ -210,6 +224,11 @@ mod tests {
         assert_eq!(curve.worth(&[truth(0.0); 3]).unwrap().records, 0.0);
         assert_eq!(curve.worth(&[f64::NAN; 3]), None);
         assert_eq!(curve.worth(&[0.5; 2]), None);
+        // Fewer records that did better by chance take nothing from all of them.
+        let lucky = [(20, &[0.5; 2][..]), (40, &[0.7; 2][..]), (80, &[0.6; 2][..])];
+        let lucky = LearningCurve::new(Metric::Accuracy, &[0.4; 2], &lucky, 1).unwrap();
+        assert_eq!(lucky.worth(&[0.6; 2]).unwrap().records, 80.0);
+        assert!(lucky.worth(&[0.59; 2]).unwrap().records < 40.0);
         // A curve that does not rise says nothing below its top, and all of it there.
         let flat = [(20, &[0.5; 2][..]), (40, &[0.5; 2][..])];
         let flat = LearningCurve::new(Metric::Accuracy, &[0.5; 2], &flat, 1).unwrap();

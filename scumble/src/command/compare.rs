@@ -43,8 +43,11 @@ pub(super) struct CompareArguments {
     /// Where a page goes: charts, a table that sorts and a card of every mechanism, in one HTML file that loads nothing else.
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Replace a page that stands there.
-    #[arg(long, requires = "html")]
+    /// Where all rows go, as CSV: scores, worth, what is promised, and the command that designs each.
+    #[arg(long, value_name = "FILE.csv")]
+    csv: Option<PathBuf>,
+    /// Replace a page or rows that stand there.
+    #[arg(long)]
     force: bool,
     /// A file, CSV with a header or Parquet, in place of the embedded wines.
     #[arg(long, value_name = "FILE", requires = "schema", requires = "target")]
@@ -127,13 +130,26 @@ pub(super) fn compare(
             complain(&line);
         }
     }
+    for failed in &outcome.failed {
+        let epsilon =
+            failed.epsilon.map_or(String::new(), |epsilon| format!(" at ε = {}", in_words(epsilon)));
+        complain(&format!(
+            "{}{epsilon} failed in trial {}: {}",
+            failed.mechanism, failed.trial, failed.reason
+        ));
+    }
     if arguments.full || arguments.input.is_some() {
         tell_clipped(&comparison.data.name, &comparison.data.clipped);
     }
     if comparison.data.is_drafted {
         complain(&format!("{}: {DRAFTED}", comparison.data.name));
     }
-    let written = new_page(arguments).and_then(|file| match file {
+    let [html, csv] = [&arguments.html, &arguments.csv].map(|path| new_file(arguments, path.as_ref()));
+    let rows = csv.and_then(|file| match file {
+        Some(file) => file.finish(outcome.to_csv().as_bytes()),
+        None => Ok(()),
+    });
+    let written = html.and_then(|file| match file {
         Some(file) => {
             let page = Page {
                 comparison: &comparison,
@@ -155,6 +171,7 @@ pub(super) fn compare(
     } else {
         print(&summary(&comparison, &outcome))?;
     }
+    rows?;
     Ok(written?)
 }
 
@@ -175,23 +192,24 @@ impl CompareArguments {
 const DRAFTED: &str = "the schema is a draft, with bounds taken from the records: what is promised here will be promised when it says \
                        what is publicly known of them instead";
 
-/// The page's file, still aside.
-fn new_page(arguments: &CompareArguments) -> Result<Option<NewFile>, custody::Error> {
+/// A file that is written besides, still aside.
+fn new_file(arguments: &CompareArguments, path: Option<&PathBuf>) -> Result<Option<NewFile>, custody::Error> {
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    let create = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
-    arguments.html.as_ref().map(create).transpose()
+    path.map(|path| NewFile::create(path, existing, Readable::AsUsual)).transpose()
 }
 
 /// # Errors
-/// Where something that is read would be written, or the page cannot be: it is tried before any work is done, and taken away
+/// Where something that is read would be written, or a file cannot be: it is tried before any work is done, and taken away
 /// again, for a process that is killed meanwhile should leave nothing.
 fn check_places(arguments: &CompareArguments, experiment: Option<&Experiment>) -> Result<(), Failure> {
     let read = [&arguments.input, &arguments.schema].into_iter().flatten().cloned();
     let read = read.chain(experiment.map(Experiment::files).into_iter().flatten());
     let cells = cells(arguments, experiment);
-    let written = [cells.as_ref(), arguments.html.as_ref()].into_iter().flatten();
+    let written = [cells.as_ref(), arguments.html.as_ref(), arguments.csv.as_ref()].into_iter().flatten();
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.collect::<Vec<_>>())?;
-    new_page(arguments)?;
+    for path in [&arguments.html, &arguments.csv] {
+        new_file(arguments, path.as_ref())?;
+    }
     Ok(())
 }
 

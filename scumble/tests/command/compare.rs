@@ -190,7 +190,15 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
     assert_eq!(rows[1]["mechanism"], "task-aware-linear");
     // Price is a line in size, and the volunteers' prices say so.
     assert!(rows[1]["mean"].as_f64().unwrap() < 1.0, "{}", rows[1]);
-    let text = files.run(&format!("{line} --html page.html"));
+    let text = files.run(&format!("{line} --html page.html --csv rows.csv"));
+    let rows = files.read("rows.csv");
+    let header: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
+    assert!(
+        header.starts_with(&["mechanism", "parameters", "epsilon"])
+            && header.ends_with(&["adds_lower", "adds_upper"])
+    );
+    assert_eq!(rows.lines().count(), 1 + 2 * 3);
+    assert!(files.refuses(&format!("{line} --csv rows.csv")).contains("rows.csv"), "it stays");
     assert!(text.contains("24 records released; 24 volunteers; 12 clean test records"), "{text}");
     assert!(text.contains("; the volunteers alone "), "{text}");
     let page = files.read("page.html");

@@ -1,7 +1,7 @@
 //! A curator whose releases are made of noisy statistics, and have half as many rows as there were records, in a comparison.
 
 use ndarray::{Array1, Array2};
-use scumble_comparison::{Comparison, Entrant, Metric, Outcome, Splitting};
+use scumble_comparison::{Comparison, Entrant, Knows, Metric, Outcome, Splitting};
 use scumble_core::{
     Brief, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Example, GaussianNoise, Guarantee,
     Key, Law, Neighbours, NoParameters, Noise, Notion, Pace, Plugin, Randomness, RecordDomain, Release,
@@ -158,4 +158,68 @@ fn a_release_of_other_rows_is_scored_as_a_table_and_by_models_and_by_nobody_who_
             assert!((0.0..=1.0).contains(&row.mean) && row.bound.is_none(), "{row:?}");
         }
     }
+}
+
+/// As [`NOISY_SUMS`], and without noise, which a release cannot do without, where the budget is large.
+const FAILING: Plugin = Plugin {
+    name: "failing-sums",
+    build: |_, brief| {
+        let made = NoisySums::new(brief)?;
+        let noise = made.noise.filter(|_| brief.budget.epsilon() < 4.0);
+        Ok(Designed::curator(NoisySums { noise, ..made }))
+    },
+    ..NOISY_SUMS
+};
+
+#[test]
+fn a_cell_that_fails_is_no_number_and_the_rest_goes_on() {
+    let with = |epsilons: &[f64]| Comparison {
+        epsilons: epsilons.to_vec(),
+        trials: 3,
+        ..Comparison::new(DataSet::wine().unwrap(), vec![Entrant::new(FAILING)])
+    };
+    let outcome = with(&[1.0, 8.0]).run(|_| (), || ()).unwrap();
+    let [failed] = &outcome.failed[..] else { panic!("one cell: {:?}", outcome.failed) };
+    assert_eq!((&*failed.mechanism, failed.epsilon, failed.trial), ("failing-sums", Some(8.0), 1));
+    assert!(failed.reason.contains("there is no noise"), "{failed:?}");
+    let accuracies: Vec<_> = outcome.rows.iter().filter(|row| row.metric == Metric::Accuracy).collect();
+    let [finished, failed] = accuracies[..] else { panic!("two budgets make two rows") };
+    assert!(finished.mean.is_finite() && finished.worth.is_some());
+    assert!(failed.mean.is_nan() && failed.worth.is_none() && failed.against.unwrap().p_value == 1.0);
+    // Where nothing is left, it is an error.
+    let refused = with(&[8.0]).run(|_| (), || ()).unwrap_err().to_string();
+    assert!(refused.contains("there is no noise"), "{refused}");
+}
+
+/// With volunteers who have labels, a release that says nothing adds nothing, and records in the clear are worth themselves and add what the volunteers lack.
+#[test]
+fn worth_is_counted_in_records_and_from_the_volunteers_on() {
+    let identity = Entrant::new(scumble_classic::IDENTITY);
+    let run = |volunteers: f64| {
+        let comparison = Comparison {
+            epsilons: vec![1.0],
+            metrics: vec![Metric::Accuracy],
+            trials: 10,
+            splitting: Splitting { volunteers, ..Splitting::random(0.2) },
+            ..Comparison::new(DataSet::wine().unwrap(), vec![identity.clone(), Entrant::new(NOISY_SUMS)])
+        };
+        comparison.run(|_| (), || ()).unwrap()
+    };
+    let without = run(0.0);
+    let [clean, noise] = &without.rows[..] else { panic!("two rows") };
+    assert_eq!(clean.worth.unwrap().records, 1279.0);
+    assert!(noise.worth.unwrap().upper < 40.0 && clean.adds.is_none());
+    assert_eq!(
+        (clean.against.unwrap().baseline, noise.against.unwrap().p_value > 0.01),
+        (Knows::Guess, true)
+    );
+    let sizes = without.references.iter().filter(|of| of.knows == Knows::Clean).map(|of| of.records);
+    assert!(sizes.eq([20, 40, 80, 160, 320, 640, 1279]));
+    let with = run(0.1);
+    let alone = with.references.iter().find(|of| of.knows == Knows::Volunteers).unwrap();
+    assert_eq!(alone.records, 128);
+    let [clean, noise] = &with.rows[..] else { panic!("two rows") };
+    assert!(clean.adds.unwrap().records > 100.0, "{clean:?}");
+    assert!((noise.mean - alone.mean).abs() < 0.02 && noise.adds.unwrap().lower < 50.0, "{noise:?}");
+    assert_eq!(noise.against.unwrap().baseline, Knows::Volunteers);
 }
