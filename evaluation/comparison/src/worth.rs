@@ -37,7 +37,7 @@ impl std::fmt::Display for Worth {
 
 /// How many of `records` records in the clear carry as much information about any parameter as all of them do behind a channel of (ε, 0) local
 /// differential privacy each: what leaves a channel is worth at most tanh²(ε/2) of what enters, in χ²-divergence, relative entropy and Fisher information
-/// (Asoodeh and Zhang, Contraction of locally differentially private mechanisms, 2022, Theorem 1).
+/// (Asoodeh and Zhang, Contraction of locally differentially private mechanisms, 2022).
 pub fn at_most(records: usize, epsilon: f64) -> f64 {
     records as f64 * (epsilon / 2.0).tanh().powi(2)
 }
