@@ -138,7 +138,7 @@ pub(super) fn compare(
             failed.mechanism, failed.trial, failed.reason
         ));
     }
-    if arguments.full || arguments.input.is_some() {
+    if arguments.full || !arguments.is_plain() {
         tell_clipped(&comparison.data.name, &comparison.data.clipped);
     }
     if comparison.data.is_drafted {
