@@ -1,6 +1,6 @@
 //! What is said by a model of the release and one of the volunteers' records together.
 //!
-//! Whoever has volunteers' records with their labels learns from these too. Two models are *stacked* (Wolpert 1992): one learns from the release, the other from the
+//! A learner who holds volunteers' labelled records learns from these too. Two models are *stacked* (Wolpert 1992): one learns from the release, the other from the
 //! volunteers, and their shares of classes are mixed, or their numbers, with the weight that says most of the volunteers' own targets. There the second
 //! one is asked about records that it did not learn from, by cross-validation.
 

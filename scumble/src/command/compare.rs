@@ -2,7 +2,7 @@
 
 use super::protect::ProtectArgument;
 use super::setting::{Settable, set};
-use super::summary::summary;
+use super::summary::{of_split, summary};
 use super::{
     Failure, command_line, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped,
 };
@@ -344,10 +344,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         1 => "one trial".to_owned(),
         trials => format!("mean ± standard deviation of {trials} trials"),
     };
-    let split = match comparison.splitting.kind {
-        SplitKind::Own => " of the data set's own split",
-        _ => "",
-    };
+    let split = of_split(comparison);
     let designed = match outcome.volunteers {
         0 => String::new(),
         volunteers if comparison.splitting.unlabelled => {

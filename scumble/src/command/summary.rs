@@ -27,16 +27,21 @@ pub(super) fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
     parts.join("\n\n")
 }
 
+/// What test records are of, where the data set says which they are.
+pub(super) fn of_split(comparison: &Comparison) -> &'static str {
+    match comparison.splitting.kind {
+        SplitKind::Own => " of the data set's own split",
+        _ => "",
+    }
+}
+
 /// What was learned of what.
 fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> String {
     let trials = match comparison.trials {
         1 => "one trial".to_owned(),
         trials => format!("{trials} trials"),
     };
-    let split = match comparison.splitting.kind {
-        SplitKind::Own => " of the data set's own split",
-        _ => "",
-    };
+    let split = of_split(comparison);
     let designed = match (outcome.volunteers, comparison.splitting.unlabelled) {
         (0, _) => String::new(),
         (count, false) => format!("; {count} volunteers"),
