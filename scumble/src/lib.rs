@@ -25,6 +25,7 @@
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
 //! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
 //! | [`page`] | a comparison as one HTML page |
+//! | [`suite`] | a dozen tasks on which mechanisms are compared, into one table |
 //! | `reproduce` | results of papers, found again; with the feature `reproduce` |
 //! | [`command`] | the command line |
 //! | [`guide`] | which mechanism for which situation, and how to write a schema, ship a design, and add a mechanism |
@@ -72,6 +73,7 @@ pub use scumble_reports as reports;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
 pub use scumble_sensitivity as sensitivity;
+pub use scumble_suite as suite;
 pub use scumble_svm as svm;
 pub use scumble_task_aware as task_aware;
 pub use scumble_validation as validation;

@@ -29,7 +29,7 @@ impl fmt::Display for Goal {
 
 impl Goal {
     /// What a row with differential privacy is for; none of one without.
-    fn of(row: &Row) -> Option<Self> {
+    pub fn of(row: &Row) -> Option<Self> {
         let protects = row.guarantee.protects(Notion::is_dp)?;
         Some(Self { protects, trust: row.trust })
     }
@@ -42,13 +42,22 @@ pub struct Choice<'a> {
     pub goal: Goal,
     /// The budget.
     pub epsilon: f64,
-    /// Its title and row; none where there is no evidence that even the best of them is better than what is known without a release: at 1 %, of all rows
-    /// that were tried together (Bonferroni).
+    /// Its title and row; none where there is no evidence that even the best of them is [better](Scores::is_better) than what is known without a release.
     pub best: Option<(&'a str, &'a Row)>,
     /// What the best of them was held against.
     pub tried: Option<Against>,
     /// How much worse the model is than from the same records in the clear, in units of the metric.
     pub cost: Option<f64>,
+}
+
+impl Scores<'_> {
+    /// Whether there is evidence that a row is better than what is known without a release: at 1 %, of all rows that were tried together (Bonferroni).
+    pub fn is_better(&self, row: &Row) -> bool {
+        let rows = self.series.iter().flat_map(|series| series.rows);
+        let is_tried = |row: &&Row| row.epsilon.is_some_and(f64::is_finite) && Goal::of(row).is_some();
+        let level = LEVEL / rows.filter(is_tried).count().max(1) as f64;
+        row.against.is_some_and(|against| against.p_value <= level)
+    }
 }
 
 impl Outcome {
@@ -65,14 +74,11 @@ impl Outcome {
             }
         }
         let clean = self.references(scores).find(|of| of.knows == Knows::Clean).map(|of| of.mean);
-        let is_tried = |row: &Row| row.epsilon.is_some_and(f64::is_finite) && Goal::of(row).is_some();
-        let level = LEVEL / rows().filter(|(_, row)| is_tried(row)).count().max(1) as f64;
         let choice = |goal: Goal, epsilon: f64| {
             let apt = |(_, row): &(&str, &Row)| row.epsilon == Some(epsilon) && Goal::of(row) == Some(goal);
             let best = rows().filter(apt).min_by(|(_, a), (_, b)| metric.best_first(a.mean, b.mean))?;
-            let is_better = |row: &Row| row.against.is_some_and(|against| against.p_value <= level);
             let tried = best.1.against;
-            let best = is_better(best.1).then_some(best);
+            let best = scores.is_better(best.1).then_some(best);
             let cost = best.zip(clean).map(|((_, row), clean)| match metric.less_is_better() {
                 true => row.mean - clean,
                 false => clean - row.mean,

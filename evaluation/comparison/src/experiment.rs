@@ -60,6 +60,12 @@ pub struct Experiment {
     data: Data,
     split: Option<Split>,
     adversary: Option<Adversary>,
+    /// Every quick mechanism takes part, also where others are named.
+    #[serde(default)]
+    all_quick: bool,
+    /// Those of them that do not.
+    #[serde(default)]
+    leave_out: Vec<String>,
     mechanism: Vec<Section>,
     model: Vec<Section>,
 }
@@ -191,15 +197,19 @@ impl Experiment {
         }
     }
 
-    /// The mechanisms, every combination of a grid by itself; or every quick one, where none is named.
+    /// The mechanisms: every quick one but those that are left out, where none is named or all are asked for, and every combination of a grid by itself.
     ///
     /// # Errors
     /// [`Error::File`] for a name that no plugin has, or a parameter that a mechanism has not.
     pub fn entrants(&self, registry: &Registry) -> Result<Vec<Entrant>> {
-        if self.mechanism.is_empty() {
-            return Ok(Entrant::quick(registry));
+        for name in &self.leave_out {
+            self.named("leave_out", registry.get(name).map_err(Error::from))?;
         }
-        let mut entrants = vec![];
+        let mut entrants = match self.mechanism.is_empty() || self.all_quick {
+            true => Entrant::quick(registry),
+            false => vec![],
+        };
+        entrants.retain(|entrant| !self.leave_out.iter().any(|name| name == entrant.plugin.name));
         for (at, section) in self.mechanism.iter().enumerate() {
             let place = format!("[[mechanism]] number {}", at + 1);
             let plugin = *self.named(&place, registry.get(&section.name).map_err(Error::from))?;
@@ -441,6 +451,7 @@ mod tests {
             ),
             ("label_share = 1", "exp.toml: label_share: label_share must lie strictly between"),
             ("metrics = [\n\"acuracy\"]", "there is no metric \"acuracy\"; did you mean \"accuracy\"?"),
+            ("leave_out = [\"lapace\"]", "exp.toml: leave_out: there is no mechanism \"lapace\""),
             ("metrics = [\"rmse\"]", "exp.toml: metrics: wine quality: the metric \"rmse\" is for numbers"),
             (
                 "[data]\nname = \"whine\"",

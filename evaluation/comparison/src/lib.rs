@@ -55,8 +55,10 @@ pub use tuning::Tuning;
 pub use worth::{LearningCurve, Worth, at_most};
 
 use scumble_classic::{LABEL_SHARE, Protect};
+use scumble_core::number;
 use scumble_datasets::DataSet;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// What is compared, and how.
 #[derive(Debug, Clone)]
@@ -125,14 +127,31 @@ impl Comparison {
         finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
     }
 
-    /// For machines: what came out, of which data, and by which seed.
+    /// For machines: what came out, of which data, by which versions, settings and seed.
     pub fn to_json(&self, outcome: &Outcome) -> Value {
         // Whatever is no number is null in it, and so nothing keeps it from being written.
         let mut value = json!(outcome);
+        let data = &self.data;
         value["data"] = json!({
-            "name": self.data.name,
-            "target": self.data.target,
-            "drafted": self.data.is_drafted,
+            "name": data.name,
+            "target": data.target,
+            "drafted": data.is_drafted,
+            "records": data.table.len(),
+            "columns": data.table.columns().len(),
+            "sha256": data::digest(data).ok(),
+        });
+        let plugins = self.entrants.iter().map(|entrant| (entrant.plugin.name, entrant.plugin.version));
+        value["versions"] = json!({
+            "scumble": env!("CARGO_PKG_VERSION"),
+            "mechanisms": plugins.collect::<BTreeMap<_, _>>(),
+        });
+        value["settings"] = json!({
+            "splitting": self.splitting,
+            "epsilons": self.epsilons.iter().map(|epsilon| number::to_json(*epsilon)).collect::<Vec<_>>(),
+            "delta": self.delta,
+            "trials": self.trials,
+            "label_share": self.label_share,
+            "release_alone": self.release_alone,
         });
         value["seed"] = self.seed.into();
         value

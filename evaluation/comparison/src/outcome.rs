@@ -255,6 +255,7 @@ fn title(own: &[Row], all: &[&[Row]]) -> String {
     let told = given.filter(|(name, _)| *name != LABEL_SHARE && varies(name));
     let told: Vec<String> = told
         .map(|(name, value)| match value {
+            Value::Bool(true) => name.clone(),
             Value::String(text) => format!("{name} = {text}"),
             value => format!("{name} = {value}"),
         })

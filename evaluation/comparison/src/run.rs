@@ -124,7 +124,7 @@ impl Comparison {
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
         // Each job draws its split again: to hold them all would take the data times the trials.
-        let scored: Vec<Result<Vec<Scored>>> = jobs
+        let scored: Result<Vec<Result<Vec<Scored>>>> = jobs
             .par_iter()
             .map(|&(cell, trial)| {
                 let before = stored.map(|stored| stored.find(cell, trial)).transpose()?;
@@ -134,21 +134,20 @@ impl Comparison {
                     None => Ok(()),
                 });
                 on_trial();
-                scored
+                match scored {
+                    // Nothing that is finished from here on would be kept: all ends.
+                    Err(error @ Error::Store(_)) => Err(error),
+                    scored => Ok(scored),
+                }
             })
             .collect();
         let mut failures = BTreeMap::new();
         let mut all = vec![];
-        for ((cell, trial), scored) in jobs.into_iter().zip(scored) {
-            all.push(match scored {
-                Ok(scored) => scored,
-                // Nothing that is finished from here on would be kept.
-                Err(error @ Error::Store(_)) => return Err(error),
-                Err(error) => {
-                    failures.entry(cell).or_insert((trial, error));
-                    vec![Scored::default(); cells[cell].scorers.len()]
-                }
-            });
+        for ((cell, trial), scored) in jobs.into_iter().zip(scored?) {
+            all.push(scored.unwrap_or_else(|error| {
+                failures.entry(cell).or_insert((trial, error));
+                vec![Scored::default(); cells[cell].scorers.len()]
+            }));
         }
         Ok((all, failures))
     }

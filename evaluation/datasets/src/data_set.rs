@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use scumble_core::{RecordDomain, Table};
 use scumble_parquet::open;
 use scumble_records::Result;
-use scumble_records::{Clipped, Kind, Loaded, OutOfBounds, Reader, Schema, csv};
+use scumble_records::{Clipped, Kind, Loaded, OutOfBounds, Reader, Schema};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -44,30 +44,7 @@ pub struct DataSet {
     pub train_records: Option<usize>,
 }
 
-/// What is publicly known of a wine.
-pub(crate) const WINE: &str = include_str!("../schemas/wine.toml");
-
 impl DataSet {
-    /// The 1,599 red wines that come with linfa, good (six points of ten or more) or not. 240 of them repeat another row,
-    /// so a split may put copies on both sides.
-    ///
-    /// # Errors
-    /// None that a user could cause.
-    pub fn wine() -> Result<Self> {
-        let wine = linfa_datasets::winequality();
-        let mut text = wine.feature_names().join(",") + ",quality\n";
-        for (record, &points) in wine.records.outer_iter().zip(&wine.targets) {
-            for value in record {
-                text += &format!("{value},");
-            }
-            text += if points >= 6 { "good\n" } else { "bad\n" };
-        }
-        let schema = Schema::from_toml(WINE, "wine.toml")?;
-        let loaded = csv::read(text.as_bytes(), "wine quality", &schema, Some("quality"))?;
-        let data = Self::new("wine quality", "quality", &schema, loaded)?;
-        Ok(Self { schema: Some(SchemaAt::Source("wine")), ..data })
-    }
-
     /// A file, CSV or Parquet, by its schema, to learn the column `target`.
     ///
     /// # Errors

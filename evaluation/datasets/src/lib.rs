@@ -1,6 +1,6 @@
 //! The public data sets on which mechanisms are compared, as encoded tables with public bounds.
 //!
-//! The data themselves are not here: they lie in a [`folder`], and a [`Source`] reads one of them from there. Only the wines
+//! The data themselves are not here: they lie in a [`folder`], and a [`Source`] reads one of them from there. Those that come with linfa
 //! are built in.
 //!
 //! ```
@@ -20,6 +20,7 @@
 //! decided.
 
 mod adult;
+mod built_in;
 pub mod cifar;
 mod csv_file;
 mod data_set;

@@ -1,7 +1,7 @@
 //! The data sets by name, and where they lie.
 
 use crate::{
-    DataSet, Error, Result, SchemaAt, adult, cifar, data_set, household, lending_club, mnist, valuation, wdbc,
+    DataSet, Error, Result, SchemaAt, adult, built_in, cifar, household, lending_club, mnist, valuation, wdbc,
 };
 use scumble_core::nearest_name;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl Source {
     }
 }
 
-const SOURCES: [Source; 9] = [
+const SOURCES: [Source; 11] = [
     Source {
         name: "adult",
         about: "48,842 people of a census: does one earn more than 50,000 dollars a year?",
@@ -43,10 +43,22 @@ const SOURCES: [Source; 9] = [
         load: cifar::load,
     },
     Source {
+        name: "diabetes",
+        about: "441 patients, built in: how far had their diabetes gone a year later?",
+        schema: Some(built_in::DIABETES),
+        load: |_| Ok(built_in::diabetes()?),
+    },
+    Source {
         name: "household",
         about: "a house's power, hour by hour, on 1,408 days: its mean on the day after",
         schema: Some(household::SCHEMA),
         load: household::load,
+    },
+    Source {
+        name: "iris",
+        about: "150 irises, built in: of which of three species?",
+        schema: Some(built_in::IRIS),
+        load: |_| Ok(built_in::iris()?),
     },
     Source {
         name: "lending-club",
@@ -81,7 +93,7 @@ const SOURCES: [Source; 9] = [
     Source {
         name: "wine",
         about: "1,599 red wines, built in: good (six points or more) or bad?",
-        schema: Some(data_set::WINE),
+        schema: Some(built_in::WINE),
         load: |_| Ok(DataSet::wine()?),
     },
 ];

@@ -448,7 +448,7 @@ fn a_file_that_is_cut_or_no_archive_is_named() {
 #[test]
 fn a_missing_file_is_named_with_where_to_say_where_it_is() {
     let empty = TempDir::new().unwrap();
-    let built_in = |source: &&Source| source.name == "wine";
+    let built_in = |source: &&Source| ["diabetes", "iris", "wine"].contains(&source.name);
     for source in sources().iter().filter(|source| !built_in(source)) {
         let error = source.load(empty.path()).unwrap_err();
         assert!(matches!(error, Error::Missing { .. }), "{error}");
@@ -468,8 +468,8 @@ fn a_missing_file_is_named_with_where_to_say_where_it_is() {
 fn a_name_that_no_data_set_has_gets_the_nearest_and_all() {
     assert_eq!(
         source("adlt").unwrap_err().to_string(),
-        "there is no data set \"adlt\" (did you mean \"adult\"?); there are adult, cifar10, household, lending-club, \
-         lending-club-default, mnist, valuation, wdbc, wine"
+        "there is no data set \"adlt\" (did you mean \"adult\"?); there are adult, cifar10, diabetes, household, iris, \
+         lending-club, lending-club-default, mnist, valuation, wdbc, wine"
     );
     let names: Vec<&str> = sources().iter().map(|source| source.name).collect();
     assert!(names.is_sorted(), "{names:?}");

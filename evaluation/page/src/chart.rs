@@ -3,15 +3,23 @@
 //! It is drawn here and not by plotters, whose SVG has fixed fonts and colours and neither classes nor groups: it could not
 //! follow the page into the dark, onto paper or onto a phone, nor could a series be told from another by a reader or a test.
 
-use super::ink;
+use super::cast::Cast;
 use maud::{Markup, html};
 use scumble_comparison::{Metric, Row, Scores, Series, in_words};
-use scumble_draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, TOP, WIDTH, at, ends};
+use scumble_draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, TOP, at, ends};
 
+/// The width of a chart, with the names of its series behind the plot.
+const WIDE: f64 = 800.0;
+/// Where the plot ends on the right.
+const END: f64 = WIDE - 190.0;
 /// Between the plot's sides and the outermost budgets.
 const PAD: f64 = 30.0;
 /// The width of a character of a label, at its largest.
 const CHARACTER: f64 = 12.0;
+/// Between the names of two series.
+const LINE: f64 = 14.0;
+/// The longest name behind the plot.
+const LONGEST: usize = 27;
 
 /// A row's place on the chart.
 struct Marker<'a> {
@@ -20,80 +28,189 @@ struct Marker<'a> {
     epsilon: f64,
 }
 
-/// The chart of these scores at these budgets, with the score of guessing blindly.
-pub(super) fn chart(scores: &Scores, epsilons: &[f64], blind_guess: f64) -> Markup {
+/// What models score without a mechanism, or an adversary without a release.
+pub(super) struct Known {
+    pub(super) what: String,
+    pub(super) score: f64,
+}
+
+/// The name of what ends at a place: behind the plot, or beside that.
+struct Label {
+    y: f64,
+    from: (f64, f64),
+    is_beside: bool,
+    text: String,
+    ink: String,
+}
+
+/// The chart of these scores at these budgets: the cast in colours, and others with a guarantee grey. `all` adds what makes an image of its own of it.
+pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &Cast, all: Markup) -> Markup {
     let metric = scores.metric;
     let across = Across::of(epsilons);
-    let up = Gauge::of(scores, blind_guess);
+    let up = Gauge::of(scores, known);
     let what = format!("{} by {}, against ε", metric.title(), scores.scorer);
+    let drawn = || scores.series.iter().filter(|series| series.rows.iter().any(|row| row.epsilon.is_some()));
+    let others = drawn().filter(|series| cast.place(series).is_none());
+    let lead: Vec<(&Series, usize)> =
+        drawn().filter_map(|series| Some((series, cast.place(series)?))).collect();
+    let mut labels: Vec<Label> = known
+        .iter()
+        .filter(|known| known.score.is_finite())
+        .map(|known| {
+            let y = up.y(known.score);
+            Label { y, from: (END, y), is_beside: false, text: known.what.clone(), ink: "known".into() }
+        })
+        .collect();
+    for (series, place) in &lead {
+        let last = across.budgets.iter().rev().find_map(|(epsilon, x)| {
+            let row = series.at(*epsilon).filter(|row| row.mean.is_finite())?;
+            Some((x + across.shift(*place, lead.len()), up.y(row.mean)))
+        });
+        labels.extend(last.map(|from| Label {
+            y: from.1,
+            from,
+            is_beside: false,
+            text: series.title.clone(),
+            ink: cast.ink(series),
+        }));
+    }
     html! {
-        svg.chart role="img" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } aria-label=(what) {
+        svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 " (WIDE) " " (HEIGHT) } aria-label=(what) {
             title { (what) }
-            (frame(&up, blind_guess, &across.ticks(), "privacy budget ε (less is more private)"))
-            @for (place, series) in scores.series.iter().enumerate() {
-                (drawn(series, place, scores, &across, &up))
+            (all)
+            (frame(&up, known, &across.ticks(), "privacy budget ε (less is more private)"))
+            @for series in others { (faint(series, &across, &up)) }
+            @for (series, place) in &lead { (drawn_in_ink(series, *place, lead.len(), cast, &across, &up)) }
+            (named(labels))
+        }
+    }
+}
+
+/// The axes, with labels at places from left to right, what stands there, and a line for each score that is known without a release.
+fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> Markup {
+    html! {
+        @for (value, label) in up.ticks() {
+            @let y = at(up.y(value));
+            line.grid x1=(at(LEFT)) x2=(at(END)) y1=(y) y2=(y) {}
+            text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
+        }
+        line.axis x1=(at(LEFT)) x2=(at(END)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
+        @for (x, label) in across {
+            line.axis x1=(at(*x)) x2=(at(*x)) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
+            text x=(at(*x)) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
+        }
+        text x=(at((LEFT + END) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" { (what) }
+        @for known in known.iter().filter(|known| known.score.is_finite()) {
+            @let y = at(up.y(known.score));
+            line.blind x1=(at(LEFT)) x2=(at(END)) y1=(y) y2=(y) { title { (known.what) ": " (up.metric.shown(known.score)) } }
+        }
+    }
+}
+
+/// Names behind the plot, to each of which a thin line leads from its last point, or beside that; none over another.
+fn named(mut labels: Vec<Label>) -> Markup {
+    labels.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let mut below = TOP - LINE;
+    for label in &mut labels {
+        label.y = label.y.max(below + LINE);
+        below = label.y;
+    }
+    let mut above = BOTTOM + 2.0 * LINE;
+    for label in labels.iter_mut().rev() {
+        label.y = label.y.min(above - LINE);
+        above = label.y;
+    }
+    html! {
+        g.names {
+            @for Label { y, from, is_beside, text, ink } in &labels {
+                g class=(ink) {
+                    @if *is_beside {
+                        text x=(at(from.0 + 9.0)) y=(at(*y)) dy="0.32em" { (shortened(text)) }
+                    } @else {
+                        path.bound d={ "M" (at(from.0 + 6.0)) " " (at(from.1)) "L" (at(END + 6.0)) " " (at(*y)) } {}
+                        text x=(at(END + 10.0)) y=(at(*y)) dy="0.32em" { (shortened(text)) }
+                    }
+                }
             }
         }
     }
 }
 
-/// The axes, with labels at places from left to right, what stands there, and a line for the score of guessing blindly.
-fn frame(up: &Gauge, blind_guess: f64, across: &[(f64, String)], what: &str) -> Markup {
+/// A name that has room behind the plot.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// The chart of these scores against what an adversary learns of the same releases, of the cast alone, with ε at the points. From a point a
+/// thin line leads to what its guarantee allows.
+pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) -> Markup {
+    let [utility, attack] = scores;
+    let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], known[at]));
+    let what = format!("{} by {}, against {}", utility.metric.title(), utility.scorer, attack.metric.title());
+    let ticks: Vec<(f64, String)> = across.ticks().map(|(value, label)| (across.x(value), label)).collect();
+    let pairs = utility.series.iter().zip(&attack.series);
     html! {
-        @for (value, label) in up.ticks() {
-            @let y = at(up.y(value));
-            line.grid x1=(at(LEFT)) x2=(at(RIGHT)) y1=(y) y2=(y) {}
-            text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
-        }
-        line.axis x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
-        @for (x, label) in across {
-            line.axis x1=(at(*x)) x2=(at(*x)) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}
-            text x=(at(*x)) y=(at(BOTTOM + 22.0)) text-anchor="middle" { (label) }
-        }
-        text x=(at((LEFT + RIGHT) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" { (what) }
-        @if blind_guess.is_finite() {
-            @let y = up.y(blind_guess);
-            line.blind x1=(at(LEFT)) x2=(at(RIGHT)) y1=(at(y)) y2=(at(y)) {}
-            text x=(at(RIGHT + 7.0)) y=(at(y)) dy="-0.25em" { "blind" }
-            text x=(at(RIGHT + 7.0)) y=(at(y)) dy="0.8em" { "guess" }
+        svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 " (WIDE) " " (HEIGHT) } aria-label=(what) {
+            title { (what) }
+            (frame(&up, known[0], &ticks, attack.metric.title()))
+            @for (series, attacked) in pairs {
+                @if let Some(place) = cast.place(series) {
+                    (attacked_at(series, attacked, [&up, &across], place, cast))
+                }
+            }
+            (named(cast.series(utility).filter_map(|series| {
+                let at = utility.series.iter().position(|other| other.title == series.title)?;
+                let mut both = series.rows.iter().zip(attack.series.get(at)?.rows);
+                let (row, attack) = both.rfind(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite())?;
+                let from = (across.x(attack.mean), up.y(row.mean));
+                Some(Label {
+                    y: from.1 + LINE,
+                    from,
+                    is_beside: from.0 < END - CHARACTER,
+                    text: series.title.clone(),
+                    ink: cast.ink(series),
+                })
+            }).collect()))
         }
     }
 }
 
-/// The chart of these scores against what an adversary learns of the same releases, each with the score of guessing blindly. From a point a
-/// thin line leads to what its promise allows.
-pub(super) fn tradeoff(scores: [&Scores; 2], blind_guesses: [f64; 2]) -> Markup {
-    let [utility, attack] = scores;
-    let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], blind_guesses[at]));
-    let what = format!("{} by {}, against {}", utility.metric.title(), utility.scorer, attack.metric.title());
-    let ticks: Vec<(f64, String)> = across.ticks().map(|(value, label)| (across.x(value), label)).collect();
+/// A series at its places between two gauges, upward and across.
+fn attacked_at(
+    series: &Series,
+    attacked: &Series,
+    [up, across]: [&Gauge; 2],
+    place: usize,
+    cast: &Cast,
+) -> Markup {
+    let Look { marker, dashes } = Look::of(place);
+    let pairs = series.rows.iter().zip(attacked.rows);
+    let pairs: Vec<(&Row, &Row)> =
+        pairs.filter(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite()).collect();
+    let places = pairs.iter().map(|(row, attack)| [across.x(attack.mean), up.y(row.mean)].map(at).join(" "));
+    let places: Vec<String> = places.collect();
+    let finite = pairs.iter().take_while(|(row, _)| row.epsilon.is_some_and(f64::is_finite)).count();
     html! {
-        svg.chart role="img" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } aria-label=(what) {
-            title { (what) }
-            (frame(&up, blind_guesses[0], &ticks, attack.metric.title()))
-            @for (place, (series, attacked)) in utility.series.iter().zip(&attack.series).enumerate() {
-                @let Look { marker, dashes } = Look::of(place);
-                @let pairs = series.rows.iter().zip(attacked.rows);
-                @let pairs = pairs.filter(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite()).collect::<Vec<_>>();
-                @let places = pairs.iter().map(|(row, attack)| format!("{} {}", at(across.x(attack.mean)), at(up.y(row.mean))));
-                @let places = places.collect::<Vec<_>>();
-                @let finite = pairs.iter().take_while(|(row, _)| row.epsilon.is_some_and(f64::is_finite)).count();
-                g class={ "series " (ink(series, place)) } data-series=(place) {
-                    (joined(&places, finite, dashes))
-                    @for ((row, attack), place) in pairs.iter().zip(&places) {
+        g class={ "series " (cast.ink(series)) } data-series=(series.title) {
+            (joined(&places, finite, dashes))
+            @for ((row, attack), place) in pairs.iter().zip(&places) {
+                @if let Some(bound) = attack.bound {
+                    path.bound d={ "M" (place) "H" (at(across.x(bound))) "m0 -4v8" } {}
+                }
+                @if let Some(epsilon) = row.epsilon {
+                    text.at transform={ "translate(" (place) ")" } x="7" y="-6" { (in_words(epsilon)) }
+                }
+                path.marker.point d=(marker) transform={ "translate(" (place) ")" } {
+                    title {
+                        (series.title)
+                        @if let Some(epsilon) = row.epsilon { ", ε = " (in_words(epsilon)) }
+                        ": " (row.shown()) "; " (attack.metric.title()) " " (attack.shown())
                         @if let Some(bound) = attack.bound {
-                            path.bound d={ "M" (place) "H" (at(across.x(bound))) "m0 -4v8" } {}
-                        }
-                        path.marker.point d=(marker) transform={ "translate(" (place) ")" } {
-                            title {
-                                (series.title)
-                                @if let Some(epsilon) = row.epsilon { ", ε = " (in_words(epsilon)) }
-                                ": " (row.shown()) "; " (attack.metric.title()) " " (attack.shown())
-                                @if let Some(bound) = attack.bound {
-                                    ", and its promise allows " (if attack.metric.less_is_better() { "at most " } else { "at least " })
-                                    (attack.metric.shown(bound))
-                                }
-                            }
+                            ", and its guarantee allows " (if attack.metric.less_is_better() { "at most " } else { "at least " })
+                            (attack.metric.shown(bound))
                         }
                     }
                 }
@@ -102,29 +219,51 @@ pub(super) fn tradeoff(scores: [&Scores; 2], blind_guesses: [f64; 2]) -> Markup 
     }
 }
 
-/// One series: its line, its error bars and its points.
-fn drawn(series: &Series, place: usize, scores: &Scores, across: &Across, up: &Gauge) -> Markup {
-    let shift = across.shift(place, scores.series.len());
+/// Where a series stands at each budget, so far beside it.
+fn markers<'a>(series: &Series<'a>, shift: f64, across: &Across) -> Vec<Marker<'a>> {
     let points = across.budgets.iter().filter_map(|&(epsilon, x)| {
-        let row = series.at(epsilon).filter(|row| row.mean.is_finite())?;
+        let row =
+            series.rows.iter().find(|row| row.epsilon == Some(epsilon)).filter(|row| row.mean.is_finite())?;
         Some(Marker { x: x + shift, row, epsilon })
     });
-    let points: Vec<Marker> = points.collect();
-    let places = points.iter().map(|point| format!("{} {}", at(point.x), at(up.y(point.row.mean))));
+    points.collect()
+}
+
+/// A series of which the line alone is drawn.
+fn faint(series: &Series, across: &Across, up: &Gauge) -> Markup {
+    let points = markers(series, 0.0, across);
+    let places: Vec<String> =
+        points.iter().map(|point| [point.x, up.y(point.row.mean)].map(at).join(" ")).collect();
+    html! {
+        @if !places.is_empty() {
+            path.other d={ "M" (places.join("L")) @if places.len() == 1 { "h.1" } } { title { (series.title) } }
+        }
+    }
+}
+
+/// One series: its line, its error bars and its points.
+fn drawn_in_ink(
+    series: &Series,
+    place: usize,
+    count: usize,
+    cast: &Cast,
+    across: &Across,
+    up: &Gauge,
+) -> Markup {
+    let points = markers(series, across.shift(place, count), across);
+    let places = points.iter().map(|point| [point.x, up.y(point.row.mean)].map(at).join(" "));
     let places: Vec<String> = places.collect();
     let finite = points.iter().take_while(|point| point.epsilon.is_finite()).count();
     let Look { marker, dashes } = Look::of(place);
     html! {
-        g class={ "series " (ink(series, place)) } data-series=(place) {
+        g class={ "series " (cast.ink(series)) } data-series=(series.title) {
             (joined(&places, finite, dashes))
             @for Marker { x, row, .. } in points.iter().filter(|point| has_bar(point.row, up)) {
                 path.spread-bar d=(bar(*x, [row.mean - row.sd, row.mean + row.sd], up)) {}
             }
-            @for Marker { x, row, epsilon } in &points {
-                path.marker.point d=(marker) transform={ "translate(" (at(*x)) " " (at(up.y(row.mean))) ")" } {
-                    title {
-                        (series.title) ", ε = " (in_words(*epsilon)) ": " (row.shown())
-                    }
+            @for (Marker { row, epsilon, .. }, place) in points.iter().zip(&places) {
+                path.marker.point d=(marker) transform={ "translate(" (place) ")" } {
+                    title { (series.title) ", ε = " (in_words(*epsilon)) ": " (row.shown()) }
                 }
             }
         }
@@ -152,11 +291,11 @@ fn bar(x: f64, ends: [f64; 2], up: &Gauge) -> String {
     format!("M{} {low}V{high}{caps}", at(x))
 }
 
-/// What a series looks like, for the legend.
-pub(super) fn sample(series: &Series, place: usize) -> Markup {
+/// What a series of the cast looks like, for the legend.
+pub(super) fn sample(ink: &str, place: usize) -> Markup {
     let Look { marker, dashes } = Look::of(place);
     html! {
-        svg class=(ink(series, place)) viewBox="0 0 44 14" aria-hidden="true" {
+        svg class=(ink) viewBox="0 0 44 14" aria-hidden="true" {
             path.line d="M0 7H44" stroke-dasharray=(dashes) {}
             path.marker d=(marker) transform="translate(22 7)" {}
         }
@@ -164,8 +303,8 @@ pub(super) fn sample(series: &Series, place: usize) -> Markup {
 }
 
 /// Whether scores stand on a logarithmic scale.
-pub(super) fn is_logarithmic(scores: &Scores, blind_guess: f64) -> bool {
-    Gauge::of(scores, blind_guess).axis.is_logarithmic()
+pub(super) fn is_logarithmic(scores: &Scores, known: &[Known]) -> bool {
+    Gauge::of(scores, known).axis.is_logarithmic()
 }
 
 /// Whether some mean lies outside the chart, and is drawn at its edge.
@@ -184,7 +323,7 @@ impl Across {
         let mut sorted = epsilons.to_vec();
         sorted.sort_by(f64::total_cmp);
         let finite: Vec<f64> = sorted.iter().copied().filter(|epsilon| epsilon.is_finite()).collect();
-        let (from, to) = (LEFT + PAD, RIGHT - PAD);
+        let (from, to) = (LEFT + PAD, END - PAD);
         let has_infinite = finite.len() < sorted.len();
         let slot =
             if has_infinite && !finite.is_empty() { (to - from) / sorted.len().max(3) as f64 } else { 0.0 };
@@ -238,11 +377,12 @@ struct Gauge {
 const MANY_MAGNITUDES: f64 = 8.0;
 
 impl Gauge {
-    fn of(scores: &Scores, blind_guess: f64) -> Self {
+    fn of(scores: &Scores, known: &[Known]) -> Self {
         let metric = scores.metric;
         let rows = || scores.series.iter().flat_map(|series| series.rows).filter(|row| row.mean.is_finite());
+        let known = known.iter().map(|known| known.score);
         let means: Vec<f64> =
-            rows().map(|row| row.mean).chain([blind_guess]).filter(|mean| mean.is_finite()).collect();
+            rows().map(|row| row.mean).chain(known).filter(|mean| mean.is_finite()).collect();
         // Without noise there is no error at all, and no place for it on a logarithmic scale.
         let means: Vec<f64> = match metric {
             Metric::UnbiasedError => means.into_iter().filter(|mean| *mean > 0.0).collect(),
@@ -270,7 +410,7 @@ impl Gauge {
 
     /// Where a score stands from left to right; at the edge if it lies beyond.
     fn x(&self, score: f64) -> f64 {
-        LEFT + self.share(score).clamp(0.0, 1.0) * (RIGHT - LEFT)
+        LEFT + self.share(score).clamp(0.0, 1.0) * (END - LEFT)
     }
 
     /// Where a score stands from the bottom up; at the edge if it lies beyond.
@@ -313,10 +453,10 @@ mod tests {
         let across = Across::of(&[f64::INFINITY, 4.0, 1.0, 2.0]);
         let (epsilons, x): (Vec<f64>, Vec<f64>) = across.budgets.into_iter().unzip();
         assert_eq!(epsilons, [1.0, 2.0, 4.0, f64::INFINITY]);
-        assert_eq!((x[0], x[3]), (LEFT + PAD, RIGHT - PAD));
+        assert_eq!((x[0], x[3]), (LEFT + PAD, END - PAD));
         assert!((x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9, "{x:?}");
         for one in [1.0, f64::INFINITY] {
-            assert_eq!(Across::of(&[one]).budgets, [(one, (LEFT + RIGHT) / 2.0)]);
+            assert_eq!(Across::of(&[one]).budgets, [(one, (LEFT + END) / 2.0)]);
         }
     }
 

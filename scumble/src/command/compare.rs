@@ -1,11 +1,10 @@
 //! `scumble compare`.
 
 use super::protect::ProtectArgument;
+use super::running::Running;
 use super::setting::{Settable, set};
 use super::summary::{of_split, summary};
-use super::{
-    Failure, command_line, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped,
-};
+use super::{Failure, command_line, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
     self, Choice, Comparison, Entrant, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
     VOLUNTEERS, in_words,
@@ -16,11 +15,10 @@ use crate::page::Page;
 use crate::registry::{Error, Existing, NewFile, Readable, Registry, number};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use indicatif::ProgressBar;
 use jiff::Timestamp;
 use serde_json::json;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Instant;
 
 const EXAMPLES: &str = "\
@@ -46,7 +44,10 @@ pub(super) struct CompareArguments {
     /// Where all rows go, as CSV: scores, worth, what is promised, and the command that designs each.
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
-    /// Replace a page or rows that stand there.
+    /// Where the chart of scores by ε goes, as an SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+    /// Replace a page, rows or a chart that stand there.
     #[arg(long)]
     force: bool,
     /// A file, CSV with a header or Parquet, in place of the embedded wines.
@@ -105,6 +106,9 @@ pub(super) struct CompareArguments {
     /// All scores, what each mechanism promises, and every command, in place of one screen.
     #[arg(long)]
     full: bool,
+    /// On so many threads at once [default: one a core].
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     /// The seed of splits and noise [default: 1].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -120,7 +124,8 @@ pub(super) fn compare(
     check_places(arguments, experiment.as_ref())?;
     let comparison = comparison(registry, arguments, experiment.as_ref())?;
     let store = cells(arguments, experiment.as_ref());
-    let outcome = run(&comparison, store.as_deref()).map_err(|error| in_file(error, arguments))?;
+    let running = Running { what: "comparing", store: store.as_deref(), jobs: arguments.jobs };
+    let outcome = running.run(&comparison)?.map_err(|error| in_file(error, arguments))?;
     for skipped in &outcome.skipped {
         let line = format!("{} is left out: {}", skipped.mechanism, skipped.reason);
         if !arguments.mechanism.is_empty() {
@@ -144,25 +149,15 @@ pub(super) fn compare(
     if comparison.data.is_drafted {
         complain(&format!("{}: {DRAFTED}", comparison.data.name));
     }
-    let [html, csv] = [&arguments.html, &arguments.csv].map(|path| new_file(arguments, path.as_ref()));
-    let rows = csv.and_then(|file| match file {
-        Some(file) => file.finish(outcome.to_csv().as_bytes()),
-        None => Ok(()),
-    });
-    let written = html.and_then(|file| match file {
-        Some(file) => {
-            let page = Page {
-                comparison: &comparison,
-                outcome: &outcome,
-                command: &command_line(),
-                experiment: experiment.as_ref().map(Experiment::text),
-                made,
-                took: start.elapsed(),
-            };
-            file.finish(page.to_html().as_bytes())
-        }
-        None => Ok(()),
-    });
+    let page = Page {
+        comparison: &comparison,
+        outcome: &outcome,
+        command: &command_line(),
+        experiment: experiment.as_ref().map(Experiment::text),
+        made,
+        took: start.elapsed(),
+    };
+    let written = write(arguments, &page);
     // A page that cannot be written after all takes no result with it.
     if as_json {
         print_json(&comparison.to_json(&outcome))?;
@@ -171,8 +166,23 @@ pub(super) fn compare(
     } else {
         print(&summary(&comparison, &outcome))?;
     }
-    rows?;
     Ok(written?)
+}
+
+/// Writes the files that were asked for, all of which are aside before the first appears.
+fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error> {
+    let [rows, chart, html] = arguments.written().map(|path| new_file(arguments, path));
+    let [rows, chart, html] = [rows?, chart?, html?];
+    if let Some(file) = rows {
+        file.finish(page.outcome.to_csv().as_bytes())?;
+    }
+    if let Some(file) = chart {
+        file.finish(page.to_svg().unwrap_or_default().as_bytes())?;
+    }
+    if let Some(file) = html {
+        file.finish(page.to_html().as_bytes())?;
+    }
+    Ok(())
 }
 
 /// Of the wines, where nothing else is said: the share that volunteers, without labels, and the budgets.
@@ -182,6 +192,11 @@ const EPSILONS_OF_WINES: [f64; 3] = [0.5, 2.0, 8.0];
 const SLOW_ONES: [(&str, &str, u64); 1] = [("vlm", "epochs", 20)];
 
 impl CompareArguments {
+    /// Where rows, a chart and a page go.
+    fn written(&self) -> [Option<&PathBuf>; 3] {
+        [&self.csv, &self.svg, &self.html].map(Option::as_ref)
+    }
+
     /// Whether it is left open what is compared: then it is what shows most, on the embedded wines.
     fn is_plain(&self) -> bool {
         self.config.is_none() && self.input.is_none() && self.mechanism.is_empty()
@@ -205,10 +220,10 @@ fn check_places(arguments: &CompareArguments, experiment: Option<&Experiment>) -
     let read = [&arguments.input, &arguments.schema].into_iter().flatten().cloned();
     let read = read.chain(experiment.map(Experiment::files).into_iter().flatten());
     let cells = cells(arguments, experiment);
-    let written = [cells.as_ref(), arguments.html.as_ref(), arguments.csv.as_ref()].into_iter().flatten();
+    let written = arguments.written().into_iter().chain([cells.as_ref()]).flatten();
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.collect::<Vec<_>>())?;
-    for path in [&arguments.html, &arguments.csv] {
-        new_file(arguments, path.as_ref())?;
+    for path in arguments.written() {
+        new_file(arguments, path)?;
     }
     Ok(())
 }
@@ -271,27 +286,6 @@ fn metric(name: &str) -> Result<Metric, String> {
 fn metrics(asked: &[Metric], data: &DataSet) -> Vec<Metric> {
     let missing = (!asked.iter().any(|metric| metric.is_of_model())).then(|| Metric::default_for(data));
     missing.into_iter().chain(asked.iter().copied()).collect()
-}
-
-/// Runs it behind a progress bar, where what was taken from the store counts as done.
-fn run(comparison: &Comparison, store: Option<&Path>) -> compare::Result<Outcome> {
-    let bar: OnceLock<ProgressBar> = OnceLock::new();
-    let on_start = |trials| {
-        bar.get_or_init(|| progress_bar(trials, "comparing {bar:40} {pos}/{len} trials, {eta} left"));
-    };
-    let on_trial = || {
-        if let Some(bar) = bar.get() {
-            bar.inc(1);
-        }
-    };
-    let outcome = match store {
-        Some(store) => comparison.resume(store, on_start, on_trial),
-        None => comparison.run(on_start, on_trial),
-    };
-    if let Some(bar) = bar.get() {
-        bar.finish_and_clear();
-    }
-    outcome
 }
 
 /// An error about a mechanism's parameters names the experiment, if they stand there.

@@ -22,9 +22,11 @@ mod protect;
 mod release;
 #[cfg(feature = "reproduce")]
 mod reproduce;
+mod running;
 mod schema;
 mod setting;
 mod solve;
+mod suite;
 mod summary;
 mod view;
 
@@ -96,6 +98,8 @@ enum Command {
     Audit(audit::AuditArguments),
     /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
     Compare(compare::CompareArguments),
+    /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list them.
+    Suite(suite::SuiteArguments),
     /// Find results of papers again, and set the paper's numbers beside ours. Without a name, list them.
     #[cfg(feature = "reproduce")]
     Reproduce(reproduce::ReproduceArguments),
@@ -158,6 +162,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Solve { command } => solve::solve(&command, arguments.json),
         Command::Audit(arguments_of) => audit::audit(&registry, &arguments_of, arguments.json),
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
+        Command::Suite(arguments_of) => suite::suite(&registry, &arguments_of, arguments.json),
         #[cfg(not(feature = "reproduce"))]
         Command::Reproduce { .. } => Err("results of papers are in a build of their own: cargo run --release --features reproduce -- reproduce".into()),
         #[cfg(feature = "reproduce")]

@@ -1,0 +1,62 @@
+//! What each mechanism guarantees, at every budget.
+
+use super::page::Page;
+use maud::{Markup, html};
+use scumble_comparison::{Row, Series, in_words};
+use scumble_core::Plugin;
+
+impl Page<'_> {
+    /// What each mechanism promises, at every budget.
+    pub(super) fn cards(&self, mechanisms: &[Series]) -> Markup {
+        let wanted = self.comparison.promised_at();
+        html! {
+            section {
+                h2 { "What each guarantees" }
+                p.muted { "Of a release with fresh randomness. A release of this comparison, whose seed is known, guarantees nothing." }
+                @for Series { title, rows } in mechanisms {
+                    details.card {
+                        summary { strong { (title) } ": " (guaranteed(rows, wanted)) }
+                        @if let Some(plugin) = self.plugin(&rows[0].mechanism) {
+                            p.muted { (plugin.summary) " (" (plugin.paper) ")" }
+                        }
+                        @for row in *rows {
+                            details open[row.epsilon.is_none() || row.epsilon == wanted] {
+                                summary {
+                                    @match row.epsilon {
+                                        Some(epsilon) => { "At ε = " (in_words(epsilon)) },
+                                        None => { "At any ε" },
+                                    }
+                                    ": " (row.guarantee.summary())
+                                }
+                                @if let Some(command) = &row.design { pre.command { (command) } }
+                                dl {
+                                    @for (heading, words) in row.guarantee.card() { dt class=[class_of(heading)] { (heading) } dd { (words) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn plugin(&self, name: &str) -> Option<Plugin> {
+        let mut entrants = self.comparison.entrants.iter();
+        entrants.find(|entrant| entrant.plugin.name == name).map(|entrant| entrant.plugin)
+    }
+}
+
+/// In a line, at the budget at which guarantees are spelled out.
+fn guaranteed(rows: &[Row], wanted: Option<f64>) -> String {
+    let row = rows.iter().find(|row| row.epsilon == wanted).or(rows.first());
+    row.map_or(String::new(), |row| row.guarantee.summary())
+}
+
+/// How the words of a heading of a card look, where not as all others.
+fn class_of(heading: &str) -> Option<&'static str> {
+    match heading {
+        "promises" => Some("first"),
+        "WARNING" => Some("warning"),
+        _ => None,
+    }
+}

@@ -1,0 +1,57 @@
+//! Which mechanisms a chart shows in colours, with their names: more than a few lines nobody tells apart.
+
+use scumble_comparison::{Outcome, Scores, Series};
+
+/// As many colours as there are.
+const MOST: usize = 8;
+/// So many are shown where there are as many, also if they were not chosen.
+const ENOUGH: usize = 6;
+
+/// The titles of series in colours, the first in the first one.
+pub(super) struct Cast {
+    titles: Vec<String>,
+}
+
+impl Cast {
+    /// What is chosen by these scores for something at some budget, and then the best at the middle one; of mechanisms with differential privacy.
+    pub(super) fn of(outcome: &Outcome, scores: &Scores) -> Self {
+        let chosen = outcome.choices(scores);
+        let chosen = chosen.iter().filter_map(|choice| choice.best).map(|(title, _)| title.to_owned());
+        let mut titles: Vec<String> = vec![];
+        for title in chosen {
+            if !titles.contains(&title) {
+                titles.push(title);
+            }
+        }
+        titles.truncate(MOST);
+        let mut others: Vec<&Series> = scores
+            .series
+            .iter()
+            .filter(|series| series.rows.iter().any(|row| row.epsilon.is_some()))
+            .collect();
+        let middle =
+            |series: &Series| series.rows.get(series.rows.len() / 2).map_or(f64::NAN, |row| row.mean);
+        others.sort_by(|a, b| scores.metric.best_first(middle(a), middle(b)));
+        for series in others {
+            if titles.len() < ENOUGH && !titles.contains(&series.title) {
+                titles.push(series.title.clone());
+            }
+        }
+        Self { titles }
+    }
+
+    /// The place of a series, if it is one of them.
+    pub(super) fn place(&self, series: &Series) -> Option<usize> {
+        self.titles.iter().position(|title| *title == series.title)
+    }
+
+    /// The class that gives a series its colour.
+    pub(super) fn ink(&self, series: &Series) -> String {
+        self.place(series).map_or("other".into(), |place| format!("s{place}"))
+    }
+
+    /// Those of these scores that are of the cast.
+    pub(super) fn series<'a, 'b>(&self, scores: &'b Scores<'a>) -> impl Iterator<Item = &'b Series<'a>> {
+        scores.series.iter().filter(|series| self.place(series).is_some())
+    }
+}

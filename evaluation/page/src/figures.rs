@@ -1,0 +1,122 @@
+//! Charts, with what they say in words.
+
+use super::cast::Cast;
+use super::chart::{chart, is_cut, is_logarithmic, sample, tradeoff};
+use super::page::Page;
+use super::words::protected;
+use maud::{Markup, html};
+use scumble_comparison::{Metric, Scores};
+
+impl Page<'_> {
+    /// What the first model makes of releases, by ε.
+    pub(super) fn by_budget(&self, scores: &Scores, cast: &Cast) -> Markup {
+        html! {
+            section {
+                h2 { (title_of(scores)) ", by ε" }
+                (self.figure_by_budget(scores, cast))
+            }
+        }
+    }
+
+    /// Other models and metrics by ε, one below the other where somebody asks for them.
+    pub(super) fn other_charts(&self, others: &[Scores], cast: &Cast) -> Markup {
+        html! {
+            @for scores in others {
+                details.more {
+                    summary { (title_of(scores)) ", by ε" }
+                    (self.figure_by_budget(scores, cast))
+                }
+            }
+        }
+    }
+
+    fn figure_by_budget(&self, scores: &Scores, cast: &Cast) -> Markup {
+        let known = self.known(scores);
+        html! {
+            figure {
+                (chart(scores, &self.comparison.epsilons, &known, cast, html! {}))
+                (legend(scores, cast))
+            }
+            p.muted {
+                "In colours what is chosen somewhere above, and the best of the others; grey the rest of those with differential privacy. "
+                @if scores.series.iter().flat_map(|series| series.rows).any(|row| row.trials > 1) { "Bars are ± one standard deviation over trials. " }
+                @if is_cut(scores) { "Points on the lower edge lie below it. " }
+                @if is_logarithmic(scores, &known) { "The scale of scores is logarithmic. " }
+            }
+        }
+    }
+
+    /// What the first model makes of the releases, beside what an adversary learns of them: the first of these attacks, and others where somebody asks for them.
+    pub(super) fn tradeoffs(&self, scores: &[Scores], cast: &Cast) -> Markup {
+        let attacks: Vec<&Scores> = scores.iter().filter(|scores| scores.metric.is_of_adversary()).collect();
+        let (Some(utility), [first, others @ ..]) = (scores.first(), &attacks[..]) else {
+            return html! {};
+        };
+        html! {
+            section {
+                h2 { (utility.metric.title()) ", and what an adversary learns" }
+                p {
+                    "The same adversary for every mechanism, whatever its guarantee: who has the release, knows "
+                    (scumble_core::number::short(100.0 * self.comparison.adversary.known_share))
+                    " % of its records and which rows these became, and from them learns to read the others. "
+                    @if utility.metric.less_is_better() { "Down" } @else { "Up" }
+                    " is useful, and left is private; the numbers at the points are ε. A thin line leads from a point to the most that its guarantee \
+                     allows any adversary; where there is none, its guarantee says nothing of that."
+                }
+                (self.figure_of_attack(utility, first, cast))
+                @for attack in others {
+                    details.more {
+                        summary { (attack.metric.title()) }
+                        (self.figure_of_attack(utility, attack, cast))
+                    }
+                }
+                p.muted {
+                    "That little is learned proves nothing: this adversary guesses by ridge regression, and another may be cleverer, up to what is guaranteed."
+                }
+            }
+        }
+    }
+
+    fn figure_of_attack(&self, utility: &Scores, attack: &Scores, cast: &Cast) -> Markup {
+        html! {
+            figure {
+                (tradeoff([utility, attack], [&self.known(utility), &self.known(attack)], cast))
+                @if attack.metric.is_of_audit() {
+                    p.muted {
+                        "Here the audit tells apart the two records that are easiest to, of all that there could be: what it shows is proven \
+                         but for one audit in a million, and more may be so."
+                    }
+                }
+                @if attack.metric == Metric::Membership {
+                    p.muted {
+                        "Here an adversary knows all records but one, and tells by the noisy statistics of the release which of two is that one."
+                    }
+                }
+                @if attack.metric == Metric::UnbiasedError {
+                    p.muted { "Here right is private: the line leads to the least error that an unbiased guess has by Cramér and Rao." }
+                }
+                (legend(utility, cast))
+            }
+        }
+    }
+}
+
+/// A model and a metric.
+pub(super) fn title_of(scores: &Scores) -> String {
+    let less = if scores.metric.less_is_better() { " (less is better)" } else { "" };
+    format!("{} by {}{less}", scores.metric.title(), scores.scorer)
+}
+
+/// Which mark is which mechanism, and what that protects.
+fn legend(scores: &Scores, cast: &Cast) -> Markup {
+    html! {
+        ul.legend {
+            @for series in cast.series(scores) {
+                li data-series=(series.title) {
+                    (sample(&cast.ink(series), cast.place(series).unwrap_or(0)))
+                    span { (series.title) " " span.what { (protected(&series.rows[0].guarantee)) } }
+                }
+            }
+        }
+    }
+}

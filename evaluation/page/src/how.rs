@@ -1,0 +1,86 @@
+//! How the page was made, what was tuned, and what was left out.
+
+use super::page::Page;
+use super::words::grouped;
+use maud::{Markup, html};
+use scumble_comparison::{Comparison, in_words};
+use scumble_core::Plugin;
+
+impl Page<'_> {
+    /// What was chosen of mechanisms and models, and who paid for it.
+    pub(super) fn tunings(&self) -> Markup {
+        let tunings = self.outcome.tunings();
+        html! {
+            @if !tunings.is_empty() {
+                section {
+                    h2 { "What was tuned, and who paid for it" }
+                    div.box {
+                        table.glance { tbody {
+                            @for tuning in tunings { tr { th scope="row" { (tuning.whose) } td { "ε = " (tuning.at) } td { (tuning.what) } } }
+                        } }
+                    }
+                    p.muted {
+                        "Never on the test records. Volunteers agreed to shape designs, which promise them nothing. Who is asked says of one \
+                         candidate whether it is right about them, flipped by the row's own ε, and their record stays with them: nobody pays more \
+                         than that ε."
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn left_out(&self) -> Markup {
+        html! {
+            @if !self.outcome.skipped.is_empty() {
+                section {
+                    h2 { "Left out" }
+                    ul {
+                        @for skipped in &self.outcome.skipped {
+                            li {
+                                (skipped.mechanism)
+                                @if skipped.parameters.as_object().is_some_and(|given| !given.is_empty()) {
+                                    " " code { (skipped.parameters) }
+                                }
+                                ": " (skipped.reason)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn how(&self) -> Markup {
+        let Comparison { seed, delta, label_share, entrants, trials, models, metrics, epsilons, .. } =
+            self.comparison;
+        let listed = |words: &mut dyn Iterator<Item = String>| words.collect::<Vec<_>>().join("; ");
+        let mut plugins: Vec<Plugin> = entrants.iter().map(|entrant| entrant.plugin).collect();
+        plugins.dedup_by_key(|plugin| plugin.name);
+        let plugins: Vec<String> =
+            plugins.iter().map(|plugin| format!("{} {}", plugin.name, plugin.version)).collect();
+        html! {
+            section {
+                h2 { "How it was made" }
+                pre.command { (self.command) }
+                p.muted { "Where this page stands already, it asks for --force. Public data sets lie where SCUMBLE_DATA says." }
+                @if let Some(text) = self.experiment {
+                    p { "The experiment; options of the command take the place of what stands there:" }
+                    pre { (text) }
+                }
+                dl {
+                    dt { "made" } dd { (self.made.strftime("%Y-%m-%d %H:%M UTC")) ", in " (format!("{:.1}", self.took.as_secs_f64())) " s" }
+                    dt { "by" } dd { "scumble " (env!("CARGO_PKG_VERSION")) }
+                    dt { "mechanisms" } dd { (plugins.join(", ")) }
+                    dt { "budgets" } dd { (listed(&mut epsilons.iter().map(|epsilon| in_words(*epsilon)))) }
+                    dt { "models" } dd { (listed(&mut models.iter().map(ToString::to_string))) }
+                    dt { "metrics" } dd { (listed(&mut metrics.iter().map(ToString::to_string))) }
+                    dt { "trials" } dd { (trials) }
+                    dt { "volunteers" } dd { (grouped(self.outcome.volunteers)) }
+                    dt { "seed" } dd { (seed) }
+                    dt { "δ" } dd { (scumble_core::number::short(*delta)) }
+                    dt { "label share" } dd { (label_share) " of ε, where a mechanism of its own releases the label" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Scores: a mechanism a row, a budget a column; on a phone a budget a card.
+
+use super::figures::title_of;
+use super::page::Page;
+use super::words::{number, protected, warned};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use maud::{Markup, html};
+use scumble_comparison::{Row, Scores, Series, in_words};
+
+impl Page<'_> {
+    /// All scores: of the first model and metric, and others where somebody asks for them; and the same numbers as files.
+    pub(super) fn pivots(&self, scores: &[Scores]) -> Markup {
+        html! {
+            section {
+                h2 { "All scores" }
+                @if let [first, others @ ..] = scores {
+                    (self.pivot(first))
+                    @for other in others {
+                        details.more { summary { (title_of(other)) } (self.pivot(other)) }
+                    }
+                }
+                (self.exports())
+            }
+        }
+    }
+
+    fn pivot(&self, scores: &Scores) -> Markup {
+        let has_budget = |series: &&Series| series.rows.iter().any(|row| row.epsilon.is_some());
+        let (private, others): (Vec<&Series>, Vec<&Series>) = scores.series.iter().partition(has_budget);
+        let epsilons = &self.comparison.epsilons;
+        html! {
+            p.muted {
+                (title_of(scores)) ": mean ± standard deviation over trials"
+                @if scores.series.iter().flat_map(|series| series.rows).any(|row| row.worth.is_some()) {
+                    ", and below it what it is worth in clean records"
+                }
+                "."
+            }
+            div.box.wide {
+                table.sortable.pivot {
+                    thead { tr {
+                        th scope="col" { "mechanism" }
+                        th scope="col" { "protects" }
+                        @for epsilon in epsilons { th.number scope="col" { "ε = " (in_words(*epsilon)) } }
+                    } }
+                    tbody {
+                        @for series in &private {
+                            tr {
+                                th scope="row" { (series.title) (warned(&series.rows[0].guarantee)) }
+                                td { (protected(&series.rows[0].guarantee)) }
+                                @for epsilon in epsilons {
+                                    @match series.at(*epsilon) {
+                                        Some(row) => (number(row.mean, shown(row))),
+                                        None => (number(f64::NAN, html! {})),
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    @if !others.is_empty() {
+                        tbody.apart {
+                            tr { th colspan=(2 + epsilons.len()) { "Without differential privacy, whatever ε is, and not to be compared with the others" } }
+                            @for series in &others {
+                                tr {
+                                    th scope="row" { (series.title) }
+                                    td { (protected(&series.rows[0].guarantee)) }
+                                    td.number colspan=(epsilons.len()) { (shown(&series.rows[0])) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            div.narrow {
+                @for epsilon in epsilons {
+                    (card(scores, &format!("ε = {}", in_words(*epsilon)), private.iter().filter_map(|series| Some((&*series.title, series.at(*epsilon)?))).collect()))
+                }
+                @if !others.is_empty() {
+                    (card(scores, "Without differential privacy", others.iter().map(|series| (&*series.title, &series.rows[0])).collect()))
+                }
+            }
+        }
+    }
+
+    /// The numbers of the page as files, within it.
+    fn exports(&self) -> Markup {
+        let json = self.comparison.to_json(self.outcome).to_string();
+        let link = |name: &str, kind: &str, text: &str| {
+            html! { a download=(name) href={ "data:" (kind) ";base64," (BASE64_STANDARD.encode(text)) } { (name) } }
+        };
+        html! {
+            p.exports {
+                "The same numbers: " (link("comparison.csv", "text/csv", &self.outcome.to_csv())) ", "
+                (link("comparison.json", "application/json", &json))
+            }
+        }
+    }
+}
+
+/// All at one budget, the best first.
+fn card(scores: &Scores, title: &str, mut rows: Vec<(&str, &Row)>) -> Markup {
+    rows.sort_by(|(_, a), (_, b)| scores.metric.best_first(a.mean, b.mean));
+    html! {
+        article.card {
+            h3 { (title) }
+            table { tbody { @for (title, row) in rows { tr { th scope="row" { (title) } td.number { (shown(row)) } } } } }
+        }
+    }
+}
+
+/// A score, its spread, and what it is worth.
+fn shown(row: &Row) -> Markup {
+    html! {
+        (row.metric.shown(row.mean))
+        @if row.trials > 1 && row.mean.is_finite() { span.spread { " ± " (row.metric.shown(row.sd)) } }
+        @if let Some(bound) = row.bound { br; span.spread { "allowed " (row.metric.shown(bound)) } }
+        @if let Some(worth) = &row.worth { br; span.spread { (worth) } }
+    }
+}

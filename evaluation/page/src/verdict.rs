@@ -1,0 +1,81 @@
+//! What to choose, for each thing to protect and each one who is trusted.
+
+use super::page::Page;
+use maud::{Markup, html};
+use scumble_comparison::{Choice, Metric, Scores, VOLUNTEERS, in_words};
+
+impl Page<'_> {
+    /// A verdict for each: what scores best at each budget, what that costs and is worth, and the command of the middle budget; those of others below it.
+    pub(super) fn verdicts(&self, scores: &Scores) -> Markup {
+        let choices = self.outcome.choices(scores);
+        let metric = scores.metric;
+        html! {
+            @if !choices.is_empty() {
+                section {
+                    h2 { "What to choose, and what it costs" }
+                    @for choices in choices.chunk_by(|a, b| a.goal == b.goal) { (verdict(choices, metric)) }
+                    @if choices.iter().any(|choice| command(choice).is_some_and(|command| command.contains(VOLUNTEERS))) {
+                        p.muted { (VOLUNTEERS) " stands for a file of your volunteers' records." }
+                    }
+                    p.muted {
+                        "By " (metric.title()) " by " (scores.scorer) ": the best mean of those with differential privacy of the same and the same trust, \
+                         how much worse that is than to learn from records as they are, and what it is worth: as many records in the clear teach the \
+                         same model as much, with an interval of 95 %. Picked by these very scores: what lies within a deviation of it is as good. It is \
+                         named where its scores are better than without a release at 1 %, for all rows together."
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Of one goal.
+fn verdict(choices: &[Choice], metric: Metric) -> Markup {
+    let made: Vec<(&Choice, &str)> =
+        choices.iter().filter_map(|choice| Some((choice, command(choice)?))).collect();
+    let middle =
+        made.iter().find(|(choice, _)| choice.epsilon == choices[choices.len() / 2].epsilon).or(made.last());
+    html! {
+        article.verdict {
+            h3 { (choices[0].goal) }
+            ul.budgets {
+                @for choice in choices {
+                    li {
+                        span.at { "ε = " (in_words(choice.epsilon)) }
+                        @match choice.best {
+                            None => span.muted {
+                                "no evidence that anything is better than "
+                                (choice.tried.map_or("guessing".into(), |tried| tried.baseline.to_string()))
+                            },
+                            Some((title, row)) => {
+                                strong { (title) }
+                                span {
+                                    (metric.shown(row.mean))
+                                    @if let Some(cost) = choice.cost { ", costs " (metric.shown(cost)) }
+                                }
+                                @if let Some(adds) = &row.adds { span.spread { "adds " (adds) " records" } }
+                                @else if let Some(worth) = &row.worth { span.spread { "worth " (worth) " records" } }
+                            },
+                        }
+                    }
+                }
+            }
+            @if let Some((choice, command)) = middle {
+                pre.command title={ "ε = " (in_words(choice.epsilon)) } { (command) }
+                @if made.len() > 1 {
+                    details {
+                        summary { "The commands of other budgets" }
+                        @for (other, command) in &made {
+                            @if other.epsilon != choice.epsilon { pre.command { (command) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How to make what was chosen.
+fn command<'a>(choice: &Choice<'a>) -> Option<&'a str> {
+    choice.best?.1.design.as_deref()
+}

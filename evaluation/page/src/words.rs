@@ -1,0 +1,62 @@
+//! Words and numbers as they stand in all parts of the page.
+
+use maud::{Markup, html};
+use scumble_core::{Guarantee, Unit};
+
+/// A cell with a number as it sorts, and as it reads. One that is none sorts last.
+pub(super) fn number(value: f64, shown: Markup) -> Markup {
+    let key = match value {
+        f64::INFINITY => "Infinity".into(),
+        f64::NEG_INFINITY => "-Infinity".into(),
+        value if value.is_nan() => String::new(),
+        value => value.to_string(),
+    };
+    html! { td.number data-value=(key) { (shown) } }
+}
+
+/// A mark where a claim promises nothing after all, with the reason under the pointer; it stands in full on the card.
+pub(super) fn warned(guarantee: &Guarantee) -> Markup {
+    let warnings = guarantee.warnings();
+    html! { @if !warnings.is_empty() { " " strong.warning title=(warnings.join("; ")) { "WARNING" } } }
+}
+
+/// What is protected, in words: by a claim that promises something.
+pub(super) fn protected(guarantee: &Guarantee) -> String {
+    let standing = guarantee.claims.iter().filter(|claim| claim.warning().is_none());
+    let mut units: Vec<Unit> = standing.map(|claim| claim.protects).collect();
+    if units.contains(&Unit::Record) {
+        units.retain(|unit| *unit == Unit::Record);
+    }
+    units.dedup();
+    if units.is_empty() {
+        return "nothing".into();
+    }
+    units.iter().map(Unit::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// `1 trial`, `50 trials`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// With a comma before every three digits.
+pub(super) fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_in_groups_of_three() {
+        for (count, words) in
+            [(0, "0 trials"), (1, "1 trial"), (1599, "1,599 trials"), (1_000_000, "1,000,000 trials")]
+        {
+            assert_eq!(counted(count, "trial"), words);
+        }
+    }
+}

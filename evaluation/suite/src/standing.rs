@@ -1,0 +1,129 @@
+//! How mechanisms stand over all tasks: what they are worth, and in how many they are better than no release.
+
+use super::results::{Finished, Results};
+use scumble_comparison::{Goal, Row, Scores, Trust};
+use scumble_core::Unit;
+use std::collections::BTreeMap;
+
+/// A mechanism for one goal, over all tasks in which models learn from releases alone.
+#[derive(Debug)]
+pub(super) struct Standing {
+    pub(super) mechanism: String,
+    /// At each budget, in their order.
+    pub(super) at: Vec<At>,
+}
+
+/// How it stands at a budget.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct At {
+    pub(super) epsilon: f64,
+    /// In so many tasks it takes part.
+    pub(super) tasks: usize,
+    /// In so many there is evidence that it is better than no release.
+    pub(super) better: usize,
+    /// The median of what it is worth, as a share of the records that were released.
+    pub(super) worth: f64,
+}
+
+impl Standing {
+    /// Whether it is better than no release anywhere, or its median worth is more than what is rounded to nothing.
+    pub(super) fn is_worth_something(&self) -> bool {
+        self.at.iter().any(|at| at.better > 0 || at.worth >= 0.0005)
+    }
+}
+
+impl Finished {
+    /// The scores by the first metric, which decides.
+    pub(super) fn scores(&self) -> Option<Scores<'_>> {
+        self.outcome.scores().into_iter().next()
+    }
+
+    /// Whether models learn from volunteers' labels beside the release.
+    pub(super) fn adds(&self) -> bool {
+        self.outcome.volunteers > 0 && self.has_labels
+    }
+}
+
+impl Results {
+    /// The budgets of the tasks, ascending.
+    pub(super) fn epsilons(&self) -> Vec<f64> {
+        let rows = self.finished.iter().flat_map(|finished| &finished.outcome.rows);
+        let mut all: Vec<f64> =
+            rows.filter_map(|row| row.epsilon).filter(|epsilon| epsilon.is_finite()).collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        all
+    }
+
+    /// What is protected by some mechanism, and who is trusted, the most first.
+    pub(super) fn goals(&self) -> Vec<Goal> {
+        let units = [Unit::Record, Unit::Features, Unit::Label];
+        let all = units.into_iter().flat_map(|protects| Trust::ALL.map(|trust| Goal { protects, trust }));
+        let mut rows = self
+            .finished
+            .iter()
+            .flat_map(|finished| &finished.outcome.rows)
+            .map(Goal::of)
+            .collect::<Vec<_>>();
+        rows.dedup();
+        all.filter(|goal| rows.contains(&Some(*goal))).collect()
+    }
+
+    /// How all mechanisms for this goal stand, the best at the middle budget first.
+    pub(super) fn standings(&self, goal: Goal) -> Vec<Standing> {
+        let epsilons = self.epsilons();
+        let mut found: BTreeMap<&str, Vec<Vec<(f64, bool)>>> = BTreeMap::new();
+        for finished in self.finished.iter().filter(|finished| !finished.adds()) {
+            let Some(scores) = finished.scores() else { continue };
+            let released = finished.outcome.train_records as f64;
+            let rows = scores.series.iter().flat_map(|series| series.rows);
+            for row in rows.filter(|row: &&Row| Goal::of(row) == Some(goal)) {
+                let place =
+                    row.epsilon.and_then(|epsilon| epsilons.iter().position(|other| *other == epsilon));
+                let (Some(place), Some(worth)) = (place, row.worth) else { continue };
+                let of = found.entry(&row.mechanism).or_insert_with(|| vec![vec![]; epsilons.len()]);
+                of[place].push((worth.records / released, scores.is_better(row)));
+            }
+        }
+        let at = |epsilon: f64, of: Vec<(f64, bool)>| At {
+            epsilon,
+            tasks: of.len(),
+            better: of.iter().filter(|(_, is_better)| *is_better).count(),
+            worth: median(of.into_iter().map(|(worth, _)| worth).collect()),
+        };
+        let standing = |(mechanism, of): (&str, Vec<Vec<(f64, bool)>>)| Standing {
+            mechanism: mechanism.into(),
+            at: epsilons.iter().zip(of).map(|(epsilon, of)| at(*epsilon, of)).collect(),
+        };
+        let mut standings: Vec<Standing> = found.into_iter().map(standing).collect();
+        let middle = epsilons.len() / 2;
+        let key = |standing: &Standing| standing.at.get(middle).map_or((0, 0.0), |at| (at.better, at.worth));
+        standings.sort_by(|a, b| {
+            let [(better, worth), (other, others)] = [b, a].map(key);
+            better.cmp(&other).then(worth.total_cmp(&others))
+        });
+        standings
+    }
+}
+
+/// NaN of nothing.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        count if count % 2 == 1 => values[count / 2],
+        count => 0.5 * (values[count / 2 - 1] + values[count / 2]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_lies_in_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(vec![]).is_nan());
+    }
+}

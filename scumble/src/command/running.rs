@@ -1,0 +1,73 @@
+//! Comparisons as they run: a bar, so many threads, and what an interrupt leaves.
+
+use super::{Failure, complain, progress_bar};
+use crate::compare::{self, Comparison, Outcome};
+use indicatif::ProgressBar;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::exit;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// How a comparison is run.
+pub(super) struct Running<'a> {
+    /// What is being done, before the bar.
+    pub(super) what: &'a str,
+    /// Where finished trials are kept.
+    pub(super) store: Option<&'a Path>,
+    /// On so many threads; one a core where nothing is said.
+    pub(super) jobs: Option<NonZeroUsize>,
+}
+
+/// What is said of an interrupt: where finished trials are.
+static KEPT: Mutex<String> = Mutex::new(String::new());
+
+impl Running<'_> {
+    /// Runs it, where what was taken from the store counts as done.
+    ///
+    /// # Errors
+    /// Where there can be no such threads, or interrupts cannot be heard.
+    pub(super) fn run(&self, comparison: &Comparison) -> Result<compare::Result<Outcome>, Failure> {
+        self.hear_interrupts()?;
+        let bar: OnceLock<ProgressBar> = OnceLock::new();
+        let template = format!("{} {{bar:40}} {{pos}}/{{len}} trials, {{eta}} left", self.what);
+        let on_start = |trials| {
+            bar.get_or_init(|| progress_bar(trials, &template));
+        };
+        let on_trial = || {
+            if let Some(bar) = bar.get() {
+                bar.inc(1);
+            }
+        };
+        let run = || match self.store {
+            Some(store) => comparison.resume(store, on_start, on_trial),
+            None => comparison.run(on_start, on_trial),
+        };
+        let outcome = match self.jobs {
+            Some(jobs) => rayon::ThreadPoolBuilder::new().num_threads(jobs.get()).build()?.install(run),
+            None => run(),
+        };
+        if let Some(bar) = bar.get() {
+            bar.finish_and_clear();
+        }
+        Ok(outcome)
+    }
+
+    /// An interrupt ends the command with a line that says what is kept, as each line of a store is whole as soon as it stands there.
+    fn hear_interrupts(&self) -> Result<(), Failure> {
+        static HEARD: OnceLock<()> = OnceLock::new();
+        *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = match self.store {
+            Some(store) => format!(
+                "interrupted: the trials that were finished are kept in {}, and the same command goes on from there",
+                store.display()
+            ),
+            None => "interrupted: nothing is kept; with --cells FILE.jsonl finished trials are".into(),
+        };
+        if HEARD.set(()).is_ok() {
+            ctrlc::set_handler(|| {
+                complain(&KEPT.lock().unwrap_or_else(PoisonError::into_inner));
+                exit(130) // as shells say it
+            })?;
+        }
+        Ok(())
+    }
+}

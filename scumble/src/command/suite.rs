@@ -1,0 +1,159 @@
+//! `scumble suite`.
+
+use super::running::Running;
+use super::{Failure, command_line, complain, print, print_json};
+use crate::compare::{Comparison, Entrant};
+use crate::registry::{Existing, NewFile, Readable, Registry};
+use crate::suite::{Form, Missing, Results, Task, task, tasks};
+use clap::Args;
+use comfy_table::{Table, presets};
+use serde_json::json;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  scumble suite --all --quick --output results
+  scumble suite iris wine --mechanism direct --output results";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SuiteArguments {
+    /// Tasks, as the list without one shows them.
+    #[arg(conflicts_with = "all")]
+    task: Vec<String>,
+    /// All tasks, one after the other.
+    #[arg(long)]
+    all: bool,
+    /// Ten trials, of at most 2,000 records to learn from and 1,000 for tests.
+    #[arg(long)]
+    quick: bool,
+    /// A mechanism, in place of all quick ones; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    mechanism: Vec<String>,
+    /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished trials of each task, which go on from there if they
+    /// are stopped.
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Replace the table, the page and the JSON that stand there.
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// On so many threads at once [default: one a core].
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// How often each cell is repeated [default: as the task says; 10 in the quick form].
+    #[arg(long, value_name = "N")]
+    trials: Option<usize>,
+    /// The seed of splits and noise.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bool) -> Result<(), Failure> {
+    let wanted: Vec<&'static Task> = match (&arguments.task[..], arguments.all) {
+        (_, true) => tasks().iter().collect(),
+        ([], false) => return list(as_json),
+        (names, false) => names.iter().map(|name| task(name)).collect::<Result<_, _>>()?,
+    };
+    for name in &arguments.mechanism {
+        registry.get(name)?;
+    }
+    // Before any work is done.
+    let places = arguments.output.as_deref().map(Places::within).transpose()?;
+    if let Some(places) = &places {
+        places.create(arguments)?;
+    }
+    let form = if arguments.quick { Form::Quick } else { Form::Whole };
+    let mut results = Results::new(form);
+    for task in wanted {
+        match run(registry, task, form, arguments, places.as_ref()) {
+            Ok((comparison, outcome)) => results.add(task, &comparison, outcome),
+            Err(failure) => {
+                complain(&format!("{}: {failure}", task.name));
+                results.missing.push(Missing { task, reason: failure.to_string() });
+            }
+        }
+    }
+    let command = command_line();
+    // Files that cannot be written after all take no result with them.
+    if as_json {
+        print_json(&results.to_json())?;
+    } else {
+        print(&results.to_markdown(&command))?;
+    }
+    if let Some(places) = &places {
+        let [table, page, numbers] = places.create(arguments)?;
+        table.finish(results.to_markdown(&command).as_bytes())?;
+        page.finish(results.to_html(&command).as_bytes())?;
+        numbers.finish((serde_json::to_string(&results.to_json())? + "\n").as_bytes())?;
+    }
+    match results.finished.is_empty() {
+        true => Err("no task could be run".into()),
+        false => Ok(()),
+    }
+}
+
+fn list(as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        let tasks = tasks()
+            .iter()
+            .map(|task| json!({ "name": task.name, "about": task.about(), "experiment": task.text }));
+        return print_json(&tasks.collect::<Vec<_>>());
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    for task in tasks() {
+        table.add_row([task.name, task.about()]);
+    }
+    print(&format!("{}\n\nAll of them: scumble suite --all --quick --output FOLDER", table.trim_fmt()))
+}
+
+fn run(
+    registry: &Registry,
+    task: &Task,
+    form: Form,
+    arguments: &SuiteArguments,
+    places: Option<&Places>,
+) -> Result<(Comparison, crate::compare::Outcome), Failure> {
+    let mut comparison = task.comparison(registry, form)?;
+    comparison.seed = arguments.seed;
+    comparison.trials = arguments.trials.unwrap_or(comparison.trials);
+    if !arguments.mechanism.is_empty() {
+        comparison
+            .entrants
+            .retain(|entrant| arguments.mechanism.iter().any(|name| name == entrant.plugin.name));
+        for name in &arguments.mechanism {
+            if !comparison.entrants.iter().any(|entrant| entrant.plugin.name == name) {
+                comparison.entrants.push(Entrant::new(*registry.get(name)?));
+            }
+        }
+    }
+    let store = places.map(|places| places.cells(task));
+    let running = Running { what: task.name, store: store.as_deref(), jobs: arguments.jobs };
+    let outcome = running.run(&comparison)??;
+    Ok((comparison, outcome))
+}
+
+/// Where files go.
+struct Places<'a> {
+    folder: &'a Path,
+}
+
+impl<'a> Places<'a> {
+    fn within(folder: &'a Path) -> Result<Self, Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(Self { folder })
+    }
+
+    /// The table, the page and the JSON, still aside.
+    fn create(&self, arguments: &SuiteArguments) -> Result<[NewFile; 3], Failure> {
+        let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+        let create = |name: &str| NewFile::create(&self.folder.join(name), existing, Readable::AsUsual);
+        Ok([create("suite.md")?, create("suite.html")?, create("suite.json")?])
+    }
+
+    /// Where finished trials of a task are kept.
+    fn cells(&self, task: &Task) -> PathBuf {
+        self.folder.join(task.name).with_added_extension("cells.jsonl")
+    }
+}
