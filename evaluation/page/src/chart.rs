@@ -94,6 +94,7 @@ fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> M
             line.grid x1=(at(LEFT)) x2=(at(END)) y1=(y) y2=(y) {}
             text x=(at(LEFT - 8.0)) y=(y) dy="0.32em" text-anchor="end" { (label) }
         }
+        text x=(at(LEFT + 4.0)) y=(at(TOP + 12.0)) { (up.metric.title()) }
         line.axis x1=(at(LEFT)) x2=(at(END)) y1=(at(BOTTOM)) y2=(at(BOTTOM)) {}
         @for (x, label) in across {
             line.axis x1=(at(*x)) x2=(at(*x)) y1=(at(BOTTOM)) y2=(at(BOTTOM + 5.0)) {}

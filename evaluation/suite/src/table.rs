@@ -58,15 +58,8 @@ impl Results {
 
     /// The tasks, with what models score without a mechanism.
     pub(super) fn tasks(&self) -> Table {
-        let header = [
-            "task",
-            "records × columns",
-            "to learn from",
-            "score",
-            "guessing",
-            "volunteers alone",
-            "in the clear",
-        ];
+        let header =
+            ["task", "records × columns", "to learn from", "score", "guessing", "volunteers", "in the clear"];
         let row = |finished: &Finished| -> Option<Vec<String>> {
             let (scores, outcome) = (finished.scores()?, &finished.outcome);
             let known = |knows: Knows| {
@@ -82,7 +75,7 @@ impl Results {
                 finished.task.name.into(),
                 format!("{} × {}", finished.records, finished.columns),
                 format!("{}{volunteers}", outcome.train_records),
-                format!("{} by {}", scores.metric.title(), scores.scorer),
+                format!("{}, {}", scores.metric.name(), scores.scorer),
                 known(Knows::Guess),
                 known(Knows::Volunteers),
                 known(Knows::Clean),
@@ -188,5 +181,25 @@ impl Table {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let rule = vec!["---".to_owned(); self.header.len()];
         line(&self.header) + &line(&rule) + &self.rows.iter().map(|row| line(row)).collect::<String>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks;
+
+    #[test]
+    fn the_table_in_the_documentation_is_of_these_tasks_and_this_version() {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../BENCHMARK.md");
+        let table = std::fs::read_to_string(file).unwrap();
+        assert!(
+            table.contains(&Results::new(Form::Quick).lead()),
+            "the suite says something else of itself than BENCHMARK.md"
+        );
+        for task in tasks() {
+            assert!(table.contains(&format!("\n| {} | ", task.name)), "{} is not in BENCHMARK.md", task.name);
+        }
+        assert!(!table.contains("What is not there"), "a task or a cell of BENCHMARK.md is missing");
     }
 }

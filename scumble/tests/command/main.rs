@@ -18,6 +18,7 @@ mod reproduce;
 mod schema;
 mod scikit_learn;
 mod solve;
+mod suite;
 mod tuning;
 mod view;
 

@@ -115,7 +115,8 @@ fn the_chart_is_a_file_of_its_own() {
     files.run("compare --config exp.toml --svg chart.svg --csv rows.csv");
     let chart = files.read("chart.svg");
     assert!(chart.starts_with("<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\""), "{chart}");
-    for expected in ["--s0: #", "data-series=\"laplace, protect = label\"", ">guessing</text>", ">in the clear</text>"]
+    for expected in
+        ["--s0: #", "data-series=\"laplace, protect = label\"", ">guessing</text>", ">in the clear</text>"]
     {
         assert!(chart.contains(expected), "{expected:?} is missing:\n{chart}");
     }
