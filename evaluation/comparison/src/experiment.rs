@@ -160,6 +160,11 @@ impl Experiment {
         &self.text
     }
 
+    /// The seed, if it has one.
+    pub fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
     /// Where its finished trials lie, if nobody says otherwise: beside it.
     pub fn store(&self) -> PathBuf {
         self.file.with_extension("cells.jsonl")

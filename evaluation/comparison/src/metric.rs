@@ -127,10 +127,10 @@ impl Metric {
             Self::Rmse => "root mean squared error",
             Self::Mae => "mean absolute error",
             Self::R2 => "R²",
-            Self::Recovered => "variance recovered (%)",
-            Self::Advantage => "advantage in telling records apart (%)",
-            Self::Audited => "advantage in telling the two easiest records apart (%)",
-            Self::UnbiasedError => "unbiased error (shares of the variance)",
+            Self::Recovered => "reconstruction R² (%)",
+            Self::Advantage => "distinguishing advantage (%)",
+            Self::Audited => "audited distinguishing advantage (%)",
+            Self::UnbiasedError => "normalised MSE of unbiased estimates",
             Self::Membership => "membership advantage (%)",
             Self::OneWayDistance => "total variation distance of one column (%)",
             Self::TwoWayDistance => "total variation distance of two columns (%)",
@@ -236,6 +236,12 @@ impl Metric {
             _ if value == 0.0 || (1e-3..1e9).contains(&value.abs()) => format!("{value:.4}"),
             _ => format!("{value:.3e}"),
         }
+    }
+
+    /// A difference of two scores in words: in points where they are in per cent.
+    pub fn shown_difference(self, value: f64) -> String {
+        let unit = if self.is_share() { " points" } else { "" };
+        format!("{}{unit}", self.shown(value))
     }
 
     /// The score of predictions (n) against the truth (n), where `width` target units are one unit of it. None where it is a

@@ -2,6 +2,8 @@
 
 use crate::when::day;
 use jiff::civil::Date;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
 use scumble_core::{RecordDomain, Table};
 use scumble_parquet::open;
 use scumble_records::Result;
@@ -54,6 +56,30 @@ impl DataSet {
         let schema = Schema::read(schema)?;
         let loaded = Reader::new(open(input)?, &schema, Some(target), OutOfBounds::Clip)?.read_all()?;
         Ok(Self { schema: Some(at), ..Self::new(&input.display().to_string(), target, &schema, loaded)? })
+    }
+
+    /// The same of so many records of the file, each as likely as any other (Vitter's algorithm R), and how many it has: one pass, in which no more are held.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_sample(
+        input: &Path,
+        schema: &Path,
+        target: &str,
+        records: usize,
+        seed: u64,
+    ) -> Result<(Self, usize)> {
+        let at = SchemaAt::File(schema.into());
+        let schema = Schema::read(schema)?;
+        let reader = Reader::new(open(input)?, &schema, Some(target), OutOfBounds::Clip)?;
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let place = |row: usize| {
+            let place = if row < records { row } else { rng.gen_range(0..=row) };
+            (place < records).then_some(place)
+        };
+        let (loaded, count) = reader.read_some(place)?;
+        let data = Self::new(&input.display().to_string(), target, &schema, loaded)?;
+        Ok((Self { schema: Some(at), ..data }, count))
     }
 
     /// A file, CSV or Parquet, by its schema, to learn the column `target`, its records in the order of the dates in the column `by`, of which the schema

@@ -56,12 +56,12 @@ impl Page<'_> {
             section {
                 h2 { (utility.metric.title()) ", and what an adversary learns" }
                 p {
-                    "The same adversary for every mechanism, whatever its guarantee: who has the release, knows "
+                    "The same reconstruction attack on every mechanism, whatever its guarantee: the adversary has the release, knows "
                     (scumble_core::number::short(100.0 * self.comparison.adversary.known_share))
-                    " % of its records and which rows these became, and from them learns to read the others. "
+                    " % of its records and which rows these became, and from them learns to reconstruct the others. "
                     @if utility.metric.less_is_better() { "Down" } @else { "Up" }
-                    " is useful, and left is private; the numbers at the points are ε. A thin line leads from a point to the most that its guarantee \
-                     allows any adversary; where there is none, its guarantee says nothing of that."
+                    " is useful, and left is private; the numbers at the points are ε. A thin line leads from a point to the upper bound implied by \
+                     its guarantee, for any adversary; where there is none, the guarantee implies none."
                 }
                 (self.figure_of_attack(utility, first, cast))
                 @for attack in others {

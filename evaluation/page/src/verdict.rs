@@ -33,8 +33,10 @@ impl Page<'_> {
 fn verdict(choices: &[Choice], metric: Metric) -> Markup {
     let made: Vec<(&Choice, &str)> =
         choices.iter().filter_map(|choice| Some((choice, command(choice)?))).collect();
-    let middle =
-        made.iter().find(|(choice, _)| choice.epsilon == choices[choices.len() / 2].epsilon).or(made.last());
+    let middle = made
+        .iter()
+        .find(|(choice, _)| choice.epsilon == choices[(choices.len() - 1) / 2].epsilon)
+        .or(made.last());
     html! {
         article.verdict {
             h3 { (choices[0].goal) }
@@ -51,7 +53,7 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                                 strong { (title) }
                                 span {
                                     (metric.shown(row.mean))
-                                    @if let Some(cost) = choice.cost { ", costs " (metric.shown(cost)) }
+                                    @if let Some(cost) = choice.cost { ", costs " (metric.shown_difference(cost)) }
                                 }
                                 @if let Some(adds) = &row.adds { span.spread { "adds " (adds) " records" } }
                                 @else if let Some(worth) = &row.worth { span.spread { "worth " (worth) " records" } }

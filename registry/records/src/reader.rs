@@ -84,6 +84,40 @@ impl<'r> Reader<'r> {
         Ok(self.read(false)?.0)
     }
 
+    /// Those of the rows that are left which are kept: `place` hears of each, counted from 0, and says the place where it stands from then on, in place of what stood there,
+    /// or behind all others; `None` for one that is not kept. No more is held than is kept, and how many rows there were is said beside it.
+    ///
+    /// # Errors
+    /// As [`read_all`](Self::read_all).
+    pub fn read_some(mut self, mut place: impl FnMut(usize) -> Option<usize>) -> Result<(Loaded, usize)> {
+        let (mut flat, mut clips, mut count) = (vec![], Clips::default(), 0);
+        let encoder = self.encoder.clone();
+        let encode = |_number, rows: &RawRows| {
+            let (mut flat, mut clips) = (vec![], Clips::default());
+            rows.encode(&encoder, &mut flat, &mut clips)?;
+            Ok((flat, clips, rows.len(&encoder)))
+        };
+        self.in_batches(encode, |(of_block, clipped, rows), _bytes| {
+            clips.add(&clipped);
+            for row in of_block.chunks((of_block.len() / rows.max(1)).max(1)) {
+                let place = place(count).map(|place| place * row.len());
+                count += 1;
+                match place.and_then(|from| flat.get_mut(from..from + row.len())) {
+                    Some(there) => there.copy_from_slice(row),
+                    None if place.is_some() => flat.extend(row),
+                    None => {}
+                }
+            }
+            Ok(())
+        })?;
+        let loaded = Loaded {
+            table: encoder.table(flat)?,
+            domain: encoder.domain().clone(),
+            clipped: encoder.clipped(&clips),
+        };
+        Ok((loaded, count))
+    }
+
     /// All rows that are left, and beside them the cells of one `column`, of which the schema need not know: one a record, as text.
     ///
     /// # Errors

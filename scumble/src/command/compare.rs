@@ -3,7 +3,7 @@
 use super::protect::ProtectArgument;
 use super::running::Running;
 use super::setting::{Settable, set};
-use super::summary::{of_split, summary};
+use super::summary::{coloured, of_split, summary};
 use super::{Failure, command_line, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
     self, Choice, Comparison, Entrant, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
@@ -18,7 +18,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use jiff::Timestamp;
 use serde_json::json;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const EXAMPLES: &str = "\
@@ -59,6 +59,9 @@ pub(super) struct CompareArguments {
     /// The column to learn: a category by logistic regression, a number by ridge regression.
     #[arg(long, value_name = "COLUMN", requires = "input")]
     target: Option<String>,
+    /// Of a long file, so many records that are drawn at random, in one pass that holds no more.
+    #[arg(long, value_name = "N", requires = "input")]
+    sample: Option<NonZeroUsize>,
     /// A mechanism, in place of all quick ones; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
@@ -164,7 +167,7 @@ pub(super) fn compare(
     } else if arguments.full {
         print(&report(&comparison, &outcome))?;
     } else {
-        print(&summary(&comparison, &outcome))?;
+        print(&coloured(&summary(&comparison, &outcome)))?;
     }
     Ok(written?)
 }
@@ -241,7 +244,7 @@ fn comparison(
 ) -> Result<Comparison, Failure> {
     let entrants = entrants(registry, arguments, experiment)?;
     let data = match (&arguments.input, &arguments.schema, &arguments.target) {
-        (Some(input), Some(schema), Some(target)) => DataSet::read(input, schema, target)?,
+        (Some(input), Some(schema), Some(target)) => read(arguments, (input, schema, target), experiment)?,
         _ => experiment.map_or_else(|| Ok(DataSet::wine()?), Experiment::data)?,
     };
     let mut comparison = match experiment {
@@ -275,6 +278,29 @@ fn comparison(
     comparison.label_share = arguments.label_share.unwrap_or(comparison.label_share);
     comparison.seed = arguments.seed.unwrap_or(comparison.seed);
     Ok(comparison)
+}
+
+/// A file, or a sample of it.
+fn read(
+    arguments: &CompareArguments,
+    (input, schema, target): (&Path, &Path, &str),
+    experiment: Option<&Experiment>,
+) -> Result<DataSet, Failure> {
+    let Some(records) = arguments.sample.map(NonZeroUsize::get) else {
+        return Ok(DataSet::read(input, schema, target)?);
+    };
+    let seed = arguments.seed.or(experiment.and_then(Experiment::seed)).unwrap_or(1);
+    let (data, all) = DataSet::read_sample(input, schema, target, records, seed)?;
+    let sampled = data.table.len();
+    if sampled == all {
+        return Ok(data);
+    }
+    complain(&format!(
+        "{}: compared on {sampled} of its {all} records, drawn at random; a curator's release of all of them has less noise for its size, \
+         and its command says how many people there are",
+        data.name
+    ));
+    Ok(DataSet { name: format!("{}, {sampled} of {all} records", data.name), ..data })
 }
 
 /// The metric of this name.
@@ -425,8 +451,8 @@ fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     let bounds = bounds.collect::<Vec<_>>().join(", ");
     match (bounds.is_empty(), metric.less_is_better()) {
         (true, _) => String::new(),
-        (false, true) => format!(" What is promised of whole records allows at most {bounds}."),
-        (false, false) => format!(" What is promised by Cramér and Rao is at least {bounds}."),
+        (false, true) => format!(" The guarantee of whole records implies at most {bounds}."),
+        (false, false) => format!(" By Cramér and Rao it is at least {bounds}."),
     }
 }
 
@@ -446,7 +472,7 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
             (None, _) => "no evidence".to_owned(),
             (Some((title, row)), None) => format!("{title}\n{}", metric.shown(row.mean)),
             (Some((title, row)), Some(cost)) => {
-                format!("{title}\n{}, costs {}", metric.shown(row.mean), metric.shown(cost))
+                format!("{title}\n{}, costs {}", metric.shown(row.mean), metric.shown_difference(cost))
             }
         });
         table.add_row(std::iter::once(choices[0].goal.to_string()).chain(cells));

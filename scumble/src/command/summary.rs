@@ -3,6 +3,7 @@
 use crate::compare::{Choice, Comparison, Outcome, Row, Scores, SplitKind, VOLUNTEERS};
 use crate::registry::number;
 use comfy_table::{Table, presets};
+use console::style;
 
 /// No line is longer, on no terminal.
 const WIDEST: usize = 100;
@@ -115,13 +116,27 @@ fn shortened(title: &str) -> String {
     title.split(',').next().unwrap_or(title).to_owned()
 }
 
-/// So many of the budgets, evenly spread, the first and the last among them; the middle one alone.
+/// So many of the budgets, evenly spread, the middle one, whose commands are shown, always among them: of two it is the first.
 fn some_of(budgets: &[f64], most: usize) -> Vec<f64> {
     let last = budgets.len() - 1;
-    match most.min(budgets.len()) {
-        1 => vec![budgets[last / 2]],
-        count => (0..count).map(|at| budgets[(at * last) / (count - 1)]).collect(),
+    match most {
+        most if most > last => budgets.to_vec(),
+        1 => vec![middle(budgets)],
+        2 => vec![middle(budgets), budgets[last]],
+        count => {
+            let mut places: Vec<usize> = (0..count).map(|at| (at * last) / (count - 1)).collect();
+            // Of an even number the middle one may lie between two.
+            if !places.contains(&(last / 2)) {
+                places[(count - 1) / 2] = last / 2;
+            }
+            places.into_iter().map(|place| budgets[place]).collect()
+        }
     }
+}
+
+/// The budget whose commands are shown.
+fn middle(budgets: &[f64]) -> f64 {
+    budgets[(budgets.len() - 1) / 2]
 }
 
 /// The commands of one budget, the middle one.
@@ -129,7 +144,7 @@ fn commands(choices: &[Choice], width: usize) -> String {
     let Some(first) = choices.first() else { return String::new() };
     let budgets: Vec<f64> =
         choices.iter().filter(|choice| choice.goal == first.goal).map(|choice| choice.epsilon).collect();
-    let epsilon = budgets[budgets.len() / 2];
+    let epsilon = middle(&budgets);
     let made = choices.iter().filter(|choice| choice.epsilon == epsilon).filter_map(|choice| {
         let command = choice.best?.1.design.as_ref()?;
         let (goal, epsilon) = (choice.goal, number::short(epsilon));
@@ -210,6 +225,19 @@ fn wrapped(text: &str, width: usize) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// The same with colours, where a terminal shows it and NO_COLOR does not forbid it: headings, what is missing, and commands.
+pub(super) fn coloured(text: &str) -> String {
+    let line = |line: &str| match line {
+        line if line.starts_with("What to choose") => style(line).bold().to_string(),
+        line if line.starts_with(" to protect") => style(line).dim().to_string(),
+        line if line.starts_with("  scumble ") || line.starts_with("    --") => {
+            style(line).cyan().to_string()
+        }
+        line => line.replace("no evidence", &style("no evidence").yellow().to_string()),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,8 +247,18 @@ mod tests {
         let budgets = [0.5, 1.0, 2.0, 4.0, 8.0];
         assert_eq!(some_of(&budgets, 3), [0.5, 2.0, 8.0]);
         assert_eq!(some_of(&budgets, 1), [2.0]);
+        assert_eq!(some_of(&budgets, 2), [2.0, 8.0]);
         assert_eq!(some_of(&budgets, 9), budgets);
         assert_eq!(some_of(&[1.0], 3), [1.0]);
+        assert_eq!(some_of(&[1.0, 2.0], 2), [1.0, 2.0]);
+        for count in 1..=9 {
+            let budgets: Vec<f64> = (1..=count).map(f64::from).collect();
+            for most in 1..=9 {
+                let some = some_of(&budgets, most);
+                assert!(some.contains(&middle(&budgets)) && some.is_sorted(), "{most} of {count}: {some:?}");
+                assert_eq!(some.len(), most.min(budgets.len()));
+            }
+        }
     }
 
     #[test]

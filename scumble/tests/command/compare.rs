@@ -2,6 +2,8 @@
 
 use crate::{Files, SCHEMA, json, refusal, scumble};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 impl Files {
     #[track_caller]
@@ -430,4 +432,53 @@ fn many_levels_cost_no_more_than_their_width() {
     let arguments = ["compare", "--json", "--trials", "1", "--epsilon", "1", "--mechanism", "direct"];
     let outcome = json(&[&arguments[..], &with[..]].concat());
     assert_eq!(outcome["rows"][0]["mechanism"], "direct");
+}
+
+/// What was finished stands in the store, is said to, and is not computed again.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_says_what_it_kept() {
+    let files = Files::new();
+    for (line, kept) in [
+        (
+            "--cells cells.jsonl",
+            "the trials that were finished are kept in cells.jsonl, and the same command goes on from there",
+        ),
+        ("", "nothing is kept; with --cells FILE.jsonl finished trials are"),
+    ] {
+        let mut command = files.command(&format!("compare --mechanism laplace --trials 100000 {line}"));
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let start = Instant::now();
+        let is_at_work = || files.exists("cells.jsonl") && files.read("cells.jsonl").lines().count() > 20;
+        while !is_at_work() && start.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Where nothing is kept there is nothing to be seen: handlers are set before data are read.
+        std::thread::sleep(Duration::from_millis(200));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(130));
+        let stderr = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(stderr.lines().last(), Some(&*format!("interrupted: {kept}")), "{stderr}");
+    }
+    assert!(files.read("cells.jsonl").lines().count() > 20);
+}
+
+#[test]
+fn a_sample_of_a_file_is_compared_and_said_to_be_one() {
+    let files = Files::new();
+    let rows: String = (0..300).map(|at| format!("{}.5,red,{at}\n", at % 10)).collect();
+    files.write("long.csv", format!("size,colour,price\n{rows}"));
+    let mut command = files.command(
+        "compare --input long.csv --schema schema.toml --target price --sample 100 --mechanism laplace --trials 2 --jobs 1 --json",
+    );
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("long.csv: compared on 100 of its 300 records, drawn at random"), "{stderr}");
+    let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(outcome["data"]["name"].as_str(), Some("long.csv, 100 of 300 records"));
+    assert_eq!((outcome["train_records"].as_u64(), outcome["test_records"].as_u64()), (Some(80), Some(20)));
+    assert!(files.refuses("compare --sample 10").contains("--input"));
+    assert!(files.refuses("compare --jobs 0").contains("--jobs"));
 }
