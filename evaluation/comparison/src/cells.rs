@@ -74,7 +74,7 @@ impl Entered<'_> {
             _ => None,
         };
         let mechanism = probe.map_or_else(|| self.design(&self.candidates[place], epsilon), Ok)?;
-        self.cell(&self.candidates[place], epsilon, mechanism)
+        self.cell(&self.candidates[place], epsilon, mechanism, None)
     }
 
     fn design(&self, candidate: &Entrant, epsilon: f64) -> Result<Designed> {
@@ -96,16 +96,19 @@ impl Entered<'_> {
         if mechanism.guarantee().shuffled(shuffled.people, shuffled.delta).is_err() {
             return Ok(None);
         }
-        let mut cell = self.cell(self.entrant, local, mechanism)?;
+        let mut cell = self.cell(self.entrant, local, mechanism, Some(shuffled))?;
         cell.parameters[SHUFFLED] = true.into();
-        let Shuffled { people, delta } = shuffled;
-        cell.design = cell.design.map(|command| {
-            command.replace(" --output ", &format!(" --shuffled {people} --shuffled-delta {delta} --output "))
-        });
-        Ok(Some(Cell { epsilon: Some(epsilon), shuffled: Some(shuffled), ..cell }))
+        Ok(Some(Cell { epsilon: Some(epsilon), ..cell }))
     }
 
-    fn cell(&self, chosen: &Entrant, epsilon: f64, mechanism: Designed) -> Result<Cell> {
+    /// The cell of a mechanism that was designed at this ε of its own, whose reports are shuffled or not.
+    fn cell(
+        &self,
+        chosen: &Entrant,
+        epsilon: f64,
+        mechanism: Designed,
+        shuffled: Option<Shuffled>,
+    ) -> Result<Cell> {
         let Self { comparison, entrant, arrangement, guarantee, .. } = self;
         let is_completed = *arrangement == Arrangement::WithLabel;
         let mut parameters = entrant.given();
@@ -114,7 +117,7 @@ impl Entered<'_> {
         }
         let protects = arrangement.protects(guarantee);
         Ok(Cell {
-            design: comparison.design_command(chosen, protects, is_completed, epsilon, &mechanism),
+            design: comparison.design_command(chosen, protects, is_completed, epsilon, &mechanism, shuffled),
             parameters,
             epsilon: guarantee.has_dp().then_some(epsilon),
             mechanism,
@@ -126,7 +129,7 @@ impl Entered<'_> {
             }),
             scorers: comparison.chosen_scorers(chosen, self.rehearsal, epsilon)?,
             learns_from: LearnsFrom::Release,
-            shuffled: None,
+            shuffled,
             entrant: chosen.clone(),
         })
     }

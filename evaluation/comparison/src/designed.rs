@@ -1,5 +1,6 @@
 //! The command that saves the design of a row.
 
+use super::shuffler::Shuffled;
 use super::{Comparison, Entrant};
 use scumble_classic::Protect;
 use scumble_core::{Designed, ShapedBy};
@@ -11,7 +12,7 @@ pub const VOLUNTEERS: &str = "volunteers.csv";
 
 impl Comparison {
     /// The command that designs this `mechanism` of the entrant, which protects so much of a record at this ε, with its label completed or
-    /// not; none where the data have no schema to design by.
+    /// not, and perhaps for reports that are shuffled; none where the data have no schema to design by.
     pub(super) fn design_command(
         &self,
         entrant: &Entrant,
@@ -19,6 +20,7 @@ impl Comparison {
         is_completed: bool,
         epsilon: f64,
         mechanism: &Designed,
+        shuffled: Option<Shuffled>,
     ) -> Option<String> {
         let mut words = ["scumble", "design", entrant.plugin.name].map(str::to_owned).to_vec();
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
@@ -46,6 +48,10 @@ impl Comparison {
         }
         if reads_people(mechanism) {
             option("--people", self.splitting.released(&self.data).to_string());
+        }
+        if let Some(Shuffled { people, delta }) = shuffled {
+            option("--shuffled", people.to_string());
+            option("--shuffled-delta", delta.to_string());
         }
         option("--output", "design.json".into());
         // Only a zero byte cannot be quoted, and no argument has one.

@@ -63,7 +63,7 @@ impl Page<'_> {
                             tr { th colspan=(2 + epsilons.len()) { "Without differential privacy, whatever ε is, and not to be compared with the others" } }
                             @for series in &others {
                                 tr {
-                                    th scope="row" { (series.title) }
+                                    th scope="row" { (series.title) (warned(&series.rows[0].guarantee)) }
                                     td { (protected(&series.rows[0].guarantee)) }
                                     td.number colspan=(epsilons.len()) { (shown(&series.rows[0])) }
                                 }
@@ -104,7 +104,7 @@ fn card(scores: &Scores, title: &str, mut rows: Vec<(&str, &Row)>) -> Markup {
     html! {
         article.card {
             h3 { (title) }
-            table { tbody { @for (title, row) in rows { tr { th scope="row" { (title) } td.number { (shown(row)) } } } } }
+            table { tbody { @for (title, row) in rows { tr { th scope="row" { (title) (warned(&row.guarantee)) } td.number { (shown(row)) } } } } }
         }
     }
 }

@@ -21,6 +21,14 @@ pub struct Loaded {
     pub clipped: Vec<Clipped>,
 }
 
+impl Loaded {
+    /// What `flat` holds of encoded records, one after the other.
+    fn new(encoder: &Encoder, flat: Vec<f64>, clips: &Clips) -> Result<Self> {
+        let (domain, clipped) = (encoder.domain().clone(), encoder.clipped(clips));
+        Ok(Self { table: encoder.table(flat)?, domain, clipped })
+    }
+}
+
 /// Records of a file by a schema, some rows at a time and in bounded memory, whatever the file's format.
 ///
 /// ```
@@ -110,12 +118,7 @@ impl<'r> Reader<'r> {
             }
             Ok(())
         })?;
-        let loaded = Loaded {
-            table: encoder.table(flat)?,
-            domain: encoder.domain().clone(),
-            clipped: encoder.clipped(&clips),
-        };
-        Ok((loaded, count))
+        Ok((Loaded::new(&encoder, flat, &clips)?, count))
     }
 
     /// All rows that are left, and beside them the cells of one `column`, of which the schema need not know: one a record, as text.
@@ -147,12 +150,7 @@ impl<'r> Reader<'r> {
             beside.extend(cells);
             Ok(())
         })?;
-        let loaded = Loaded {
-            table: encoder.table(flat)?,
-            domain: encoder.domain().clone(),
-            clipped: encoder.clipped(&clips),
-        };
-        Ok((loaded, beside))
+        Ok((Loaded::new(&encoder, flat, &clips)?, beside))
     }
 
     /// Maps blocks of rows by their numbers on all cores while the next ones are read, and takes the results in order.

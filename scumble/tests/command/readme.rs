@@ -32,6 +32,7 @@ fn its_commands_run_in_their_order() {
         "compare",
         "compare",
         "compare",
+        "suite",
         "design",
         "release",
         "describe",
@@ -63,8 +64,9 @@ fn its_commands_run_in_their_order() {
     ];
     assert_eq!(names, expected);
     for command in commands {
-        // Two trials say whether a comparison runs.
-        files.run(&command.replacen("compare ", "compare --trials 2 ", 1));
+        // Two trials say whether a comparison runs, and one task whether the suite does.
+        let command = command.replacen("compare ", "compare --trials 2 ", 1);
+        files.run(&command.replacen("suite --all", "suite iris --trials 2", 1));
     }
     assert!(files.read("experiment.html").contains("noise-aware logistic regression, l2_penalty = 10"));
     assert!(files.read("results/fisher-svm/figure-3.svg").starts_with("<svg"));
