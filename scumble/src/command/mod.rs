@@ -25,6 +25,7 @@ mod reproduce;
 mod running;
 mod schema;
 mod setting;
+mod shell;
 mod solve;
 mod suite;
 mod summary;
@@ -33,7 +34,7 @@ mod view;
 use crate::adversary::Broken;
 use crate::records;
 use crate::registry::{Clipped, Registry, is_same_file, shown};
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -98,6 +99,10 @@ enum Command {
     Audit(audit::AuditArguments),
     /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
     Compare(compare::CompareArguments),
+    /// Print what completes the command in a shell, by its own arguments.
+    Completions(shell::CompletionsArguments),
+    /// Print the page of the manual.
+    Man(shell::ManArguments),
     /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list them.
     Suite(suite::SuiteArguments),
     /// Find results of papers again, and set the paper's numbers beside ours. Without a name, list them.
@@ -162,6 +167,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Solve { command } => solve::solve(&command, arguments.json),
         Command::Audit(arguments_of) => audit::audit(&registry, &arguments_of, arguments.json),
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
+        Command::Completions(arguments_of) => shell::completions(&arguments_of, Arguments::command()),
+        Command::Man(arguments_of) => shell::man(&arguments_of, Arguments::command()),
         Command::Suite(arguments_of) => suite::suite(&registry, &arguments_of, arguments.json),
         #[cfg(not(feature = "reproduce"))]
         Command::Reproduce { .. } => Err("results of papers are in a build of their own: cargo run --release --features reproduce -- reproduce".into()),

@@ -17,6 +17,7 @@ mod release;
 mod reproduce;
 mod schema;
 mod scikit_learn;
+mod shell;
 mod solve;
 mod suite;
 mod tuning;
