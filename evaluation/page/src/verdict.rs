@@ -63,12 +63,16 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                 }
             }
             @if let Some((choice, command)) = middle {
-                pre.command title={ "ε = " (in_words(choice.epsilon)) } { (command) }
+                p.at { "The command at ε = " (in_words(choice.epsilon)) ":" }
+                pre.command { (command) }
                 @if made.len() > 1 {
                     details {
                         summary { "The commands of other budgets" }
                         @for (other, command) in &made {
-                            @if other.epsilon != choice.epsilon { pre.command { (command) } }
+                            @if other.epsilon != choice.epsilon {
+                                p.at { "At ε = " (in_words(other.epsilon)) ":" }
+                                pre.command { (command) }
+                            }
                         }
                     }
                 }

@@ -198,6 +198,12 @@ fn apart(outcome: &Outcome, scores: &Scores) -> String {
         let (count, of) =
             (outcome.skipped.len(), if outcome.skipped.len() == 1 { "mechanism" } else { "mechanisms" });
         lines.push(format!("Left out, for reasons that --full tells: {count} {of}."));
+        let taught = outcome.skipped.iter().filter(|skipped| skipped.reason.contains("volunteers"));
+        if let (0, taught @ 1..) = (outcome.volunteers, taught.count()) {
+            lines.push(format!(
+                "{taught} of them learn from volunteers' records: --volunteers 0.2 has them take part."
+            ));
+        }
     }
     lines.join("\n")
 }

@@ -479,6 +479,10 @@ fn a_sample_of_a_file_is_compared_and_said_to_be_one() {
     let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(outcome["data"]["name"].as_str(), Some("long.csv, 100 of 300 records"));
     assert_eq!((outcome["train_records"].as_u64(), outcome["test_records"].as_u64()), (Some(80), Some(20)));
+    // What is left out says how to have it in.
+    let text =
+        files.run("compare --input long.csv --schema schema.toml --target price --trials 1 --epsilon 1");
+    assert!(text.contains("learn from volunteers' records: --volunteers 0.2 has them take part"), "{text}");
     assert!(files.refuses("compare --sample 10").contains("--input"));
     assert!(files.refuses("compare --jobs 0").contains("--jobs"));
 }
