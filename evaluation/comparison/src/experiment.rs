@@ -52,19 +52,15 @@ pub struct Experiment {
     seed: Option<u64>,
     protect: Option<Protect>,
     label_share: Option<f64>,
-    #[serde(default)]
     release_alone: bool,
-    #[serde(default)]
     shuffler: bool,
     metrics: Option<Vec<Metric>>,
     data: Data,
     split: Option<Split>,
     adversary: Option<Adversary>,
     /// Every quick mechanism takes part, also where others are named.
-    #[serde(default)]
     all_quick: bool,
     /// Those of them that do not.
-    #[serde(default)]
     leave_out: Vec<String>,
     mechanism: Vec<Section>,
     model: Vec<Section>,

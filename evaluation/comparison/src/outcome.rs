@@ -139,6 +139,11 @@ pub struct Series<'a> {
 }
 
 impl Series<'_> {
+    /// Whether it has a budget: whether it claims differential privacy.
+    pub fn has_budget(&self) -> bool {
+        self.rows.iter().any(|row| row.epsilon.is_some())
+    }
+
     /// Its row at this budget.
     pub fn at(&self, epsilon: f64) -> Option<&Row> {
         self.rows.iter().find(|row| row.epsilon.is_none_or(|of_row| of_row == epsilon))
@@ -291,6 +296,17 @@ pub struct Failed {
     pub trial: usize,
     /// Why.
     pub reason: String,
+}
+
+/// For people.
+impl std::fmt::Display for Failed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.mechanism)?;
+        if let Some(epsilon) = self.epsilon {
+            write!(formatter, " at ε = {}", in_words(epsilon))?;
+        }
+        write!(formatter, " failed in trial {}: {}", self.trial, self.reason)
+    }
 }
 
 fn epsilon_or_null<S: Serializer>(epsilon: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {

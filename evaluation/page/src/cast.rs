@@ -24,11 +24,7 @@ impl Cast {
             }
         }
         titles.truncate(MOST);
-        let mut others: Vec<&Series> = scores
-            .series
-            .iter()
-            .filter(|series| series.rows.iter().any(|row| row.epsilon.is_some()))
-            .collect();
+        let mut others: Vec<&Series> = scores.series.iter().filter(|series| series.has_budget()).collect();
         let middle =
             |series: &Series| series.rows.get(series.rows.len() / 2).map_or(f64::NAN, |row| row.mean);
         others.sort_by(|a, b| scores.metric.best_first(middle(a), middle(b)));

@@ -49,7 +49,7 @@ pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &C
     let across = Across::of(epsilons);
     let up = Gauge::of(scores, known);
     let what = format!("{} by {}, against ε", metric.title(), scores.scorer);
-    let drawn = || scores.series.iter().filter(|series| series.rows.iter().any(|row| row.epsilon.is_some()));
+    let drawn = || scores.series.iter().filter(|series| series.has_budget());
     let others = drawn().filter(|series| cast.place(series).is_none());
     let lead: Vec<(&Series, usize)> =
         drawn().filter_map(|series| Some((series, cast.place(series)?))).collect();
@@ -86,7 +86,7 @@ pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &C
     }
 }
 
-/// The axes, with labels at places from left to right, what stands there, and a line for each score that is known without a release.
+/// The axes, with labels at places from left to right, what these are of, and a line for each score that is known without a release.
 fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> Markup {
     html! {
         @for (value, label) in up.ticks() {
@@ -152,29 +152,25 @@ pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) 
     let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], known[at]));
     let what = format!("{} by {}, against {}", utility.metric.title(), utility.scorer, attack.metric.title());
     let ticks: Vec<(f64, String)> = across.ticks().map(|(value, label)| (across.x(value), label)).collect();
-    let pairs = utility.series.iter().zip(&attack.series);
+    let pairs = || {
+        let pairs = utility.series.iter().zip(&attack.series);
+        pairs.filter_map(|(series, attacked)| Some((series, attacked, cast.place(series)?)))
+    };
+    let name = |(series, attacked, _): (&Series, &Series, usize)| {
+        let mut both = series.rows.iter().zip(attacked.rows);
+        let (row, attack) = both.rfind(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite())?;
+        let from = (across.x(attack.mean), up.y(row.mean));
+        let (text, ink) = (series.title.clone(), cast.ink(series));
+        Some(Label { y: from.1 + LINE, from, is_beside: from.0 < END - CHARACTER, text, ink })
+    };
     html! {
         svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 " (WIDE) " " (HEIGHT) } aria-label=(what) {
             title { (what) }
             (frame(&up, known[0], &ticks, attack.metric.title()))
-            @for (series, attacked) in pairs {
-                @if let Some(place) = cast.place(series) {
-                    (attacked_at(series, attacked, [&up, &across], place, cast))
-                }
+            @for (series, attacked, place) in pairs() {
+                (attacked_at(series, attacked, [&up, &across], place, cast))
             }
-            (named(cast.series(utility).filter_map(|series| {
-                let at = utility.series.iter().position(|other| other.title == series.title)?;
-                let mut both = series.rows.iter().zip(attack.series.get(at)?.rows);
-                let (row, attack) = both.rfind(|(row, attack)| row.mean.is_finite() && attack.mean.is_finite())?;
-                let from = (across.x(attack.mean), up.y(row.mean));
-                Some(Label {
-                    y: from.1 + LINE,
-                    from,
-                    is_beside: from.0 < END - CHARACTER,
-                    text: series.title.clone(),
-                    ink: cast.ink(series),
-                })
-            }).collect()))
+            (named(pairs().filter_map(name).collect()))
         }
     }
 }

@@ -64,7 +64,7 @@ impl Page<'_> {
                 pre.command { (self.command) }
                 p.muted { "Where this page stands already, it asks for --force. Public data sets lie where SCUMBLE_DATA says." }
                 @if let Some(text) = self.experiment {
-                    p { "The experiment; options of the command take the place of what stands there:" }
+                    p { "The experiment; options of the command override it:" }
                     pre { (text) }
                 }
                 dl {

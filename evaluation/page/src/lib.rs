@@ -19,7 +19,7 @@ use cast::Cast;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use scumble_draw::STYLE;
 
-/// Scripts and pictures from elsewhere are refused, whoever put them there; a chart becomes a picture by its own data.
+/// Scripts and pictures from elsewhere are refused; a chart becomes a picture by its own data.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// A page of this title that loads nothing, with our looks.

@@ -26,8 +26,8 @@ impl Page<'_> {
     }
 
     fn pivot(&self, scores: &Scores) -> Markup {
-        let has_budget = |series: &&Series| series.rows.iter().any(|row| row.epsilon.is_some());
-        let (private, others): (Vec<&Series>, Vec<&Series>) = scores.series.iter().partition(has_budget);
+        let (private, others): (Vec<&Series>, Vec<&Series>) =
+            scores.series.iter().partition(|series| series.has_budget());
         let epsilons = &self.comparison.epsilons;
         html! {
             p.muted {

@@ -108,14 +108,7 @@ impl Results {
     pub(super) fn absent(&self) -> Vec<String> {
         let missing = self.missing.iter().map(|missing| format!("{}: {}", missing.task.name, missing.reason));
         let failed = self.finished.iter().flat_map(|finished| {
-            finished.outcome.failed.iter().map(|failed| {
-                let epsilon =
-                    failed.epsilon.map_or(String::new(), |epsilon| format!(" at ε = {}", in_words(epsilon)));
-                format!(
-                    "{}: {}{epsilon} failed in trial {}: {}",
-                    finished.task.name, failed.mechanism, failed.trial, failed.reason
-                )
-            })
+            finished.outcome.failed.iter().map(|failed| format!("{}: {failed}", finished.task.name))
         });
         missing.chain(failed).collect()
     }

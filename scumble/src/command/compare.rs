@@ -138,14 +138,7 @@ pub(super) fn compare(
             complain(&line);
         }
     }
-    for failed in &outcome.failed {
-        let epsilon =
-            failed.epsilon.map_or(String::new(), |epsilon| format!(" at ε = {}", in_words(epsilon)));
-        complain(&format!(
-            "{}{epsilon} failed in trial {}: {}",
-            failed.mechanism, failed.trial, failed.reason
-        ));
-    }
+    outcome.failed.iter().for_each(|failed| complain(&failed.to_string()));
     if arguments.full || !arguments.is_plain() {
         tell_clipped(&comparison.data.name, &comparison.data.clipped);
     }

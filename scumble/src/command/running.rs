@@ -52,7 +52,7 @@ impl Running<'_> {
         Ok(outcome)
     }
 
-    /// An interrupt ends the command with a line that says what is kept, as each line of a store is whole as soon as it stands there.
+    /// An interrupt ends the command with a line that says what is kept, as each line of a store is whole once it is written.
     fn hear_interrupts(&self) -> Result<(), Failure> {
         static HEARD: OnceLock<()> = OnceLock::new();
         *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = match self.store {

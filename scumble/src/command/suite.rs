@@ -35,7 +35,7 @@ pub(super) struct SuiteArguments {
     /// are stopped.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Replace the table, the page and the JSON that stand there.
+    /// Replace a table, a page and a JSON that exist.
     #[arg(long, requires = "output")]
     force: bool,
     /// On so many threads at once [default: one a core].
@@ -74,23 +74,24 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
             }
         }
     }
+    if results.finished.is_empty() {
+        return Err("no task could be run".into());
+    }
     let command = command_line();
+    let (table, numbers) = (results.to_markdown(&command), results.to_json());
     // Files that cannot be written after all take no result with them.
     if as_json {
-        print_json(&results.to_json())?;
+        print_json(&numbers)?;
     } else {
-        print(&results.to_markdown(&command))?;
+        print(&table)?;
     }
     if let Some(places) = &places {
-        let [table, page, numbers] = places.create(arguments)?;
-        table.finish(results.to_markdown(&command).as_bytes())?;
+        let [table_file, page, numbers_file] = places.create(arguments)?;
+        table_file.finish(table.as_bytes())?;
         page.finish(results.to_html(&command).as_bytes())?;
-        numbers.finish((serde_json::to_string(&results.to_json())? + "\n").as_bytes())?;
+        numbers_file.finish((serde_json::to_string(&numbers)? + "\n").as_bytes())?;
     }
-    match results.finished.is_empty() {
-        true => Err("no task could be run".into()),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {

@@ -180,7 +180,7 @@ fn continued(command: &str, width: usize) -> String {
 
 /// What claims no differential privacy, and what took no part.
 fn apart(outcome: &Outcome, scores: &Scores) -> String {
-    let unclaimed = scores.series.iter().filter(|series| series.rows.iter().all(|row| row.epsilon.is_none()));
+    let unclaimed = scores.series.iter().filter(|series| !series.has_budget());
     let unclaimed: Vec<String> = unclaimed
         .map(|series| format!("{} {}", shortened(&series.title), scores.metric.shown(series.rows[0].mean)))
         .collect();
