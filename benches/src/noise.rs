@@ -32,11 +32,11 @@ fn draws<T: 'static>(name: &str, draw: impl Fn(&mut ChaCha20Rng) -> T + 'static)
 }
 
 pub(crate) fn laplace() -> Result<Section> {
-    let law = DiscreteLaplace::new(Rational::new(STEPS, 1)?)?;
-    let bits = random_bits::of_draws(DRAWS, |rng| law.sample(rng));
+    let distribution = DiscreteLaplace::new(Rational::new(STEPS, 1)?)?;
+    let bits = random_bits::of_draws(DRAWS, |rng| distribution.sample(rng));
     #[cfg_attr(not(feature = "peers"), expect(unused_mut, reason = "peers are added to it"))]
     let mut contestants = vec![
-        draws("scumble, discrete Laplace, exact", move |rng| law.sample(rng)),
+        draws("scumble, discrete Laplace, exact", move |rng| distribution.sample(rng)),
         draws("rand_distr, `Exp1` with a random sign, floating point", |rng| {
             let magnitude: f64 = Exp1.sample(rng);
             if rng.r#gen() { magnitude } else { -magnitude }
@@ -49,12 +49,12 @@ pub(crate) fn laplace() -> Result<Section> {
 }
 
 pub(crate) fn gaussian() -> Result<Section> {
-    let law = DiscreteGaussian::new(Rational::new(STEPS, 1)?)?;
-    let bits = random_bits::of_draws(DRAWS, |rng| law.sample(rng));
-    let (bulk, mut rng, mut drawn) = (law.clone(), ChaCha20Rng::seed_from_u64(1), vec![0; DRAWS]);
+    let distribution = DiscreteGaussian::new(Rational::new(STEPS, 1)?)?;
+    let bits = random_bits::of_draws(DRAWS, |rng| distribution.sample(rng));
+    let (bulk, mut rng, mut drawn) = (distribution.clone(), ChaCha20Rng::seed_from_u64(1), vec![0; DRAWS]);
     #[cfg_attr(not(feature = "peers"), expect(unused_mut, reason = "peers are added to it"))]
     let mut contestants = vec![
-        draws("scumble, discrete Gaussian, exact", move |rng| law.sample(rng)),
+        draws("scumble, discrete Gaussian, exact", move |rng| distribution.sample(rng)),
         Contestant::timed("scumble, discrete Gaussian, exact, in bulk", DRAWS, move || {
             bulk.fill(&mut rng, &mut drawn);
             Ok(black_box(&drawn)[0])
@@ -73,7 +73,7 @@ fn limits(bits: f64) -> Vec<Contestant> {
 
 fn what(entropy: f64, bits: f64) -> String {
     format!(
-        "A draw of scale 1 on a lattice of step 2⁻⁴⁰ where it is exact, all on ChaCha20 but for numpy (PCG64). The exact law has an entropy of \
+        "A draw of scale 1 on a lattice of step 2⁻⁴⁰ where it is exact, all on ChaCha20 but for numpy (PCG64). The exact distribution has an entropy of \
          {entropy:.1} bits, below which no sampler can go in the mean; ours takes {bits:.2} bits a draw, counted over {DRAWS} draws. The limit is the \
          generator's raw output of as many."
     )

@@ -68,7 +68,7 @@ impl Page {
         if !self.growths.is_empty() {
             let _ = write!(
                 text,
-                "\n## {GROWTH}\n\nTimes of the whole, in the same rounds, and the law that is nearest to them by least squares on logarithms: of an exponent \
+                "\n## {GROWTH}\n\nTimes of the whole, in the same rounds, and the distribution that is nearest to them by least squares on logarithms: of an exponent \
                  of 1.00, twice the size takes twice as long.\n"
             );
             self.growths.iter().for_each(|growth| text += &growth.markdown());

@@ -96,9 +96,9 @@ pub(crate) fn autoencoder() -> Result<Section> {
 
 /// How many random bits so many draws take, in bulk; at a scale of 2²⁰ steps, which is the least that a training has.
 fn bits(draws: usize) -> Result<f64> {
-    let law = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
+    let distribution = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
     let mut drawn = vec![0; draws];
-    Ok(random_bits::of_draws(1, |rng| law.fill(rng, &mut drawn)))
+    Ok(random_bits::of_draws(1, |rng| distribution.fill(rng, &mut drawn)))
 }
 
 /// Those that take part in Python.

@@ -72,13 +72,13 @@ impl RngCore for Counted {
     }
 }
 
-/// The entropy in bits of the discrete Laplace law of scale t: −log₂ tanh(1/2t) + 1/(t·sinh(1/t)·ln 2).
+/// The entropy in bits of the discrete Laplace distribution of scale t: −log₂ tanh(1/2t) + 1/(t·sinh(1/t)·ln 2).
 pub(crate) fn laplace_entropy(scale: f64) -> f64 {
     let rate = 1.0 / scale;
     -(rate / 2.0).tanh().log2() + rate / (rate.sinh() * LN_2)
 }
 
-/// That of the discrete Gaussian law of scale σ: log₂ σ√(2πe), less by nothing that shows from σ = 2 on.
+/// That of the discrete Gaussian distribution of scale σ: log₂ σ√(2πe), less by nothing that shows from σ = 2 on.
 pub(crate) fn gaussian_entropy(scale: f64) -> f64 {
     (scale * (2.0 * PI * E).sqrt()).log2()
 }
@@ -87,7 +87,7 @@ pub(crate) fn gaussian_entropy(scale: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// By its definition, of a law with these weights at 0, ±1, ±2, ….
+    /// By its definition, of a distribution with these weights at 0, ±1, ±2, ….
     fn entropy(weight: impl Fn(f64) -> f64) -> f64 {
         let weights: Vec<f64> = (-1000..=1000).map(|k| weight(f64::from(k))).collect();
         let mass: f64 = weights.iter().sum();

@@ -72,7 +72,7 @@ fn check_mechanism(mechanism: &Designed) {
     }
 }
 
-/// Every record has its place in the range, and what is released has the layout and the law that are published.
+/// Every record has its place in the range, and what is released has the layout and the distribution that are published.
 fn check_local(local: &dyn LocalMechanism, record: &[f64]) {
     let range = local.range();
     let point = local.encode(record).expect("a finite record of the right width");
@@ -105,5 +105,5 @@ fn table_of(mechanism: &Designed, record: &[f64]) -> Table {
 }
 
 fn width_of(noise: &Noise) -> usize {
-    noise.features.iter().map(|law| law.width()).sum::<usize>() + noise.target.width()
+    noise.features.iter().map(|distribution| distribution.width()).sum::<usize>() + noise.target.width()
 }

@@ -1,21 +1,21 @@
-//! What the tests in `tests/` need and no crate of ours has: broken twins of mechanisms, and a curator's mechanism, as a plugin.
+//! What the tests in `tests/` need and no crate of ours has: faulty variants of mechanisms, and a curator's mechanism, as a plugin.
 //!
 //! That one is a toy. All numbers are moved by one secret offset, which is the key; whatever does not change by an offset is given
 //! away, and it promises nothing.
 
-mod curator_twin;
-mod dauntless_twin;
+mod curator_variant;
+mod dauntless_variant;
 mod mixing_checks;
-mod transformed_twin;
+mod transformed_variant;
 
-pub use curator_twin::{CuratorFault, CuratorTwin, classifier};
-pub use dauntless_twin::{DauntlessFault, DauntlessTwin};
+pub use curator_variant::{CuratorFault, CuratorVariant, classifier};
+pub use dauntless_variant::{DauntlessFault, DauntlessVariant};
 pub use mixing_checks::{resistance, wrong_answers, wrong_budget, wrong_mixtures};
-pub use transformed_twin::{ObfuscatedNumber, TransformedFault, TransformedTwin};
+pub use transformed_variant::{ObfuscatedNumber, TransformedFault, TransformedVariant};
 
 use scumble::registry::{
-    Brief, CuratorMechanism, Example, Guarantee, Key, Law, NoParameters, Noise, Randomness, RecordDomain,
-    Release, Result, SecretKey, Table, register,
+    Brief, CuratorMechanism, Example, Guarantee, Key, NoParameters, Noise, NoiseDistribution, Randomness,
+    RecordDomain, Release, Result, SecretKey, Table, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,8 +60,8 @@ impl CuratorMechanism for Offset {
             table: released,
             guarantee: self.guarantee(),
             noise: Noise {
-                features: vec![Law::Exact { width: table.columns().len() }],
-                target: Law::Exact { width: self.domain.layout().target.width() },
+                features: vec![NoiseDistribution::Exact { width: table.columns().len() }],
+                target: NoiseDistribution::Exact { width: self.domain.layout().target.width() },
             },
         })
     }

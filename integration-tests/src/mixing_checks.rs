@@ -72,7 +72,7 @@ fn nearest(record: ArrayView1<f64>, rows: &Array2<f64>) -> Option<usize> {
 pub fn wrong_budget(mechanism: &Designed, release: &Release) -> Vec<String> {
     let Some(pac) = resistance(release) else { return vec![] };
     let saved = &serde_json::to_value(mechanism).unwrap_or_default()["curator"];
-    // A twin's is that of the honest one.
+    // A variant's is that of the honest one.
     let design = if saved["honest"].is_object() { &saved["honest"]["curator"] } else { saved };
     let allowed = allowed(design).unwrap_or(f64::NAN);
     let (leave, asked) = (release.table.len(), design["queries"].as_u64().unwrap_or(0));
@@ -97,7 +97,7 @@ fn allowed(design: &Value) -> Option<f64> {
     let x = number("/shape/most_condition")? / dim;
     let setting = Setting {
         error: number("/resistance/error")?,
-        // Edelman's law of the condition of large random matrices.
+        // Edelman's distribution of the condition of large random matrices.
         delta: number("/resistance/confidence_gap")? + 1.0 - (-2.0 / x - 2.0 / (x * x)).exp(),
         dim: dim as u64,
         beta: 1.0,

@@ -1,15 +1,15 @@
-//! The conformance suite must reject: each twin here breaks one rule, and the suite names it.
+//! The conformance suite must reject: each variant here breaks one rule, and the suite names it.
 
 use scumble::registry::{
-    Brief, Designed, Domain, Error, Example, Guarantee, Key, Law, LocalDp, LocalMechanism, NoParameters,
-    Noise, Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream, Table, Target,
-    local, register, release_local,
+    Brief, Designed, Domain, Error, Example, Guarantee, Key, LocalDp, LocalMechanism, NoParameters, Noise,
+    NoiseDistribution, Notion, Pace, Plugin, Randomness, RecordDomain, Release, Result, Side, Stream, Table,
+    Target, local, register, release_local,
 };
 use scumble_testing::conformance;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a twin is broken.
+/// How a variant is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
     None,
@@ -29,12 +29,12 @@ enum Fault {
     AnswersTheSameForAll,
     CountsThreads,
     TakesAnyWidth,
-    PublishesAnotherLaw,
+    PublishesAnotherDistribution,
 }
 
-/// Uniform noise on the first column: no privacy worth the name, but a mechanism to keep house with.
+/// Uniform noise on the first column: no privacy worth the name, but a mechanism to conform with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Twin {
+struct Variant {
     domain: RecordDomain,
     #[serde(with = "scumble::registry::number")]
     epsilon: f64,
@@ -43,7 +43,7 @@ struct Twin {
 
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
-impl Twin {
+impl Variant {
     fn is(&self, fault: Fault) -> bool {
         self.fault == fault
     }
@@ -57,8 +57,8 @@ impl Twin {
     }
 }
 
-#[typetag::serde(name = "conformance-twin")]
-impl LocalMechanism for Twin {
+#[typetag::serde(name = "conformance-variant")]
+impl LocalMechanism for Variant {
     fn domain(&self) -> &RecordDomain {
         &self.domain
     }
@@ -140,29 +140,29 @@ impl LocalMechanism for Twin {
 
     fn noise(&self) -> Noise {
         let layout = self.domain.layout();
-        let surplus = if self.is(Fault::PublishesAnotherLaw) { 2.0 } else { 1.0 };
+        let surplus = if self.is(Fault::PublishesAnotherDistribution) { 2.0 } else { 1.0 };
         Noise {
             features: vec![
-                Law::Additive { variance: vec![surplus * self.width().powi(2) / 12.0] },
-                Law::Exact { width: layout.columns.len() - 1 },
+                NoiseDistribution::Additive { variance: vec![surplus * self.width().powi(2) / 12.0] },
+                NoiseDistribution::Exact { width: layout.columns.len() - 1 },
             ],
-            target: Law::Exact { width: layout.target.width() },
+            target: NoiseDistribution::Exact { width: layout.target.width() },
         }
     }
 }
 
 /// One plugin a fault, none of them in the registry of other binaries.
-macro_rules! twin {
+macro_rules! variant {
     ($fault:ident) => {{
         register! {
             /// A broken plugin.
             pub const TWIN = {
-                name: "twin",
+                name: "variant",
                 summary: "broken on purpose",
                 paper: "none",
                 pace: Quick,
                 parameters: NoParameters,
-                local: |NoParameters {}, brief: &Brief| Result::Ok(Twin {
+                local: |NoParameters {}, brief: &Brief| Result::Ok(Variant {
                     domain: brief.domain.clone(),
                     epsilon: brief.budget.epsilon(),
                     fault: Fault::$fault,
@@ -176,24 +176,24 @@ macro_rules! twin {
 
 #[track_caller]
 fn breaks(plugin: Plugin, rule: &str) {
-    let failures = conformance::check(&plugin).expect_err("the broken twin passed");
+    let failures = conformance::check(&plugin).expect_err("the faulty variant passed");
     let named = failures.sentences().iter().any(|sentence| sentence.starts_with(rule));
     assert!(named, "{rule:?} is not among the broken rules\n{failures}");
 }
 
 #[test]
-fn the_twin_without_a_fault_conforms() {
-    conformance::check(&twin!(None)).unwrap();
+fn the_variant_without_a_fault_conforms() {
+    conformance::check(&variant!(None)).unwrap();
 }
 
 #[test]
 fn a_local_claim_that_does_not_say_what_every_such_claim_assumes_is_caught() {
-    breaks(twin!(AssumesNothing), "a local claim states all that every such claim assumes");
+    breaks(variant!(AssumesNothing), "a local claim states all that every such claim assumes");
 }
 
 #[test]
 fn a_claim_above_the_budget_is_caught() {
-    breaks(twin!(ClaimsMoreThanItsBudget), "claims no more than its budget");
+    breaks(variant!(ClaimsMoreThanItsBudget), "claims no more than its budget");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn an_example_in_which_two_things_could_change_places_unnoticed_is_caught() {
         ),
     ];
     for (example, says) in examples {
-        let mut plugin = twin!(None);
+        let mut plugin = variant!(None);
         plugin.example = example;
         let failures = conformance::check(&plugin).expect_err("the symmetric example passed").to_string();
         let expected = "no symmetry of its example hides a fault: ";
@@ -282,56 +282,56 @@ fn an_example_in_which_two_things_could_change_places_unnoticed_is_caught() {
 
 #[test]
 fn a_lost_record_is_caught() {
-    breaks(twin!(DropsARecord), "keeps the records' number");
+    breaks(variant!(DropsARecord), "keeps the records' number");
 }
 
 #[test]
 fn randomness_from_elsewhere_is_caught() {
-    breaks(twin!(DrawsFromAClock), "a seed gives the same release");
+    breaks(variant!(DrawsFromAClock), "a seed gives the same release");
 }
 
 #[test]
 fn noise_shared_by_two_blocks_is_caught() {
-    breaks(twin!(SharesOneStream), "no two records share their noise");
+    breaks(variant!(SharesOneStream), "no two records share their noise");
 }
 
 #[test]
 fn noise_shared_by_all_records_is_caught() {
-    breaks(twin!(AnswersTheSameForAll), "no two records share their noise");
-    breaks(twin!(AnswersTheSameForAll), "a stream of records is released like their table");
+    breaks(variant!(AnswersTheSameForAll), "no two records share their noise");
+    breaks(variant!(AnswersTheSameForAll), "a stream of records is released like their table");
 }
 
 #[test]
 fn a_claim_under_a_known_seed_is_caught() {
-    breaks(twin!(ClaimsUnderASeed), "a seeded release claims nothing");
+    breaks(variant!(ClaimsUnderASeed), "a seeded release claims nothing");
 }
 
 #[test]
 fn a_forgotten_clip_is_caught() {
-    breaks(twin!(ForgetsToClip), "a record outside the domain releases like its projection");
-    breaks(twin!(ForgetsToClip), "encode never leaves the declared range");
+    breaks(variant!(ForgetsToClip), "a record outside the domain releases like its projection");
+    breaks(variant!(ForgetsToClip), "encode never leaves the declared range");
 }
 
 #[test]
 fn noise_or_a_claim_at_infinity_is_caught() {
-    breaks(twin!(IsNoisyAtInfinity), "at ε = ∞ it releases its noise-free view");
-    breaks(twin!(ClaimsAtInfinity), "at ε = ∞ it releases its noise-free view");
+    breaks(variant!(IsNoisyAtInfinity), "at ε = ∞ it releases its noise-free view");
+    breaks(variant!(ClaimsAtInfinity), "at ε = ∞ it releases its noise-free view");
 }
 
 #[test]
 fn noise_that_stays_as_epsilon_grows_is_caught() {
-    breaks(twin!(NeverApproachesItsView), "at large ε it approaches its noise-free view");
+    breaks(variant!(NeverApproachesItsView), "at large ε it approaches its noise-free view");
 }
 
 #[test]
 fn accepted_rubbish_is_caught() {
-    breaks(twin!(AcceptsNan), "bad tables are errors");
-    breaks(twin!(AcceptsAnEmptyTable), "bad tables are errors");
+    breaks(variant!(AcceptsNan), "bad tables are errors");
+    breaks(variant!(AcceptsAnEmptyTable), "bad tables are errors");
 }
 
 #[test]
 fn a_plugin_that_says_another_side_or_does_not_design_is_caught() {
-    let mut plugin = twin!(None);
+    let mut plugin = variant!(None);
     plugin.side = Side::Curator;
     breaks(plugin, "says of itself what it is");
     plugin.pace = Pace::Slow;
@@ -341,24 +341,24 @@ fn a_plugin_that_says_another_side_or_does_not_design_is_caught() {
 
 #[test]
 fn noise_that_depends_on_the_number_of_threads_is_caught() {
-    breaks(twin!(CountsThreads), "the number of threads changes nothing");
+    breaks(variant!(CountsThreads), "the number of threads changes nothing");
 }
 
 #[test]
 fn a_table_of_another_width_that_is_accepted_is_caught() {
-    breaks(twin!(TakesAnyWidth), "bad tables are errors");
+    breaks(variant!(TakesAnyWidth), "bad tables are errors");
 }
 
 #[test]
-fn a_law_that_is_not_the_noises_is_caught() {
-    breaks(twin!(PublishesAnotherLaw), "it publishes the law of its noise");
+fn a_distribution_that_is_not_the_noises_is_caught() {
+    breaks(variant!(PublishesAnotherDistribution), "it publishes the distribution of its noise");
 }
 
 #[test]
 fn a_parameter_that_nobody_knows_is_caught_when_it_is_accepted() {
-    let mut plugin = twin!(None);
+    let mut plugin = variant!(None);
     plugin.build = |_, brief| {
-        Ok(Designed::local(Twin {
+        Ok(Designed::local(Variant {
             domain: brief.domain.clone(),
             epsilon: brief.budget.epsilon(),
             fault: Fault::None,
@@ -369,10 +369,10 @@ fn a_parameter_that_nobody_knows_is_caught_when_it_is_accepted() {
 
 #[test]
 fn a_design_that_hides_its_volunteers_is_caught() {
-    let mut plugin = twin!(None);
+    let mut plugin = variant!(None);
     plugin.build = |_, brief| {
         let records = brief.volunteers.table().map_or(0, Table::len);
-        Ok(Designed::local(Twin {
+        Ok(Designed::local(Variant {
             domain: brief.domain.clone(),
             epsilon: brief.budget.epsilon() / (1 + records) as f64,
             fault: Fault::None,
@@ -383,17 +383,17 @@ fn a_design_that_hides_its_volunteers_is_caught() {
 
 #[test]
 fn a_design_that_loads_as_another_is_caught() {
-    // The saved form forgets the twin's ε: what loads is a mechanism without noise.
+    // The saved form forgets the variant's ε: what loads is a mechanism without noise.
     #[derive(Debug, Clone, Serialize, Deserialize)]
     #[serde(from = "Forgetful", into = "Forgetful")]
-    struct Forgets(Twin);
+    struct Forgets(Variant);
     #[derive(Serialize, Deserialize)]
     struct Forgetful {
         domain: RecordDomain,
     }
     impl From<Forgetful> for Forgets {
         fn from(saved: Forgetful) -> Self {
-            Self(Twin { domain: saved.domain, epsilon: 1e9, fault: Fault::None })
+            Self(Variant { domain: saved.domain, epsilon: 1e9, fault: Fault::None })
         }
     }
     impl From<Forgets> for Forgetful {
@@ -416,10 +416,10 @@ fn a_design_that_loads_as_another_is_caught() {
             self.0.noise()
         }
     }
-    let mut plugin = twin!(SavesAnotherEpsilon);
+    let mut plugin = variant!(SavesAnotherEpsilon);
     plugin.makes = std::any::TypeId::of::<Forgets>;
     plugin.build = |_, brief| {
-        Ok(Designed::local(Forgets(Twin {
+        Ok(Designed::local(Forgets(Variant {
             domain: brief.domain.clone(),
             epsilon: brief.budget.epsilon(),
             fault: Fault::SavesAnotherEpsilon,

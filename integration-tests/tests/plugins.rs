@@ -32,8 +32,8 @@ fn a_mistyped_name_gets_the_nearest() {
 #[test]
 fn a_name_that_stands_twice_is_an_error() {
     let mut registry = Registry::installed().unwrap();
-    let twin = *registry.get("laplace").unwrap();
-    assert!(registry.add(twin).unwrap_err().to_string().contains("laplace"));
+    let variant = *registry.get("laplace").unwrap();
+    assert!(registry.add(variant).unwrap_err().to_string().contains("laplace"));
 }
 
 /// What fits a whole number and asks for more than there is.

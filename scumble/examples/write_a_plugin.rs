@@ -7,7 +7,7 @@
 
 use schemars::JsonSchema;
 use scumble::adversary;
-use scumble::compare::{Comparison, Entrant};
+use scumble::compare::{Candidate, Comparison};
 use scumble::datasets::DataSet;
 use scumble::registry::{
     AdditiveNoise, Brief, Budget, DescribedNoise, Domain, Error, Example, LaplaceNoise, Named, Registry,
@@ -89,10 +89,10 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         registry.get(CENTRAL_LAPLACE.name)?.design(&Default::default(), &brief)?.mechanism().guarantee()
     );
 
-    let entrants = ["laplace", CENTRAL_LAPLACE.name].map(|name| Ok(Entrant::new(*registry.get(name)?)));
-    let entrants = entrants.into_iter().collect::<Result<Vec<_>>>()?;
+    let candidates = ["laplace", CENTRAL_LAPLACE.name].map(|name| Ok(Candidate::new(*registry.get(name)?)));
+    let candidates = candidates.into_iter().collect::<Result<Vec<_>>>()?;
     let comparison =
-        Comparison { epsilons: vec![50.0], trials: 10, ..Comparison::new(DataSet::wine()?, entrants) };
+        Comparison { epsilons: vec![50.0], trials: 10, ..Comparison::new(DataSet::wine()?, candidates) };
     for row in comparison.run(|_| (), || ())?.rows.iter().take(2) {
         println!("{:16} {:.1} % right at ε = 50", row.mechanism, 100.0 * row.mean);
     }

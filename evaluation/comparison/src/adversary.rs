@@ -4,7 +4,7 @@ use super::metric::Subject;
 use super::{Error, Metric, Result, split::check_share};
 use ndarray::{ArrayView2, Axis};
 use scumble_adversary::{Acquaintance, Effort, acquaintance, audit};
-use scumble_core::{Designed, Guarantee, Key, Law, Neighbours, Notion, Release, Table, Unit};
+use scumble_core::{Designed, Guarantee, Key, Neighbours, NoiseDistribution, Notion, Release, Table, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -90,8 +90,9 @@ pub(super) fn audited(name: &str, mechanism: &Designed, seed: u64) -> Result<f64
 fn unbiased_error(records: &Table, release: &Release) -> f64 {
     let (clean, released) = (records.records(), release.table.records());
     let is_of_them = release.table.columns() == records.columns() && released.dim() == clean.dim();
-    let is_unbiased =
-        release.noise.features.iter().all(|law| !matches!(law, Law::Unknown { .. } | Law::Flip { .. }));
+    let is_unbiased = release.noise.features.iter().all(|distribution| {
+        !matches!(distribution, NoiseDistribution::Unknown { .. } | NoiseDistribution::Flip { .. })
+    });
     // What a local mechanism decodes, without noise, need not be the record.
     let is_record = || match &release.key {
         Key::Design(_) => release.key.view(records).is_ok_and(|view| {
@@ -129,7 +130,7 @@ impl Metric {
         let claims = guarantee.claims.iter();
         let bounds = claims.filter_map(|claim| match (&claim.notion, claim.protects.covers(Unit::Record)) {
             (Notion::LocalDp(dp), true) => {
-                let total_variation = dp.curve.map_or(1.0, |curve| curve.delta(0.0));
+                let total_variation = dp.profile.map_or(1.0, |profile| profile.delta(0.0));
                 self.bound_of_dp(dp.epsilon, dp.delta).map(|bound| match self {
                     Self::Advantage | Self::Audited | Self::Membership => bound.min(total_variation),
                     _ => bound,

@@ -4,7 +4,7 @@ use super::cells::Cell;
 use super::reference::{Knows, LearnsFrom, Reference};
 use super::scored::Scored;
 use super::tuning::Rehearsal;
-use super::{Comparison, Entrant, Metric, Result, Scorer};
+use super::{Candidate, Comparison, Metric, Result, Scorer};
 use scumble_classic::{IDENTITY, Identity};
 use scumble_core::{Designed, TargetDomain, Volunteers};
 
@@ -32,13 +32,13 @@ impl Comparison {
     ) -> Result<Vec<Cell>> {
         let of_volunteers = rehearsal.and(volunteers.table()).map(|_| LearnsFrom::Volunteers);
         let clean = self.clean_sizes().into_iter().map(LearnsFrom::Clean);
-        let entrant = Entrant::new(IDENTITY);
-        let scorers = self.chosen_scorers(&entrant, rehearsal, f64::INFINITY)?;
+        let candidate = Candidate::new(IDENTITY);
+        let scorers = self.chosen_scorers(&candidate, rehearsal, f64::INFINITY)?;
         let scorers: Vec<Scorer> =
             scorers.into_iter().filter(|scorer| matches!(scorer, Scorer::Model(_))).collect();
         let cell = |learns_from: LearnsFrom| Cell {
-            parameters: entrant.given(),
-            entrant: entrant.clone(),
+            parameters: candidate.given(),
+            candidate: candidate.clone(),
             design: None,
             epsilon: None,
             mechanism: Designed::local(Identity::new(self.data.domain.clone())),

@@ -4,7 +4,7 @@ use super::outcome::{Failed, LABEL_SHARE, SHUFFLED};
 use super::reference::LearnsFrom;
 use super::shuffler::Shuffled;
 use super::tuning::Rehearsal;
-use super::{Chosen, Comparison, Entrant, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
+use super::{Candidate, Chosen, Comparison, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
 use scumble_classic::{Arrangement, asked};
 use scumble_core::{Brief, Budget, Designed, Guarantee, Notion, Unit, Volunteers, number};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use std::mem::{Discriminant, discriminant};
 /// A designed mechanism at its budget.
 pub(super) struct Cell {
     /// With the parameters that were chosen.
-    pub(super) entrant: Entrant,
+    pub(super) candidate: Candidate,
     /// As they are shown.
     pub(super) parameters: Value,
     /// The command that makes it, where there is one.
@@ -33,7 +33,7 @@ pub(super) struct Cell {
 /// For people: the mechanism and its budget.
 impl fmt::Display for Cell {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.entrant.plugin.name)?;
+        formatter.write_str(self.candidate.plugin.name)?;
         self.epsilon.map_or(Ok(()), |epsilon| write!(formatter, " at ε = {}", number::short(epsilon)))
     }
 }
@@ -42,7 +42,7 @@ impl Cell {
     /// What is said of one of which a trial, counted from 0, failed.
     pub(super) fn failed(&self, trial: usize, error: &Error) -> Failed {
         Failed {
-            mechanism: self.entrant.plugin.name.into(),
+            mechanism: self.candidate.plugin.name.into(),
             parameters: self.parameters.clone(),
             epsilon: self.epsilon,
             trial: trial + 1,
@@ -51,11 +51,11 @@ impl Cell {
     }
 }
 
-/// An entrant that applies, and what its cells are designed by.
+/// An candidate that applies, and what its cells are designed by.
 struct Entered<'a> {
     comparison: &'a Comparison,
-    entrant: &'a Entrant,
-    candidates: Vec<Entrant>,
+    candidate: &'a Candidate,
+    options: Vec<Candidate>,
     brief: &'a Brief,
     rehearsal: Option<&'a Rehearsal<'a>>,
     arrangement: Arrangement,
@@ -64,39 +64,39 @@ struct Entered<'a> {
 }
 
 impl Entered<'_> {
-    /// The cell of the candidate that does best at this budget: where it stands alone, one of `probes` that were designed for it.
+    /// The cell of the option that does best at this budget: where it stands alone, one of `probes` that were designed for it.
     fn cell_at(&self, epsilon: f64, probes: &mut [Option<Designed>]) -> Result<Cell> {
-        let place = self.comparison.best_of(&self.candidates, self.rehearsal, epsilon)?;
+        let place = self.comparison.best_of(&self.options, self.rehearsal, epsilon)?;
         // What claims no differential privacy claims the same whatever it is given.
         let is_probed = epsilon == self.comparison.probe_epsilon() || !self.guarantee.has_dp();
         let probe = match self.arrangement {
             Arrangement::Alone if is_probed => probes[place].take(),
             _ => None,
         };
-        let mechanism = probe.map_or_else(|| self.design(&self.candidates[place], epsilon), Ok)?;
-        self.cell(&self.candidates[place], epsilon, mechanism, None)
+        let mechanism = probe.map_or_else(|| self.design(&self.options[place], epsilon), Ok)?;
+        self.cell(&self.options[place], epsilon, mechanism, None)
     }
 
-    fn design(&self, candidate: &Entrant, epsilon: f64) -> Result<Designed> {
-        let Entrant { plugin, parameters, .. } = candidate;
+    fn design(&self, option: &Candidate, epsilon: f64) -> Result<Designed> {
+        let Candidate { plugin, parameters, .. } = option;
         let brief = self.comparison.brief_at(self.brief, epsilon)?;
         let design = self.arrangement.design(plugin, parameters, &brief, self.comparison.label_share);
-        Ok(design.map_err(|error| named(candidate, epsilon, error))?.into_mechanism())
+        Ok(design.map_err(|error| named(option, epsilon, error))?.into_mechanism())
     }
 
     /// The cell of reports of this `local` ε that leave `epsilon` where they are shuffled; none where that is not known of such a mechanism, or something is chosen.
     fn shuffled_at(&self, epsilon: f64, local: f64) -> Result<Option<Cell>> {
         let shuffled = self.comparison.shuffled();
-        if !self.entrant.tune.is_empty()
+        if !self.candidate.tune.is_empty()
             || self.guarantee.local_dp(Unit::of_features(&self.brief.domain)).is_none()
         {
             return Ok(None);
         }
-        let mechanism = self.design(self.entrant, local)?;
+        let mechanism = self.design(self.candidate, local)?;
         if mechanism.guarantee().shuffled(shuffled.people, shuffled.delta).is_err() {
             return Ok(None);
         }
-        let mut cell = self.cell(self.entrant, local, mechanism, Some(shuffled))?;
+        let mut cell = self.cell(self.candidate, local, mechanism, Some(shuffled))?;
         cell.parameters[SHUFFLED] = true.into();
         Ok(Some(Cell { epsilon: Some(epsilon), ..cell }))
     }
@@ -104,14 +104,14 @@ impl Entered<'_> {
     /// The cell of a mechanism that was designed at this ε of its own, whose reports are shuffled or not.
     fn cell(
         &self,
-        chosen: &Entrant,
+        chosen: &Candidate,
         epsilon: f64,
         mechanism: Designed,
         shuffled: Option<Shuffled>,
     ) -> Result<Cell> {
-        let Self { comparison, entrant, arrangement, guarantee, .. } = self;
+        let Self { comparison, candidate, arrangement, guarantee, .. } = self;
         let is_completed = *arrangement == Arrangement::WithLabel;
-        let mut parameters = entrant.given();
+        let mut parameters = candidate.given();
         if is_completed {
             parameters[LABEL_SHARE] = comparison.label_share.into();
         }
@@ -121,22 +121,22 @@ impl Entered<'_> {
             parameters,
             epsilon: guarantee.has_dp().then_some(epsilon),
             mechanism,
-            tuned: (!entrant.tune.is_empty()).then(|| Tuned {
+            tuned: (!candidate.tune.is_empty()).then(|| Tuned {
                 what: Tunable::Mechanism,
                 on: TunedOn::Volunteers,
                 people: comparison.splitting.volunteers(&comparison.data),
-                chosen: vec![Chosen { parameters: chosen.chosen_of(entrant), trials: comparison.trials }],
+                chosen: vec![Chosen { parameters: chosen.chosen_of(candidate), trials: comparison.trials }],
             }),
             scorers: comparison.chosen_scorers(chosen, self.rehearsal, epsilon)?,
             learns_from: LearnsFrom::Release,
             shuffled,
-            entrant: chosen.clone(),
+            candidate: chosen.clone(),
         })
     }
 }
 
 impl Comparison {
-    /// Every entrant that applies, at every budget, and who does not.
+    /// Every candidate that applies, at every budget, and who does not.
     pub(super) fn cells(
         &self,
         volunteers: &Volunteers,
@@ -145,11 +145,11 @@ impl Comparison {
         let mut cells = vec![];
         let mut skipped = vec![];
         let shuffled = self.shuffled_epsilons()?;
-        for entrant in &self.entrants {
-            match self.cells_of(entrant, volunteers, rehearsal, &shuffled) {
+        for candidate in &self.candidates {
+            match self.cells_of(candidate, volunteers, rehearsal, &shuffled) {
                 Ok(own) => cells.extend(own),
                 Err(Error::Core(scumble_core::Error::NotApplicable { reason, .. })) => {
-                    let (mechanism, parameters) = (entrant.plugin.name.into(), entrant.given());
+                    let (mechanism, parameters) = (candidate.plugin.name.into(), candidate.given());
                     skipped.push(Skipped { mechanism, parameters, reason });
                 }
                 Err(error) => return Err(error),
@@ -160,7 +160,7 @@ impl Comparison {
 
     fn cells_of(
         &self,
-        entrant: &Entrant,
+        candidate: &Candidate,
         volunteers: &Volunteers,
         rehearsal: Option<&Rehearsal>,
         shuffled: &[(f64, f64)],
@@ -171,18 +171,18 @@ impl Comparison {
             bins: self.data.bins.clone(),
             ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)
         };
-        let candidates = entrant.candidates();
-        let probes = self.probes(&candidates, &brief)?;
-        check_alike(entrant, &probes)?;
-        self.check_learned(entrant, &probes[0])?;
-        self.check_family(entrant, &probes[0])?;
-        let (name, guarantee) = (entrant.plugin.name, probes[0].guarantee());
-        let wanted = asked(self.protect, &entrant.parameters);
+        let options = candidate.options();
+        let probes = self.probes(&options, &brief)?;
+        check_alike(candidate, &probes)?;
+        self.check_learned(candidate, &probes[0])?;
+        self.check_family(candidate, &probes[0])?;
+        let (name, guarantee) = (candidate.plugin.name, probes[0].guarantee());
+        let wanted = asked(self.protect, &candidate.parameters);
         let arrangement = Arrangement::of(name, &guarantee, self.data.domain.target(), wanted)?;
         let entered = Entered {
             comparison: self,
-            entrant,
-            candidates,
+            candidate,
+            options,
             brief: &brief,
             rehearsal,
             arrangement,
@@ -209,46 +209,45 @@ impl Comparison {
         self.epsilons.iter().copied().find(|epsilon| epsilon.is_finite()).unwrap_or(1.0)
     }
 
-    /// Every candidate at that budget, by which it shows what a mechanism claims.
-    fn probes(&self, candidates: &[Entrant], brief: &Brief) -> Result<Vec<Designed>> {
+    /// Every option at that budget, by which it shows what a mechanism claims.
+    fn probes(&self, options: &[Candidate], brief: &Brief) -> Result<Vec<Designed>> {
         let epsilon = self.probe_epsilon();
-        let probe = |candidate: &Entrant| {
+        let probe = |option: &Candidate| {
             let brief = self.brief_at(brief, epsilon)?;
-            let Entrant { plugin, parameters, .. } = candidate;
-            let design =
-                plugin.design(parameters, &brief).map_err(|error| named(candidate, epsilon, error))?;
+            let Candidate { plugin, parameters, .. } = option;
+            let design = plugin.design(parameters, &brief).map_err(|error| named(option, epsilon, error))?;
             Ok(design.into_mechanism())
         };
-        candidates.iter().map(probe).collect()
+        options.iter().map(probe).collect()
     }
 
     /// That every model learns from what this mechanism releases.
-    fn check_learned(&self, entrant: &Entrant, probe: &Designed) -> Result<()> {
+    fn check_learned(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
         let Some(model) = self.models.iter().find(|model| !model.learns(probe.released_target())) else {
             return Ok(());
         };
         let reason =
             format!("its labels leave as vectors, and the model {:?} does not learn them", model.name());
-        Err(scumble_core::Error::not_applicable(entrant.plugin.name, reason).into())
+        Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into())
     }
 
-    /// The place of the candidate that does best on volunteers, by what the first model makes of it.
-    fn best_of(&self, candidates: &[Entrant], rehearsal: Option<&Rehearsal>, epsilon: f64) -> Result<usize> {
-        let Some(rehearsal) = rehearsal.filter(|_| candidates.len() > 1) else {
+    /// The place of the option that does best on volunteers, by what the first model makes of it.
+    fn best_of(&self, options: &[Candidate], rehearsal: Option<&Rehearsal>, epsilon: f64) -> Result<usize> {
+        let Some(rehearsal) = rehearsal.filter(|_| options.len() > 1) else {
             return Ok(0);
         };
-        let model = self.models[0].candidates().remove(0);
-        let pairs: Vec<(Entrant, Model)> =
-            candidates.iter().map(|candidate| (candidate.clone(), model.clone())).collect();
+        let model = self.models[0].options().remove(0);
+        let pairs: Vec<(Candidate, Model)> =
+            options.iter().map(|option| (option.clone(), model.clone())).collect();
         rehearsal.best(&pairs, epsilon)
     }
 
     /// That a release which is a model is one of a family that is compared: it learns nothing more, and has a number in no other's table.
-    fn check_family(&self, entrant: &Entrant, probe: &Designed) -> Result<()> {
+    fn check_family(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
         match probe.model_family() {
             Some(family) if !self.models.iter().any(|model| model.name() == family) => {
                 let reason = format!("it releases a model, one of {family:?}, which is not compared");
-                Err(scumble_core::Error::not_applicable(entrant.plugin.name, reason).into())
+                Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into())
             }
             _ => Ok(()),
         }
@@ -257,7 +256,7 @@ impl Comparison {
     /// Who is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.
     pub(super) fn chosen_scorers(
         &self,
-        entrant: &Entrant,
+        candidate: &Candidate,
         rehearsal: Option<&Rehearsal>,
         epsilon: f64,
     ) -> Result<Vec<Scorer>> {
@@ -265,10 +264,10 @@ impl Comparison {
             (Scorer::Model(model), Some(rehearsal))
                 if model.is_tuned() && self.splitting.validation == 0.0 =>
             {
-                let mut candidates = model.candidates();
-                let pairs: Vec<(Entrant, Model)> =
-                    candidates.iter().map(|candidate| (entrant.clone(), candidate.clone())).collect();
-                Ok(Scorer::Model(candidates.remove(rehearsal.best(&pairs, epsilon)?)))
+                let mut options = model.options();
+                let pairs: Vec<(Candidate, Model)> =
+                    options.iter().map(|option| (candidate.clone(), option.clone())).collect();
+                Ok(Scorer::Model(options.remove(rehearsal.best(&pairs, epsilon)?)))
             }
             (scorer, _) => Ok(scorer),
         };
@@ -277,25 +276,25 @@ impl Comparison {
 }
 
 /// The error of a design at this budget.
-fn named(entrant: &Entrant, epsilon: f64, error: scumble_core::Error) -> Error {
+fn named(candidate: &Candidate, epsilon: f64, error: scumble_core::Error) -> Error {
     match error {
         // Its numbers are shares of the budget: the budget itself makes the sentence whole.
         scumble_core::Error::Budget { .. } => {
-            let (name, epsilon) = (entrant.plugin.name, number::short(epsilon));
+            let (name, epsilon) = (candidate.plugin.name, number::short(epsilon));
             Error::Data(format!("{name} at ε = {epsilon}: {error}"))
         }
         error => error.into(),
     }
 }
 
-/// That all candidates claim the same, so that they can be chosen among by their scores.
-fn check_alike(entrant: &Entrant, probes: &[Designed]) -> Result<()> {
+/// That all options claim the same, so that they can be chosen among by their scores.
+fn check_alike(candidate: &Candidate, probes: &[Designed]) -> Result<()> {
     let guarantee = probes[0].guarantee();
     for other in &probes[1..] {
         if promised(&other.guarantee()) != promised(&guarantee) {
             return Err(Error::Data(format!(
-                "{}: candidates that promise different things cannot be chosen among by their scores: {}, and {}",
-                entrant.plugin.name,
+                "{}: options that promise different things cannot be chosen among by their scores: {}, and {}",
+                candidate.plugin.name,
                 guarantee.summary(),
                 other.guarantee().summary()
             )));

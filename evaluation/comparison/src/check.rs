@@ -2,7 +2,7 @@
 
 use super::data::misfit;
 use super::split::check_share;
-use super::{Comparison, Entrant, Error, Result};
+use super::{Candidate, Comparison, Error, Result};
 use scumble_core::{Budget, TargetDomain};
 use serde_json::Value;
 
@@ -16,12 +16,12 @@ impl Comparison {
         let refuse = |problem: String| Err(Error::Data(problem));
         check_trials(self.trials)?;
         check_epsilons(&self.epsilons, self.delta)?;
-        for (at, entrant) in self.entrants.iter().enumerate() {
-            let is_the_same = |before: &Entrant| {
-                before.plugin.name == entrant.plugin.name && before.given() == entrant.given()
+        for (at, candidate) in self.candidates.iter().enumerate() {
+            let is_the_same = |before: &Candidate| {
+                before.plugin.name == candidate.plugin.name && before.given() == candidate.given()
             };
-            if self.entrants[..at].iter().any(is_the_same) {
-                return refuse(format!("the mechanism {:?} stands there twice", entrant.plugin.name));
+            if self.candidates[..at].iter().any(is_the_same) {
+                return refuse(format!("the mechanism {:?} stands there twice", candidate.plugin.name));
             }
         }
         for (at, model) in self.models.iter().enumerate() {
@@ -52,23 +52,25 @@ impl Comparison {
     /// Whether somebody's records pay for what is to be chosen.
     fn check_tuning(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
-        let is_tuned = |entrant: &&Entrant| !entrant.tune.is_empty();
-        let lists =
-            self.entrants.iter().flat_map(|entrant| entrant.tune.iter().map(move |list| (entrant, list)));
-        for (entrant, (parameter, values)) in lists {
-            let name = entrant.plugin.name;
+        let is_tuned = |candidate: &&Candidate| !candidate.tune.is_empty();
+        let lists = self
+            .candidates
+            .iter()
+            .flat_map(|candidate| candidate.tune.iter().map(move |list| (candidate, list)));
+        for (candidate, (parameter, values)) in lists {
+            let name = candidate.plugin.name;
             if values.is_empty() {
                 return refuse(format!(
                     "the mechanism {name:?}: there is no value to choose {parameter} among"
                 ));
             }
-            if !matches!(entrant.parameters, Value::Null | Value::Object(_)) {
+            if !matches!(candidate.parameters, Value::Null | Value::Object(_)) {
                 return refuse(format!("the mechanism {name:?}: its parameters are no object"));
             }
         }
         let has_labelled_volunteers = self.splitting.volunteers > 0.0 && !self.splitting.unlabelled;
-        if let (false, Some(entrant)) = (has_labelled_volunteers, self.entrants.iter().find(is_tuned)) {
-            let name = entrant.plugin.name;
+        if let (false, Some(candidate)) = (has_labelled_volunteers, self.candidates.iter().find(is_tuned)) {
+            let name = candidate.plugin.name;
             return refuse(format!(
                 "the mechanism {name:?} is tuned on volunteers with labels, and there are none: [split] takes volunteers = 0.3, say"
             ));

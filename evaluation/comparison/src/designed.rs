@@ -1,7 +1,7 @@
 //! The command that saves the design of a row.
 
 use super::shuffler::Shuffled;
-use super::{Comparison, Entrant};
+use super::{Candidate, Comparison};
 use scumble_classic::Protect;
 use scumble_core::{Designed, ShapedBy};
 use scumble_datasets::SchemaAt;
@@ -11,18 +11,18 @@ use serde_json::Value;
 pub const VOLUNTEERS: &str = "volunteers.csv";
 
 impl Comparison {
-    /// The command that designs this `mechanism` of the entrant, which protects so much of a record at this ε, with its label completed or
+    /// The command that designs this `mechanism` of the candidate, which protects so much of a record at this ε, with its label completed or
     /// not, and perhaps for reports that are shuffled; none where the data have no schema to design by.
     pub(super) fn design_command(
         &self,
-        entrant: &Entrant,
+        candidate: &Candidate,
         protects: Option<Protect>,
         is_completed: bool,
         epsilon: f64,
         mechanism: &Designed,
         shuffled: Option<Shuffled>,
     ) -> Option<String> {
-        let mut words = ["scumble", "design", entrant.plugin.name].map(str::to_owned).to_vec();
+        let mut words = ["scumble", "design", candidate.plugin.name].map(str::to_owned).to_vec();
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
         match self.data.schema.as_ref()? {
             SchemaAt::File(file) => option("--schema", file.display().to_string()),
@@ -39,7 +39,7 @@ impl Comparison {
         if is_completed {
             option("--label-share", self.label_share.to_string());
         }
-        for (name, value) in entrant.parameters.as_object().into_iter().flatten() {
+        for (name, value) in candidate.parameters.as_object().into_iter().flatten() {
             option("--set", format!("{name}={}", as_set(value)));
         }
         if mechanism.guarantee().shaped_by == ShapedBy::ConsentingVolunteers {

@@ -22,7 +22,7 @@ pub fn p_value(metric: Metric, scores: &[f64], baseline: &[f64], shared: f64) ->
         return if mean > 0.0 { 0.0 } else { 1.0 };
     }
     let t = mean / (sd * (1.0 / trials as f64 + shared).sqrt());
-    StudentsT::new(0.0, 1.0, (trials - 1) as f64).map_or(1.0, |law| law.sf(t))
+    StudentsT::new(0.0, 1.0, (trials - 1) as f64).map_or(1.0, |distribution| distribution.sf(t))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::check::{check_epsilons, check_trials};
 use super::combinations::combinations;
 use super::data::misfit;
-use super::{Adversary, Comparison, Entrant, Error, Metric, Model, Result, SplitKind, Splitting};
+use super::{Adversary, Candidate, Comparison, Error, Metric, Model, Result, SplitKind, Splitting};
 use super::{split::check_part, split::check_share};
 use scumble_classic::Protect;
 use scumble_core::{Registry, number};
@@ -34,7 +34,7 @@ const MOST_COMBINATIONS: usize = 10_000;
 /// "#;
 /// let registry = scumble_core::Registry::installed()?;
 /// let experiment = Experiment::from_toml(text, "wines.toml".as_ref())?;
-/// assert_eq!(experiment.entrants(&registry)?.len(), 2);
+/// assert_eq!(experiment.candidates(&registry)?.len(), 2);
 /// # Ok::<(), scumble_comparison::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -202,15 +202,15 @@ impl Experiment {
     ///
     /// # Errors
     /// [`Error::File`] for a name that no plugin has, or a parameter that a mechanism has not.
-    pub fn entrants(&self, registry: &Registry) -> Result<Vec<Entrant>> {
+    pub fn candidates(&self, registry: &Registry) -> Result<Vec<Candidate>> {
         for name in &self.leave_out {
             self.named("leave_out", registry.get(name).map_err(Error::from))?;
         }
-        let mut entrants = match self.mechanism.is_empty() || self.all_quick {
-            true => Entrant::quick(registry),
+        let mut candidates = match self.mechanism.is_empty() || self.all_quick {
+            true => Candidate::quick(registry),
             false => vec![],
         };
-        entrants.retain(|entrant| !self.leave_out.iter().any(|name| name == entrant.plugin.name));
+        candidates.retain(|candidate| !self.leave_out.iter().any(|name| name == candidate.plugin.name));
         for (at, section) in self.mechanism.iter().enumerate() {
             let place = format!("[[mechanism]] number {}", at + 1);
             let plugin = *self.named(&place, registry.get(&section.name).map_err(Error::from))?;
@@ -219,18 +219,18 @@ impl Experiment {
                 all.extend(tune.keys().map(|name| (name.clone(), Value::Null)));
                 self.named(&place, plugin.check_names(&all).map_err(Error::from))?;
                 let parameters = if parameters.is_empty() { Value::Null } else { Value::Object(parameters) };
-                entrants.push(Entrant { plugin, parameters, tune });
+                candidates.push(Candidate { plugin, parameters, tune });
             }
         }
-        Ok(entrants)
+        Ok(candidates)
     }
 
-    /// What is compared: these data and entrants, by the file's settings.
+    /// What is compared: these data and candidates, by the file's settings.
     ///
     /// # Errors
     /// [`Error::File`] for models and metrics that are none, or do not fit the target.
-    pub fn comparison(&self, data: DataSet, entrants: Vec<Entrant>) -> Result<Comparison> {
-        let default = Comparison::new(data, entrants);
+    pub fn comparison(&self, data: DataSet, candidates: Vec<Candidate>) -> Result<Comparison> {
+        let default = Comparison::new(data, candidates);
         let models = match &self.model[..] {
             [] => default.models,
             sections => self.models(sections, &default.data)?,
@@ -427,8 +427,8 @@ mod tests {
     fn refused(text: &str) -> String {
         let registry = Registry::installed().unwrap();
         let whole = read(text).and_then(|experiment| {
-            let entrants = experiment.entrants(&registry)?;
-            experiment.comparison(experiment.data()?, entrants)
+            let candidates = experiment.candidates(&registry)?;
+            experiment.comparison(experiment.data()?, candidates)
         });
         let message = whole.unwrap_err().to_string();
         assert!(!message.contains('\n'), "{message}");
@@ -522,19 +522,20 @@ mod tests {
     #[test]
     fn what_is_not_there_is_the_default() {
         let registry = Registry::installed().unwrap();
-        let entrants = Entrant::quick(&registry);
+        let candidates = Candidate::quick(&registry);
         let experiment = read("").unwrap();
-        let comparison = experiment.comparison(experiment.data().unwrap(), entrants.clone()).unwrap();
-        let default = Comparison::new(DataSet::wine().unwrap(), entrants);
+        let comparison = experiment.comparison(experiment.data().unwrap(), candidates.clone()).unwrap();
+        let default = Comparison::new(DataSet::wine().unwrap(), candidates);
         assert_eq!(format!("{comparison:?}"), format!("{default:?}"));
-        assert_eq!(experiment.entrants(&registry).unwrap().len(), default.entrants.len());
+        assert_eq!(experiment.candidates(&registry).unwrap().len(), default.candidates.len());
     }
 
     #[test]
     fn what_is_to_be_protected_is_said_in_the_file() {
         let registry = Registry::installed().unwrap();
         let experiment = read("protect = \"features\"").unwrap();
-        let comparison = experiment.comparison(DataSet::wine().unwrap(), Entrant::quick(&registry)).unwrap();
+        let comparison =
+            experiment.comparison(DataSet::wine().unwrap(), Candidate::quick(&registry)).unwrap();
         assert_eq!(comparison.protect, Some(Protect::Features));
     }
 

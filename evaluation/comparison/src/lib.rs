@@ -4,13 +4,13 @@
 
 mod adversary;
 mod baselines;
+mod candidate;
 mod cells;
 mod check;
 mod choice;
 mod combinations;
 mod data;
 mod designed;
-mod entrant;
 mod error;
 mod evidence;
 mod experiment;
@@ -36,9 +36,9 @@ mod tuning;
 mod worth;
 
 pub use adversary::Adversary;
+pub use candidate::Candidate;
 pub use choice::{Choice, Goal};
 pub use designed::VOLUNTEERS;
-pub use entrant::Entrant;
 pub use error::{Error, Result};
 pub use evidence::p_value;
 pub use experiment::Experiment;
@@ -66,7 +66,7 @@ pub struct Comparison {
     /// The data.
     pub data: DataSet,
     /// The mechanisms, each with its parameters.
-    pub entrants: Vec<Entrant>,
+    pub candidates: Vec<Candidate>,
     /// The budgets, in the order in which they are shown; infinity for none.
     pub epsilons: Vec<f64>,
     /// The δ of every budget, in [0, 1): mechanisms without a use for it spend none.
@@ -98,17 +98,17 @@ pub struct Comparison {
 const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 
 impl Comparison {
-    /// These entrants on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
+    /// These candidates on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
     /// trials on splits at random with a fifth of the records for tests, half of ε for labels of their own, seed 1, the first model that
     /// fits the target, the metric by [`Metric::default_for`], and what an adversary who knows half of the records learns of the others.
-    pub fn new(data: DataSet, entrants: Vec<Entrant>) -> Self {
+    pub fn new(data: DataSet, candidates: Vec<Candidate>) -> Self {
         let target = data.domain.target();
         Self {
             models: vec![Model::default_for(target)],
             metrics: vec![Metric::default_for(&data), Metric::Recovered, Metric::Advantage],
             adversary: Adversary::default(),
             data,
-            entrants,
+            candidates,
             epsilons: EPSILONS.to_vec(),
             delta: 1e-6,
             trials: 50,
@@ -140,7 +140,8 @@ impl Comparison {
             "columns": data.table.columns().len(),
             "sha256": data::digest(data).ok(),
         });
-        let plugins = self.entrants.iter().map(|entrant| (entrant.plugin.name, entrant.plugin.version));
+        let plugins =
+            self.candidates.iter().map(|candidate| (candidate.plugin.name, candidate.plugin.version));
         value["versions"] = json!({
             "scumble": env!("CARGO_PKG_VERSION"),
             "mechanisms": plugins.collect::<BTreeMap<_, _>>(),

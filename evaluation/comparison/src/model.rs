@@ -363,7 +363,7 @@ impl Model {
     }
 
     /// The models among which one is chosen; of one that is not tuned, itself.
-    pub fn candidates(&self) -> Vec<Self> {
+    pub fn options(&self) -> Vec<Self> {
         let all = combinations(self.settings.clone(), &self.tune).into_iter();
         all.map(|settings| Self { settings, learner: self.learner, tune: BTreeMap::new() }).collect()
     }
@@ -373,7 +373,7 @@ impl Model {
         !self.tune.is_empty()
     }
 
-    /// What was chosen, where this is one of the candidates of `tuned`.
+    /// What was chosen, where this is one of the options of `tuned`.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.settings.iter().filter(|(name, _)| tuned.tune.contains_key(*name));
         own.map(|(name, &value)| (name.clone(), number::to_json(value))).collect()

@@ -52,7 +52,7 @@ impl Comparison {
         let (mean, sd) = mean_and_sd(&scores);
         let guarantee = cell.guarantee(released, of_model.as_ref())?;
         Ok(Row {
-            mechanism: cell.entrant.plugin.name.into(),
+            mechanism: cell.candidate.plugin.name.into(),
             parameters: cell.parameters.clone(),
             design: cell.design.clone(),
             epsilon: cell.epsilon,
@@ -94,8 +94,8 @@ impl Comparison {
             let people = self.splitting.volunteers(&self.data);
             return Some(Tuned { what, on: TunedOn::Volunteers, people, chosen });
         }
-        let counted = tuned.candidates().into_iter().enumerate().map(|(place, candidate)| Chosen {
-            parameters: candidate.chosen_of(tuned),
+        let counted = tuned.options().into_iter().enumerate().map(|(place, option)| Chosen {
+            parameters: option.chosen_of(tuned),
             trials: trials.iter().filter(|scored| scored.chosen == Some(place)).count(),
         });
         let chosen = counted.filter(|chosen| chosen.trials > 0).collect();

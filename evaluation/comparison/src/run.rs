@@ -97,7 +97,7 @@ impl Comparison {
         })
     }
 
-    /// The rows of a comparison of this one entrant that is held against nothing: what candidates are chosen by.
+    /// The rows of a comparison of this one candidate that is held against nothing: what options are chosen by.
     pub(super) fn rehearse(&self) -> Result<Vec<Row>> {
         check_learnable(&self.data)?;
         self.check_settings()?;

@@ -12,7 +12,7 @@ pub(super) struct Scored {
     pub(super) scores: BTreeMap<Metric, Score>,
     /// The time of release and model.
     pub(super) seconds: f64,
-    /// The place of the candidate that people who were asked made out as the best.
+    /// The place of the option that people who were asked made out as the best.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) chosen: Option<usize>,
 }

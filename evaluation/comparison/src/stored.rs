@@ -45,8 +45,8 @@ impl<'a> Stored<'a> {
                 train_records: comparison.data.train_records,
                 splitting: &comparison.splitting,
                 seed: comparison.seed,
-                plugin: cell.entrant.plugin.name,
-                version: cell.entrant.plugin.version,
+                plugin: cell.candidate.plugin.name,
+                version: cell.candidate.plugin.version,
                 mechanism: &cell.mechanism,
                 learns_from: cell.learns_from,
                 is_stacked: comparison.stacks(cell),
@@ -77,7 +77,7 @@ impl<'a> Stored<'a> {
         let of = &self.cells[cell];
         let scorer = &of.scorers[scorer];
         let words = json!({
-            "mechanism": of.entrant.plugin.name,
+            "mechanism": of.candidate.plugin.name,
             "parameters": of.parameters,
             "learns_from": of.learns_from,
             "epsilon": of.epsilon.map(number::to_json),

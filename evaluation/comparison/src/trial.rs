@@ -36,7 +36,7 @@ struct Trial<'a> {
     releasing: Duration,
 }
 
-/// The scores by each metric, and the place of the candidate that was chosen, if one was.
+/// The scores by each metric, and the place of the option that was chosen, if one was.
 type Scores = (BTreeMap<Metric, f64>, Option<usize>);
 
 impl<'a> Trial<'a> {
@@ -95,7 +95,7 @@ impl<'a> Trial<'a> {
                 (scores.into_iter().collect(), None)
             }
             Scorer::Audit => {
-                let name = self.cell.entrant.plugin.name;
+                let name = self.cell.candidate.plugin.name;
                 let shown = audited(name, &self.cell.mechanism, self.comparison.seed)?;
                 (BTreeMap::from([(Metric::Audited, shown)]), None)
             }
@@ -139,14 +139,14 @@ impl<'a> Trial<'a> {
         Ok(Two { released: &released, own: &own, truth: volunteers.target() }.stacked())
     }
 
-    /// What the candidate that people who are asked make out as the best predicts of the test records, and its place.
+    /// What the option that people who are asked make out as the best predicts of the test records, and its place.
     fn predicted_by_chosen(&self, model: &Model) -> Result<(Predicted, usize)> {
         let asked = self.split.asked();
-        // Those who are asked first, so that each candidate learns once.
+        // Those who are asked first, so that each option learns once.
         let both = self.split.asked_and_test(&self.comparison.data.table)?;
         let viewed = self.seen.key.view(&both)?;
-        let candidates = model.candidates();
-        let all = candidates.iter().map(|candidate| self.predicted(candidate, &both, &viewed));
+        let options = model.options();
+        let all = options.iter().map(|option| self.predicted(option, &both, &viewed));
         let all: Vec<Predicted> = all.collect::<Result<_>>()?;
         let right: Vec<Vec<bool>> =
             all.iter().map(|predicted| right(&predicted.target, both.target(), asked)).collect();

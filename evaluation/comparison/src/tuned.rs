@@ -23,9 +23,9 @@ pub struct Tuned {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tunable {
-    /// The mechanism, which is designed and released anew for each candidate.
+    /// The mechanism, which is designed and released anew for each option.
     Mechanism,
-    /// The model, of which all candidates learn from one release.
+    /// The model, of which all options learn from one release.
     Model,
 }
 
@@ -33,14 +33,14 @@ pub enum Tunable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TunedOn {
-    /// Volunteers: candidates are compared on their records alone, some of them designing, some released and some tested on.
+    /// Volunteers: options are compared on their records alone, some of them designing, some released and some tested on.
     Volunteers,
-    /// People whose records are not released: each says of one candidate whether it is right about her, flipped by the row's own ε. So nobody
+    /// People whose records are not released: each says of one option whether it is right about her, flipped by the row's own ε. So nobody
     /// pays more than that.
     PrivateValidation,
 }
 
-/// A candidate that was chosen.
+/// A option that was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chosen {
     /// Its parameters, of those that were chosen among.

@@ -2,18 +2,18 @@
 //! models that are learned from the others. Never the test records.
 
 use super::tuned::Tunable;
-use super::{Comparison, Entrant, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
+use super::{Candidate, Comparison, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
 use rayon::prelude::*;
 use scumble_classic::PrivateAnswer;
 use scumble_core::compose::{Partition, in_parallel};
 use scumble_core::{Guarantee, Randomness, ShapedBy, Unit, Volunteers};
 use scumble_datasets::DataSet;
-use scumble_validation::{Asking, Candidate, GridSearch};
+use scumble_validation::{Asking, GridSearch};
 
-/// How often a candidate is tried on volunteers.
+/// How often a option is tried on volunteers.
 const REHEARSALS: usize = 5;
 
-/// The share of the volunteers on whom candidates are scored.
+/// The share of the volunteers on whom options are scored.
 const TEST_SHARE: f64 = 1.0 / 3.0;
 
 /// The share of the others that shapes designs; the rest is released.
@@ -58,7 +58,7 @@ impl Outcome {
     }
 }
 
-/// Volunteers as a data set of their own, on which candidates are compared as they will be in earnest.
+/// Volunteers as a data set of their own, on which options are compared as they will be in earnest.
 pub(super) struct Rehearsal<'a> {
     comparison: &'a Comparison,
     data: DataSet,
@@ -79,19 +79,19 @@ impl<'a> Rehearsal<'a> {
         Some(Self { comparison, data: comparison.data.of(name, table.clone()) })
     }
 
-    /// The place of the candidate with the best mean by the first metric of predictions, the first of those that have it; each is a mechanism
+    /// The place of the option with the best mean by the first metric of predictions, the first of those that have it; each is a mechanism
     /// with a model that learns from it, at the same budget.
     ///
     /// # Errors
     /// Whatever stops one of them, and names it.
-    pub(super) fn best(&self, candidates: &[(Entrant, Model)], epsilon: f64) -> Result<usize> {
+    pub(super) fn best(&self, options: &[(Candidate, Model)], epsilon: f64) -> Result<usize> {
         let metric = self.comparison.metrics.iter().copied().find(|metric| metric.is_of_model());
-        let means: Vec<f64> = candidates
+        let means: Vec<f64> = options
             .par_iter()
-            .map(|(entrant, model)| {
+            .map(|(candidate, model)| {
                 let rehearsal = Comparison {
                     data: self.data.clone(),
-                    entrants: vec![entrant.clone()],
+                    candidates: vec![candidate.clone()],
                     epsilons: vec![epsilon],
                     delta: self.comparison.delta,
                     trials: REHEARSALS,
@@ -110,7 +110,7 @@ impl<'a> Rehearsal<'a> {
                     seed: self.comparison.seed,
                 };
                 let rows = rehearsal.rehearse().map_err(|error| {
-                    Error::Data(format!("{}, tuned on volunteers: {error}", entrant.plugin.name))
+                    Error::Data(format!("{}, tuned on volunteers: {error}", candidate.plugin.name))
                 })?;
                 Ok(rows.first().map_or(f64::NAN, |row| row.mean))
             })
@@ -123,18 +123,20 @@ impl<'a> Rehearsal<'a> {
     }
 }
 
-/// Asks people, each about one of the candidates, whether it is right about her, at this ε (infinite for answers as they are): the place of the
-/// candidate that seems best. `right` says of each candidate what all people would answer.
+/// Asks people, each about one of the options, whether it is right about her, at this ε (infinite for answers as they are): the place of the
+/// option that seems best. `right` says of each option what all people would answer.
 ///
 /// # Errors
-/// [`Error::Registry`] where there are fewer people than candidates.
+/// [`Error::Registry`] where there are fewer people than options.
 pub(super) fn ask(right: &[Vec<bool>], epsilon: f64, seed: u64) -> Result<usize> {
     let people = right.first().map_or(0, Vec::len);
-    let candidates = right.iter().map(|right| {
-        Candidate::new("", |people: &[usize]| Ok::<_, Error>(people.iter().map(|&at| right[at]).collect()))
+    let options = right.iter().map(|right| {
+        scumble_validation::Candidate::new("", |people: &[usize]| {
+            Ok::<_, Error>(people.iter().map(|&at| right[at]).collect())
+        })
     });
     let search = GridSearch { people, asking: Asking::EachAboutOne, epsilon, level: LEVEL };
-    Ok(search.rehearse(candidates.collect(), &mut Randomness::seeded(seed))?.chosen)
+    Ok(search.rehearse(options.collect(), &mut Randomness::seeded(seed))?.chosen)
 }
 
 /// What is left of a promise where volunteers' records chose its mechanism's parameters: nothing to them.

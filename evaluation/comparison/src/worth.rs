@@ -299,8 +299,8 @@ mod tests {
                 });
                 let cells: Vec<(f64, f64)> = cells.chain([(nothing, nothing)]).collect();
                 let sum: f64 = cells.iter().map(|(a, _)| a).sum();
-                let laws = cells.iter().map(|(a, b)| (a / sum, b / sum));
-                let after: f64 = laws.map(|(a, b)| (b - a).powi(2) / (p * b + (1.0 - p) * a)).sum();
+                let distributions = cells.iter().map(|(a, b)| (a / sum, b / sum));
+                let after: f64 = distributions.map(|(a, b)| (b - a).powi(2) / (p * b + (1.0 - p) * a)).sum();
                 largest = largest.max(after * p * (1.0 - p));
             }
             let bound = at_most(1, epsilon);

@@ -41,8 +41,8 @@ impl Page<'_> {
     }
 
     fn plugin(&self, name: &str) -> Option<Plugin> {
-        let mut entrants = self.comparison.entrants.iter();
-        entrants.find(|entrant| entrant.plugin.name == name).map(|entrant| entrant.plugin)
+        let mut candidates = self.comparison.candidates.iter();
+        candidates.find(|candidate| candidate.plugin.name == name).map(|candidate| candidate.plugin)
     }
 }
 

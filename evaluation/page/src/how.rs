@@ -51,10 +51,10 @@ impl Page<'_> {
     }
 
     pub(super) fn how(&self) -> Markup {
-        let Comparison { seed, delta, label_share, entrants, trials, models, metrics, epsilons, .. } =
+        let Comparison { seed, delta, label_share, candidates, trials, models, metrics, epsilons, .. } =
             self.comparison;
         let listed = |words: &mut dyn Iterator<Item = String>| words.collect::<Vec<_>>().join("; ");
-        let mut plugins: Vec<Plugin> = entrants.iter().map(|entrant| entrant.plugin).collect();
+        let mut plugins: Vec<Plugin> = candidates.iter().map(|candidate| candidate.plugin).collect();
         plugins.dedup_by_key(|plugin| plugin.name);
         let plugins: Vec<String> =
             plugins.iter().map(|plugin| format!("{} {}", plugin.name, plugin.version)).collect();

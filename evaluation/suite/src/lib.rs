@@ -9,7 +9,7 @@
 //! let iris = task("iris")?;
 //! let mut comparison = iris.comparison(&registry, Form::Quick)?;
 //! comparison.trials = 2; // a table needs ten
-//! comparison.entrants.retain(|entrant| entrant.plugin.name == "private-logistic");
+//! comparison.candidates.retain(|candidate| candidate.plugin.name == "private-logistic");
 //! let outcome = comparison.run(|_| (), || ())?;
 //! let mut results = Results::new(Form::Quick);
 //! results.add(iris, &comparison, outcome);

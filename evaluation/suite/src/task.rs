@@ -86,8 +86,8 @@ impl Task {
     pub fn comparison(&self, registry: &Registry, form: Form) -> Result<Comparison> {
         let file = format!("{}.toml", self.name);
         let experiment = Experiment::from_toml(self.text, Path::new(&file))?;
-        let entrants = experiment.entrants(registry)?;
-        let mut comparison = experiment.comparison(experiment.data()?, entrants)?;
+        let candidates = experiment.candidates(registry)?;
+        let mut comparison = experiment.comparison(experiment.data()?, candidates)?;
         if form == Form::Quick {
             comparison.trials = comparison.trials.min(Form::TRIALS);
             comparison.splitting.most_train = Some(Form::TRAIN);
@@ -107,7 +107,7 @@ mod tests {
         let registry = Registry::installed().unwrap();
         for task in tasks() {
             let experiment = Experiment::from_toml(task.text, Path::new(task.name)).unwrap();
-            assert!(!experiment.entrants(&registry).unwrap().is_empty(), "{}", task.name);
+            assert!(!experiment.candidates(&registry).unwrap().is_empty(), "{}", task.name);
             assert!(task.text.starts_with("# ") && task.about().len() > 10, "{}", task.name);
             assert!(task.text.contains("epsilon = [0.5, 2, 8]\n"), "{}", task.name);
         }

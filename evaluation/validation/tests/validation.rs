@@ -19,16 +19,16 @@ fn shown([yes_of_yes, yes_of_no]: [usize; 2], draws: usize) -> f64 {
     (at_least(yes_of_yes, draws, 5e-7) / at_most(yes_of_no, draws, 5e-7)).ln()
 }
 
-/// 400,000 draws show all but a hundredth of ε or so. The twin flips as at √2·ε: one whose p is too small.
+/// 400,000 draws show all but a hundredth of ε or so. The variant flips as at √2·ε: one whose p is too small.
 #[test]
-fn answers_keep_to_epsilon_and_a_twin_that_flips_too_seldom_does_not() {
+fn answers_keep_to_epsilon_and_a_variant_that_flips_too_seldom_does_not() {
     const DRAWS: usize = 400_000;
     for (seed, epsilon) in [(1, 0.5), (2, 1.0), (3, 2.0)] {
         let honest = shown(counts(PrivateAnswer::new(epsilon).unwrap(), DRAWS, seed), DRAWS);
         assert!((epsilon - 0.08..=epsilon).contains(&honest), "seed {seed}: ε = {epsilon} shows {honest}");
-        let twin = PrivateAnswer::new(epsilon * 2f64.sqrt()).unwrap();
-        let broken = shown(counts(twin, DRAWS, seed), DRAWS);
-        assert!(broken > epsilon, "seed {seed}: a twin at ε = {epsilon} shows no more than {broken}");
+        let variant = PrivateAnswer::new(epsilon * 2f64.sqrt()).unwrap();
+        let broken = shown(counts(variant, DRAWS, seed), DRAWS);
+        assert!(broken > epsilon, "seed {seed}: a variant at ε = {epsilon} shows no more than {broken}");
     }
 }
 

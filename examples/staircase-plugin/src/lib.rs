@@ -1,7 +1,7 @@
 //! The staircase mechanism of Geng and Viswanath (2014) as a stranger would add it to scumble.
 //!
 //! For one number it is the ε-private noise of least variance: at small ε it is Laplace's, at large ε far better. Here
-//! every number of a record takes it at ε/d. `noise.rs` has the law on the integers; this file makes a mechanism of it, and `main.rs` is
+//! every number of a record takes it at ε/d. `noise.rs` has the distribution on the integers; this file makes a mechanism of it, and `main.rs` is
 //! `scumble` with that mechanism. The tests run the conformance suite and the audit.
 
 mod noise;
@@ -34,7 +34,7 @@ fn value_of(step: i128, (lower, upper): (f64, f64)) -> f64 {
 struct StaircaseNoise {
     bounds: Vec<(f64, f64)>,
     share: f64,
-    law: Staircase,
+    distribution: Staircase,
 }
 
 /// Parameters of `staircase`.
@@ -59,7 +59,7 @@ impl AdditiveNoise for StaircaseNoise {
         }
         let share = budget.divide(bounds.len())?.epsilon();
         let top = parameters.step_share.unwrap_or_else(|| best_step_share(share));
-        Ok(Self { bounds, share, law: Staircase::new(share, STEPS, top)? })
+        Ok(Self { bounds, share, distribution: Staircase::new(share, STEPS, top)? })
     }
 
     fn on_lattice(&self, point: &mut [f64]) {
@@ -70,7 +70,7 @@ impl AdditiveNoise for StaircaseNoise {
     /// Takes each number's step, an integer, and adds an integer.
     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         for (x, bounds) in point.iter_mut().zip(&self.bounds) {
-            *x = value_of(step_of(*x, *bounds) + self.law.sample(stream), *bounds);
+            *x = value_of(step_of(*x, *bounds) + self.distribution.sample(stream), *bounds);
         }
         Ok(())
     }
@@ -84,8 +84,8 @@ impl AdditiveNoise for StaircaseNoise {
             distance: Distance::L1,
             scales: widths().map(|width| width / self.share).collect(),
             sensitivity: self.share * self.bounds.len() as f64,
-            variances: widths().map(|width| self.law.variance() * (width / steps).powi(2)).collect(),
-            kurtosis: self.law.kurtosis(),
+            variances: widths().map(|width| self.distribution.variance() * (width / steps).powi(2)).collect(),
+            kurtosis: self.distribution.kurtosis(),
             steps: widths().map(|width| width / steps).collect(),
         }
     }

@@ -1,10 +1,10 @@
-//! The discrete staircase law.
+//! The discrete staircase distribution.
 
 use scumble::registry::{Result, Stream};
 use scumble::sampling::{Geometric, Rational, bernoulli_exp, uniform_below, with_random_sign};
 use std::num::NonZeroU64;
 
-/// The staircase law on the integers (Geng and Viswanath 2014): with b = e^−ε, sensitivity Δ and
+/// The staircase distribution on the integers (Geng and Viswanath 2014): with b = e^−ε, sensitivity Δ and
 /// 1 ≤ r ≤ Δ, P(kΔ + j) ∝ b^k for 0 ≤ j < r and ∝ b^(k+1) for r ≤ j < Δ, and the same for negative integers.
 ///
 /// Two copies shifted by at most Δ differ by a factor of at most e^ε at every integer.
@@ -19,7 +19,7 @@ pub(crate) struct Staircase {
 }
 
 impl Staircase {
-    /// The law for this ε and sensitivity; the top step takes the share `step_share` of Δ.
+    /// The distribution for this ε and sensitivity; the top step takes the share `step_share` of Δ.
     pub(crate) fn new(epsilon: f64, sensitivity: NonZeroU64, step_share: f64) -> Result<Self> {
         let top = (step_share * sensitivity.get() as f64).round() as u64;
         let epsilon = Rational::floor_of(epsilon)?;
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use scumble::registry::{Domain, LaplaceNoise, Randomness};
 
-    fn law(epsilon: f64, sensitivity: u64, share: f64) -> Staircase {
+    fn distribution(epsilon: f64, sensitivity: u64, share: f64) -> Staircase {
         Staircase::new(epsilon, NonZeroU64::new(sensitivity).unwrap(), share).unwrap()
     }
 
@@ -120,12 +120,12 @@ mod tests {
         }
     }
 
-    /// Every count within 5.5 deviations of its law, a false-alarm rate below 10⁻⁶ for 21 cells; a top step that takes
+    /// Every count within 5.5 deviations of its distribution, a false-alarm rate below 10⁻⁶ for 21 cells; a top step that takes
     /// one integer more is rejected.
     #[test]
-    fn draws_follow_the_law() {
+    fn draws_follow_the_distribution() {
         let (epsilon, sensitivity, draws) = (1.0, 5, 400_000);
-        let staircase = law(epsilon, sensitivity, 0.4);
+        let staircase = distribution(epsilon, sensitivity, 0.4);
         assert_eq!(staircase.top, 2);
         let mut stream = Randomness::seeded(4).streams().stream(0);
         let mut counts = [0usize; 21];
@@ -147,25 +147,26 @@ mod tests {
     }
 
     #[test]
-    fn the_moments_are_sums_over_the_law() {
+    fn the_moments_are_sums_over_the_distribution() {
         let (mut total, mut squares, mut fourths) = (0.0, 0.0, 0.0);
         for k in -2000..=2000i64 {
             total += weight(0.5, 9, 4, k);
             squares += weight(0.5, 9, 4, k) * (k * k) as f64;
             fourths += weight(0.5, 9, 4, k) * (k as f64).powi(4);
         }
-        let law = law(0.5, 9, 4.0 / 9.0);
-        let closed = law.variance();
+        let distribution = distribution(0.5, 9, 4.0 / 9.0);
+        let closed = distribution.variance();
         assert!((closed / (squares / total) - 1.0).abs() < 1e-9, "{closed}");
         let kurtosis = fourths / total / closed.powi(2);
-        assert!((law.kurtosis() / kurtosis - 1.0).abs() < 1e-9, "{kurtosis}");
+        assert!((distribution.kurtosis() / kurtosis - 1.0).abs() < 1e-9, "{kurtosis}");
     }
 
     #[test]
     fn it_beats_laplace_where_epsilon_is_large_and_no_other_step_beats_it() {
         let sensitivity = 1 << 20;
-        let variance =
-            |epsilon, share| law(epsilon, sensitivity, share).variance() / (sensitivity as f64).powi(2);
+        let variance = |epsilon, share| {
+            distribution(epsilon, sensitivity, share).variance() / (sensitivity as f64).powi(2)
+        };
         for (epsilon, gain) in [(0.01, 1.0), (1.0, 1.04), (4.0, 1.9), (8.0, 9.2)] {
             let best = variance(epsilon, best_step_share(epsilon));
             let laplace = LaplaceNoise::calibrated(&Domain::unit_box(1), epsilon).unwrap().variance();

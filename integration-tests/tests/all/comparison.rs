@@ -1,20 +1,22 @@
 //! The comparison's facts on the embedded wines.
 
 use linfa::traits::{Fit, Predict};
-use scumble::compare::{Comparison, Entrant, Experiment, Metric, Model, Outcome, Row, SplitKind, Splitting};
+use scumble::compare::{
+    Candidate, Comparison, Experiment, Metric, Model, Outcome, Row, SplitKind, Splitting,
+};
 use scumble::datasets::DataSet;
 use scumble::linear::LogisticParams;
 use scumble::registry::{Brief, Budget, Pace, Randomness, Registry, ShapedBy, Target, Unit};
 use serde_json::{Value, json};
 
 fn comparison(epsilons: &[f64]) -> Comparison {
-    let entrants = Entrant::quick(&Registry::installed().unwrap());
+    let candidates = Candidate::quick(&Registry::installed().unwrap());
     Comparison {
         epsilons: epsilons.to_vec(),
         delta: 0.0,
         trials: 5,
         seed: 3,
-        ..Comparison::new(DataSet::wine().unwrap(), entrants)
+        ..Comparison::new(DataSet::wine().unwrap(), candidates)
     }
 }
 
@@ -101,9 +103,9 @@ fn an_unbiased_error_is_that_of_the_noise_and_no_less_than_is_promised() {
     let variance = wine.table.records().var_axis(ndarray::Axis(0), 0.0).sum();
     let (width, dim) = (wine.domain.features().l1_diameter(), wine.domain.features().dim() as f64);
     let registry = Registry::installed().unwrap();
-    let entrants = ["laplace", "fisher-gaussian"].map(|name| Entrant::new(*registry.get(name).unwrap()));
+    let candidates = ["laplace", "fisher-gaussian"].map(|name| Candidate::new(*registry.get(name).unwrap()));
     let metrics = vec![Metric::Accuracy, Metric::UnbiasedError];
-    let wines = Comparison::new(wine, entrants.to_vec());
+    let wines = Comparison::new(wine, candidates.to_vec());
     let outcome = run(&Comparison { metrics, trials: 20, epsilons: vec![2.0], ..wines });
     let of = |name: &str| {
         let mut rows = outcome.rows.iter().filter(|row| row.metric == Metric::UnbiasedError);
@@ -193,7 +195,7 @@ fn the_experiments_of_the_repository_can_be_run() {
     let registry = Registry::installed().unwrap();
     for file in files {
         let experiment = Experiment::read(&file).unwrap();
-        assert!(!experiment.entrants(&registry).unwrap().is_empty(), "{}", file.display());
+        assert!(!experiment.candidates(&registry).unwrap().is_empty(), "{}", file.display());
         match experiment.data() {
             Ok(data) => drop(experiment.comparison(data, vec![]).unwrap()),
             Err(missing) => {
@@ -215,12 +217,12 @@ fn experiments_with_volunteers_have_a_row_of_every_mechanism() {
             scumble_skip::missing(format_args!("the data set {name}"));
             continue;
         };
-        let mut entrants = experiment.entrants(&registry).unwrap();
-        for entrant in entrants.iter_mut().filter(|entrant| entrant.plugin.pace == Pace::Slow) {
-            entrant.parameters = json!({"training": {"epochs": 5, "steps": 2, "task_epochs": 5}});
+        let mut candidates = experiment.candidates(&registry).unwrap();
+        for candidate in candidates.iter_mut().filter(|candidate| candidate.plugin.pace == Pace::Slow) {
+            candidate.parameters = json!({"training": {"epochs": 5, "steps": 2, "task_epochs": 5}});
         }
-        let names: Vec<&str> = entrants.iter().map(|entrant| entrant.plugin.name).collect();
-        let experiment = experiment.comparison(data, entrants.clone()).unwrap();
+        let names: Vec<&str> = candidates.iter().map(|candidate| candidate.plugin.name).collect();
+        let experiment = experiment.comparison(data, candidates.clone()).unwrap();
         let outcome = run(&Comparison { epsilons: vec![16.0], trials: 1, ..experiment });
         assert_eq!(outcome.volunteers, volunteers, "{name}");
         let skipped: Vec<&str> = outcome.skipped.iter().map(|skipped| &*skipped.mechanism).collect();
@@ -248,9 +250,9 @@ fn experiments_with_volunteers_have_a_row_of_every_mechanism() {
 #[test]
 fn designs_learn_the_task_from_the_volunteers() {
     let registry = Registry::installed().unwrap();
-    let entrants =
-        ["task-agnostic", "task-aware-linear"].map(|name| Entrant::new(*registry.get(name).unwrap()));
-    let mut with = Comparison { entrants: entrants.to_vec(), ..comparison(&[20.0]) };
+    let candidates =
+        ["task-agnostic", "task-aware-linear"].map(|name| Candidate::new(*registry.get(name).unwrap()));
+    let mut with = Comparison { candidates: candidates.to_vec(), ..comparison(&[20.0]) };
     let without = with.run(|_| (), || ()).unwrap_err().to_string();
     assert!(without.contains("it learns from volunteers' records, and there are none"), "{without}");
     with.splitting.volunteers = 0.5;
@@ -327,10 +329,10 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
 #[test]
 fn of_mixed_records_no_adversary_is_measured_who_knows_their_rows() {
     let registry = Registry::installed().unwrap();
-    let entrants = ["dauntless-mix", "identity"].map(|name| Entrant::new(*registry.get(name).unwrap()));
+    let candidates = ["dauntless-mix", "identity"].map(|name| Candidate::new(*registry.get(name).unwrap()));
     let hers = [Metric::Recovered, Metric::Advantage];
     let with = Comparison {
-        entrants: entrants.to_vec(),
+        candidates: candidates.to_vec(),
         models: vec![
             Model::new("network", &serde_json::Map::from_iter([("epochs".into(), json!(2))])).unwrap(),
         ],

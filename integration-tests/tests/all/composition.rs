@@ -3,9 +3,9 @@
 use ndarray::{Array2, array};
 use scumble::classic::{Identity, Laplace, RandomizedResponse};
 use scumble::registry::{
-    Brief, Budget, Composed, CuratorMechanism, Design, Designed, Domain, Error, Guarantee, Key, Law,
-    LocalMechanism, Plugin, Randomness, RecordDomain, Registry, Release, Result, ShippedDesign, Side, Table,
-    Target, TargetDomain, Unit, Volunteers, composed,
+    Brief, Budget, Composed, CuratorMechanism, Design, Designed, Domain, Error, Guarantee, Key,
+    LocalMechanism, NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Release, Result,
+    ShippedDesign, Side, Table, Target, TargetDomain, Unit, Volunteers, composed,
 };
 use scumble_integration_tests::Offset;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ fn parts_release_their_columns_side_by_side_and_the_target_last() {
     let view = release.key.view(&table()).unwrap();
     assert_eq!(*view.records(), array![[0.75, 0.25, 1.0, 0.0, 0.0], [1.0, 0.5, 0.0, 0.0, 1.0]]);
     assert_eq!(view.target(), table().target());
-    let widths: Vec<usize> = release.noise.features.iter().map(Law::width).collect();
+    let widths: Vec<usize> = release.noise.features.iter().map(NoiseDistribution::width).collect();
     assert_eq!(widths, [2, 3]);
     assert!(release.noise.label_flip().is_some());
 }

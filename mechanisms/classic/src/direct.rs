@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn a_group_is_one_column_and_so_is_the_label() {
         let noise = direct(&brief(4.0, class())).unwrap().noise();
-        let variance = |law: &scumble_core::Law| match law {
-            scumble_core::Law::Additive { variance } => variance[0],
+        let variance = |distribution: &scumble_core::NoiseDistribution| match distribution {
+            scumble_core::NoiseDistribution::Additive { variance } => variance[0],
             other => panic!("{other:?}"),
         };
         // ε/4 = 1 each: b = 1, variance 2.

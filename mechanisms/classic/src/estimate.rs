@@ -1,6 +1,8 @@
 //! What a release says of the people behind it: means, variances, frequencies and histograms, with confidence intervals.
 
-use scumble_core::{Error, Estimate, Law, Moments, Noise, Result, Table, Target, check_confidence};
+use scumble_core::{
+    Error, Estimate, Moments, Noise, NoiseDistribution, Result, Table, Target, check_confidence,
+};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// What is estimated: a column of the released table, or its target.
@@ -21,7 +23,7 @@ impl<'a> From<&'a str> for Of<'a> {
 /// Estimates about the population from which the people of a release were drawn at random, in units of the encoded
 /// record.
 ///
-/// The law of the noise is public, so it is taken out: means are unbiased, variances lose the noise's, and frequencies of
+/// The distribution of the noise is public, so it is taken out: means are unbiased, variances lose the noise's, and frequencies of
 /// flipped levels are solved for. Intervals rest on the central limit theorem for the records (n of some hundreds and
 /// more), with Student's t for n − 1 degrees of freedom.
 ///
@@ -50,7 +52,7 @@ pub struct Estimator<'a> {
     confidence: f64,
 }
 
-/// The law of one released coordinate given the value.
+/// The distribution of one released coordinate given the value.
 #[derive(Debug, Clone, Copy)]
 enum Coordinate {
     /// Unbiased, with these moments.
@@ -66,7 +68,7 @@ impl<'a> Estimator<'a> {
     /// [`Error::Budget`] unless 0 < `confidence` < 1; [`Error::Shape`] for noise of another table, or fewer than two records.
     pub fn new(table: &'a Table, noise: &'a Noise, confidence: f64) -> Result<Self> {
         check_confidence(confidence)?;
-        let described: usize = noise.features.iter().map(Law::width).sum();
+        let described: usize = noise.features.iter().map(NoiseDistribution::width).sum();
         if described != table.columns().len() {
             let columns = table.columns().len();
             return Err(Error::shape(format!("the noise describes {described} columns of {columns}")));
@@ -82,8 +84,8 @@ impl<'a> Estimator<'a> {
     /// # Errors
     /// [`Error::Shape`] where there is no such number.
     pub fn mean<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
-        let (values, law) = self.number(of.into())?;
-        Ok(self.mean_of(&values, law, self.confidence))
+        let (values, distribution) = self.number(of.into())?;
+        Ok(self.mean_of(&values, distribution, self.confidence))
     }
 
     /// The variance of a number.
@@ -94,8 +96,8 @@ impl<'a> Estimator<'a> {
     /// # Errors
     /// [`Error::Shape`] where there is no such number, it is a level, or its answers say nothing of squares, as one bit does.
     pub fn variance<'n>(&self, of: impl Into<Of<'n>>) -> Result<Estimate> {
-        let (values, law) = self.number(of.into())?;
-        let Coordinate::Moments(Moments { center, constant, slope }) = law else {
+        let (values, distribution) = self.number(of.into())?;
+        let Coordinate::Moments(Moments { center, constant, slope }) = distribution else {
             return Err(Error::shape("a level has a frequency, and no variance beside it"));
         };
         if slope == 0.0 {
@@ -130,7 +132,7 @@ impl<'a> Estimator<'a> {
                 let prefix = format!("{name}=");
                 let levels = (0..self.table.columns().len())
                     .filter(|&at| self.table.columns()[at].starts_with(&prefix));
-                levels.map(|at| Ok((self.column(at), self.law(at)?))).collect::<Result<Vec<_>>>()?
+                levels.map(|at| Ok((self.column(at), self.distribution(at)?))).collect::<Result<Vec<_>>>()?
             }
             Of::Target => self.classes()?,
         };
@@ -138,16 +140,19 @@ impl<'a> Estimator<'a> {
             return Err(Error::shape("a histogram needs a group of levels, and there is none of that name"));
         }
         let each = 1.0 - (1.0 - self.confidence) / levels.len() as f64;
-        Ok(levels.into_iter().map(|(values, law)| self.mean_of(&values, law, each)).collect())
+        Ok(levels
+            .into_iter()
+            .map(|(values, distribution)| self.mean_of(&values, distribution, each))
+            .collect())
     }
 
-    /// The values of a number, and its law.
+    /// The values of a number, and its distribution.
     fn number(&self, of: Of) -> Result<(Vec<f64>, Coordinate)> {
         match (of, self.table.target()) {
             (Of::Column(name), _) => {
                 let place = self.table.columns().iter().position(|column| column == name);
                 let place = place.ok_or_else(|| Error::shape(format!("there is no column {name:?}")))?;
-                Ok((self.column(place), self.law(place)?))
+                Ok((self.column(place), self.distribution(place)?))
             }
             (Of::Target, Target::Real(values)) => Ok((values.to_vec(), coordinate(&self.noise.target, 0)?)),
             (Of::Target, _) => Err(Error::shape("the target is no number")),
@@ -170,20 +175,20 @@ impl<'a> Estimator<'a> {
         self.table.records().column(place).to_vec()
     }
 
-    fn law(&self, place: usize) -> Result<Coordinate> {
+    fn distribution(&self, place: usize) -> Result<Coordinate> {
         let mut before = 0;
-        for law in &self.noise.features {
-            if place < before + law.width() {
-                return coordinate(law, place - before);
+        for distribution in &self.noise.features {
+            if place < before + distribution.width() {
+                return coordinate(distribution, place - before);
             }
-            before += law.width();
+            before += distribution.width();
         }
         Err(Error::shape(format!("the noise describes {before} columns")))
     }
 
-    fn mean_of(&self, values: &[f64], law: Coordinate, confidence: f64) -> Estimate {
+    fn mean_of(&self, values: &[f64], distribution: Coordinate, confidence: f64) -> Estimate {
         let (mean, error) = mean_and_error(values);
-        match law {
+        match distribution {
             Coordinate::Moments(_) => self.interval(mean, error, confidence),
             Coordinate::Flip { p, q } => self.interval((mean - q) / (p - q), error / (p - q), confidence),
         }
@@ -192,34 +197,40 @@ impl<'a> Estimator<'a> {
     fn interval(&self, value: f64, standard_error: f64, confidence: f64) -> Estimate {
         let degrees = (self.table.len() - 1) as f64;
         let quantile = match StudentsT::new(0.0, 1.0, degrees) {
-            Ok(law) => law.inverse_cdf(0.5 + confidence / 2.0),
+            Ok(distribution) => distribution.inverse_cdf(0.5 + confidence / 2.0),
             Err(_) => f64::INFINITY, // there are two records or more
         };
         Estimate::about(value, standard_error, quantile)
     }
 }
 
-/// The law of coordinate `at` of a block.
+/// The distribution of coordinate `at` of a block.
 ///
 /// # Errors
 /// [`Error::Shape`] for one that is not known, or from which nothing can be estimated.
-fn coordinate(law: &Law, at: usize) -> Result<Coordinate> {
+fn coordinate(distribution: &NoiseDistribution, at: usize) -> Result<Coordinate> {
     let about_zero = |variance| Coordinate::Moments(Moments { center: 0.0, constant: variance, slope: 1.0 });
     let missing = || Error::shape("the noise describes fewer coordinates than there are");
-    match law {
-        Law::Exact { .. } | Law::Additive { .. } | Law::Correlated { .. } => {
-            let variance = law.added_variance().unwrap_or_default();
+    match distribution {
+        NoiseDistribution::Exact { .. }
+        | NoiseDistribution::Additive { .. }
+        | NoiseDistribution::Correlated { .. } => {
+            let variance = distribution.added_variance().unwrap_or_default();
             Ok(about_zero(*variance.get(at).ok_or_else(missing)?))
         }
-        Law::Unbiased { moments, .. } => Ok(Coordinate::Moments(*moments.get(at).ok_or_else(missing)?)),
-        Law::Flip { levels, keep } => {
+        NoiseDistribution::Unbiased { moments, .. } => {
+            Ok(Coordinate::Moments(*moments.get(at).ok_or_else(missing)?))
+        }
+        NoiseDistribution::Flip { levels, keep } => {
             let (p, q) = (*keep, (1.0 - keep) / levels.saturating_sub(1).max(1) as f64);
             if p > q {
                 return Ok(Coordinate::Flip { p, q });
             }
             Err(Error::shape("answers that do not depend on the truth say nothing of it"))
         }
-        _ => Err(Error::shape("the law of a column is not known: its group became its largest level")),
+        _ => {
+            Err(Error::shape("the distribution of a column is not known: its group became its largest level"))
+        }
     }
 }
 
@@ -359,7 +370,7 @@ mod tests {
         let release = released(&Designed::local(RandomizedResponse::new(classes(), 1e-17).unwrap()));
         let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
         assert!(estimator.histogram(Of::Target).is_err());
-        let unknown = Noise { features: vec![], target: Law::Unknown { width: 3 } };
+        let unknown = Noise { features: vec![], target: NoiseDistribution::Unknown { width: 3 } };
         assert!(Estimator::new(&release.table, &unknown, 0.9).unwrap().histogram(Of::Target).is_err());
     }
 
@@ -372,7 +383,7 @@ mod tests {
         assert!(Estimator::new(&release.table, &release.noise, 1.0).is_err());
         let bits = released(&Designed::local(SampledNumbers::duchi(sizes(), 1.0).unwrap()));
         assert!(Estimator::new(&bits.table, &bits.noise, 0.9).unwrap().variance("size").is_err());
-        let other = Noise { features: vec![], target: Law::Exact { width: 0 } };
+        let other = Noise { features: vec![], target: NoiseDistribution::Exact { width: 0 } };
         assert!(Estimator::new(&release.table, &other, 0.9).is_err());
         let lonely = release.table.select(&[0]).unwrap();
         assert!(Estimator::new(&lonely, &release.noise, 0.9).is_err());

@@ -36,9 +36,9 @@ impl AdditiveNoise for OnNumbers {
         self.0.log_likelihood(point, released).ok()
     }
 
-    /// With the whole curve δ(ε).
+    /// With the whole profile δ(ε).
     fn local_dp(&self, epsilon: f64, delta: f64) -> LocalDp {
-        LocalDp::new(epsilon, delta).along(self.0.curve())
+        LocalDp::new(epsilon, delta).along(self.0.profile())
     }
 }
 
@@ -47,7 +47,7 @@ register_noise! {
     ///
     /// Δ₂ grows with the root of the number of columns where Δ₁, from which Laplace noise is made, grows with the number itself: for
     /// many columns less noise does, at the price of a δ. A one-hot group counts √2, whatever its width. The claim carries the
-    /// whole curve δ(ε). A class label takes no noise: it leaves in clear unless something else releases it.
+    /// whole profile δ(ε). A class label takes no noise: it leaves in clear unless something else releases it.
     ///
     /// ```
     /// use scumble_classic::Gaussian;
@@ -61,7 +61,7 @@ register_noise! {
     /// let guarantee = mechanism.guarantee();
     /// let dp = guarantee.local_dp(Unit::Record).unwrap();
     /// assert_eq!((dp.epsilon, dp.delta), (1.0, 1e-5));
-    /// assert!(dp.curve.unwrap().delta(2.0) < 1e-13); // far less beyond twice the ε
+    /// assert!(dp.profile.unwrap().delta(2.0) < 1e-13); // far less beyond twice the ε
     /// # Ok::<(), scumble_core::Error>(())
     /// ```
     pub struct Gaussian(OnNumbers);
@@ -136,13 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn the_claim_is_the_budget_and_a_point_of_its_curve() {
+    fn the_claim_is_the_budget_and_a_point_of_its_profile() {
         let guarantee = Gaussian::new(domain(class()), budget(0.5, 1e-6)).unwrap().guarantee();
         assert_eq!(guarantee.local_dp(Unit::Record), None);
         let dp = guarantee.local_dp(Unit::Features).unwrap();
         assert_eq!((dp.epsilon, dp.delta), (0.5, 1e-6));
-        let curve = dp.curve.unwrap();
-        assert!(curve.delta(0.5) <= 1e-6 && curve.delta(0.5) > 0.999e-6, "{}", curve.delta(0.5));
+        let profile = dp.profile.unwrap();
+        assert!(profile.delta(0.5) <= 1e-6 && profile.delta(0.5) > 0.999e-6, "{}", profile.delta(0.5));
     }
 
     #[test]

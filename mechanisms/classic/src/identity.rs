@@ -1,8 +1,8 @@
 //! No mechanism at all, as a mechanism: the row that every comparison needs.
 
 use scumble_core::{
-    Brief, Example, Guarantee, Law, LocalMechanism, NoParameters, Noise, RecordDomain, Result, Stream,
-    register,
+    Brief, Example, Guarantee, LocalMechanism, NoParameters, Noise, NoiseDistribution, RecordDomain, Result,
+    Stream, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +37,8 @@ impl LocalMechanism for Identity {
     fn noise(&self) -> Noise {
         let layout = self.domain.layout();
         Noise {
-            features: vec![Law::Exact { width: layout.columns.len() }],
-            target: Law::Exact { width: layout.target.width() },
+            features: vec![NoiseDistribution::Exact { width: layout.columns.len() }],
+            target: NoiseDistribution::Exact { width: layout.target.width() },
         }
     }
 }

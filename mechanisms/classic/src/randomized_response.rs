@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Noise, Perturbation,
-    Portion, Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
+    Brief, Budget, Domain, Error, Example, Factor, Guarantee, LocalMechanism, Noise, NoiseDistribution,
+    Perturbation, Portion, Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
 };
 use scumble_sampling::{Rational, randomized_response};
 use serde::{Deserialize, Serialize};
@@ -97,15 +97,15 @@ impl RandomizedResponse {
         Portion { domain, protect, epsilon }.try_into()
     }
 
-    /// The law of a group of `levels`.
-    fn law(&self, levels: usize) -> Law {
+    /// The distribution of a group of `levels`.
+    fn distribution(&self, levels: usize) -> NoiseDistribution {
         let Some(epsilon) = self.of_each.filter(|_| levels > 0) else {
-            return Law::Exact { width: levels };
+            return NoiseDistribution::Exact { width: levels };
         };
         // Divided by e^ε, so that nothing overflows.
         let other = (-epsilon.to_f64()).exp();
         let keep = 1.0 / (1.0 + (levels - 1) as f64 * other);
-        Law::Flip { levels, keep }
+        NoiseDistribution::Flip { levels, keep }
     }
 }
 
@@ -148,8 +148,8 @@ impl LocalMechanism for RandomizedResponse {
 
     fn perturbation(&self) -> Vec<Perturbation> {
         let start = self.portion.coordinates().start;
-        let of_group = |group: &Range<usize>| match self.law(group.len()) {
-            Law::Flip { keep, .. } => {
+        let of_group = |group: &Range<usize>| match self.distribution(group.len()) {
+            NoiseDistribution::Flip { keep, .. } => {
                 Some(Perturbation::Flip { coordinates: group.start + start..group.end + start, keep })
             }
             _ => None,
@@ -165,16 +165,16 @@ impl LocalMechanism for RandomizedResponse {
     fn noise(&self) -> Noise {
         let layout = self.portion.domain.layout();
         let features = match self.portion.protect {
-            Protect::Label => vec![Law::Exact { width: layout.columns.len() }],
+            Protect::Label => vec![NoiseDistribution::Exact { width: layout.columns.len() }],
             _ => {
                 let factors = self.portion.domain.features().factors();
-                factors.map(|(group, _)| self.law(group.len())).collect()
+                factors.map(|(group, _)| self.distribution(group.len())).collect()
             }
         };
         let width = layout.target.width();
         let target = match self.portion.protect {
-            Protect::Features => Law::Exact { width },
-            _ => self.law(width),
+            Protect::Features => NoiseDistribution::Exact { width },
+            _ => self.distribution(width),
         };
         Noise { features, target }
     }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_law_is_the_one_of_the_answers() {
+    fn the_published_distribution_is_the_one_of_the_answers() {
         let mechanism = RandomizedResponse::new(records(Domain::empty(), class(3)), 1.2).unwrap();
         let matrix = mechanism.noise().label_flip().unwrap();
         let ratio = matrix[[0, 0]] / matrix[[1, 0]];

@@ -4,8 +4,8 @@ use crate::answer::{Answer, Kind};
 use crate::levels::LevelAnswer;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, Domain, Error, Example, Factor, Guarantee, Law, LocalMechanism, Moments, Noise, Portion,
-    Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
+    Brief, Budget, Domain, Error, Example, Factor, Guarantee, LocalMechanism, Moments, Noise,
+    NoiseDistribution, Portion, Protect, RecordDomain, Result, Stream, TargetDomain, Unit, register,
 };
 use scumble_oracles::MOST_LEVELS;
 use scumble_sampling::{Rational, uniform_below};
@@ -299,14 +299,14 @@ impl SampledNumbers {
         self.attributes.as_ref().map_or(0, Vec::len) as f64 / self.saved.k as f64
     }
 
-    /// The law of some attributes of the portion together.
+    /// The distribution of some attributes of the portion together.
     ///
     /// Of a group there is the mean square of each coordinate, and nothing of products: that of two levels of one record is zero, and
     /// E\[w·w′ | u, u′\] of their answers is no multiple of it.
-    fn law(&self, attributes: &[Attribute]) -> Law {
+    fn distribution(&self, attributes: &[Attribute]) -> NoiseDistribution {
         let pairs = if attributes.iter().all(Attribute::is_number) { self.pairs() } else { 0.0 };
         let moments = attributes.iter().flat_map(|attribute| attribute.moments(self.weight())).collect();
-        Law::Unbiased { moments, pairs, lot: 0 }
+        NoiseDistribution::Unbiased { moments, pairs, lot: 0 }
     }
 
     /// Two of d attributes are both among k with probability k(k − 1)/d(d − 1), and each of them weighs d/k then.
@@ -444,7 +444,7 @@ impl LocalMechanism for SampledNumbers {
     fn noise(&self) -> Noise {
         let (portion, layout) = (&self.saved.portion, self.saved.portion.domain.layout());
         let (features, target) = (layout.columns.len(), layout.target.width());
-        let exact = |width: usize| Law::Exact { width };
+        let exact = |width: usize| NoiseDistribution::Exact { width };
         let Some(attributes) = &self.attributes else {
             return Noise { features: vec![exact(features)], target: exact(target) };
         };
@@ -452,13 +452,15 @@ impl LocalMechanism for SampledNumbers {
         let (of_features, of_target) = attributes.split_at(
             attributes.partition_point(|attribute| start + attribute.coordinates().start < features),
         );
-        // Numbers beside each other have one law together, and each group has its own.
+        // Numbers beside each other have one distribution together, and each group has its own.
         let runs = of_features.chunk_by(|one, other| one.is_number() && other.is_number());
-        let features_laws = runs.map(|run| self.law(run)).collect();
+        let features_distributions = runs.map(|run| self.distribution(run)).collect();
         match portion.protect {
-            Protect::Record => Noise { features: features_laws, target: self.law(of_target) },
-            Protect::Features => Noise { features: features_laws, target: exact(target) },
-            Protect::Label => Noise { features: vec![exact(features)], target: self.law(of_target) },
+            Protect::Record => {
+                Noise { features: features_distributions, target: self.distribution(of_target) }
+            }
+            Protect::Features => Noise { features: features_distributions, target: exact(target) },
+            Protect::Label => Noise { features: vec![exact(features)], target: self.distribution(of_target) },
         }
     }
 }
@@ -587,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_keeps_the_share_of_its_product_that_the_law_says() {
+    fn a_pair_keeps_the_share_of_its_product_that_the_distribution_says() {
         const SEED: u64 = 4;
         let draws = 400_000;
         let unit = RecordDomain::new(
@@ -599,8 +601,8 @@ mod tests {
         for (k, expected) in [(1, 0.0), (2, 0.75), (3, 1.0)] {
             let mechanism =
                 SampledNumbers::with(Kind::OneBit, Portion::of_numbers(unit.clone(), 6.0), Some(k)).unwrap();
-            let Law::Unbiased { pairs, .. } = mechanism.noise().features[0] else {
-                panic!("the law of answers")
+            let NoiseDistribution::Unbiased { pairs, .. } = mechanism.noise().features[0] else {
+                panic!("the distribution of answers")
             };
             assert!((pairs - expected).abs() < 1e-12);
             let mut stream = Randomness::seeded(SEED).streams().stream(0);

@@ -3,8 +3,8 @@
 use scumble_adversary::{Effort, Verdict, audit_plugin, caught};
 use scumble_classic::{DUCHI, Estimator, HYBRID, PIECEWISE, Protect, SampledNumbers};
 use scumble_core::{
-    Brief, Budget, Composed, Designed, Domain, Error, Law, LocalMechanism, Plugin, Randomness, RecordDomain,
-    Table, Target, TargetDomain, Unit,
+    Brief, Budget, Composed, Designed, Domain, Error, LocalMechanism, NoiseDistribution, Plugin, Randomness,
+    RecordDomain, Table, Target, TargetDomain, Unit,
 };
 use scumble_testing::{Fault, Faulty, conformance};
 use serde_json::json;
@@ -127,15 +127,15 @@ fn means_and_frequencies_are_estimated_from_a_release_whatever_k() {
 }
 
 #[test]
-fn a_group_is_one_attribute_and_has_a_law_of_its_own() {
+fn a_group_is_one_attribute_and_has_a_distribution_of_its_own() {
     let mechanism = local(&PIECEWISE, people(), 2.0, 2);
     let noise = mechanism.noise();
-    assert_eq!(noise.features.iter().map(Law::width).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(noise.features.iter().map(NoiseDistribution::width).collect::<Vec<_>>(), [1, 3]);
     let pairs: Vec<f64> = noise
         .features
         .iter()
-        .map(|law| match law {
-            Law::Unbiased { pairs, .. } => *pairs,
+        .map(|distribution| match distribution {
+            NoiseDistribution::Unbiased { pairs, .. } => *pairs,
             other => panic!("{other:?}"),
         })
         .collect();

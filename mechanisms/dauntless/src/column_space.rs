@@ -3,8 +3,9 @@
 use crate::secret_matrix::{SecretMatrix, haar, in_place_of};
 use crate::singular_values::SingularValues;
 use scumble_core::{
-    ASSUMED, AmbiguitySet, Brief, Claim, CuratorMechanism, Error, Example, Factor, Guarantee, Key, Law,
-    NoParameters, Noise, Notion, Randomness, RecordDomain, Release, Result, Table, Unit, in_clear, register,
+    ASSUMED, AmbiguitySet, Brief, Claim, CuratorMechanism, Error, Example, Factor, Guarantee, Key,
+    NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Table, Unit,
+    in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +14,8 @@ const NAME: &str = "column-space";
 /// An orthonormal basis of the space that the columns of the features span, drawn at random among all of them (Dauntless, Algorithm 5).
 ///
 /// Of features X (n × d) of rank r, with Q any orthonormal basis (n × r) of their column space and H an orthogonal matrix (r × r) of
-/// Haar's law, X̂ = QH leaves. Another basis of the same space is QO for an orthogonal O (Lemma 5), and OH has the law of H: so all
-/// features with this column space give the same law of X̂, and in this ambiguity set nothing tells one from another. The key is
+/// Haar's distribution, X̂ = QH leaves. Another basis of the same space is QO for an orthogonal O (Lemma 5), and OH has the distribution of H: so all
+/// features with this column space give the same distribution of X̂, and in this ambiguity set nothing tells one from another. The key is
 /// A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: ERRATA.md, D6), with which a clean record is seen as x·A; that of a record
 /// that was released is its row of X̂.
 ///
@@ -157,8 +158,8 @@ impl CuratorMechanism for ColumnSpace {
             key: Key::secret(SecretMatrix::new(self.domain.clone(), matrix), &released),
             guarantee: self.guarantee().under(randomness.provenance()),
             noise: Noise {
-                features: vec![Law::Exact { width: values.len() }],
-                target: Law::Exact { width: self.domain.layout().target.width() },
+                features: vec![NoiseDistribution::Exact { width: values.len() }],
+                target: NoiseDistribution::Exact { width: self.domain.layout().target.width() },
             },
             table: released,
         })

@@ -124,7 +124,7 @@ fn assumed(saved: &Saved) -> Vec<String> {
              in public ones, and no record depends on another; records with bounds are never normal, so for these the budget is a calculation \
              and no proof"
         ),
-        "two candidates for the transformation may be compared under one law of its input, as the theorem's proof does".into(),
+        "two candidates for the transformation may be compared under one distribution of its input, as the theorem's proof does".into(),
         format!("a released value has no more than {} bits, which its grid sees to", saved.shape.bits),
         "each private and each public record is mixed into one sample, here and in all other releases".into(),
         format!(
@@ -146,7 +146,7 @@ fn common(saved: &Saved) -> Guarantee {
                     .into(),
             }),
             protects: Unit::of_features(&saved.domain),
-            theorem: "Lemma 1 (Xiao and Devadas, Dauntless): a matrix of independent normal entries has the law of U times it".into(),
+            theorem: "Lemma 1 (Xiao and Devadas, Dauntless): a matrix of independent normal entries has the distribution of U times it".into(),
         });
     }
     if has_label(saved) && saved.public.is_none() {

@@ -10,8 +10,9 @@ use crate::{MIX, guarantee};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Claim, CuratorMechanism, Domain, Error, Example, Factor, Guarantee, Key, Law, Noise, Randomness,
-    RecordDomain, Release, Result, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers, register,
+    Brief, Claim, CuratorMechanism, Domain, Error, Example, Factor, Guarantee, Key, Noise, NoiseDistribution,
+    Randomness, RecordDomain, Release, Result, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers,
+    register,
 };
 use scumble_neural::Activation;
 use serde::{Deserialize, Serialize};
@@ -156,8 +157,8 @@ impl CuratorMechanism for Dauntless {
             },
             guarantee: self.guarantee_of(table.len()).under(randomness.provenance()),
             noise: Noise {
-                features: vec![Law::Unknown { width: released.columns().len() }],
-                target: Law::Unknown { width: label_width },
+                features: vec![NoiseDistribution::Unknown { width: released.columns().len() }],
+                target: NoiseDistribution::Unknown { width: label_width },
             },
             table: released,
         })

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use scumble_accounting::multiplicative::Release as Factor;
 use scumble_accounting::{Error as AccountingError, Neighbours};
 use scumble_core::{
-    ASSUMED, Brief, Budget, CentralDp, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Law, Noise,
-    Notion, Randomness, RecordDomain, Release, Result, Streams, Table, Unit, in_clear, local, register, size,
+    ASSUMED, Brief, Budget, CentralDp, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Streams, Table, Unit, in_clear,
+    local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ const MOST_EPSILON: f64 = 1e3;
 /// Records times a random Gaussian matrix, under central differential privacy (Dauntless, Theorem 5, as corrected).
 ///
 /// What leaves of n records X of d numbers is XW₁ + vW₂, where W₁ (d × d′) and W₂ (n × d′) are independent standard Gaussian numbers. That
-/// is the law of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for which the theorem's proof goes through (ERRATA.md, D12); no singular value
+/// is the distribution of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for which the theorem's proof goes through (ERRATA.md, D12); no singular value
 /// decomposition is made, and the theorem's n × n matrix is X beside zeros, where copies would multiply the sensitivity by √(n/d). The
 /// key is W₁: x·W₁ is the view of a clean record.
 ///
@@ -151,14 +152,14 @@ impl MultiplicativeDp {
         };
         let step = 2f64.powi(v.log2().floor() as i32 - FINENESS);
         // Upward: no less noise than is claimed for.
-        let law = DiscreteGaussian::new(Rational::new((v / step).ceil() as u64, 1)?)?;
+        let distribution = DiscreteGaussian::new(Rational::new((v / step).ceil() as u64, 1)?)?;
         let values =
             released.as_slice_mut().ok_or_else(|| Error::shape("the records do not lie row by row"))?;
         values.par_chunks_mut(local::BLOCK * self.saved.dim).enumerate().for_each(|(number, block)| {
             // The first stream is the matrix's.
             let mut stream = streams.stream(number as u64 + 1);
             for x in block {
-                let sum = (*x / step).round() as i128 + law.sample(&mut stream);
+                let sum = (*x / step).round() as i128 + distribution.sample(&mut stream);
                 *x = sum as f64 * step;
             }
         });
@@ -226,8 +227,8 @@ impl CuratorMechanism for MultiplicativeDp {
             key: Key::secret(SecretMatrix::new(domain.clone(), matrix), &released),
             guarantee: self.guarantee().under(randomness.provenance()),
             noise: Noise {
-                features: vec![Law::Additive { variance: vec![self.v() * self.v(); *dim] }],
-                target: Law::Exact { width: domain.layout().target.width() },
+                features: vec![NoiseDistribution::Additive { variance: vec![self.v() * self.v(); *dim] }],
+                target: NoiseDistribution::Exact { width: domain.layout().target.width() },
             },
             table: released,
         })

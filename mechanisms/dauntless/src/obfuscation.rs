@@ -6,8 +6,8 @@ use ndarray::Array1;
 use rand_core::RngCore;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, CuratorMechanism, Error, Example, Guarantee, Key, Law, Noise, Randomness, RecordDomain, Release,
-    Result, Stream, Table, Unit, in_clear, register,
+    Brief, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution, Randomness,
+    RecordDomain, Release, Result, Stream, Table, Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +88,7 @@ impl SingularValueObfuscation {
 /// δ(ε) of Algorithm 6 with this τ between two tables with the same left singular vectors and the same singular values but for one,
 /// which is `ratio` times as large in the one as in the other, or `ratio` times smaller: the larger of both directions, in closed form.
 ///
-/// With ρ the ratio or its inverse, whichever is above one, and c = τ/(1 + τ), the smaller value's law p and the larger one's q have
+/// With ρ the ratio or its inverse, whichever is above one, and c = τ/(1 + τ), the smaller value's distribution p and the larger one's q have
 /// ∫(p − e^ε·q)₊ = c + (c/τ)(1 − a^−τ) − c·e^ε·a/ρ, a = (ρ·e^−ε)^(1/(1+τ)), while e^ε < ρ, and
 /// ∫(q − e^ε·p)₊ = c(1 − b/ρ) + (c/τ)(1 − e^ε·b^−τ), b = (ρ·e^ε)^(1/(1+τ)), while e^ε < ρ^τ; both are zero beyond.
 ///
@@ -177,8 +177,8 @@ impl CuratorMechanism for SingularValueObfuscation {
             key: Key::secret(SecretMatrix::new(domain.clone(), &right * &drawn), &released),
             guarantee: self.guarantee().under(randomness.provenance()),
             noise: Noise {
-                features: vec![Law::Exact { width: values.len() }],
-                target: Law::Exact { width: domain.layout().target.width() },
+                features: vec![NoiseDistribution::Exact { width: values.len() }],
+                target: NoiseDistribution::Exact { width: domain.layout().target.width() },
             },
             table: released,
         })

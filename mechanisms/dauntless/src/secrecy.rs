@@ -5,9 +5,9 @@ use crate::singular_values::SingularValues;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 use schemars::JsonSchema;
 use scumble_core::{
-    ASSUMED, Brief, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Law, Noise, Notion,
-    PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table, Unit,
-    in_clear, register,
+    ASSUMED, Brief, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution,
+    Notion, PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table,
+    Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ impl Improvement {
 /// leaves (ERRATA.md, D10). A model f of I_n becomes x ↦ f(T(x)) by the owner's key.
 ///
 /// X̃⁻¹ is never made: on records of the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ of the thin decomposition (d × r), and only L of
-/// W = L·Q is drawn, by its own law (Bartlett): O(n·d²) time, O(n·d) memory. Directions that no record has are left out of x: X̃⁻¹ would turn them
+/// W = L·Q is drawn, by its own distribution (Bartlett): O(n·d²) time, O(n·d) memory. Directions that no record has are left out of x: X̃⁻¹ would turn them
 /// by chance.
 ///
 /// # What is promised
@@ -116,10 +116,10 @@ impl PerfectSecrecy {
         let domain = &self.saved.domain;
         let records = with_ones(domain, &domain.projected_features(table)?);
         let (n, d) = records.dim();
-        let law = mixing_law(d, n, &mut randomness.streams().stream(0))?;
-        let SingularValues { left, values, right } = SingularValues::of(&records.dot(&law), NAME)?;
+        let distribution = mixing_distribution(d, n, &mut randomness.streams().stream(0))?;
+        let SingularValues { left, values, right } = SingularValues::of(&records.dot(&distribution), NAME)?;
         let improved = values.mapv(|sigma| self.saved.improvement.of(sigma, self.saved.v));
-        let inner = law.dot(&(&right / &improved));
+        let inner = distribution.dot(&(&right / &improved));
         Ok(SecretMap { domain: domain.clone(), inner, outer: left })
     }
 }
@@ -130,19 +130,19 @@ fn with_ones(domain: &RecordDomain, records: &Array2<f64>) -> Array2<f64> {
     concatenate![Axis(1), centered, Array2::ones((records.nrows(), 1))]
 }
 
-/// L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I: lower triangular by Bartlett's law where n ≥ d, else W itself.
-fn mixing_law(d: usize, n: usize, stream: &mut Stream) -> Result<Array2<f64>> {
+/// L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I: lower triangular by Bartlett's distribution where n ≥ d, else W itself.
+fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     if n < d {
         return gaussian(d, n, stream);
     }
-    let mut law = gaussian(d, d, stream)?;
+    let mut distribution = gaussian(d, d, stream)?;
     for row in 0..d {
-        law.slice_mut(ndarray::s![row, row + 1..]).fill(0.0);
+        distribution.slice_mut(ndarray::s![row, row + 1..]).fill(0.0);
         // The length of what is left of a row of W beside the rows before it.
         let rest = gaussian(1, n - row, stream)?;
-        law[[row, row]] = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
+        distribution[[row, row]] = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
     }
-    Ok(law)
+    Ok(distribution)
 }
 
 /// T(x) = x̂·C·U₁ᵀ for x̂ = (x less the middle of the domain, 1): the secret of a release.
@@ -251,8 +251,8 @@ impl CuratorMechanism for PerfectSecrecy {
             table: released,
             guarantee: self.guarantee().under(randomness.provenance()),
             noise: Noise {
-                features: vec![Law::Unknown { width: n }],
-                target: Law::Exact { width: self.saved.domain.layout().target.width() },
+                features: vec![NoiseDistribution::Unknown { width: n }],
+                target: NoiseDistribution::Exact { width: self.saved.domain.layout().target.width() },
             },
         })
     }

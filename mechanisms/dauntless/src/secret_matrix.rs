@@ -29,15 +29,15 @@ pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Resu
     /// It takes longer to set up than to draw from.
     static LAW: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
         LazyLock::new(|| Rational::new(1 << FINENESS, 1).and_then(DiscreteGaussian::new));
-    let law = LAW.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
+    let distribution = LAW.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
     let mut draws = vec![0; rows * columns];
-    law.fill(stream, &mut draws);
+    distribution.fill(stream, &mut draws);
     let step = 2f64.powi(-FINENESS);
     let draws = draws.into_iter().map(|draw| draw as f64 * step).collect();
     Array2::from_shape_vec((rows, columns), draws).map_err(|problem| Error::shape(problem.to_string()))
 }
 
-/// An orthogonal matrix (r × r) of Haar's law, the same as itself times any other: Gaussian columns, each orthogonal to those before.
+/// An orthogonal matrix (r × r) of Haar's distribution, the same as itself times any other: Gaussian columns, each orthogonal to those before.
 ///
 /// # Errors
 /// As [`gaussian`].
@@ -57,7 +57,7 @@ pub(crate) fn haar(size: usize, stream: &mut Stream) -> Result<Array2<f64>> {
                 column /= length;
                 break;
             }
-            // A column that all but lies among the others is no direction of its own: another one, of the same law.
+            // A column that all but lies among the others is no direction of its own: another one, of the same distribution.
             let fresh = gaussian(size, 1, stream)?;
             column.assign(&fresh.column(0));
         }

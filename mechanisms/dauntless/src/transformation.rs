@@ -108,7 +108,7 @@ impl Shape {
         (*largest < self.most_condition * least).then(|| array(matrix.partial_piv_lu().inverse().as_ref()))
     }
 
-    /// How much the law of W differs, in total variation, from that of a matrix that is never drawn again: the probability that one is.
+    /// How much the distribution of W differs, in total variation, from that of a matrix that is never drawn again: the probability that one is.
     ///
     /// That of a d × d matrix of independent entries tends to 1 − e^(−2/x − 2/x²) for a condition number of d·x and more (Edelman 1988, for
     /// normal entries; Tao and Vu 2010, for others).

@@ -6,8 +6,8 @@ use crate::weights::{Weighting, Weights};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CramerRao, Domain, Error, Example, Factor, Guarantee, Law, LocalDp, LocalMechanism, Noise,
-    Notion, Perturbation, RecordDomain, Result, Stream, Unit, nearest_name, register,
+    Brief, Budget, CramerRao, Domain, Error, Example, Factor, Guarantee, LocalDp, LocalMechanism, Noise,
+    NoiseDistribution, Notion, Perturbation, RecordDomain, Result, Stream, Unit, nearest_name, register,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -256,10 +256,10 @@ impl FisherBounded {
         self.noise.as_ref().map_or(1.0, |noise| noise.delta(epsilon))
     }
 
-    fn law(&self) -> Law {
+    fn distribution(&self) -> NoiseDistribution {
         match &self.noise {
-            None => Law::Exact { width: self.saved.domain.features().dim() },
-            Some(noise) => Law::Additive { variance: noise.variances() },
+            None => NoiseDistribution::Exact { width: self.saved.domain.features().dim() },
+            Some(noise) => NoiseDistribution::Additive { variance: noise.variances() },
         }
     }
 }
@@ -340,7 +340,7 @@ impl LocalMechanism for FisherBounded {
 
     fn noise(&self) -> Noise {
         let width = self.saved.domain.layout().target.width();
-        Noise { features: vec![self.law()], target: Law::Exact { width } }
+        Noise { features: vec![self.distribution()], target: NoiseDistribution::Exact { width } }
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {

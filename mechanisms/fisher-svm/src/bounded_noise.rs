@@ -98,20 +98,26 @@ impl BoundedNoise {
             let own = factors.iter().zip(domain.factors()).filter(|(at, _)| first_of(at));
             own.map(|(_, (_, factor))| per_factor(factor)).sum()
         };
-        let mut laws = vec![];
+        let mut distributions = vec![];
         for (column, table) in &distinct {
-            let law =
+            let distribution =
                 Shifted::new(table.weights.clone(), table.shift()).map_err(|problem| unfit(&problem))?;
-            laws.push((law, differing(column)));
+            distributions.push((distribution, differing(column)));
         }
         // Were it Gaussian noise, losses would have the mean m/2 and the variance m.
-        let of_each =
-            distinct.iter().zip(&laws).map(|((_, table), (_, count))| *count as f64 * table.mu_squared());
+        let of_each = distinct
+            .iter()
+            .zip(&distributions)
+            .map(|((_, table), (_, count))| *count as f64 * table.mu_squared());
         let m: f64 = of_each.sum();
         let widest = (m / 2.0 + 10.0 * m.sqrt() + 5.0).min(1e5);
-        let together = Together::of(laws.iter().map(|(law, count)| (law, *count)), widest);
+        let together =
+            Together::of(distributions.iter().map(|(distribution, count)| (distribution, *count)), widest);
         let together = Arc::new(together.map_err(|problem| unfit(&problem))?);
-        let hidden: f64 = laws.iter().map(|(law, count)| (1.0 - law.certain()).powf(*count as f64)).product();
+        let hidden: f64 = distributions
+            .iter()
+            .map(|(distribution, count)| (1.0 - distribution.certain()).powf(*count as f64))
+            .product();
         Ok(Self { factors, tables, together, certain: 1.0 - hidden })
     }
 
@@ -234,7 +240,7 @@ struct Table {
     step: f64,
     first: i64,
     weights: Vec<u64>,
-    law: Weighted,
+    distribution: Weighted,
     /// The column's own bounds on the lattice.
     bounds: (i64, i64),
     is_level: bool,
@@ -279,7 +285,7 @@ impl Table {
             ends = (-least, least);
         }
         let (first, weights) = weights(&state, step, ends)?;
-        let law = Weighted::new(&weights)?;
+        let distribution = Weighted::new(&weights)?;
         let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
         let moment = |power: i32, center: f64| -> f64 {
             let terms = weights.iter().zip(first..).map(|(w, k)| *w as f64 * (k as f64 - center).powi(power));
@@ -288,11 +294,21 @@ impl Table {
         let mean = if first == -(first + weights.len() as i64 - 1) { 0.0 } else { moment(1, 0.0) };
         let (variance, information) = (moment(2, mean) * step * step, information(&weights, step));
         let is_level = column.is_level;
-        Ok(Self { step, first, weights, law, bounds, is_level, mean: mean * step, variance, information })
+        Ok(Self {
+            step,
+            first,
+            weights,
+            distribution,
+            bounds,
+            is_level,
+            mean: mean * step,
+            variance,
+            information,
+        })
     }
 
     fn draw(&self, stream: &mut Stream) -> i64 {
-        self.first + self.law.sample(stream) as i64
+        self.first + self.distribution.sample(stream) as i64
     }
 
     /// The squared distance of the farthest values of the column, in variances.
@@ -481,7 +497,7 @@ mod tests {
 
     /// Far from the bounds it is the Gaussian mechanism.
     #[test]
-    fn with_distant_bounds_the_curve_is_that_of_gaussian_noise() {
+    fn with_distant_bounds_the_profile_is_that_of_gaussian_noise() {
         let noise = BoundedNoise::new(&Domain::unit_box(3), &[column(-300.0, 301.0); 3], 1.0 / 16.0).unwrap();
         for epsilon in [0.1, 0.5, 1.0, 2.0] {
             let gaussian = scumble_accounting::gaussian::delta(3f64.sqrt() / 2.0, epsilon);

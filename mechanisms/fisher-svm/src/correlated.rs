@@ -5,9 +5,9 @@ use crate::promise::without_bias;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
-    ASSUMED, Brief, Claim, CramerRao, CuratorMechanism, Error, Example, Factor, Guarantee, Key, Law, Noise,
-    Notion, Randomness, RecordDomain, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
-    in_clear, register,
+    ASSUMED, Brief, Claim, CramerRao, CuratorMechanism, Error, Example, Factor, Guarantee, Key, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, SecretKey, Table, Target,
+    TargetDomain, Unit, in_clear, register,
 };
 use scumble_kkt::{Machine, Records, SoftMargin};
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ const WIDEST: f64 = 1e12;
 /// # What is claimed, and why it holds
 ///
 /// An estimate x̂ᵢ of record i that is without bias has E‖x̂ᵢ − xᵢ‖² ≥ m(p − 1)(1 − bᵢ²/bᵀb). Take the data sets x + U with Ua = 0 and
-/// Uᵀb = 0: they all have the same classifier, hence the same a, b and law of W, which has a density m-Gaussian on that space. An estimate
+/// Uᵀb = 0: they all have the same classifier, hence the same a, b and distribution of W, which has a density m-Gaussian on that space. An estimate
 /// without bias is without bias on them, and there the bound of Cramér and Rao is the trace of record i's block of
 /// m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa). What is released attains it. Every record is promised the least of these, that of the largest share
 /// bᵢ²/bᵀb, a number from the records: it stands in the release's guarantee, and the design's says so in words.
@@ -261,8 +261,8 @@ impl CuratorMechanism for FisherCorrelated {
             key: Key::secret(Space { domain: self.saved.domain.clone() }, &table),
             guarantee: self.of_release(noise.largest_share()).under(randomness.provenance()),
             noise: Noise {
-                features: vec![Law::Shared { width: table.columns().len() }],
-                target: Law::Exact { width: self.saved.domain.layout().target.width() },
+                features: vec![NoiseDistribution::Shared { width: table.columns().len() }],
+                target: NoiseDistribution::Exact { width: self.saved.domain.layout().target.width() },
             },
             table,
         })

@@ -7,13 +7,13 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// How many binary digits finer than its standard deviation the lattice is on which noise is drawn.
 const FINENESS: i32 = 40;
 
-/// Gaussian noise W on q records of p values that leaves Σ bᵢxᵢ and every aᵀxᵢ as they are: the law of Theorem 2.10.
+/// Gaussian noise W on q records of p values that leaves Σ bᵢxᵢ and every aᵀxᵢ as they are: the distribution of Theorem 2.10.
 ///
 /// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, of mean zero and variance m (ERRATA.md, F8). Its
 /// covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection onto all W with Wᵀb = 0 and Wa = 0, times m. A vector of
 /// zeros keeps nothing.
 ///
-/// G is drawn by the exact sampler of the discrete Gaussian law, on a lattice some 2⁴⁰ times finer than its standard deviation, and
+/// G is drawn by the exact sampler of the discrete Gaussian distribution, on a lattice some 2⁴⁰ times finer than its standard deviation, and
 /// projected in double precision: time in O(q·p), and no memory beside the records' own but for O(q + p).
 ///
 /// ```
@@ -35,7 +35,7 @@ pub struct CorrelatedNoise {
     b: Vec<f64>,
     /// a/‖a‖ (p values).
     a: Vec<f64>,
-    law: DiscreteGaussian,
+    distribution: DiscreteGaussian,
     /// Of the lattice, a power of two.
     step: f64,
 }
@@ -56,8 +56,8 @@ impl CorrelatedNoise {
         let sigma = variance.sqrt();
         let step = 2f64.powi(sigma.log2().floor() as i32 - FINENESS);
         // Upward: no less noise than was asked for.
-        let law = DiscreteGaussian::new(Rational::floor_of((sigma / step).ceil())?)?;
-        Ok(Self { b: unit(b)?, a: unit(a)?, law, step })
+        let distribution = DiscreteGaussian::new(Rational::floor_of((sigma / step).ceil())?)?;
+        Ok(Self { b: unit(b)?, a: unit(a)?, distribution, step })
     }
 
     /// max bᵢ²/bᵀb: the largest part of a record's noise that the sum takes away.
@@ -77,7 +77,7 @@ impl CorrelatedNoise {
         let kept = Kept { scores: self.scores(records), sum: self.sum(records) };
         records.par_chunks_mut(BLOCK * p).enumerate().for_each(|(block, values)| {
             let mut stream = streams.stream(block as u64);
-            values.iter_mut().for_each(|x| *x += self.law.sample(&mut stream) as f64 * self.step);
+            values.iter_mut().for_each(|x| *x += self.distribution.sample(&mut stream) as f64 * self.step);
         });
         // To restore what is kept is to project the noise. Twice is enough: what rounding left of it the first time is gone.
         for _ in 0..2 {

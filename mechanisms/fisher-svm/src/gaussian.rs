@@ -6,8 +6,9 @@ use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CramerRao, Domain, Error, Example, Factor, GaussianNoise, Guarantee, Law, LocalDp,
-    LocalMechanism, Noise, Notion, Perturbation, RecordDomain, Result, Stream, Unit, register,
+    Brief, Budget, CramerRao, Domain, Error, Example, Factor, GaussianNoise, Guarantee, LocalDp,
+    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Result, Stream, Unit,
+    register,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -22,7 +23,7 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 /// back is post-processing. Two records are then as far apart as the ball around the image of the domain is wide, which is as far
 /// as two of them are. A full Π takes numbers alone.
 ///
-/// It claims the whole curve δ(ε) on the domain's own bounds, and a Cramér–Rao error. The paper's Theorem 2.5 is weaker where it
+/// It claims the whole profile δ(ε) on the domain's own bounds, and a Cramér–Rao error. The paper's Theorem 2.5 is weaker where it
 /// holds, and does not hold everywhere (ERRATA.md, F2): [`papers_epsilon`](Self::papers_epsilon).
 ///
 /// ```
@@ -189,7 +190,7 @@ impl FisherGaussian {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
         let lambda = gaussian::mu(epsilon, delta).map_or(0.0, |mu| (mu / spread).powi(4));
         Self::nearest(domain, weights, lambda, delta, |mechanism| {
-            mechanism.noise.as_ref().is_some_and(|noise| noise.curve().epsilon(delta) <= epsilon)
+            mechanism.noise.as_ref().is_some_and(|noise| noise.profile().epsilon(delta) <= epsilon)
         })
     }
 
@@ -220,7 +221,7 @@ impl FisherGaussian {
 
     /// The standard deviation of each released feature (d values), in units of the encoded record; 0 at λ = ∞.
     pub fn scales(&self) -> Vec<f64> {
-        let covariance = self.law().added_variance().unwrap_or_default();
+        let covariance = self.distribution().added_variance().unwrap_or_default();
         covariance.into_iter().map(f64::sqrt).collect()
     }
 
@@ -268,15 +269,17 @@ impl FisherGaussian {
         0..self.features().dim()
     }
 
-    /// The law of the features' noise.
-    fn law(&self) -> Law {
+    /// The distribution of the features' noise.
+    fn distribution(&self) -> NoiseDistribution {
         match (&self.noise, &self.weighting) {
-            (None, _) => Law::Exact { width: self.features().dim() },
-            (Some(noise), Weighting::Diagonal(_)) => Law::Additive { variance: noise.variances() },
+            (None, _) => NoiseDistribution::Exact { width: self.features().dim() },
+            (Some(noise), Weighting::Diagonal(_)) => {
+                NoiseDistribution::Additive { variance: noise.variances() }
+            }
             (Some(noise), Weighting::Full(powers)) => {
                 let variance = noise.variances().first().copied().unwrap_or(0.0);
                 let rows = powers.minus_half.rows().into_iter().map(|row| (&row * variance).to_vec());
-                Law::Correlated { covariance: rows.collect() }
+                NoiseDistribution::Correlated { covariance: rows.collect() }
             }
         }
     }
@@ -330,7 +333,7 @@ impl LocalMechanism for FisherGaussian {
         let Some(noise) = &self.noise else {
             return Guarantee::nothing(&self.saved.domain);
         };
-        let (curve, delta) = (noise.curve(), self.saved.delta);
+        let (profile, delta) = (noise.profile(), self.saved.delta);
         let theorem = format!(
             "the analytic Gaussian mechanism (Balle and Wang 2018, Theorem 8) for the noise of Farokhi's Theorem 2.4, with the \
              domain's own bounds, and a proven bound on what discrete noise (Canonne, Kamath and Steinke 2020) adds to it{}",
@@ -347,7 +350,7 @@ impl LocalMechanism for FisherGaussian {
             "Proposition 2.2 of Farokhi, for lattice noise by Hammersley (1950) and Chapman and Robbins (1951){weighted}"
         );
         let claims = vec![
-            (Notion::LocalDp(LocalDp::new(curve.epsilon(delta), delta).along(curve)), theorem),
+            (Notion::LocalDp(LocalDp::new(profile.epsilon(delta), delta).along(profile)), theorem),
             (Notion::CramerRao(self.information(noise)), bound),
         ];
         of_features(&self.saved.domain, claims)
@@ -391,7 +394,7 @@ impl LocalMechanism for FisherGaussian {
 
     fn noise(&self) -> Noise {
         let width = self.saved.domain.layout().target.width();
-        Noise { features: vec![self.law()], target: Law::Exact { width } }
+        Noise { features: vec![self.distribution()], target: NoiseDistribution::Exact { width } }
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
@@ -539,16 +542,16 @@ mod tests {
         let of_scale = |s: f64| FisherGaussian::of_lambda(numbers(1), None, s.powi(4), 1e-5).unwrap();
         let beyond = of_scale(10.0);
         assert_eq!(beyond.papers_epsilon(1e-5), None);
-        let curve = beyond.guarantee().local_dp(Unit::Record).unwrap().curve.unwrap();
-        assert!((curve.delta(58.0) - 0.19).abs() < 0.01, "{}", curve.delta(58.0));
+        let profile = beyond.guarantee().local_dp(Unit::Record).unwrap().profile.unwrap();
+        assert!((profile.delta(58.0) - 0.19).abs() < 0.01, "{}", profile.delta(58.0));
         assert!(beyond.guarantee().claims[0].theorem.contains("says nothing here"));
         for s in [0.1, 1.0, 1.99] {
             let mechanism = of_scale(s);
             for delta in [0.1, 1e-3, 1e-5, 1e-9] {
                 let papers = mechanism.papers_epsilon(delta).unwrap();
                 assert!((papers - s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt())).abs() < 1e-9);
-                let curve = mechanism.guarantee().local_dp(Unit::Record).unwrap().curve.unwrap();
-                assert!(curve.delta(papers) <= delta, "s = {s}: the theorem would be false at δ = {delta}");
+                let profile = mechanism.guarantee().local_dp(Unit::Record).unwrap().profile.unwrap();
+                assert!(profile.delta(papers) <= delta, "s = {s}: the theorem would be false at δ = {delta}");
             }
         }
     }
@@ -562,7 +565,7 @@ mod tests {
         assert!(!card(1e4).contains("vacuous") && card(1e4).contains("centre of the domain"));
     }
 
-    /// The law of a full Π: covariance Π^{−1/2}/√λ, as published, and as drawn.
+    /// The distribution of a full Π: covariance Π^{−1/2}/√λ, as published, and as drawn.
     #[test]
     fn a_full_weighting_has_the_covariance_of_the_theorem() {
         const ROWS: usize = 40_000;
@@ -570,7 +573,9 @@ mod tests {
         // Π = [[2, 1], [1, 2]] has eigenvalues 3 and 1 along (1, 1) and (1, −1).
         let (sum, difference) = (3f64.powf(-0.5), 1.0);
         let by_hand = [[(sum + difference) / 2.0, (sum - difference) / 2.0], [0.0, 0.0]];
-        let Law::Correlated { covariance } = mechanism.law() else { panic!("it is correlated") };
+        let NoiseDistribution::Correlated { covariance } = mechanism.distribution() else {
+            panic!("it is correlated")
+        };
         assert!(
             (covariance[0][0] - by_hand[0][0]).abs() < 1e-6
                 && (covariance[0][1] - by_hand[0][1]).abs() < 1e-6

@@ -157,7 +157,7 @@ fn keeps_the_classifier(domain: &RecordDomain, table: &Table, variance: f64) {
 }
 
 #[test]
-fn it_keeps_house() {
+fn it_conforms() {
     conformance::check(&FISHER_CORRELATED).unwrap();
 }
 
@@ -352,8 +352,8 @@ fn the_classifier_is_kept_of_odd_tables() {
 
 #[test]
 fn a_classifier_that_looks_at_no_feature_is_refused() {
-    let twins = ndarray::array![[0.5, 0.5], [0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5]];
-    for (records, classes) in [(twins, vec![0, 1, 0, 1]), (Array2::zeros((5, 3)), vec![0, 1, 1, 1, 0])] {
+    let variants = ndarray::array![[0.5, 0.5], [0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5]];
+    for (records, classes) in [(variants, vec![0, 1, 0, 1]), (Array2::zeros((5, 3)), vec![0, 1, 1, 1, 0])] {
         let (domain, table) = table_of(records, classes);
         let refused = mechanism(&domain, 1.0).release(&table, &mut Randomness::seeded(1)).unwrap_err();
         assert!(refused.to_string().contains("α = 0"), "{refused}");

@@ -3,8 +3,9 @@
 use crate::Lens;
 use ndarray::{Array2, ArrayView2};
 use scumble_core::{
-    AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Law, Layout, LocalDp,
-    LocalMechanism, Noise, Notion, Perturbation, RecordDomain, Result, ShapedBy, Stream, Unit,
+    AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Layout, LocalDp,
+    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Result, ShapedBy, Stream,
+    Unit,
 };
 use scumble_neural::{Activation, Network};
 use serde::{Deserialize, Serialize};
@@ -374,16 +375,20 @@ impl LocalMechanism for LatentLaplace {
     fn noise(&self) -> Noise {
         let Layout { columns, target } = self.layout();
         let (width, target_width) = (columns.len(), target.width());
-        let law = match (self.parts.level, self.linear_decoder(), &self.noise) {
-            (_, _, None) => Law::Exact { width },
-            (Level::Latent, _, Some(noise)) => Law::Additive { variance: vec![noise.variance(); width] },
-            (Level::Features, None, Some(_)) => Law::Unknown { width },
+        let distribution = match (self.parts.level, self.linear_decoder(), &self.noise) {
+            (_, _, None) => NoiseDistribution::Exact { width },
+            (Level::Latent, _, Some(noise)) => {
+                NoiseDistribution::Additive { variance: vec![noise.variance(); width] }
+            }
+            (Level::Features, None, Some(_)) => NoiseDistribution::Unknown { width },
             (Level::Features, Some(decoder), Some(noise)) => {
                 let covariance = decoder.dot(&decoder.t()) * noise.variance();
-                Law::Correlated { covariance: covariance.outer_iter().map(|row| row.to_vec()).collect() }
+                NoiseDistribution::Correlated {
+                    covariance: covariance.outer_iter().map(|row| row.to_vec()).collect(),
+                }
             }
         };
-        Noise { features: vec![law], target: Law::Exact { width: target_width } }
+        Noise { features: vec![distribution], target: NoiseDistribution::Exact { width: target_width } }
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {

@@ -7,7 +7,7 @@ use crate::counts::{Clique, Counts};
 use crate::residuals::Measured;
 use crate::selection::Selection;
 use scumble_accounting::gaussian;
-use scumble_core::{Budget, CountNoise, Curve, Error, Neighbours, Result, Stream};
+use scumble_core::{Budget, CountNoise, Error, Neighbours, PrivacyProfile, Result, Stream};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -78,7 +78,7 @@ impl Purse {
     /// private.
     fn epsilon_of_choice(&self, share: f64) -> f64 {
         self.squared_mu.map_or(f64::INFINITY, |squared_mu| {
-            // The inverse of `Curve::bounded_range`: Φ(μ/2) is half of 1 + δ(0).
+            // The inverse of `PrivacyProfile::bounded_range`: Φ(μ/2) is half of 1 + δ(0).
             let half = 0.5 * gaussian::delta((share * squared_mu).sqrt(), 0.0);
             (2.0 * ((0.5 + half) / (0.5 - half)).ln()).min(MOST_OF_CHOICE)
         })
@@ -127,12 +127,12 @@ pub(crate) const UNIT: u64 = 16;
 
 /// What some answers have cost.
 #[derive(Debug, Clone, Default)]
-struct Spent(Option<Curve>);
+struct Spent(Option<PrivacyProfile>);
 
 impl Spent {
     /// # Errors
     /// [`Error::Budget`] where it is more than there is, before anything is answered.
-    fn pay(&mut self, purse: &Purse, price: Curve) -> Result<()> {
+    fn pay(&mut self, purse: &Purse, price: PrivacyProfile) -> Result<()> {
         let all = self.0.map_or(price, |spent| spent.with(&price));
         if all.delta(purse.budget.epsilon()) > purse.budget.delta() {
             let range = "enough for all that the mechanism asks of the records";
@@ -153,7 +153,7 @@ impl Terms<'_> {
     fn noise(self, share: f64) -> Result<Option<CountNoise>> {
         let noise = self.purse.noise(share)?;
         if let Some(noise) = &noise {
-            self.spent.pay(self.purse, noise.curve(self.purse.neighbours))?;
+            self.spent.pay(self.purse, noise.profile(self.purse.neighbours))?;
         }
         Ok(noise)
     }
@@ -161,7 +161,7 @@ impl Terms<'_> {
     fn selection(self, share: f64) -> Result<Selection> {
         let epsilon = self.purse.epsilon_of_choice(share);
         if epsilon.is_finite() {
-            self.spent.pay(self.purse, Curve::bounded_range(epsilon))?;
+            self.spent.pay(self.purse, PrivacyProfile::bounded_range(epsilon))?;
         }
         // A record that is replaced is one less and one more, of a score as of a table.
         let sensitivity = UNIT * self.purse.differing();

@@ -7,8 +7,8 @@ use crate::counts::{Counts, cells};
 use crate::program::Program;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, CentralDp, Drawing, Error, Example, Gathering, Guarantee, Law, Neighbours, Noise, Notion,
-    Randomness, RecordDomain, Release, Result, Table, TargetLayout, size,
+    Brief, Budget, CentralDp, Drawing, Error, Example, Gathering, Guarantee, Neighbours, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Table, TargetLayout, size,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -224,8 +224,8 @@ impl<P: Program> Gathering for Gathered<'_, P> {
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
         let (layout, columns) = (saved.domain.layout(), columns.clone());
         let noise = Noise {
-            features: vec![Law::Unknown { width: layout.columns.len() }],
-            target: Law::Unknown { width: layout.target.width() },
+            features: vec![NoiseDistribution::Unknown { width: layout.columns.len() }],
+            target: NoiseDistribution::Unknown { width: layout.target.width() },
         };
         let (guarantee, width) = (self.curator.guarantee().under(randomness.provenance()), layout.width());
         Ok(Drawing::new((guarantee, noise), layout, records, streams, move |records, stream| {

@@ -9,7 +9,7 @@ const DIGITS: u32 = 40;
 
 /// The exponential mechanism (McSherry and Talwar 2007) on whole-numbered scores: a candidate with score u is chosen with probability ∝ exp(ε·u/2Δ).
 ///
-/// The rate ε/2Δ is rounded down to 40 binary digits, and then the law is exact: a candidate is proposed uniformly at random and kept with probability
+/// The rate ε/2Δ is rounded down to 40 binary digits, and then the distribution is exact: a candidate is proposed uniformly at random and kept with probability
 /// exp(−rate·(max u − u)), until one is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Selection {

@@ -6,7 +6,7 @@ use crate::noise::{STEP, SumNoise};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use scumble_accounting::gaussian;
-use scumble_core::{Budget, Curve, Error, Result, Stream, Table, Target, local};
+use scumble_core::{Budget, Error, PrivacyProfile, Result, Stream, Table, Target, local};
 
 /// How a logistic regression descends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,7 +118,8 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
     for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
         let each = mu * (1.0 - margin) / (schedule.steps as f64).sqrt();
         let noise = SumNoise::of_mu(dim, 2.0 * schedule.clipping_norm, each)?;
-        let all = (1..schedule.steps).fold(noise.curve(), |all: Curve, _| all.with(&noise.curve()));
+        let all =
+            (1..schedule.steps).fold(noise.profile(), |all: PrivacyProfile, _| all.with(&noise.profile()));
         if all.delta(epsilon) <= delta {
             return Ok(noise);
         }

@@ -7,9 +7,9 @@ use crate::noise::{SumNoise, spent};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Guarantee, Key, Law, Neighbours, Noise,
-    Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, TargetDomain, TargetLayout,
-    register, size,
+    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Guarantee, Key, Neighbours, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, TargetDomain,
+    TargetLayout, register, size,
 };
 use serde::{Deserialize, Serialize};
 
@@ -192,7 +192,7 @@ impl CuratorMechanism for PrivateLogistic {
         let guarantee = self.guarantee().under(randomness.provenance());
         let (model, _) = self.learned(table, randomness)?;
         let table = model.table()?;
-        let unknown = |width| Law::Unknown { width };
+        let unknown = |width| NoiseDistribution::Unknown { width };
         let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
         Ok(Release { table, guarantee, noise, key: Key::Model(Box::new(model)) })
     }

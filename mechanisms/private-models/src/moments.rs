@@ -6,8 +6,8 @@ use crate::rows::Population;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Guarantee, Key, Law, Neighbours, Noise,
-    Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, register, size,
+    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Guarantee, Key, Neighbours, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, register, size,
 };
 use serde::{Deserialize, Serialize};
 
@@ -175,10 +175,10 @@ impl CuratorMechanism for NoisyMoments {
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let guarantee = self.guarantee().under(randomness.provenance());
         let layout = self.saved.domain.layout();
-        let unknown = |width| Law::Unknown { width };
+        let unknown = |width| NoiseDistribution::Unknown { width };
         let Some(noise) = &self.noise else {
             layout.check(table)?;
-            let exact = |width| Law::Exact { width };
+            let exact = |width| NoiseDistribution::Exact { width };
             let noise =
                 Noise { features: vec![exact(layout.columns.len())], target: exact(layout.target.width()) };
             return Ok(Release { table: table.clone(), noise, guarantee, key: Key::None });

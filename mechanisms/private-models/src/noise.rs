@@ -1,7 +1,7 @@
 //! Exact Gaussian noise on sums of integers.
 
 use scumble_accounting::{gaussian, search};
-use scumble_core::{Budget, Curve, Domain, Error, GaussianNoise, Lattice, Result, Stream};
+use scumble_core::{Budget, Domain, Error, GaussianNoise, Lattice, PrivacyProfile, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
 use crate::encoding::BITS;
@@ -26,8 +26,8 @@ pub(crate) const STEP: f64 = 1.0 / (1u64 << (2 * BITS)) as f64;
 /// of coordinates. The sums themselves lie in no ball, so that noise is drawn here.
 #[derive(Debug, Clone)]
 pub(crate) struct SumNoise {
-    law: DiscreteGaussian,
-    curve: Curve,
+    distribution: DiscreteGaussian,
+    profile: PrivacyProfile,
 }
 
 impl SumNoise {
@@ -39,27 +39,30 @@ impl SumNoise {
         let noise = on_ball(dim, distance, budget)?;
         // Of a scale that doubles do not hold, the next above.
         let scale = noise.scales().first().map_or(1.0, |scale| (scale / STEP).next_up().ceil());
-        Ok(Self { law: DiscreteGaussian::new(Rational::new(scale as u64, 1)?)?, curve: noise.curve() })
+        Ok(Self {
+            distribution: DiscreteGaussian::new(Rational::new(scale as u64, 1)?)?,
+            profile: noise.profile(),
+        })
     }
 
-    /// The noise by which such sums are μ-Gaussian differentially private, but for what the lattice adds, which its curve has.
+    /// The noise by which such sums are μ-Gaussian differentially private, but for what the lattice adds, which its profile has.
     ///
     /// # Errors
     /// As [`calibrated`](Self::calibrated).
     pub(crate) fn of_mu(dim: usize, distance: f64, mu: f64) -> Result<Self> {
-        // Any point of the curve says what μ is: this one has a δ that is no small number, and below one.
+        // Any point of the profile says what μ is: this one has a δ that is no small number, and below one.
         let epsilon = mu.max(mu * mu / 2.0);
         Self::calibrated(dim, distance, Budget::new(epsilon, gaussian::delta(mu, epsilon))?)
     }
 
     /// δ(ε).
-    pub(crate) fn curve(&self) -> Curve {
-        self.curve
+    pub(crate) fn profile(&self) -> PrivacyProfile {
+        self.profile
     }
 
     /// σ, in units of the sums.
     pub(crate) fn scale(&self) -> f64 {
-        self.law.scale() * STEP
+        self.distribution.scale() * STEP
     }
 
     /// The least ε, to a millionth, of this noise for other neighbours, `distance` apart in `dim` sums.
@@ -81,7 +84,7 @@ impl SumNoise {
 
     /// Sums with one draw added to each, in units of the sums: what is rounded here has its noise.
     pub(crate) fn added(&self, sums: &[i128], stream: &mut Stream) -> Vec<f64> {
-        sums.iter().map(|sum| (sum + self.law.sample(stream)) as f64 * STEP).collect()
+        sums.iter().map(|sum| (sum + self.distribution.sample(stream)) as f64 * STEP).collect()
     }
 
     /// The logarithm of the probability that such sums become `drawn`, up to a constant.

@@ -7,9 +7,9 @@ use crate::noise::{STEP, SumNoise, spent};
 use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Guarantee, Key, Law, Neighbours,
-    NoParameters, Noise, Notion, Randomness, RecordDomain, Release, Result, Statistics, Stream, Table,
-    Target, TargetDomain, TargetLayout, register, size,
+    Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Guarantee, Key, Neighbours,
+    NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics,
+    Stream, Table, Target, TargetDomain, TargetLayout, register, size,
 };
 use serde::{Deserialize, Serialize};
 
@@ -140,7 +140,7 @@ impl PrivateRidge {
             let of =
                 |at: usize| SumNoise::of_mu(dims[at].0, dims[at].1, mu * (1.0 - margin) * SHARES[at].sqrt());
             let parts = [of(0)?, of(1)?, of(2)?];
-            let [one, two, three] = parts.each_ref().map(SumNoise::curve);
+            let [one, two, three] = parts.each_ref().map(SumNoise::profile);
             if one.with(&two).with(&three).delta(epsilon) <= delta {
                 return Ok(parts);
             }
@@ -239,7 +239,7 @@ impl CuratorMechanism for PrivateRidge {
         let drawn = self.drawn(table, &mut randomness.streams().stream(0))?;
         let model = self.model(&drawn, table.len());
         let table = model.table()?;
-        let unknown = |width| Law::Unknown { width };
+        let unknown = |width| NoiseDistribution::Unknown { width };
         let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
         Ok(Release { table, guarantee, noise, key: Key::Model(Box::new(model)) })
     }

@@ -10,9 +10,9 @@ use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Collector, Domain, Error, Example, Guarantee, Law, Layout, LocalMechanism, Noise, Portion,
-    Protect, RecordDomain, Result, ShapedBy, Stream, Table, TargetLayout, Unit, Volunteers, check_width,
-    register, size,
+    Brief, Collector, Domain, Error, Example, Guarantee, Layout, LocalMechanism, Noise, NoiseDistribution,
+    Portion, Protect, RecordDomain, Result, ShapedBy, Stream, Table, TargetLayout, Unit, Volunteers,
+    check_width, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Answer, MOST_DIMENSIONS, PrivUnit};
@@ -247,7 +247,10 @@ impl LocalMechanism for GradientReport {
     }
 
     fn noise(&self) -> Noise {
-        Noise { features: vec![Law::Unknown { width: 2 }], target: Law::Exact { width: 0 } }
+        Noise {
+            features: vec![NoiseDistribution::Unknown { width: 2 }],
+            target: NoiseDistribution::Exact { width: 0 },
+        }
     }
 
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {

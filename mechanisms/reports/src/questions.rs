@@ -3,8 +3,8 @@
 use ndarray::Array2;
 use rayon::prelude::*;
 use scumble_core::{
-    Domain, Error, Estimate, Law, Layout, Noise, Result, Stream, Table, TargetLayout, Unit, check_confidence,
-    check_width, largest,
+    Domain, Error, Estimate, Layout, Noise, NoiseDistribution, Result, Stream, Table, TargetLayout, Unit,
+    check_confidence, check_width, largest,
 };
 use scumble_oracles::{Counts, Kind, Oracle, WORD};
 use scumble_sampling::uniform_below;
@@ -146,9 +146,12 @@ impl Questions {
         Layout { columns, target: TargetLayout::None }
     }
 
-    /// The law of reports, given what they are made of.
+    /// The distribution of reports, given what they are made of.
     pub(crate) fn noise(&self) -> Noise {
-        Noise { features: vec![Law::Unknown { width: self.width() }], target: Law::Exact { width: 0 } }
+        Noise {
+            features: vec![NoiseDistribution::Unknown { width: self.width() }],
+            target: NoiseDistribution::Exact { width: 0 },
+        }
     }
 
     /// Makes a report of a point, in place: what is behind the report becomes zero.

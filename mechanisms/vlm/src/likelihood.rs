@@ -30,15 +30,17 @@ impl Likelihood {
     pub(crate) fn of(lens: &Lens, domain: &Domain, variance: f64) -> Self {
         let mut blocks: Vec<(Range<usize>, Family)> = vec![];
         for (at, _) in domain.factors() {
-            let law = match lens.scales().get(at.start) {
+            let distribution = match lens.scales().get(at.start) {
                 Some(Scale::Level) => Family::Categorical,
                 Some(Scale::Share { .. }) => Family::Bernoulli,
                 _ => Family::Gaussian,
             };
             match blocks.last_mut() {
                 // Numbers side by side are one block.
-                Some((before, last)) if *last == law && law != Family::Categorical => before.end = at.end,
-                _ => blocks.push((at, law)),
+                Some((before, last)) if *last == distribution && distribution != Family::Categorical => {
+                    before.end = at.end
+                }
+                _ => blocks.push((at, distribution)),
             }
         }
         Self { blocks, variance }
@@ -52,10 +54,10 @@ impl Likelihood {
         let half = T::nearest(0.5);
         let mut sum = T::zero();
         for (record, mut said) in records.rows().into_iter().zip(said.rows_mut()) {
-            for (at, law) in &self.blocks {
+            for (at, distribution) in &self.blocks {
                 let record = record.slice(ndarray::s![at.clone()]);
                 let mut said = said.slice_mut(ndarray::s![at.clone()]);
-                match law {
+                match distribution {
                     Family::Gaussian => {
                         for (y, &x) in said.iter_mut().zip(&record) {
                             let error = *y - x;

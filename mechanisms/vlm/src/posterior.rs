@@ -90,7 +90,7 @@ mod tests {
     use ndarray::{Array1, array};
     use proptest::prelude::*;
 
-    /// ∫ q ln(q/p) by the trapezoid rule, both laws spelled out.
+    /// ∫ q ln(q/p) by the trapezoid rule, both distributions spelled out.
     fn integrated(mean: f64, b: f64) -> f64 {
         let b0 = 1.0 / SQRT_2;
         let log_q = |z: f64| -(2.0 * b).ln() - (z - mean).abs() / b;

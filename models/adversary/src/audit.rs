@@ -7,7 +7,7 @@ use scumble_core::{Brief, Budget, Claim, Design, Designed, Notion, Plugin, Rando
 /// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
 ///
 /// Local claims are attacked by samples of `perturb`, and of whole releases; central ones, of records or of their features, by releases of
-/// neighbouring tables; Cramér–Rao claims by reconstruction; ambiguity and secrecy by releases of two tables that are to have one law;
+/// neighbouring tables; Cramér–Rao claims by reconstruction; ambiguity and secrecy by releases of two tables that are to have one distribution;
 /// resistance to recovery by the count of what leaves, and by the key of another release. Where a design claims nothing, for its numbers come from the records, what a release of
 /// the rows that are attacked claims is attacked. What only the mechanism's own crate can attack, such as a training
 /// ([`canary`](crate::canary)), is listed as not attacked; there, [`recovery`](crate::recovery) takes attacks by who knows the public

@@ -47,7 +47,7 @@ impl Canary {
 /// Attacks the claim `dp` of a training by steps of `run`, in white box: `sums` trains with such a canary and gives the canary's
 /// coordinate of every noisy sum, in units of the clipping norm.
 ///
-/// Beside the claimed (ε, δ), of which samples show little where δ is small, the points of the curve are attacked that the accountant
+/// Beside the claimed (ε, δ), of which samples show little where δ is small, the points of the profile are attacked that the accountant
 /// gives for `run`; and a claim below what the accountant proves to be spent is broken without any sample.
 ///
 /// # Errors

@@ -43,10 +43,10 @@ impl Claimed {
     /// Where the claim has a privacy profile, six of its points, from ε = 0 to twice the one that is claimed, and its μ; else that one.
     pub(crate) fn by(dp: &LocalDp) -> Self {
         let epsilon = dp.epsilon;
-        let profile = dp.curve.filter(|curve| !curve.is_pure());
+        let profile = dp.profile.filter(|profile| !profile.is_pure());
         let points = match profile {
-            Some(curve) => {
-                [0.0, 0.25, 0.5, 1.0, 1.5, 2.0].map(|at| (at * epsilon, curve.delta(at * epsilon))).to_vec()
+            Some(profile) => {
+                [0.0, 0.25, 0.5, 1.0, 1.5, 2.0].map(|at| (at * epsilon, profile.delta(at * epsilon))).to_vec()
             }
             // No pair of distributions within e^ε has more (Kairouz, Oh and Viswanath 2015).
             None if dp.delta == 0.0 => {
@@ -55,7 +55,7 @@ impl Claimed {
             }
             None => vec![(epsilon, dp.delta)],
         };
-        Self { epsilon, delta: dp.delta, points, mu: profile.and_then(|curve| curve.gaussian_mu()) }
+        Self { epsilon, delta: dp.delta, points, mu: profile.and_then(|profile| profile.gaussian_mu()) }
     }
 
     /// That two inputs cannot be told apart at all.
@@ -155,7 +155,7 @@ impl Claimed {
             pairs: reached.len(),
             samples,
             verdict,
-            curve: self.profile(reached),
+            profile: self.profile(reached),
             because,
             ..about
         }

@@ -12,12 +12,12 @@ use scumble_core::{
     Claim, Designed, Notion, PacResistance, Randomness, RecordDomain, Stream, Table, Target, Unit,
 };
 
-/// Whether two inputs have the same law of outputs, as two members of an ambiguity set have, or any two inputs under perfect
+/// Whether two inputs have the same distribution of outputs, as two members of an ambiguity set have, or any two inputs under perfect
 /// secrecy. `draw` releases the first input or the second; `claim` says in words what is promised of them.
 ///
 /// It is a two-sample test, which ends when they are distinguished: events are learned and chosen on the outputs so far, and bet on with the
 /// next. In a quick audit a difference of 2 % in the probability of some event is seen, if the event is found.
-pub fn same_law(
+pub fn same_distribution(
     name: &str,
     claim: &str,
     mut draw: impl FnMut(usize, &mut Stream) -> Output + Send,
@@ -34,7 +34,7 @@ pub fn same_law(
     claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached)
 }
 
-/// Attacks a claim that tables are released with one law: by a pair that the mechanism says is such, or, where it promises secrecy, by a few
+/// Attacks a claim that tables are released with one distribution: by a pair that the mechanism says is such, or, where it promises secrecy, by a few
 /// rows and the same with all that is protected at an end of the domain.
 pub(crate) fn members(
     name: &str,
@@ -67,7 +67,7 @@ pub(crate) fn members(
         released.ok().map(|release| flattened(&release.table))
     };
     let effort = Effort { samples: (effort.samples / 40).max(1000), ..effort };
-    Ok(same_law(name, &claim.to_string(), draw, effort))
+    Ok(same_distribution(name, &claim.to_string(), draw, effort))
 }
 
 /// The targets of so many records that lie at an end of the domain.

@@ -34,7 +34,7 @@ pub struct Finding {
     pub verdict: Verdict,
     /// Points of δ(ε), where the claim makes them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub curve: Vec<ProfilePoint>,
+    pub profile: Vec<ProfilePoint>,
     /// How the adversary came to it, or why nothing was attacked: a sentence.
     pub because: String,
 }
@@ -142,16 +142,16 @@ impl Finding {
             pairs: 0,
             samples: 0,
             verdict: Verdict::NotAttacked,
-            curve: vec![],
+            profile: vec![],
             because: String::new(),
         }
     }
 
-    /// How much better than a coin an adversary tells the two inputs apart that are easiest to, at least: δ(0), the distance of the two laws in
-    /// total variation. None where no differential privacy was attacked, or a claim of it that has a δ and no curve, of which no more is
+    /// How much better than a coin an adversary tells the two inputs apart that are easiest to, at least: δ(0), the distance of the two distributions in
+    /// total variation. None where no differential privacy was attacked, or a claim of it that has a δ and no profile, of which no more is
     /// asked than that.
     pub fn advantage(&self) -> Option<f64> {
-        self.curve.iter().find(|point| point.epsilon == 0.0).map(|point| point.lower_bound)
+        self.profile.iter().find(|point| point.epsilon == 0.0).map(|point| point.lower_bound)
     }
 
     /// Why nothing was attacked.

@@ -2,7 +2,7 @@
 //!
 //! A local mechanism is attacked at the ends of its range, one coordinate at a time, outside its domain, and where it says itself
 //! that it is weakest. For each pair of inputs an adversary learns what tells their outputs apart, chooses an event, and counts it
-//! on samples that she has not looked at; Clopper and Pearson make of that a lower bound on ε, and on δ along a curve, which is
+//! on samples that she has not looked at; Clopper and Pearson make of that a lower bound on ε, and on δ along a profile, which is
 //! wrong with a stated probability. A claim that lies below it is broken.
 //!
 //! ```
@@ -42,7 +42,7 @@ mod statistics;
 pub use acquaintance::{Acquaintance, Learned, acquaintance};
 pub use audit::{audit, audit_design, audit_plugin, caught, check};
 pub use central::{Canary, canary};
-pub use direct::{recovery, same_law};
+pub use direct::{recovery, same_distribution};
 pub use effort::Effort;
 pub use finding::{Broken, Coupled, CoupledUnit, Finding, Measure, ProfilePoint, Verdict};
 pub use inversion::{Inversion, LinearMap, Pairs};

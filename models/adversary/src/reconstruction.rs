@@ -7,7 +7,9 @@ use linfa::{Dataset, ParamGuard};
 use ndarray::{Array1, Array2};
 use rand::RngCore;
 use rayon::prelude::*;
-use scumble_core::{Claim, CramerRao, Designed, Domain, Factor, Law, Randomness, Stream, Table};
+use scumble_core::{
+    Claim, CramerRao, Designed, Domain, Factor, NoiseDistribution, Randomness, Stream, Table,
+};
 use scumble_linear::RidgeParams;
 
 /// Rows whose releases are studied, and after how many releases it is looked at what they show.
@@ -144,12 +146,16 @@ impl Released {
         let seeds: Vec<u64> = (self.records.len()..releases).map(|_| self.seeds.next_u64()).collect();
         let released = seeds.into_par_iter().map(|seed| {
             let released = mechanism.release(table, &mut Randomness::seeded(seed))?;
-            let laws = released.noise.features.iter();
-            let is_added: Vec<bool> = laws
-                .flat_map(|law| {
-                    let is_added =
-                        matches!(law, Law::Additive { .. } | Law::Correlated { .. } | Law::Shared { .. });
-                    vec![is_added; law.width()]
+            let distributions = released.noise.features.iter();
+            let is_added: Vec<bool> = distributions
+                .flat_map(|distribution| {
+                    let is_added = matches!(
+                        distribution,
+                        NoiseDistribution::Additive { .. }
+                            | NoiseDistribution::Correlated { .. }
+                            | NoiseDistribution::Shared { .. }
+                    );
+                    vec![is_added; distribution.width()]
                 })
                 .collect();
             let is_additive = columns.iter().all(|at| is_added.get(*at) == Some(&true));

@@ -9,7 +9,7 @@ use linfa::DatasetBase;
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 
 /// # Errors
-/// [`Error::Noise`] unless `flip` (K × K) is square, and each row a law on two classes or more.
+/// [`Error::Noise`] unless `flip` (K × K) is square, and each row a distribution on two classes or more.
 pub fn check_label_flip(flip: &Array2<f64>) -> Result<()> {
     let refuse = |problem: String| Err(Error::Noise(format!("the matrix of flipped labels {problem}")));
     if !flip.is_square() || flip.nrows() < 2 {
@@ -21,7 +21,7 @@ pub fn check_label_flip(flip: &Array2<f64>) -> Result<()> {
     }
     for (class, row) in flip.outer_iter().enumerate() {
         if !row.iter().all(|p| (0.0..=1.0).contains(p)) || (row.sum() - 1.0).abs() > 1e-9 {
-            return refuse(format!("has a row of class {class} that is no law: {row}"));
+            return refuse(format!("has a row of class {class} that is no distribution: {row}"));
         }
     }
     Ok(())
@@ -212,9 +212,9 @@ mod tests {
         let dataset = drawn(20, 3, &Array2::eye(2));
         for (matrix, says) in [
             (array![[0.5, 0.5]], "as many as classes"),
-            (array![[0.5, 0.4], [0.5, 0.5]], "class 0 that is no law"),
-            (array![[1.5, -0.5], [0.5, 0.5]], "class 0 that is no law"),
-            (array![[1.0, 0.0], [f64::NAN, 1.0]], "class 1 that is no law"),
+            (array![[0.5, 0.4], [0.5, 0.5]], "class 0 that is no distribution"),
+            (array![[1.5, -0.5], [0.5, 0.5]], "class 0 that is no distribution"),
+            (array![[1.0, 0.0], [f64::NAN, 1.0]], "class 1 that is no distribution"),
         ] {
             let refused = LogisticParams::default().label_flip(matrix).fit(&dataset).unwrap_err().to_string();
             assert!(refused.contains(says), "{refused}");

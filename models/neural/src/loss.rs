@@ -16,7 +16,7 @@ pub enum Loss<'a, T> {
     /// a softmax do, with half of the weights, for only their difference matters; and a share may lie between, as of a pixel.
     BinaryCrossEntropy(ArrayView2<'a, T>),
     /// −ln Σ_y F\[y, ỹ\]·softmax(o)_y for the class ỹ as it was seen, where labels were flipped: the likelihood of what was seen, in
-    /// which the softmax is the law of true classes (equation 8 of *Learning to noise*; "forward correction", Patrini and others
+    /// which the softmax is the distribution of true classes (equation 8 of *Learning to noise*; "forward correction", Patrini and others
     /// 2017). It is the cross-entropy where nothing was flipped.
     FlippedCrossEntropy {
         /// ỹ of each example (n, counted from 0).

@@ -78,7 +78,7 @@ impl PrivateTraining {
         } else if steps > 0 {
             let run = [Run::new(sampling_rate, effective_noise_multiplier, steps)?];
             let kept = delta * (1.0 - KEPT);
-            // One float up, for what the discrete law differs from a continuous one's image: less than 10⁻¹⁰⁰.
+            // One float up, for what the discrete distribution differs from a continuous one's image: less than 10⁻¹⁰⁰.
             spent.epsilon = loss::epsilon(&run, kept, neighbours)?.upper.next_up();
             spent.epsilon_by_renyi = renyi::epsilon(&run, kept, neighbours)?.next_up();
             check_tail(steps, spent.epsilon.min(spent.epsilon_by_renyi), delta)?;
@@ -124,7 +124,7 @@ impl PrivateTraining {
         ];
         let floating = match self.noise {
             NoiseKind::FloatingPoint => Some(
-                "noise in floating point has the law of real numbers, which it has not quite: the claim is not proven",
+                "noise in floating point has the distribution of real numbers, which it has not quite: the claim is not proven",
             ),
             NoiseKind::Exact | NoiseKind::None => None,
         };

@@ -71,7 +71,7 @@ pub enum Error {
     /// What is wrong with a question to the accountant.
     #[error(transparent)]
     Accounting(#[from] scumble_accounting::Error),
-    /// What is wrong with a law.
+    /// What is wrong with a distribution.
     #[error(transparent)]
     Sampling(#[from] scumble_sampling::Error),
 }

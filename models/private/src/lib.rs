@@ -59,7 +59,7 @@
 //!
 //! 6. *Discrete noise is continuous noise, processed.* Draw X from N(c, σ² − r²) for an integer c, and then an integer K with probability
 //!    exp(−(K − X)²/2r²)/ρ(X), ρ(X) = Σₖ exp(−(k − X)²/2r²). By Poisson's summation formula ρ(X) = r√2π·(1 ± 2e^(−2π²r²) ± …), with r = 4
-//!    within a factor of 1 ± 10⁻¹³⁶ for every X, and were it constant, K − c would have the discrete Gaussian law of scale σ. So the noise of
+//!    within a factor of 1 ± 10⁻¹³⁶ for every X, and were it constant, K − c would have the discrete Gaussian distribution of scale σ. So the noise of
 //!    a training is within a factor of e^(±10⁻¹⁰⁰) of what a Gaussian mechanism in real numbers gives, processed further.
 //!
 //! Hence the accountants' statements for continuous noise hold at the *effective* noise multiplier √(σ² − 16)/Δ, with σ in steps, 2²⁰ or more.

@@ -38,7 +38,7 @@ impl Streams {
 /// What is added to a sum.
 #[derive(Debug, Clone)]
 pub(crate) enum Noise {
-    /// An integer of this law to each number, rounded to the lattice.
+    /// An integer of this distribution to each number, rounded to the lattice.
     Exact(DiscreteGaussian, Lattice),
     /// A floating-point number of this standard deviation to each.
     FloatingPoint(f64),
@@ -70,10 +70,10 @@ impl Noise {
 
     fn add_to_block<T: Real>(&self, block: &mut [T], share: f64, rng: &mut ChaCha20Rng) {
         match self {
-            Self::Exact(law, lattice) => {
+            Self::Exact(distribution, lattice) => {
                 let mut draws = [0; BLOCK];
                 let draws = &mut draws[..block.len()];
-                law.fill(rng, draws);
+                distribution.fill(rng, draws);
                 let (per_unit, unit) = (1.0 / lattice.step, lattice.step * share);
                 pulp::Arch::new().dispatch(
                     #[inline(always)]

@@ -12,7 +12,7 @@ pub enum NoiseKind {
     /// Discrete Gaussian noise, by integers, on the sum rounded to a lattice of step σC·2⁻²⁰ at most.
     #[default]
     Exact,
-    /// Gaussian noise in floating point, which is no proof: its law is not that of real numbers.
+    /// Gaussian noise in floating point, which is no proof: its distribution is not that of real numbers.
     FloatingPoint,
     /// None at all, to see what clipping does by itself. Nothing is private then: ε is infinite.
     None,

@@ -119,7 +119,7 @@ mod tests {
         assert!((LOG_TAIL + TAIL.ln()).abs() < 1e-12);
     }
 
-    /// The exact tail of the binomial law, term by term.
+    /// The exact tail of the binomial distribution, term by term.
     #[test]
     fn a_sample_is_hardly_ever_larger_than_there_is_room_for() {
         for (expected, records) in [(64_usize, 60_000_usize), (1, 100), (5, 7), (256, 3000), (100, 100)] {

@@ -1,6 +1,6 @@
 //! What is only seen from inside: how far apart the sums of neighbouring samples are, as integers, beside the bound that is claimed.
 //!
-//! Broken twins stand beside it: sums that forget to clip, or clip a batch and not each example, must break the bound.
+//! Broken variants stand beside it: sums that forget to clip, or clip a batch and not each example, must break the bound.
 
 use crate::PrivateTraining;
 use crate::noise::Streams;
@@ -102,7 +102,7 @@ impl<T: Real> Case<T> {
         descent.gradient
     }
 
-    /// The broken twin that does not clip.
+    /// The faulty variant that does not clip.
     fn sum(&self, rows: &[usize]) -> Vec<T> {
         let mut passes = [Pass::default(), Pass::default()];
         let mut gradient = vec![T::zero(); self.parameters()];
@@ -115,7 +115,7 @@ impl<T: Real> Case<T> {
         gradient
     }
 
-    /// The broken twin that clips the sum to the norm of as many examples.
+    /// The faulty variant that clips the sum to the norm of as many examples.
     fn sum_clipped_as_a_whole(&self, rows: &[usize]) -> Vec<T> {
         let sum = self.sum(rows);
         let norm = sum.iter().map(|&g| g.into() * g.into()).sum::<f64>().sqrt();

@@ -355,8 +355,9 @@ fn noise_is_normal_at_the_scale_that_is_claimed() {
         assert!(accepts(deviation), "seed {SEED}: a variance of {square}");
         assert!(!accepts(deviation * 1.05) && !accepts(deviation / 1.05) && !accepts(1.3 / 50.0));
         released.sort_by(f64::total_cmp);
-        let law = Normal::new(0.0, deviation).unwrap();
-        let gaps = released.iter().enumerate().map(|(at, &z)| (law.cdf(z) - (at as f64 + 0.5) / n).abs());
+        let distribution = Normal::new(0.0, deviation).unwrap();
+        let gaps =
+            released.iter().enumerate().map(|(at, &z)| (distribution.cdf(z) - (at as f64 + 0.5) / n).abs());
         // Massart (1990): P(D > ε) ≤ 2·exp(−2nε²), and half a step for the middle of each.
         let allowed = (4e6_f64.ln() / (2.0 * n)).sqrt() + 0.5 / n;
         let distance = gaps.fold(0.0, f64::max);

@@ -182,7 +182,7 @@ impl House {
     }
 }
 
-/// E(x̂ᵢ − xᵢ)² of every column, in the mean over `records` (n × d), of a mechanism that adds noise of the same law to whatever it releases.
+/// E(x̂ᵢ − xᵢ)² of every column, in the mean over `records` (n × d), of a mechanism that adds noise of the same distribution to whatever it releases.
 fn of_mechanism(name: &str, mechanism: &dyn LocalMechanism, records: ArrayView2<f64>) -> Result<Array1<f64>> {
     let Some(variance) = mechanism.noise().feature_variance() else {
         return Err(Error::Mechanism {

@@ -111,7 +111,7 @@ pub trait AdditiveNoise: Named + Debug + Clone + Send + Sync + Sized + 'static {
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
-    /// What the noise is, of k coordinates from 0. The published law is made of it, and an audit holds [`add`](Self::add) to it.
+    /// What the noise is, of k coordinates from 0. The published distribution is made of it, and an audit holds [`add`](Self::add) to it.
     fn described(&self) -> DescribedNoise;
 
     /// The logarithm of the probability that `point` becomes `released` (k values each), up to a constant. An audit attacks by it. None

@@ -1,8 +1,8 @@
 //! Guarantees in words: the card that a person reads.
 
 use crate::{
-    CentralDp, Claim, Curve, Guarantee, LocalDp, Neighbours, Notion, ShapedBy, ShuffledDp, Unit, number,
-    shown,
+    CentralDp, Claim, Guarantee, LocalDp, Neighbours, Notion, PrivacyProfile, ShapedBy, ShuffledDp, Unit,
+    number, shown,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -62,7 +62,7 @@ impl fmt::Display for Notion {
                 pac.spent,
                 pac.budget
             ),
-            Self::AmbiguitySet(set) => write!(formatter, "the same output law for {}", set.members),
+            Self::AmbiguitySet(set) => write!(formatter, "the same output distribution for {}", set.members),
             Self::PerfectSecrecy(_) => formatter.write_str("perfect secrecy"),
         }
     }
@@ -185,16 +185,16 @@ impl Notion {
     /// What an adversary may learn of the person behind the record.
     fn may_learn(&self) -> String {
         match self {
-            Self::LocalDp(dp) => match (dp.delta, dp.curve) {
+            Self::LocalDp(dp) => match (dp.delta, dp.profile) {
                 (0.0, None) => format!(
                     "What is released changes the odds between any two values by at most {}.{}",
                     fold(dp.epsilon),
                     guess(dp)
                 ),
-                (delta, curve) => format!(
+                (delta, profile) => format!(
                     "Nothing that is released is more than {} as likely for one value as for another, plus {delta:e}.{}{}",
                     fold(dp.epsilon),
-                    curve.map_or(String::new(), |curve| along(curve, dp.epsilon)),
+                    profile.map_or(String::new(), |profile| along(profile, dp.epsilon)),
                     guess(dp)
                 ),
             },
@@ -322,11 +322,11 @@ fn fold(epsilon: f64) -> String {
 }
 
 /// How often the better guess between two values is right: (1 + the largest difference of probabilities)/2, where the
-/// difference is (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015), or δ(0), if the curve has less.
+/// difference is (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015), or δ(0), if the profile has less.
 fn guess(dp: &LocalDp) -> String {
     let odds = (-dp.epsilon).exp();
     let difference = (1.0 - odds + 2.0 * dp.delta * odds) / (1.0 + odds);
-    let difference = dp.curve.map_or(difference, |curve| difference.min(curve.delta(0.0)));
+    let difference = dp.profile.map_or(difference, |profile| difference.min(profile.delta(0.0)));
     let percent = 50.0 * (1.0 + difference);
     if dp.epsilon.exp() == f64::INFINITY || percent > 99.995 {
         return " That rules out next to nothing.".into();
@@ -337,17 +337,17 @@ fn guess(dp: &LocalDp) -> String {
     )
 }
 
-/// The curve at a few ε beside the one that is promised, in words.
-fn along(curve: Curve, epsilon: f64) -> String {
+/// The profile at a few ε beside the one that is promised, in words.
+fn along(profile: PrivacyProfile, epsilon: f64) -> String {
     let points = [0.25, 0.5, 2.0].map(|factor| factor * epsilon);
     // A δ of one half says next to nothing.
-    let points = points.into_iter().filter(|at| curve.delta(*at) < 0.5);
+    let points = points.into_iter().filter(|at| profile.delta(*at) < 0.5);
     let points: Vec<String> =
-        points.map(|at| format!("{} plus {}", fold(at), Upward(curve.delta(at)))).collect();
+        points.map(|at| format!("{} plus {}", fold(at), Upward(profile.delta(at)))).collect();
     if points.is_empty() {
         return String::new();
     }
-    format!(" Nor is it more than {}, and so on along a curve.", points.join(", "))
+    format!(" Nor is it more than {}, and so on along a profile.", points.join(", "))
 }
 
 /// A probability with two significant digits, rounded up.
@@ -464,11 +464,11 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_is_no_better_than_randomised_response_or_the_curve_allows() {
+    fn a_guess_is_no_better_than_randomised_response_or_the_profile_allows() {
         assert!(guess(&LocalDp::pure(1.0)).contains(" 73.11 % "), "{}", guess(&LocalDp::pure(1.0)));
         assert!(guess(&LocalDp::new(1.0, 0.01)).contains(" 73.38 % "));
-        let curve = Curve::gaussian(0.25, 0.0, 0.0);
-        assert!(guess(&LocalDp::new(1.0, curve.delta(1.0)).along(curve)).contains(" 54.98 % "));
+        let profile = PrivacyProfile::gaussian(0.25, 0.0, 0.0);
+        assert!(guess(&LocalDp::new(1.0, profile.delta(1.0)).along(profile)).contains(" 54.98 % "));
         assert!(guess(&LocalDp::pure(40.0)).contains("next to nothing"));
     }
 
@@ -528,9 +528,9 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_is_added_and_a_curve_is_shown_with_its_numbers_rounded_up() {
-        let curve = Curve::gaussian(0.25, 0.0, 0.0);
-        let dp = LocalDp::new(1.0, curve.delta(1.0)).along(curve);
+    fn a_delta_is_added_and_a_profile_is_shown_with_its_numbers_rounded_up() {
+        let profile = PrivacyProfile::gaussian(0.25, 0.0, 0.0);
+        let dp = LocalDp::new(1.0, profile.delta(1.0)).along(profile);
         let words = Notion::LocalDp(dp).may_learn();
         assert!(words.contains("plus 2.92") && words.contains("1.285-fold plus 2.4e-2"), "{words}");
         assert_eq!(Upward(0.01001).to_string(), "1.1e-2");

@@ -4,8 +4,8 @@
 //! united. Sums of ε and δ are exact and rounded once, upward.
 
 use crate::{
-    CentralDp, Claim, CramerRao, Curve, Guarantee, LocalDp, Neighbours, Notion, PacResistance, ShapedBy,
-    Unit, sum_up,
+    CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance, PrivacyProfile,
+    ShapedBy, Unit, sum_up,
 };
 use std::collections::BTreeMap;
 use std::mem::discriminant;
@@ -198,8 +198,8 @@ fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim
             [only] => (only.notion.clone(), only.theorem.clone()),
             _ => {
                 let notions: Vec<&Notion> = alike.iter().map(|claim| &claim.notion).collect();
-                let (notion, law) = combine(rule, &notions)?;
-                (notion, format!("{law}, over {}", enumerate(&alike)))
+                let (notion, distribution) = combine(rule, &notions)?;
+                (notion, format!("{distribution}, over {}", enumerate(&alike)))
             }
         };
         Some(Claim { notion, protects: unit, theorem })
@@ -252,7 +252,7 @@ fn epsilon_and_delta(notion: &Notion) -> Option<(f64, f64)> {
     }
 }
 
-/// What several notions of one kind make together, and the law that says so.
+/// What several notions of one kind make together, and the distribution that says so.
 fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     let reach = rule.reach(parts.first()?)?;
     let addition = match rule {
@@ -264,12 +264,12 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     let delta = sum_of_largest(reach, spent.iter().map(|s| s.1));
     match parts[0] {
         Notion::LocalDp(_) => match curve_of_all(rule, parts) {
-            Some(curve) => {
-                // Both hold: the sum, and what the curve says at the sum of the δs.
-                let together = LocalDp::new(epsilon.min(curve.epsilon(delta)), delta).along(curve);
+            Some(profile) => {
+                // Both hold: the sum, and what the profile says at the sum of the δs.
+                let together = LocalDp::new(epsilon.min(profile.epsilon(delta)), delta).along(profile);
                 Some((
                     Notion::LocalDp(together),
-                    "composition of curves (Dong, Roth and Su 2022, Corollary 3.3)",
+                    "composition of profiles (Dong, Roth and Su 2022, Corollary 3.3)",
                 ))
             }
             None => Some((Notion::LocalDp(LocalDp::new(epsilon, delta)), addition)),
@@ -323,16 +323,16 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     }
 }
 
-/// The curve of releases in sequence, if that of each is known and one says more than an ε does.
-fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<Curve> {
+/// The profile of releases in sequence, if that of each is known and one says more than an ε does.
+fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<PrivacyProfile> {
     let Rule::Sequence = rule else {
         return None;
     };
-    let curves = parts.iter().map(|notion| match notion {
-        Notion::LocalDp(dp) => dp.known_curve(),
+    let profiles = parts.iter().map(|notion| match notion {
+        Notion::LocalDp(dp) => dp.known_profile(),
         _ => None,
     });
-    let together = curves.reduce(|one, other| Some(one?.with(&other?)))??;
+    let together = profiles.reduce(|one, other| Some(one?.with(&other?)))??;
     (!together.is_pure()).then_some(together)
 }
 
@@ -375,8 +375,8 @@ mod tests {
     }
 
     fn gaussian(mu: f64, delta: f64) -> Notion {
-        let curve = Curve::gaussian(mu, 0.0, 0.0);
-        Notion::LocalDp(LocalDp::new(curve.epsilon(delta), delta).along(curve))
+        let profile = PrivacyProfile::gaussian(mu, 0.0, 0.0);
+        Notion::LocalDp(LocalDp::new(profile.epsilon(delta), delta).along(profile))
     }
 
     fn local_dp(guarantee: &Guarantee) -> &LocalDp {
@@ -387,7 +387,7 @@ mod tests {
     const LABEL: Scope = Scope { features: false, label: true };
 
     #[test]
-    fn curves_compose_to_less_than_the_sum() {
+    fn profiles_compose_to_less_than_the_sum() {
         let part = |notion| guarantee(notion, Unit::Record);
         let (one, two) = (part(gaussian(0.3, 1e-6)), part(gaussian(0.4, 1e-6)));
         let both = in_sequence(&[one.clone(), two.clone()]);
@@ -397,27 +397,27 @@ mod tests {
         assert_eq!(both.delta, 2e-6);
         assert_relative_eq!(both.epsilon, closed, max_relative = 1e-6);
         assert!(both.epsilon < local_dp(&one).epsilon + local_dp(&two).epsilon);
-        let along = both.curve.unwrap();
+        let along = both.profile.unwrap();
         assert_relative_eq!(along.delta(closed), 2e-6, max_relative = 1e-6);
     }
 
     #[test]
-    fn a_pure_part_moves_a_curve_and_a_part_without_one_ends_it() {
+    fn a_pure_part_moves_a_profile_and_a_part_without_one_ends_it() {
         let part = |notion| guarantee(notion, Unit::Record);
         let noisy = part(gaussian(0.5, 1e-6));
         let beside = in_sequence(&[noisy.clone(), part(Notion::LocalDp(LocalDp::pure(0.25)))]);
         let expected = local_dp(&noisy).epsilon + 0.25;
         assert_abs_diff_eq!(local_dp(&beside).epsilon, expected, epsilon = 1e-12);
-        assert!(local_dp(&beside).curve.is_some());
+        assert!(local_dp(&beside).profile.is_some());
         let unknown = in_sequence(&[noisy.clone(), part(local(1.0))]);
-        assert_eq!(local_dp(&unknown).curve, None);
+        assert_eq!(local_dp(&unknown).profile, None);
         assert_eq!(local_dp(&unknown).delta, 2e-6);
         let apart = in_parallel(&[noisy.clone(), noisy], Partition::FixedInAdvance);
-        assert_eq!(local_dp(&apart).curve, None);
+        assert_eq!(local_dp(&apart).profile, None);
     }
 
     #[test]
-    fn pure_parts_have_no_curve_to_show() {
+    fn pure_parts_have_no_profile_to_show() {
         let pure = guarantee(Notion::LocalDp(LocalDp::pure(0.5)), Unit::Record);
         let both = in_sequence(&[pure.clone(), pure]);
         assert_eq!(local_dp(&both), &LocalDp::pure(1.0));

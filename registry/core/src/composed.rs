@@ -3,9 +3,9 @@
 use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
 use crate::{
-    CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Law, Layout, LocalMechanism, Noise,
-    Perturbation, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table, Target, TargetDomain,
-    TargetLayout, Unit, compose, local,
+    CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise,
+    NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table,
+    Target, TargetDomain, TargetLayout, Unit, compose, local,
 };
 use ndarray::{Axis, concatenate};
 use serde::{Deserialize, Serialize};
@@ -208,12 +208,14 @@ fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> 
     names
 }
 
-/// The parts' laws side by side, each part's with whether it releases the target. Each draws its own lots.
+/// The parts' distributions side by side, each part's with whether it releases the target. Each draws its own lots.
 fn join_noise(parts: Vec<(Noise, bool)>) -> Noise {
-    let mut whole = Noise { features: vec![], target: Law::Exact { width: 0 } };
+    let mut whole = Noise { features: vec![], target: NoiseDistribution::Exact { width: 0 } };
     let count = parts.len();
     for (part, (noise, has_target)) in parts.into_iter().enumerate() {
-        whole.features.extend(noise.features.into_iter().map(|law| law.of_part(part, count)));
+        whole
+            .features
+            .extend(noise.features.into_iter().map(|distribution| distribution.of_part(part, count)));
         if has_target {
             whole.target = noise.target.of_part(part, count);
         }
@@ -323,8 +325,9 @@ impl LocalMechanism for Composed {
     }
 
     fn noise(&self) -> Noise {
-        let laws = self.parts().map(|local| (local.noise(), local.layout().target != TargetLayout::None));
-        join_noise(laws.collect())
+        let distributions =
+            self.parts().map(|local| (local.noise(), local.layout().target != TargetLayout::None));
+        join_noise(distributions.collect())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Exact Gaussian noise on counts.
 
-use crate::gaussian_noise::curve;
+use crate::gaussian_noise::profile;
 use crate::lattice::Spread;
-use crate::{Curve, Error, Neighbours, Result, Stream};
+use crate::{Error, Neighbours, PrivacyProfile, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
 /// Discrete Gaussian noise on the cells of tables of counts, in each of which a record is counted in one cell.
@@ -19,13 +19,13 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// let noisy = noise.add(&[103, 7, 0], &mut stream);
 /// assert!(noisy.iter().zip([103.0, 7.0, 0.0]).all(|(noisy, count)| (noisy - count).abs() < 300.0));
 /// // Of three tables.
-/// let one = noise.curve(Neighbours::ReplaceOne);
+/// let one = noise.profile(Neighbours::ReplaceOne);
 /// assert!((one.with(&one).with(&one).epsilon(1e-6) / 0.49297 - 1.0).abs() < 1e-4);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct CountNoise {
-    law: DiscreteGaussian,
+    distribution: DiscreteGaussian,
     /// The lattice's steps in a count.
     unit: f64,
 }
@@ -43,19 +43,19 @@ impl CountNoise {
         // 31 bits of σ in lattice steps, and no lattice that is coarser than counts.
         let exponent = (30 - scale.log2().floor() as i32).max(0);
         let unit = 2f64.powi(exponent);
-        let law = DiscreteGaussian::new(Rational::new((scale * unit).ceil() as u64, 1)?)?;
-        Ok(Self { law, unit })
+        let distribution = DiscreteGaussian::new(Rational::new((scale * unit).ceil() as u64, 1)?)?;
+        Ok(Self { distribution, unit })
     }
 
     /// σ, in counts.
     pub fn scale(&self) -> f64 {
-        self.law.scale() / self.unit
+        self.distribution.scale() / self.unit
     }
 
     /// These counts, each with a draw of its own.
     pub fn add(&self, counts: &[u64], stream: &mut Stream) -> Vec<f64> {
         let noisy = |count: &u64| {
-            let exact = i128::from(*count) * self.unit as i128 + self.law.sample(stream);
+            let exact = i128::from(*count) * self.unit as i128 + self.distribution.sample(stream);
             exact as f64 / self.unit
         };
         counts.iter().map(noisy).collect()
@@ -68,18 +68,18 @@ impl CountNoise {
     }
 
     /// δ(ε) of one table.
-    pub fn curve(&self, neighbours: Neighbours) -> Curve {
+    pub fn profile(&self, neighbours: Neighbours) -> PrivacyProfile {
         let differing = match neighbours {
             Neighbours::AddOrRemoveOne => 1.0,
             Neighbours::ReplaceOne => 2.0,
         };
-        let precision = self.law.scale().powi(-2);
+        let precision = self.distribution.scale().powi(-2);
         let spread = Spread {
             squared_distance: differing * precision * self.unit * self.unit,
             distance: differing * precision * self.unit,
             differing: differing * precision,
         };
-        curve(spread, 2)
+        profile(spread, 2)
     }
 }
 
@@ -95,10 +95,10 @@ mod tests {
         let groups = Domain::product([Domain::one_hot(5).unwrap(), Domain::one_hot(3).unwrap()]).unwrap();
         let of_record = GaussianNoise::calibrated(&groups, Budget::new(1.0, 1e-6).unwrap()).unwrap();
         let noise = CountNoise::with_scale(of_record.scales()[0]).unwrap();
-        let table = noise.curve(Neighbours::ReplaceOne);
+        let table = noise.profile(Neighbours::ReplaceOne);
         assert_relative_eq!(table.with(&table).epsilon(1e-6), 1.0, max_relative = 1e-6);
         // With a record more or less μ² is half of that.
-        let one = noise.curve(Neighbours::AddOrRemoveOne);
+        let one = noise.profile(Neighbours::AddOrRemoveOne);
         assert_relative_eq!(one.mu() * 2f64.sqrt(), table.mu(), max_relative = 1e-9);
     }
 

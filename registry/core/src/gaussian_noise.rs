@@ -2,7 +2,7 @@
 
 use crate::domain::check_width;
 use crate::lattice::{IntegerDomain, Spread, information};
-use crate::{Budget, Curve, DescribedNoise, Distance, Domain, Error, Lattice, Result, Stream};
+use crate::{Budget, DescribedNoise, Distance, Domain, Error, Lattice, PrivacyProfile, Result, Stream};
 use scumble_accounting::{gaussian, search};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
@@ -10,8 +10,8 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// coordinate.
 ///
 /// A point is rounded to the lattice and the domain's bound enforced again on the integers; the noise is an exact integer
-/// of the law ∝ exp(−k²/2σ²) (Canonne, Kamath and Steinke 2020). Its δ(ε) is proven for this law, not for the continuous
-/// one. Let P and Q be the laws for two points Δ apart, in lattice steps; then
+/// of the distribution ∝ exp(−k²/2σ²) (Canonne, Kamath and Steinke 2020). Its δ(ε) is proven for this distribution, not for the continuous
+/// one. Let P and Q be the distributions for two points Δ apart, in lattice steps; then
 ///
 /// δ(ε) ≤ e^(Σ 1/8σⱼ²)·δ_μ(ε − Σ |Δⱼ|/2σⱼ²), with μ² = Σ Δⱼ²/σⱼ² and δ_μ that of continuous noise (Balle and Wang 2018,
 /// Theorem 8), where the sums go over the coordinates in which the points differ.
@@ -33,23 +33,23 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 #[derive(Debug, Clone)]
 pub struct GaussianNoise {
     points: IntegerDomain,
-    laws: Laws,
-    curve: Curve,
+    distributions: NoiseDistributions,
+    profile: PrivacyProfile,
 }
 
-/// The laws of coordinates.
+/// The distributions of coordinates.
 #[derive(Debug, Clone)]
-enum Laws {
+enum NoiseDistributions {
     /// One for all, however many there are.
     One(DiscreteGaussian),
     /// Those that differ, and which of them is each coordinate's (d values).
     Each { distinct: Vec<DiscreteGaussian>, of: Vec<usize> },
 }
 
-impl Laws {
+impl NoiseDistributions {
     fn of(&self, coordinate: usize) -> &DiscreteGaussian {
         match self {
-            Self::One(law) => law,
+            Self::One(distribution) => distribution,
             Self::Each { distinct, of } => &distinct[of[coordinate]],
         }
     }
@@ -75,17 +75,18 @@ impl GaussianNoise {
     pub fn on_lattice(domain: &Domain, budget: Budget, lattice: Lattice) -> Result<Self> {
         largest_mu(budget)?;
         let points = IntegerDomain::new(domain, lattice)?;
-        let of = |sigma: u64| Some(curve(points.spread_alike(precision(sigma))?, domain.dim()));
-        let meets = |sigma| of(sigma).is_some_and(|curve| curve.delta(budget.epsilon()) <= budget.delta());
+        let of = |sigma: u64| Some(profile(points.spread_alike(precision(sigma))?, domain.dim()));
+        let meets =
+            |sigma| of(sigma).is_some_and(|profile| profile.delta(budget.epsilon()) <= budget.delta());
         let sigma = search::least_integer(1, 1 << 59, meets);
-        let Some((sigma, curve)) = sigma.and_then(|sigma| Some((sigma, of(sigma)?))) else {
+        let Some((sigma, profile)) = sigma.and_then(|sigma| Some((sigma, of(sigma)?))) else {
             return Err(Error::Budget {
                 name: "epsilon",
                 range: "finite, and large enough with its δ for the noise to fit 59 bits on the lattice",
                 value: budget.epsilon(),
             });
         };
-        Ok(Self { points, laws: Laws::One(law(sigma)?), curve })
+        Ok(Self { points, distributions: NoiseDistributions::One(distribution(sigma)?), profile })
     }
 
     /// The noise whose σ is at least `scales` (d values, in the units of `domain`), and more by one lattice step at most, on a
@@ -113,13 +114,13 @@ impl GaussianNoise {
         });
         let sigmas: Vec<u64> = sigmas.collect::<Result<_>>()?;
         let precisions: Vec<f64> = sigmas.iter().copied().map(precision).collect();
-        let curve = curve(points.spread(&precisions).ok_or_else(|| refused(least))?, sigmas.len());
+        let profile = profile(points.spread(&precisions).ok_or_else(|| refused(least))?, sigmas.len());
         let mut distinct = sigmas.clone();
         distinct.sort_unstable();
         distinct.dedup();
         let of = sigmas.iter().map(|sigma| distinct.partition_point(|other| other < sigma)).collect();
-        let distinct = distinct.into_iter().map(law).collect::<Result<_>>()?;
-        Ok(Self { points, laws: Laws::Each { distinct, of }, curve })
+        let distinct = distinct.into_iter().map(distribution).collect::<Result<_>>()?;
+        Ok(Self { points, distributions: NoiseDistributions::Each { distinct, of }, profile })
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
@@ -128,7 +129,7 @@ impl GaussianNoise {
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let mut coordinates = 0..self.points.dim();
-        self.points.add(point, || coordinates.next().map_or(0, |at| self.laws.of(at).sample(stream)))
+        self.points.add(point, || coordinates.next().map_or(0, |at| self.distributions.of(at).sample(stream)))
     }
 
     /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
@@ -137,27 +138,29 @@ impl GaussianNoise {
     /// As [`add`](Self::add).
     pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
         let distances = self.points.displacement(point, released)?;
-        let squares =
-            distances.iter().enumerate().map(|(at, steps)| (steps / self.laws.of(at).scale()).powi(2));
+        let squares = distances
+            .iter()
+            .enumerate()
+            .map(|(at, steps)| (steps / self.distributions.of(at).scale()).powi(2));
         Ok(-squares.sum::<f64>() / 2.0)
     }
 
     /// δ(ε) of this very noise.
-    pub fn curve(&self) -> Curve {
-        self.curve
+    pub fn profile(&self) -> PrivacyProfile {
+        self.profile
     }
 
     /// What [`add`](Self::add) does to a point whose coordinates of the domain begin at `start`.
     pub fn described(&self, start: usize) -> DescribedNoise {
         let (dim, step) = (self.points.dim(), self.lattice().step());
-        let least = (0..dim).map(|at| self.laws.of(at).variance()).fold(f64::INFINITY, f64::min);
+        let least = (0..dim).map(|at| self.distributions.of(at).variance()).fold(f64::INFINITY, f64::min);
         DescribedNoise {
             coordinates: start..start + dim,
             distance: Distance::L2,
             scales: self.scales(),
-            sensitivity: self.curve.mu(),
+            sensitivity: self.profile.mu(),
             variances: self.variances(),
-            kurtosis: 3.0 + 1.0 / least, // 3 of the continuous law
+            kurtosis: 3.0 + 1.0 / least, // 3 of the continuous distribution
             steps: vec![step; dim],
         }
     }
@@ -167,34 +170,34 @@ impl GaussianNoise {
         self.points.lattice()
     }
 
-    /// The σ of each coordinate's noise (d values) in the units of the domain: the law is ∝ exp(−x²/2σ²).
+    /// The σ of each coordinate's noise (d values) in the units of the domain: the distribution is ∝ exp(−x²/2σ²).
     pub fn scales(&self) -> Vec<f64> {
-        self.of_each(|law| law.scale() * self.lattice().step())
+        self.of_each(|distribution| distribution.scale() * self.lattice().step())
     }
 
     /// The variance of each coordinate's noise (d values) in squared units of the domain, about σ².
     pub fn variances(&self) -> Vec<f64> {
-        self.of_each(|law| law.variance() * self.lattice().step().powi(2))
+        self.of_each(|distribution| distribution.variance() * self.lattice().step().powi(2))
     }
 
     /// What a released coordinate tells of the true one (d values), per squared unit of the domain, rounded up: no unbiased
     /// estimate has a smaller variance than the inverse, step²/(e^(step²/σ²) − 1) (Hammersley 1950; Chapman and Robbins 1951),
     /// which tends to σ².
     ///
-    /// It is the χ² divergence of the laws for two neighbouring lattice points over their squared distance: with P and Q one
+    /// It is the χ² divergence of the distributions for two neighbouring lattice points over their squared distance: with P and Q one
     /// step apart, Q/P at k is e^((2k − 1)/2σ²), whose mean square under P is e^(1/σ²), because Σe^(−(k − 2)²/2σ²) is Σe^(−k²/2σ²).
     /// Neighbours in different coordinates have independent noise, so that the bound is one on the whole covariance.
     pub fn information(&self) -> Vec<f64> {
         let step = self.lattice().step();
-        self.of_each(|law| information(law.scale().powi(-2).exp_m1(), step))
+        self.of_each(|distribution| information(distribution.scale().powi(-2).exp_m1(), step))
     }
 
     fn of_each(&self, of: impl Fn(&DiscreteGaussian) -> f64) -> Vec<f64> {
-        (0..self.points.dim()).map(|at| of(self.laws.of(at))).collect()
+        (0..self.points.dim()).map(|at| of(self.distributions.of(at))).collect()
     }
 }
 
-fn law(sigma: u64) -> Result<DiscreteGaussian> {
+fn distribution(sigma: u64) -> Result<DiscreteGaussian> {
     Ok(DiscreteGaussian::new(Rational::new(sigma, 1)?)?)
 }
 
@@ -217,11 +220,14 @@ fn precision(sigma: u64) -> f64 {
 
 /// δ(ε) of noise on `dim` coordinates, from the spread of points where each counts 1/σ²: the bound of [`GaussianNoise`], with its numbers
 /// rounded up.
-pub(crate) fn curve(Spread { squared_distance, distance, differing }: Spread, dim: usize) -> Curve {
+pub(crate) fn profile(
+    Spread { squared_distance, distance, differing }: Spread,
+    dim: usize,
+) -> PrivacyProfile {
     // A sum of d positive terms errs by d roundings at most.
     let up = 1.0 + 1e-12 + 4.0 * f64::EPSILON * dim as f64;
     let distance = distance.min((squared_distance * differing).sqrt());
-    Curve::gaussian(squared_distance.sqrt() * up, distance / 2.0 * up, differing / 8.0 * up)
+    PrivacyProfile::gaussian(squared_distance.sqrt() * up, distance / 2.0 * up, differing / 8.0 * up)
 }
 
 #[cfg(test)]
@@ -257,21 +263,21 @@ mod tests {
 
     /// Privacy: however coarse the lattice, the claimed δ is no less than that of the integers that are added.
     #[test]
-    fn the_claimed_curve_is_no_less_than_the_exact_one() {
+    fn the_claimed_profile_is_no_less_than_the_exact_one() {
         let domain = Domain::interval(0.0, 1.0).unwrap();
         for exponent in [0, -1, -2, -4, -8] {
             let lattice = Lattice::new(exponent).unwrap();
             for (epsilon, delta) in [(0.3, 1e-3), (1.0, 1e-5), (4.0, 1e-7), (12.0, 1e-2)] {
                 let noise = GaussianNoise::on_lattice(&domain, budget(epsilon, delta), lattice).unwrap();
                 for at in [0.0, 0.5 * epsilon, epsilon, 1.5 * epsilon] {
-                    let exact = exact_delta(noise.laws.of(0).scale(), 1 << -exponent, at);
-                    let claimed = noise.curve().delta(at);
+                    let exact = exact_delta(noise.distributions.of(0).scale(), 1 << -exponent, at);
+                    let claimed = noise.profile().delta(at);
                     assert!(
                         exact <= claimed,
                         "step 2^{exponent}: δ({at}) is {exact}, and {claimed} is claimed"
                     );
                 }
-                let exact = exact_delta(noise.laws.of(0).scale(), 1 << -exponent, epsilon);
+                let exact = exact_delta(noise.distributions.of(0).scale(), 1 << -exponent, epsilon);
                 assert!(
                     exact <= delta,
                     "step 2^{exponent}: δ({epsilon}) is {exact}, beyond the budget of {delta}"
@@ -285,12 +291,12 @@ mod tests {
 
     /// The same in two coordinates, where discrete noise is not round.
     #[test]
-    fn the_claimed_curve_holds_in_two_coordinates() {
+    fn the_claimed_profile_holds_in_two_coordinates() {
         let domain = Domain::unit_box(2);
         for exponent in [0, -1, -2] {
             let lattice = Lattice::new(exponent).unwrap();
             let noise = GaussianNoise::on_lattice(&domain, budget(1.0, 1e-4), lattice).unwrap();
-            let (sigma, one) = (noise.laws.of(0).scale(), 1i64 << -exponent);
+            let (sigma, one) = (noise.distributions.of(0).scale(), 1i64 << -exponent);
             let reach = (12.0 * sigma) as i64;
             let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
             let total: f64 = (-reach..=reach).map(weight).sum();
@@ -305,14 +311,14 @@ mod tests {
 
     /// The same where the coordinates have scales of their own.
     #[test]
-    fn the_claimed_curve_holds_for_unequal_scales() {
+    fn the_claimed_profile_holds_for_unequal_scales() {
         let domain = Domain::unit_box(2);
         for scales in [[0.7, 0.7], [0.3, 2.0], [1.5, 0.4]] {
             let noise = GaussianNoise::with_scales(&domain, &scales).unwrap();
             let mu = scales.iter().map(|scale| scale.powi(-2)).sum::<f64>().sqrt();
             for epsilon in [0.1, 1.0, 3.0] {
                 let continuous = scumble_accounting::gaussian::delta(mu, epsilon);
-                let claimed = noise.curve().delta(epsilon);
+                let claimed = noise.profile().delta(epsilon);
                 assert!((1.0..1.0 + 1e-6).contains(&(claimed / continuous)), "{scales:?}: {claimed}");
             }
             for (got, wanted) in noise.scales().iter().zip(scales) {
@@ -325,7 +331,7 @@ mod tests {
     fn a_group_counts_its_two_least_scales() {
         let noise = GaussianNoise::with_scales(&Domain::one_hot(3).unwrap(), &[0.5, 3.0, 1.0]).unwrap();
         let closed = scumble_accounting::gaussian::delta((4.0 + 1.0_f64).sqrt(), 1.0);
-        assert_relative_eq!(noise.curve().delta(1.0), closed, max_relative = 1e-6);
+        assert_relative_eq!(noise.profile().delta(1.0), closed, max_relative = 1e-6);
     }
 
     #[test]
@@ -354,10 +360,10 @@ mod tests {
         for sigma in [0.5, 1.0, 3.0, 20.0] {
             let noise = GaussianNoise {
                 points: IntegerDomain::new(&Domain::unit_box(1), Lattice::new(-3).unwrap()).unwrap(),
-                laws: Laws::One(
+                distributions: NoiseDistributions::One(
                     DiscreteGaussian::new(Rational::new((2.0 * sigma) as u64, 2).unwrap()).unwrap(),
                 ),
-                curve: Curve::pure(1.0),
+                profile: PrivacyProfile::pure(1.0),
             };
             let weight = |k: i64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
             let reach = (40.0 * sigma) as i64 + 2;

@@ -3,7 +3,7 @@
 //! The notions are separate types and never convert into one another. Only notions of differential privacy show
 //! an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
 
-use crate::{Curve, Provenance, RecordDomain, TargetDomain, number};
+use crate::{PrivacyProfile, Provenance, RecordDomain, TargetDomain, number};
 pub use scumble_accounting::Neighbours;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -84,7 +84,7 @@ pub enum Notion {
     CramerRao(CramerRao),
     /// Resistance to recovery, in the probably-approximately-correct sense.
     PacResistance(PacResistance),
-    /// A set of inputs with the same law of outputs.
+    /// A set of inputs with the same distribution of outputs.
     AmbiguitySet(AmbiguitySet),
     /// An output that is independent of what is protected.
     PerfectSecrecy(PerfectSecrecy),
@@ -108,23 +108,23 @@ pub struct LocalDp {
     pub delta: f64,
     /// δ(ε) at every ε, where more is known of it than at one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub curve: Option<Curve>,
+    pub profile: Option<PrivacyProfile>,
 }
 
 impl LocalDp {
     /// (ε, δ).
     pub fn new(epsilon: f64, delta: f64) -> Self {
-        Self { epsilon, delta, curve: None }
+        Self { epsilon, delta, profile: None }
     }
 
-    /// This claim with the curve on which it lies.
-    pub fn along(self, curve: Curve) -> Self {
-        Self { curve: Some(curve), ..self }
+    /// This claim with the profile on which it lies.
+    pub fn along(self, profile: PrivacyProfile) -> Self {
+        Self { profile: Some(profile), ..self }
     }
 
     /// δ(ε) as far as it is known: for (ε, 0) that of pure differential privacy.
-    pub fn known_curve(&self) -> Option<Curve> {
-        self.curve.or((self.delta == 0.0).then(|| Curve::pure(self.epsilon)))
+    pub fn known_profile(&self) -> Option<PrivacyProfile> {
+        self.profile.or((self.delta == 0.0).then(|| PrivacyProfile::pure(self.epsilon)))
     }
 
     /// (ε, 0).
@@ -237,7 +237,7 @@ pub struct PacResistance {
     pub spent: f64,
 }
 
-/// All members of the set give the same law of outputs.
+/// All members of the set give the same distribution of outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmbiguitySet {
     /// The set, in words.

@@ -10,7 +10,7 @@ use scumble_sampling::{DiscreteLaplace, Rational};
 /// A point is rounded to the lattice and the domain's bound enforced again on the integers, so that the sensitivity is
 /// a statement about integers and no float error stands behind the claim. The noise is an exact integer; the final
 /// conversion to `f64` is post-processing. With t = ⌈Δ₁/ε⌉ lattice steps, any two points of the domain differ in
-/// their output law by at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry, Nissim and Smith 2006; on integers: Ghosh,
+/// their output distribution by at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry, Nissim and Smith 2006; on integers: Ghosh,
 /// Roughgarden and Sundararajan 2009).
 ///
 /// ```
@@ -25,7 +25,7 @@ use scumble_sampling::{DiscreteLaplace, Rational};
 #[derive(Debug, Clone)]
 pub struct LaplaceNoise {
     points: IntegerDomain,
-    law: DiscreteLaplace,
+    distribution: DiscreteLaplace,
 }
 
 impl LaplaceNoise {
@@ -55,7 +55,7 @@ impl LaplaceNoise {
                 range: "finite, and large enough for the noise to fit 59 bits on the lattice",
                 value: epsilon,
             })?;
-        Ok(Self { points, law: DiscreteLaplace::new(Rational::new(scale, 1)?)? })
+        Ok(Self { points, distribution: DiscreteLaplace::new(Rational::new(scale, 1)?)? })
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
@@ -63,7 +63,7 @@ impl LaplaceNoise {
     /// # Errors
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        self.points.add(point, || self.law.sample(stream))
+        self.points.add(point, || self.distribution.sample(stream))
     }
 
     /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.
@@ -72,7 +72,7 @@ impl LaplaceNoise {
     /// As [`add`](Self::add).
     pub fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Result<f64> {
         let distances = self.points.displacement(point, released)?;
-        Ok(-distances.iter().map(|steps| steps.abs()).sum::<f64>() / self.law.scale())
+        Ok(-distances.iter().map(|steps| steps.abs()).sum::<f64>() / self.distribution.scale())
     }
 
     /// What [`add`](Self::add) does to a point whose coordinates of the domain begin at `start`.
@@ -82,9 +82,9 @@ impl LaplaceNoise {
             coordinates: start..start + dim,
             distance: Distance::L1,
             scales: vec![self.scale(); dim],
-            sensitivity: self.points.l1_diameter() as f64 / self.law.scale(),
+            sensitivity: self.points.l1_diameter() as f64 / self.distribution.scale(),
             variances: vec![self.variance(); dim],
-            kurtosis: 6.0 + 1.0 / self.law.variance(), // 6 of the continuous law
+            kurtosis: 6.0 + 1.0 / self.distribution.variance(), // 6 of the continuous distribution
             steps: vec![step; dim],
         }
     }
@@ -94,24 +94,24 @@ impl LaplaceNoise {
         self.points.lattice()
     }
 
-    /// The scale b of the noise in the units of the domain: the law is ∝ exp(−|x|/b).
+    /// The scale b of the noise in the units of the domain: the distribution is ∝ exp(−|x|/b).
     pub fn scale(&self) -> f64 {
-        self.law.scale() * self.lattice().step()
+        self.distribution.scale() * self.lattice().step()
     }
 
     /// What a released coordinate tells of the true one, per squared unit of the domain, rounded up: 1/b², but for the lattice. No
     /// unbiased estimate has a smaller variance than the inverse (Hammersley 1950; Chapman and Robbins 1951), which is half of
     /// the noise's.
     ///
-    /// It is the χ² divergence of the laws for two neighbouring lattice points over their squared distance. With r = e^(−1/t) for
+    /// It is the χ² divergence of the distributions for two neighbouring lattice points over their squared distance. With r = e^(−1/t) for
     /// a scale of t steps their odds are r on one side and 1/r on the other, so that χ² = (1 − r)²/r = 4 sinh²(1/2t).
     pub fn information(&self) -> f64 {
-        information(4.0 * (0.5 / self.law.scale()).sinh().powi(2), self.lattice().step())
+        information(4.0 * (0.5 / self.distribution.scale()).sinh().powi(2), self.lattice().step())
     }
 
     /// The variance of the noise in squared units of the domain, about 2b².
     pub fn variance(&self) -> f64 {
-        self.law.variance() * self.lattice().step().powi(2)
+        self.distribution.variance() * self.lattice().step().powi(2)
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
         for epsilon in [0.25, 1.0, 4.0] {
             let noise =
                 LaplaceNoise::on_lattice(&Domain::unit_box(1), epsilon, Lattice::new(-2).unwrap()).unwrap();
-            let t = noise.law.scale();
+            let t = noise.distribution.scale();
             let weight = |k: i64| (-(k as f64).abs() / t).exp();
             let reach = (30.0 * t) as i64;
             let total: f64 = (-reach..=reach).map(weight).sum();

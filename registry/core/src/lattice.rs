@@ -320,7 +320,7 @@ impl IntegerDomain {
     }
 }
 
-/// The χ² divergence of a law from itself one lattice step on, as information per squared unit: with a margin that covers what
+/// The χ² divergence of a distribution from itself one lattice step on, as information per squared unit: with a margin that covers what
 /// lattices add when information is summed up.
 ///
 /// Of independent parts 1 + χ² multiplies, so that a sum lacks step²·I₁·I₂, some 2⁻⁶⁰ of it where the lattice is 2³⁰ times finer

@@ -52,8 +52,8 @@ mod card;
 pub mod compose;
 mod composed;
 mod count_noise;
-mod curve;
 mod design;
+mod distribution;
 mod domain;
 mod error;
 mod estimate;
@@ -61,7 +61,6 @@ mod gaussian_noise;
 mod guarantee;
 mod laplace_noise;
 mod lattice;
-mod law;
 pub mod local;
 mod mechanism;
 pub mod number;
@@ -69,6 +68,7 @@ mod perturbation;
 mod plugin;
 mod polytope;
 mod portion;
+mod profile;
 mod randomness;
 mod record;
 mod registry;
@@ -83,8 +83,8 @@ pub use budget::{Budget, check_delta, difference_down, sum_up};
 pub use card::AS_STATED;
 pub use composed::{Composed, composed};
 pub use count_noise::CountNoise;
-pub use curve::Curve;
 pub use design::{Design, Origin};
+pub use distribution::{Moments, Noise, NoiseDistribution};
 pub use domain::{Domain, Factor, check_width, largest};
 pub use error::{Error, Result};
 pub use estimate::{Estimate, check_confidence};
@@ -95,7 +95,6 @@ pub use guarantee::{
 };
 pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
-pub use law::{Law, Moments, Noise};
 pub use mechanism::{
     AsLocal, Collector, CuratorMechanism, Designed, Drawing, Gathering, Key, LocalMechanism, Release,
     ReleasedModel, Secret, SecretKey, Side, Statistics, release_local,
@@ -103,6 +102,7 @@ pub use mechanism::{
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};
 pub use portion::{Portion, Protect};
+pub use profile::PrivacyProfile;
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use registry::Registry;

@@ -1,8 +1,8 @@
 //! The portion of a record that a mechanism randomises; the rest leaves in clear, and the guarantee says so.
 
 use crate::{
-    ASSUMED, Claim, Domain, Error, Guarantee, Law, LocalDp, Noise, Notion, RecordDomain, Result,
-    TargetDomain, Unit, in_clear,
+    ASSUMED, Claim, Domain, Error, Guarantee, LocalDp, Noise, NoiseDistribution, Notion, RecordDomain,
+    Result, TargetDomain, Unit, in_clear,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -130,20 +130,23 @@ impl Portion {
         whole.unwrap_or_else(|_| self.domain.flat().clone())
     }
 
-    /// The law of a release that adds noise with these variances to the coordinates of the portion, or none.
+    /// The distribution of a release that adds noise with these variances to the coordinates of the portion, or none.
     pub fn additive(&self, variances: Option<Vec<f64>>) -> Noise {
         let (layout, portion) = (self.domain.layout(), self.coordinates());
         let features = layout.columns.len();
-        let law = |block: Range<usize>| match &variances {
+        let distribution = |block: Range<usize>| match &variances {
             Some(of_portion)
                 if !block.is_empty() && portion.start <= block.start && block.end <= portion.end =>
             {
                 let own = block.start - portion.start..block.end - portion.start;
-                Law::Additive { variance: of_portion[own].to_vec() }
+                NoiseDistribution::Additive { variance: of_portion[own].to_vec() }
             }
-            _ => Law::Exact { width: block.len() },
+            _ => NoiseDistribution::Exact { width: block.len() },
         };
-        Noise { features: vec![law(0..features)], target: law(features..features + layout.target.width()) }
+        Noise {
+            features: vec![distribution(0..features)],
+            target: distribution(features..features + layout.target.width()),
+        }
     }
 
     /// Whether noise can be added to all of it.

@@ -391,9 +391,9 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Also not where curves make the whole cheaper than the sum: the truth is μ² = Σμ², beside the pure parts.
+    /// Also not where profiles make the whole cheaper than the sum: the truth is μ² = Σμ², beside the pure parts.
     #[test]
-    fn curves_in_any_order_and_nesting_report_no_less_than_the_truth_and_no_less_than_a_part(
+    fn profiles_in_any_order_and_nesting_report_no_less_than_the_truth_and_no_less_than_a_part(
         noisy in prop::collection::vec((0.05..4.0_f64, -30.0..-4.0_f64), 1..4),
         pure in prop::collection::vec(0.001..2.0_f64, 0..3),
         (cuts, turn) in (cuts(), 0usize..8),
@@ -402,7 +402,7 @@ proptest! {
         for (epsilon, log_delta) in noisy {
             let budget = Budget::new(epsilon, log_delta.exp()).unwrap();
             let noise = GaussianNoise::calibrated(&Domain::interval(0.0, 1.0).unwrap(), budget).unwrap();
-            let claim = LocalDp::new(epsilon, budget.delta()).along(noise.curve());
+            let claim = LocalDp::new(epsilon, budget.delta()).along(noise.profile());
             parts.push(claiming(Notion::LocalDp(claim), Unit::Record, 0));
             mu_squared += noise.scales()[0].powi(-2);
             delta += budget.delta();
@@ -418,13 +418,13 @@ proptest! {
             let truth = gaussian::epsilon(mu_squared.sqrt(), delta).unwrap() + shift;
             prop_assert!(dp.epsilon >= truth * (1.0 - 1e-9) || dp.epsilon >= sum_of_epsilons(&parts), "{dp:?}, and {truth} is true");
             prop_assert!(dp.epsilon <= sum_of_epsilons(&parts) * (1.0 + 1e-14) && exact(dp.delta) >= exact_sum(deltas_of(&parts)));
-            let curve = dp.curve.unwrap();
+            let profile = dp.profile.unwrap();
             for at in [0.0, 0.1, 0.5, 1.0, 3.0, dp.epsilon] {
                 let truth = gaussian::delta(mu_squared.sqrt(), at - shift);
-                prop_assert!(curve.delta(at) >= truth * (1.0 - 1e-9), "δ({at}) is {}, and {truth} is true", curve.delta(at));
+                prop_assert!(profile.delta(at) >= truth * (1.0 - 1e-9), "δ({at}) is {}, and {truth} is true", profile.delta(at));
                 for part in &parts {
-                    let own = part.local_dp(Unit::Record).unwrap().known_curve().unwrap().delta(at);
-                    prop_assert!(curve.delta(at) >= own * (1.0 - 1e-9), "δ({at}) is {}, and {own} that of a part", curve.delta(at));
+                    let own = part.local_dp(Unit::Record).unwrap().known_profile().unwrap().delta(at);
+                    prop_assert!(profile.delta(at) >= own * (1.0 - 1e-9), "δ({at}) is {}, and {own} that of a part", profile.delta(at));
                 }
             }
             let reference = flat.local_dp(Unit::Record).unwrap();

@@ -113,7 +113,7 @@ impl ShippedDesign {
     }
 
     /// Reads a file that was released by this design back, for learning: the released table, where noise took values out of
-    /// their bounds they stay there, and its law given the noise-free view.
+    /// their bounds they stay there, and its distribution given the noise-free view.
     ///
     /// # Errors
     /// As [`Reader`], [`local`](Self::local) and [`records`](Self::records); [`Error::MissingColumn`](scumble_records::Error::MissingColumn) where the design

@@ -2,7 +2,7 @@
 
 use crate::{Cell, Column, Kind, Schema};
 use scumble_core::Places;
-use scumble_core::{Law, Layout, Noise, Result, TargetLayout};
+use scumble_core::{Layout, Noise, NoiseDistribution, Result, TargetLayout};
 use scumble_core::{check_width, largest};
 use std::collections::{HashMap, HashSet};
 
@@ -110,25 +110,28 @@ impl Decoder {
         self.cells.iter().map(|cell| matches!(cell, Made::Level { .. }))
     }
 
-    /// The law of what is read back from the file, where `noise` is that of the records: a group that became its largest
+    /// The distribution of what is read back from the file, where `noise` is that of the records: a group that became its largest
     /// level has another one, which is not known.
     pub fn noise(&self, noise: &Noise) -> Noise {
         let levels: HashSet<usize> = self.cells.iter().flat_map(Made::places_of_levels).copied().collect();
         let mut first = 0;
-        let mut read_back = |law: &Law| {
-            let places = first..first + law.width();
+        let mut read_back = |distribution: &NoiseDistribution| {
+            let places = first..first + distribution.width();
             first = places.end;
             let places: Vec<usize> = places.collect();
             let runs = places.chunk_by(|one, other| levels.contains(one) == levels.contains(other));
-            let runs = runs.map(|run| match law {
-                Law::Additive { .. } | Law::Correlated { .. } | Law::Shared { .. } | Law::Unbiased { .. }
+            let runs = runs.map(|run| match distribution {
+                NoiseDistribution::Additive { .. }
+                | NoiseDistribution::Correlated { .. }
+                | NoiseDistribution::Shared { .. }
+                | NoiseDistribution::Unbiased { .. }
                     if levels.contains(&run[0]) =>
                 {
-                    Law::Unknown { width: run.len() }
+                    NoiseDistribution::Unknown { width: run.len() }
                 }
-                law => law.part(run[0] - places[0]..run[run.len() - 1] + 1 - places[0]),
+                distribution => distribution.part(run[0] - places[0]..run[run.len() - 1] + 1 - places[0]),
             });
-            runs.collect::<Vec<Law>>()
+            runs.collect::<Vec<NoiseDistribution>>()
         };
         let features = noise.features.iter().flat_map(&mut read_back).collect();
         let target = read_back(&noise.target).into_iter().next().unwrap_or_else(|| noise.target.clone());
@@ -217,15 +220,19 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_became_a_level_has_no_law_any_more_unless_it_was_flipped() {
+    fn a_group_that_became_a_level_has_no_distribution_any_more_unless_it_was_flipped() {
         let columns = ["size", "colour=red", "colour=green", "colour=blue"];
         let decoder = schema().decoder(&layout(&columns, TargetLayout::Class { levels: 2 }), Some("good"));
-        let flip = Law::Flip { levels: 2, keep: 0.7 };
-        let additive = Law::Additive { variance: vec![1.0, 2.0, 2.0, 2.0] };
+        let flip = NoiseDistribution::Flip { levels: 2, keep: 0.7 };
+        let additive = NoiseDistribution::Additive { variance: vec![1.0, 2.0, 2.0, 2.0] };
         let read_back = decoder.noise(&Noise { features: vec![additive], target: flip.clone() });
-        let expected = vec![Law::Additive { variance: vec![1.0] }, Law::Unknown { width: 3 }];
+        let expected = vec![
+            NoiseDistribution::Additive { variance: vec![1.0] },
+            NoiseDistribution::Unknown { width: 3 },
+        ];
         assert_eq!(read_back, Noise { features: expected, target: flip.clone() });
-        let flipped = vec![Law::Exact { width: 1 }, Law::Flip { levels: 3, keep: 0.9 }];
+        let flipped =
+            vec![NoiseDistribution::Exact { width: 1 }, NoiseDistribution::Flip { levels: 3, keep: 0.9 }];
         let noise = Noise { features: flipped, target: flip };
         assert_eq!(decoder.noise(&noise), noise);
     }

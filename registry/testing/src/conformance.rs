@@ -12,8 +12,9 @@
 
 use ndarray::{Array2, Axis, concatenate};
 use scumble_core::{
-    ASSUMED, Brief, Budget, Claim, Design, Error, Example, Factor, Law, LocalMechanism, Notion, Plugin,
-    Randomness, Registry, Release, Result, Side, Table, Target, TargetDomain, Unit, Volunteers, local,
+    ASSUMED, Brief, Budget, Claim, Design, Error, Example, Factor, LocalMechanism, NoiseDistribution, Notion,
+    Plugin, Randomness, Registry, Release, Result, Side, Table, Target, TargetDomain, Unit, Volunteers,
+    local,
 };
 use scumble_custody::ShippedDesign;
 use serde_json::json;
@@ -75,7 +76,7 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
         ("at large ε it approaches its noise-free view", approaches_noise_free_view),
         ("records of the domain are collected from reports", collects_records),
         ("bad tables are errors", refuses_bad_tables),
-        ("it publishes the law of its noise", publishes_its_law),
+        ("it publishes the distribution of its noise", publishes_its_distribution),
         ("unknown parameters are errors", refuses_unknown_parameters),
         ("a design that volunteers shaped says so", admits_its_volunteers),
         ("volunteers without labels are enough, or an error", takes_unlabelled_volunteers),
@@ -287,7 +288,7 @@ fn keeps_shape(subject: &Subject) -> Verdict {
     require(!has_view(&release) || view.columns() == release.table.columns(), || {
         "the noise-free view has other columns than the release".into()
     })?;
-    let widths: usize = release.noise.features.iter().map(|law| law.width()).sum();
+    let widths: usize = release.noise.features.iter().map(|distribution| distribution.width()).sum();
     require(widths == release.table.columns().len(), || {
         format!("the noise describes {widths} of {} columns", release.table.columns().len())
     })
@@ -471,12 +472,12 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
     if !has_view(&release) {
         return Ok(());
     }
-    let is_coarse = |law: &Law| match law {
-        Law::Unbiased { moments, .. } => moments.iter().any(|of| of.constant > 1e-12),
+    let is_coarse = |distribution: &NoiseDistribution| match distribution {
+        NoiseDistribution::Unbiased { moments, .. } => moments.iter().any(|of| of.constant > 1e-12),
         _ => false,
     };
     if release.noise.features.iter().chain([&release.noise.target]).any(is_coarse) {
-        return Ok(()); // an answer of one bit says one bit at any ε, and its law says so
+        return Ok(()); // an answer of one bit says one bit at any ε, and its distribution says so
     }
     let difference = largest_difference(&release.table, &view)?;
     // Gaussian noise falls with the root of ε.
@@ -580,11 +581,11 @@ fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
     })
 }
 
-/// How far released minus noise-free values may lie from the published law. A Laplace variance over two thousand records
+/// How far released minus noise-free values may lie from the published distribution. A Laplace variance over two thousand records
 /// has a relative deviation of 5 %, a flip rate one of 3 % and less: the smallest error that is seen is about 25 %.
 const LAW_TOLERANCE: f64 = 0.25;
 
-fn publishes_its_law(subject: &Subject) -> Verdict {
+fn publishes_its_distribution(subject: &Subject) -> Verdict {
     let Some(local) = subject.local().filter(|local| local.collector().is_none()) else {
         return Ok(());
     };
@@ -596,29 +597,31 @@ fn publishes_its_law(subject: &Subject) -> Verdict {
         |table: &Table| -> Vec<Vec<f64>> { (0..table.len()).map(|row| layout.flatten(table, row)).collect() };
     let (released, clean) = (flat(&release.table), flat(&view));
     let mut at = 0;
-    for law in release.noise.features.iter().chain([&release.noise.target]) {
-        let block = at..at + law.width();
+    for distribution in release.noise.features.iter().chain([&release.noise.target]) {
+        let block = at..at + distribution.width();
         at = block.end;
         require(released.iter().chain(&clean).all(|record| record.len() >= block.end), || {
             format!("it describes {} coordinates, and a record has fewer", block.end)
         })?;
         let pairs = || released.iter().zip(&clean).map(|(r, c)| (&r[block.clone()], &c[block.clone()]));
-        match law {
-            Law::Unknown { .. } => {
+        match distribution {
+            NoiseDistribution::Unknown { .. } => {
                 let point = local.range().l1_farthest()[0].clone();
                 let decoded = local.decode(point.clone()).map_err(text)?;
                 require(decoded != point, || {
                     "it describes some coordinates as unknown, though they leave as they were drawn".into()
                 })?;
             }
-            Law::Shared { .. } => {
+            NoiseDistribution::Shared { .. } => {
                 return Err("it calls noise correlated that no other record has a part in".into());
             }
-            Law::Exact { .. } => {
+            NoiseDistribution::Exact { .. } => {
                 require(pairs().all(|(r, c)| r == c), || "coordinates that it calls exact are not".into())?;
             }
-            Law::Additive { .. } | Law::Correlated { .. } => {
-                for (column, variance) in law.added_variance().unwrap_or_default().into_iter().enumerate() {
+            NoiseDistribution::Additive { .. } | NoiseDistribution::Correlated { .. } => {
+                for (column, variance) in
+                    distribution.added_variance().unwrap_or_default().into_iter().enumerate()
+                {
                     let squares: f64 = pairs().map(|(r, c)| (r[column] - c[column]).powi(2)).sum();
                     let seen = squares / table.len() as f64;
                     require((seen - variance).abs() <= LAW_TOLERANCE * variance, || {
@@ -626,7 +629,7 @@ fn publishes_its_law(subject: &Subject) -> Verdict {
                     })?;
                 }
             }
-            Law::Unbiased { moments, .. } => {
+            NoiseDistribution::Unbiased { moments, .. } => {
                 for (column, of) in moments.iter().enumerate() {
                     let square = |value: f64| (value - of.center).powi(2);
                     let squares: f64 = pairs().map(|(r, _)| square(r[column])).sum();
@@ -645,13 +648,13 @@ fn publishes_its_law(subject: &Subject) -> Verdict {
                     })?;
                 }
             }
-            Law::Flip { keep, .. } => {
+            NoiseDistribution::Flip { keep, .. } => {
                 let kept = pairs().filter(|(r, c)| r == c).count() as f64 / table.len() as f64;
                 require((kept - keep).abs() <= LAW_TOLERANCE * (1.0 - keep), || {
                     format!("it publishes that a level is kept with probability {keep}, and {kept} were")
                 })?;
             }
-            other => return Err(format!("its law is none that can be checked: {other:?}")),
+            other => return Err(format!("its distribution is none that can be checked: {other:?}")),
         }
     }
     Ok(())

@@ -64,7 +64,7 @@ pub enum Fault {
     LevelBare(usize),
     /// A release does not clip, and puts back on what a record has outside of the domain.
     ReleasedUnclipped,
-    /// The noise has so many values, of Laplace's law with this scale.
+    /// The noise has so many values, of Laplace's distribution with this scale.
     FewValues(u64, f64),
     /// It fails one time in a hundred, and only where the first coordinate is at its upper end.
     FailsAtTheTop,
@@ -218,18 +218,18 @@ impl LocalMechanism for Faulty {
             Fault::FailsAtTheTop => {
                 let [_, top] = honest.range().l2_farthest();
                 if point[0] == top[0] && stream.next_u64().is_multiple_of(100) {
-                    return Err(Error::not_applicable("twin", "of an overflow"));
+                    return Err(Error::not_applicable("variant", "of an overflow"));
                 }
                 honest.perturb(point, stream)
             }
             Fault::CoarseLaplace => {
-                let law = DiscreteLaplace::new(Rational::new(4, 1)?)?;
-                point[0] = ((point[0] * 4.0).round() + law.sample(stream) as f64) / 4.0;
+                let distribution = DiscreteLaplace::new(Rational::new(4, 1)?)?;
+                point[0] = ((point[0] * 4.0).round() + distribution.sample(stream) as f64) / 4.0;
                 Ok(())
             }
             Fault::CoarseGaussian(steps) => {
-                let law = DiscreteGaussian::new(Rational::floor_of(*steps)?)?;
-                point[0] = ((point[0] * 4.0).round() + law.sample(stream) as f64) / 4.0;
+                let distribution = DiscreteGaussian::new(Rational::floor_of(*steps)?)?;
+                point[0] = ((point[0] * 4.0).round() + distribution.sample(stream) as f64) / 4.0;
                 Ok(())
             }
             Fault::Floats(scale) => {

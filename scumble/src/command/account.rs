@@ -2,7 +2,7 @@
 
 use super::{Failure, print, print_json, spinning};
 use crate::accounting::calibrate::{self, Target};
-use crate::accounting::multiplicative::{ColumnLaw, Deltas, Private, Release};
+use crate::accounting::multiplicative::{ColumnDistribution, Deltas, Private, Release};
 use crate::accounting::pac::{self, Setting};
 use crate::accounting::shuffle::Shuffle;
 use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, renyi};
@@ -422,7 +422,7 @@ fn solve_multiplicative(
     Ok(match (v, epsilon, delta, delta_0, delta_r, delta_t) {
         (Some(v), None, None, Some(direction), Some(radius), Some(composition)) => {
             let deltas = Deltas { direction, radius, composition };
-            (v, Private { epsilon: release.epsilon(v, ColumnLaw::Gaussian, deltas)?, deltas })
+            (v, Private { epsilon: release.epsilon(v, ColumnDistribution::Gaussian, deltas)?, deltas })
         }
         (Some(v), None, Some(delta), None, None, None) => (v, release.gaussian(v, delta)?),
         (None, Some(epsilon), Some(delta), None, None, None) => release.least_v(epsilon, delta)?,

@@ -81,10 +81,12 @@ fn report(findings: &[Finding], effort: Effort) -> String {
         pairs.set_cell_alignment(CellAlignment::Right);
     }
     let mut text = table.trim_fmt();
-    for finding in findings.iter().filter(|finding| finding.curve.len() > 2) {
-        text +=
-            &format!("\n\n{}, {}: δ along the curve, claimed and shown\n", finding.mechanism, finding.claim);
-        let points = finding.curve.iter().map(|point| {
+    for finding in findings.iter().filter(|finding| finding.profile.len() > 2) {
+        text += &format!(
+            "\n\n{}, {}: δ along the profile, claimed and shown\n",
+            finding.mechanism, finding.claim
+        );
+        let points = finding.profile.iter().map(|point| {
             let shown = match point.lower_bound {
                 bound if bound > 0.0 => format!("{bound:.3e}"),
                 _ => "0".into(),

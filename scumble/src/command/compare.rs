@@ -6,7 +6,7 @@ use super::setting::{Settable, set};
 use super::summary::{coloured, of_split, summary};
 use super::{Failure, command_line, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
-    self, Choice, Comparison, Entrant, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
+    self, Candidate, Choice, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
     VOLUNTEERS, in_words,
 };
 use crate::custody;
@@ -235,14 +235,14 @@ fn comparison(
     arguments: &CompareArguments,
     experiment: Option<&Experiment>,
 ) -> Result<Comparison, Failure> {
-    let entrants = entrants(registry, arguments, experiment)?;
+    let candidates = candidates(registry, arguments, experiment)?;
     let data = match (&arguments.input, &arguments.schema, &arguments.target) {
         (Some(input), Some(schema), Some(target)) => read(arguments, (input, schema, target), experiment)?,
         _ => experiment.map_or_else(|| Ok(DataSet::wine()?), Experiment::data)?,
     };
     let mut comparison = match experiment {
-        Some(experiment) => experiment.comparison(data, entrants)?,
-        None => Comparison::new(data, entrants),
+        Some(experiment) => experiment.comparison(data, candidates)?,
+        None => Comparison::new(data, candidates),
     };
     if let Some(given) = arguments.test_share {
         match &mut comparison.splitting.kind {
@@ -319,31 +319,32 @@ fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
 }
 
 /// The mechanisms asked for, or the experiment's, or all quick ones, with their parameters.
-fn entrants(
+fn candidates(
     registry: &Registry,
     arguments: &CompareArguments,
     experiment: Option<&Experiment>,
-) -> Result<Vec<Entrant>, Failure> {
-    let mut entrants = match &arguments.mechanism[..] {
+) -> Result<Vec<Candidate>, Failure> {
+    let mut candidates = match &arguments.mechanism[..] {
         [] if arguments.is_plain() => {
             let slow = SLOW_ONES.iter().filter_map(|(name, parameter, value)| {
                 let plugin = *registry.get(name).ok()?;
-                Some(Entrant { parameters: json!({ *parameter: value }), ..Entrant::new(plugin) })
+                Some(Candidate { parameters: json!({ *parameter: value }), ..Candidate::new(plugin) })
             });
-            Entrant::quick(registry).into_iter().chain(slow).collect()
+            Candidate::quick(registry).into_iter().chain(slow).collect()
         }
-        [] => experiment.map_or_else(|| Ok(Entrant::quick(registry)), |file| file.entrants(registry))?,
-        names => {
-            names.iter().map(|name| Ok(Entrant::new(*registry.get(name)?))).collect::<Result<_, Failure>>()?
-        }
+        [] => experiment.map_or_else(|| Ok(Candidate::quick(registry)), |file| file.candidates(registry))?,
+        names => names
+            .iter()
+            .map(|name| Ok(Candidate::new(*registry.get(name)?)))
+            .collect::<Result<_, Failure>>()?,
     };
     // Where all are one mechanism, with parameters of several values, its name need not be said.
-    let is_one = entrants.windows(2).all(|pair| pair[0].plugin.name == pair[1].plugin.name);
-    let unnamed = if is_one { entrants.len() } else { 0 };
-    let mechanisms = entrants.iter_mut();
-    let mechanisms = mechanisms.map(|Entrant { plugin, parameters, .. }| Settable { plugin, parameters });
+    let is_one = candidates.windows(2).all(|pair| pair[0].plugin.name == pair[1].plugin.name);
+    let unnamed = if is_one { candidates.len() } else { 0 };
+    let mechanisms = candidates.iter_mut();
+    let mechanisms = mechanisms.map(|Candidate { plugin, parameters, .. }| Settable { plugin, parameters });
     set(registry, &arguments.set, &mut mechanisms.collect::<Vec<_>>(), unnamed)?;
-    Ok(entrants)
+    Ok(candidates)
 }
 
 /// The tables, what each mechanism promises, and what guessing gets.

@@ -7,9 +7,9 @@ use super::{
 use crate::parquet::{self, is_named_as_parquet, open};
 use crate::records;
 use crate::registry::{
-    Clipped, CuratorMechanism, Designed, Existing, Gathering, Guarantee, Key, Law, Ledger, LocalMechanism,
-    NewFile, Noise, OutOfBounds, Randomness, Readable, Reader, Registry, ShippedDesign, csv, is_beside,
-    stream,
+    Clipped, CuratorMechanism, Designed, Existing, Gathering, Guarantee, Key, Ledger, LocalMechanism,
+    NewFile, Noise, NoiseDistribution, OutOfBounds, Randomness, Readable, Reader, Registry, ShippedDesign,
+    csv, is_beside, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
@@ -32,7 +32,7 @@ pub(super) struct ReleaseArguments {
     /// Where the released records go, in the schema's own columns and units, or the model that leaves in their place, for encoded records: Parquet if it is named so (.parquet), else CSV.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
-    /// Where the guarantee of this release goes, with the law of its noise, as JSON.
+    /// Where the guarantee of this release goes, with the distribution of its noise, as JSON.
     #[arg(long, value_name = "CARD.json")]
     card: Option<PathBuf>,
     /// Where the secret key of a curator's mechanism goes, encrypted. It must lie in another folder than the release and the design.
@@ -329,8 +329,11 @@ impl Work<'_> {
             stream::write(&release.table, &decoder, csv::Writer::new(output, &decoder)?)?;
         }
         let noise = decoder.noise(&release.noise);
-        let is_shared = |law: &Law| matches!(law, Law::Shared { .. });
-        if release.noise.features.iter().any(is_shared) && noise.features.iter().any(|law| !is_shared(law)) {
+        let is_shared =
+            |distribution: &NoiseDistribution| matches!(distribution, NoiseDistribution::Shared { .. });
+        if release.noise.features.iter().any(is_shared)
+            && noise.features.iter().any(|distribution| !is_shared(distribution))
+        {
             complain(
                 "categories were written as their largest level, so that what the mechanism keeps of all records together is kept in the \
                  numbers alone",

@@ -2,7 +2,7 @@
 
 use super::running::Running;
 use super::{Failure, command_line, complain, print, print_json};
-use crate::compare::{Comparison, Entrant};
+use crate::compare::{Candidate, Comparison};
 use crate::registry::{Existing, NewFile, Readable, Registry};
 use crate::suite::{Form, Missing, Results, Task, task, tasks};
 use clap::Args;
@@ -121,11 +121,11 @@ fn run(
     comparison.trials = arguments.trials.unwrap_or(comparison.trials);
     if !arguments.mechanism.is_empty() {
         comparison
-            .entrants
-            .retain(|entrant| arguments.mechanism.iter().any(|name| name == entrant.plugin.name));
+            .candidates
+            .retain(|candidate| arguments.mechanism.iter().any(|name| name == candidate.plugin.name));
         for name in &arguments.mechanism {
-            if !comparison.entrants.iter().any(|entrant| entrant.plugin.name == name) {
-                comparison.entrants.push(Entrant::new(*registry.get(name)?));
+            if !comparison.candidates.iter().any(|candidate| candidate.plugin.name == name) {
+                comparison.candidates.push(Candidate::new(*registry.get(name)?));
             }
         }
     }

@@ -43,7 +43,7 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         assert_eq!(finding["mu_claimed"].is_null(), !has_profile, "{finding}");
         let expected = match finding["mechanism"].as_str().unwrap() {
             "identity" | "singular-value-obfuscation" => Some(["nothing-claimed"; 2]),
-            // That two laws are alike has no number of which more than half is seen.
+            // That two distributions are alike has no number of which more than half is seen.
             "column-space" | "perfect-secrecy" | "dauntless-inference" => Some(["holds"; 2]),
             // Success of an attack that learns from another release is no share of what is claimed.
             "dauntless-mix" => Some(["holds"; 2]),

@@ -227,7 +227,7 @@ fn only_what_was_changed_is_computed_again() {
         assert_eq!(files.keys().into_iter().collect::<BTreeSet<_>>().len(), lines, "none stands twice");
     };
     after(&EXPERIMENT.replace("\"record\"", "\"features\""), 12, "one grid value, at two budgets");
-    after(&EXPERIMENT.replace("8.0", "9.0"), 12, "one budget of two entrants");
+    after(&EXPERIMENT.replace("8.0", "9.0"), 12, "one budget of two candidates");
     after(
         &EXPERIMENT.replace("trials = 3", "trials = 4"),
         13,

@@ -15,7 +15,7 @@ fn numbers(page: &str) -> Vec<f64> {
     cells.map(|text| if text.is_empty() { f64::NAN } else { text.parse().unwrap() }).collect()
 }
 
-/// Two models, two metrics of each, two of the adversary, three entrants, one of them without a budget.
+/// Two models, two metrics of each, two of the adversary, three candidates, one of them without a budget.
 const EXPERIMENT: &str = "trials = 6\nepsilon = [1, 8, inf]\n\
     metrics = [\"rmse\", \"mae\", \"recovered\", \"unbiased-error\"]\n\
     [data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"price\"\n\

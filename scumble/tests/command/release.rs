@@ -190,10 +190,10 @@ fn the_card_says_what_this_release_promises() {
     let fresh = card("");
     assert_eq!(fresh["guarantee"]["epsilon"], 2.0);
     assert_eq!(fresh["design"]["origin"]["plugin"], "laplace");
-    assert_eq!(fresh["noise"]["target"]["law"], "additive");
+    assert_eq!(fresh["noise"]["target"]["distribution"], "additive");
     assert_eq!(fresh["noise"]["columns"], serde_json::json!(["size", "colour=red", "colour=green"]));
-    // In the file the colour is the largest level, and so no law of noise on levels is told.
-    assert_eq!(fresh["noise"]["features"][1], serde_json::json!({"law": "unknown", "width": 2}));
+    // In the file the colour is the largest level, and so no distribution of noise on levels is told.
+    assert_eq!(fresh["noise"]["features"][1], serde_json::json!({"distribution": "unknown", "width": 2}));
     let design: Value = serde_json::from_str(&files.read("design.json")).unwrap();
     assert_eq!(fresh["design"]["digest"], design["digest"]);
     let seeded = card("--seed 7");

@@ -12,7 +12,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 /// assert!((least - 0.05_f64.powf(0.1)).abs() < 1e-6);
 /// ```
 pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
-    /// Where the inverse of the exact law no longer ends, or leaves the floats.
+    /// Where the inverse of the exact distribution no longer ends, or leaves the floats.
     const MANY: usize = 1 << 20;
     const RARE: f64 = 1e-100;
     // Nothing is known of a probability that may be wrong as often as one likes.
@@ -22,8 +22,8 @@ pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
     if trials > MANY || alarm < RARE {
         return by_chernoff(count as f64 / trials as f64, -alarm.ln() / trials as f64);
     }
-    let law = Beta::new(count as f64, (trials.saturating_sub(count) + 1) as f64);
-    law.map_or(0.0, |law| law.inverse_cdf(alarm))
+    let distribution = Beta::new(count as f64, (trials.saturating_sub(count) + 1) as f64);
+    distribution.map_or(0.0, |distribution| distribution.inverse_cdf(alarm))
 }
 
 /// The least p with KL(share ‖ p) ≤ `information`: Chernoff's bound, which holds as the exact one does and is hardly wider where

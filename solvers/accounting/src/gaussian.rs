@@ -27,7 +27,7 @@ pub fn delta(mu: f64, epsilon: f64) -> f64 {
     let (middle, half) = (epsilon / mu * FRAC_1_SQRT_2, mu / 2.0 * FRAC_1_SQRT_2);
     let (nearer, farther) = (middle - half, middle + half);
     if farther < 0.0 {
-        // δ(−ε) = 1 − e^−ε·(1 − δ(ε)): the two laws change places.
+        // δ(−ε) = 1 − e^−ε·(1 − δ(ε)): the two distributions change places.
         return 1.0 - epsilon.exp() * (1.0 - delta(mu, -epsilon));
     }
     // Φ(−√2·x) = erfc(x)/2, and e^ε·exp(−farther²) = exp(−nearer²).
@@ -164,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn below_zero_the_laws_change_places(mu in 0.1..3.0_f64, epsilon in 0.1..6.0_f64) {
+        fn below_zero_the_distributions_change_places(mu in 0.1..3.0_f64, epsilon in 0.1..6.0_f64) {
             let expected = 1.0 - (-epsilon).exp() * (1.0 - delta(mu, epsilon));
             prop_assert!((delta(mu, -epsilon) - expected).abs() < 1e-12);
         }

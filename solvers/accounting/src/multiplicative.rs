@@ -10,7 +10,7 @@
 //! where ‖α‖ exceeds r with probability δᵣ at most; or with ε = d′ε₀, where that is less, as it is for few columns. The theorem as printed takes the root of a negative number, and X̂ = U(Σ + vI)V, for
 //! which its proof does not hold. Everything is rounded toward more privacy.
 //!
-//! For Gaussian W the law of X̂W is that of XW₁ + vW₂, with W₁ d × d′ and W₂ n × d′; L·r² is half the 1 − δᵣ quantile of χ² with n degrees of
+//! For Gaussian W the distribution of X̂W is that of XW₁ + vW₂, with W₁ d × d′ and W₂ n × d′; L·r² is half the 1 − δᵣ quantile of χ² with n degrees of
 //! freedom, whatever W's variance.
 
 use crate::error::{check, check_delta, check_epsilon};
@@ -18,9 +18,9 @@ use crate::search::{highest, least};
 use crate::{Error, Result};
 use statrs::function::gamma::gamma_ur;
 
-/// The law of a column α of W, by what the theorem needs of it.
+/// The distribution of a column α of W, by what the theorem needs of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ColumnLaw {
+pub enum ColumnDistribution {
     /// Independent Gaussian entries, of whatever variance.
     Gaussian,
     /// A density ∝ exp(ψ(‖α‖²)).
@@ -100,27 +100,27 @@ impl Release {
     /// # Errors
     /// [`Error::OutOfRange`] unless v > 0 is finite, each δ lies between 10⁻³⁰⁰ and one, L and r are finite and above zero; for n ≤
     /// 4·ln(16/δ₀), for which the theorem says nothing.
-    pub fn column_epsilon(&self, v: f64, law: ColumnLaw, deltas: Deltas) -> Result<f64> {
+    pub fn column_epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
-        Ok(of_column(self.sensitivity / v, self.spread(law, deltas)?))
+        Ok(of_column(self.sensitivity / v, self.spread(distribution, deltas)?))
     }
 
     /// ε of all columns together, at [`Deltas::total`].
     ///
     /// ```
-    /// use scumble_accounting::multiplicative::{Deltas, ColumnLaw, Release};
+    /// use scumble_accounting::multiplicative::{Deltas, ColumnDistribution, Release};
     ///
     /// let deltas = Deltas { direction: 1e-9, radius: 1e-9, composition: 1e-6 };
-    /// let epsilon = Release::new(1.0, 20_000, 784)?.epsilon(1e4, ColumnLaw::Gaussian, deltas)?;
+    /// let epsilon = Release::new(1.0, 20_000, 784)?.epsilon(1e4, ColumnDistribution::Gaussian, deltas)?;
     /// assert!((epsilon / 0.8507480921108777 - 1.0).abs() < 1e-6);
     /// # Ok::<(), scumble_accounting::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`column_epsilon`](Self::column_epsilon).
-    pub fn epsilon(&self, v: f64, law: ColumnLaw, deltas: Deltas) -> Result<f64> {
+    pub fn epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check_delta(deltas.composition)?;
-        Ok(self.of_all(self.column_epsilon(v, law, deltas)?, deltas.composition))
+        Ok(self.of_all(self.column_epsilon(v, distribution, deltas)?, deltas.composition))
     }
 
     /// The least ε at δ of Gaussian W, over all ways to make δ up.
@@ -131,14 +131,14 @@ impl Release {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         let best = |deltas: Deltas| -self.epsilon(v, self.bounded(deltas), deltas).unwrap_or(f64::INFINITY);
         let deltas = self.best_deltas(delta, best)?;
-        Ok(Private { epsilon: self.epsilon(v, ColumnLaw::Gaussian, deltas)?, deltas })
+        Ok(Private { epsilon: self.epsilon(v, ColumnDistribution::Gaussian, deltas)?, deltas })
     }
 
     /// The least v with which Gaussian W is (ε, δ)-private, over all ways to make δ up, and how δ is made up then. (ε, δ) holds for more
     /// records too: what a column costs falls as they become more.
     ///
     /// ```
-    /// use scumble_accounting::multiplicative::{ColumnLaw, Release};
+    /// use scumble_accounting::multiplicative::{ColumnDistribution, Release};
     ///
     /// let release = Release::new(1.0, 20_000, 784)?;
     /// let (v, private) = release.least_v(0.85, 2.568e-6)?;
@@ -157,18 +157,18 @@ impl Release {
             Ok(spread) => self.largest_ratio(epsilon, deltas.composition, spread).ln(),
             Err(_) => f64::NEG_INFINITY,
         })?;
-        let of = |v: f64| self.epsilon(v, ColumnLaw::Gaussian, deltas);
+        let of = |v: f64| self.epsilon(v, ColumnDistribution::Gaussian, deltas);
         let meets = |v: f64| of(v).is_ok_and(|found| found <= epsilon);
-        let spread = self.spread(ColumnLaw::Gaussian, deltas)?;
+        let spread = self.spread(ColumnDistribution::Gaussian, deltas)?;
         let about = self.sensitivity / self.largest_ratio(epsilon, deltas.composition, spread);
         let v = least(about * (1.0 - 1e-6), about * (1.0 + 1e-6), meets)
             .ok_or(Error::Unreachable { name: "v", range: "the floats" })?;
         Ok((v, Private { epsilon: of(v)?, deltas }))
     }
 
-    /// A law like the Gaussian one, and at once: its squared radius is a bound on the quantile, enough to make δ up by.
-    fn bounded(&self, deltas: Deltas) -> ColumnLaw {
-        ColumnLaw::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
+    /// A distribution like the Gaussian one, and at once: its squared radius is a bound on the quantile, enough to make δ up by.
+    fn bounded(&self, deltas: Deltas) -> ColumnDistribution {
+        ColumnDistribution::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
     }
 
     /// The way to make `delta` up for which `value` is highest.
@@ -195,15 +195,15 @@ impl Release {
     }
 
     /// 4·L·r²·ln(32/δ₀)/(n − 2√(n·ln(16/δ₀))), rounded up.
-    fn spread(&self, law: ColumnLaw, deltas: Deltas) -> Result<f64> {
+    fn spread(&self, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         for (name, delta) in [("delta0", deltas.direction), ("the delta of the radius", deltas.radius)] {
             check(name, delta, "at least 1e-300 and below one", (LEAST_DELTA..1.0).contains(&delta))?;
         }
         let (records, unlikely) = (self.records as f64, (16.0 / deltas.direction).ln());
         check("the number of records", records, ENOUGH, records > 4.0 * unlikely * UP)?;
-        let bound = match law {
-            ColumnLaw::Gaussian => self.squared_norm(deltas.radius) / 2.0,
-            ColumnLaw::Radial { lipschitz, radius } => {
+        let bound = match distribution {
+            ColumnDistribution::Gaussian => self.squared_norm(deltas.radius) / 2.0,
+            ColumnDistribution::Radial { lipschitz, radius } => {
                 for (name, value) in [("the Lipschitz constant", lipschitz), ("the radius", radius)] {
                     check(name, value, "above zero, and finite", value > 0.0 && value.is_finite())?;
                 }

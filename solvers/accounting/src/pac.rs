@@ -6,7 +6,7 @@
 //! is no such adversary; success that is rarer is not excluded. It is no differential privacy.
 //!
 //! The budget counts samples each of which mixes a private record and a public one that no other sample uses, with weights one and one
-//! and independent Gaussian coordinates, and that one layer transforms. Corollary 1 also compares two candidate inverses under one law of
+//! and independent Gaussian coordinates, and that one layer transforms. Corollary 1 also compares two candidate inverses under one distribution of
 //! the input, which is an assumption (ERRATA.md, D11). Logarithms are those of base two (ERRATA.md, D2).
 //!
 //! [`budget`](Budget::budget) counts how often the adversary fails as the average over transformations that it is: by Markov's inequality
@@ -179,8 +179,8 @@ const WIDEST: u64 = 4096;
 ///
 /// As printed, 1/k is zero. The denominator is what a sample tells, and is never taken for less than it is, but with a probability of 10⁻⁶:
 ///
-/// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by that of the Gaussian law of the same variance τβ²d/3,
-///   which is larger than that of any other law; by some 0.17/d² bits, for the excess of s̃'s fourth moment is 2.4/d.
+/// - H(s̃), the entropy of N(0, τ‖w‖²) with w uniform on [−β, β]^d, is replaced by that of the Gaussian distribution of the same variance τβ²d/3,
+///   which is larger than that of any other distribution; by some 0.17/d² bits, for the excess of s̃'s fourth moment is 2.4/d.
 /// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above, the wrong side; so W is drawn,
 ///   the same draws each time, and the mean's lower confidence bound is taken, by Student's t.
 ///
@@ -254,8 +254,8 @@ fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
     let mean = of_each.iter().sum::<f64>() / count;
     let squares = of_each.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     let error = (squares / (count - 1.0) / count).sqrt();
-    // With two degrees of freedom and more there is always such a law; without one, nothing is known of the mean.
-    let quantile =
-        StudentsT::new(0.0, 1.0, count - 1.0).map_or(f64::NEG_INFINITY, |law| law.inverse_cdf(DOUBT));
+    // With two degrees of freedom and more there is always such a distribution; without one, nothing is known of the mean.
+    let quantile = StudentsT::new(0.0, 1.0, count - 1.0)
+        .map_or(f64::NEG_INFINITY, |distribution| distribution.inverse_cdf(DOUBT));
     mean + quantile * error
 }

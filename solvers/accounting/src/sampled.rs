@@ -76,7 +76,7 @@ impl Run {
         self.steps
     }
 
-    /// The pairs of laws that dominate a step, one a direction in which neighbours may differ.
+    /// The pairs of distributions that dominate a step, one a direction in which neighbours may differ.
     pub(crate) fn pairs(&self, neighbours: Neighbours) -> Vec<Pair> {
         let (q, sigma) = (self.sampling_rate, self.noise_multiplier);
         let pair = |ahead, behind| Pair { ahead, behind, sigma };
@@ -213,7 +213,7 @@ mod tests {
                 for pair in run.pairs(neighbours) {
                     let loss = pair.loss(x);
                     let back = pair.loss(pair.at_loss(loss));
-                    // Where the curve is flat, x itself has few digits.
+                    // Where the profile is flat, x itself has few digits.
                     prop_assert!((back - loss).abs() < 1e-12 * (1.0 + loss.abs()), "{pair:?}: {loss} and {back}");
                 }
             }

@@ -1,11 +1,11 @@
-//! Laws on a finite table of integers, told apart from themselves some steps on: noise with bounds.
+//! NoiseDistributions on a finite table of integers, told apart from themselves some steps on: noise with bounds.
 
 use crate::Result;
 use crate::error::{check, check_delta, check_epsilon};
 
-/// A log-concave law P(k) ∝ wₖ on {0, …, K − 1}, added to integers that lie up to `shift` apart.
+/// A log-concave distribution P(k) ∝ wₖ on {0, …, K − 1}, added to integers that lie up to `shift` apart.
 ///
-/// Noise with bounds has no finite ε at δ = 0: beyond the end of one support only the other law can have been. Its δ(ε) is
+/// Noise with bounds has no finite ε at δ = 0: beyond the end of one support only the other distribution can have been. Its δ(ε) is
 /// Σ max(P(k) − e^ε·P(k − Δ), 0), for the one order of the two integers or the other. For a log-concave table it is the largest at
 /// Δ = `shift`: P(k)/P(k − Δ) falls with k, so that the sum is F(t) − e^ε·F(t − Δ) for the best threshold t, which grows with Δ.
 ///
@@ -13,8 +13,8 @@ use crate::error::{check, check_delta, check_epsilon};
 /// use scumble_accounting::Shifted;
 ///
 /// // Uniform on ten integers: two that are one step apart differ in one place of ten, whatever ε.
-/// let law = Shifted::new(vec![1; 10], 1)?;
-/// assert!((law.delta(0.0)? - 0.1).abs() < 1e-15 && (law.delta(8.0)? - 0.1).abs() < 1e-15);
+/// let distribution = Shifted::new(vec![1; 10], 1)?;
+/// assert!((distribution.delta(0.0)? - 0.1).abs() < 1e-15 && (distribution.delta(8.0)? - 0.1).abs() < 1e-15);
 /// # Ok::<(), scumble_accounting::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl Table {
 }
 
 impl Shifted {
-    /// The law with these weights (K values), and the largest distance of the integers to which it is added.
+    /// The distribution with these weights (K values), and the largest distance of the integers to which it is added.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless there are weights, all are above zero, and wₖ² ≥ wₖ₋₁wₖ₊₁ for all k.
@@ -108,19 +108,19 @@ impl Shifted {
     }
 }
 
-/// Several such laws together, each independent of the others: an upper bound on their δ(ε).
+/// Several such distributions together, each independent of the others: an upper bound on their δ(ε).
 ///
-/// Each law's curve, the larger one of its two orders, is joined at the points of a grid by lines in e^ε, which lie above it
-/// because it is convex there; the masses of losses that have such a curve are convolved (Doroshenko, Ghazi, Kamath, Kumar and
+/// Each distribution's profile, the larger one of its two orders, is joined at the points of a grid by lines in e^ε, which lie above it
+/// because it is convex there; the masses of losses that have such a profile are convolved (Doroshenko, Ghazi, Kamath, Kumar and
 /// Manurangsi 2022). A loss below the window is counted at its lower end, and one above it as infinite.
 ///
 /// ```
 /// use scumble_accounting::{Shifted, Together};
 ///
-/// let law = Shifted::new((0..101).map(|k: i64| 1_000_000 - (k - 50).pow(2) as u64).collect(), 1)?;
-/// let both = Together::of([(&law, 2)], 1.0)?;
-/// assert!(both.delta(0.1)? < 2.0 * law.delta(0.05)?);
-/// assert!(both.delta(0.1)? > law.delta(0.1)?);
+/// let distribution = Shifted::new((0..101).map(|k: i64| 1_000_000 - (k - 50).pow(2) as u64).collect(), 1)?;
+/// let both = Together::of([(&distribution, 2)], 1.0)?;
+/// assert!(both.delta(0.1)? < 2.0 * distribution.delta(0.05)?);
+/// assert!(both.delta(0.1)? > distribution.delta(0.1)?);
 /// # Ok::<(), scumble_accounting::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -138,17 +138,22 @@ const REACH: usize = 1000;
 const ROUNDING: f64 = 1e-12;
 
 impl Together {
-    /// So many of each law, looked at in a window of losses from −`widest` to `widest`: the narrower it is the sharper, as long as most
+    /// So many of each distribution, looked at in a window of losses from −`widest` to `widest`: the narrower it is the sharper, as long as most
     /// losses lie in it.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless `widest` is above zero and at most 10⁵.
-    pub fn of<'l>(laws: impl IntoIterator<Item = (&'l Shifted, usize)>, widest: f64) -> Result<Self> {
+    pub fn of<'l>(
+        distributions: impl IntoIterator<Item = (&'l Shifted, usize)>,
+        widest: f64,
+    ) -> Result<Self> {
         check("the widest loss", widest, "above zero and at most 10^5", widest > 0.0 && widest <= 1e5)?;
         let step = widest / REACH as f64;
         let mut nothing = Self { step, mass: vec![0.0; 2 * REACH + 1], infinite: 0.0 };
         nothing.mass[REACH] = 1.0;
-        let parts = laws.into_iter().map(|(law, count)| nothing.alike(law).times(count, &nothing));
+        let parts = distributions
+            .into_iter()
+            .map(|(distribution, count)| nothing.alike(distribution).times(count, &nothing));
         Ok(parts.fold(nothing.clone(), |whole, part| whole.with(&part)))
     }
 
@@ -158,9 +163,9 @@ impl Together {
         (0..=2 * REACH).map(move |at| (at as f64 - REACH as f64) * step)
     }
 
-    /// One law on the same losses.
-    fn alike(&self, law: &Shifted) -> Self {
-        let deltas: Vec<f64> = self.losses().map(|loss| law.at(loss)).collect();
+    /// One distribution on the same losses.
+    fn alike(&self, distribution: &Shifted) -> Self {
+        let deltas: Vec<f64> = self.losses().map(|loss| distribution.at(loss)).collect();
         // In x = e^ε the slope falls by Q-mass at each point, and P-mass is x times that.
         let (ahead, behind) = (self.step.exp_m1(), -(-self.step).exp_m1());
         let last = deltas.len() - 1;
@@ -279,11 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_is_that_of_the_definition_at_every_distance_up_to_the_shift() {
+    fn the_profile_is_that_of_the_definition_at_every_distance_up_to_the_shift() {
         for weights in tables() {
-            let law = Shifted::new(weights.clone(), 40).unwrap();
+            let distribution = Shifted::new(weights.clone(), 40).unwrap();
             for epsilon in [0.0, 0.3, 1.0, 3.0] {
-                let claimed = law.delta(epsilon).unwrap();
+                let claimed = distribution.delta(epsilon).unwrap();
                 let mut largest = 0.0_f64;
                 for shift in 0..=40 {
                     let [p, q] = pair(&weights, shift);
@@ -323,8 +328,9 @@ mod tests {
         let tables = tables();
         for (one, two) in [(0, 0), (0, 1), (1, 2), (2, 2)] {
             let (first, second) = (&tables[one], &tables[two]);
-            let laws = [Shifted::new(first.clone(), 7).unwrap(), Shifted::new(second.clone(), 12).unwrap()];
-            let both = Together::of([(&laws[0], 1), (&laws[1], 1)], 8.0).unwrap();
+            let distributions =
+                [Shifted::new(first.clone(), 7).unwrap(), Shifted::new(second.clone(), 12).unwrap()];
+            let both = Together::of([(&distributions[0], 1), (&distributions[1], 1)], 8.0).unwrap();
             for epsilon in [0.0, 0.5, 1.0, 2.0] {
                 let mut largest = 0.0_f64;
                 for order in 0..4 {
@@ -342,7 +348,7 @@ mod tests {
                 }
                 let bound = both.delta(epsilon).unwrap();
                 assert!(largest <= bound, "({one}, {two}), ε = {epsilon}: {largest} beyond {bound}");
-                // The larger of two orders' curves is no law's own: of one that is not symmetric the bound is not sharp.
+                // The larger of two orders' profiles is no distribution's own: of one that is not symmetric the bound is not sharp.
                 let most = if (one, two) == (0, 0) || (one, two) == (0, 1) { 1.01 } else { 1.2 };
                 assert!(
                     bound < most * largest + 1e-9,
@@ -354,9 +360,9 @@ mod tests {
 
     #[test]
     fn many_are_fewer_composed_in_any_grouping() {
-        let law = Shifted::new(tables()[0].clone(), 2).unwrap();
-        let five = Together::of([(&law, 5)], 5.0).unwrap();
-        let apart = Together::of([(&law, 2), (&law, 3)], 5.0).unwrap();
+        let distribution = Shifted::new(tables()[0].clone(), 2).unwrap();
+        let five = Together::of([(&distribution, 5)], 5.0).unwrap();
+        let apart = Together::of([(&distribution, 2), (&distribution, 3)], 5.0).unwrap();
         for epsilon in [0.0, 0.4, 1.5] {
             let (one, other) = (five.delta(epsilon).unwrap(), apart.delta(epsilon).unwrap());
             assert_abs_diff_eq!(one, other, epsilon = 1e-9);
@@ -381,9 +387,9 @@ mod tests {
     proptest! {
         /// A bound on δ falls with ε, and lies in [0, 1].
         #[test]
-        fn curves_fall(at in 0usize..3, shift in 0usize..300, count in 0usize..9, epsilon in 0.0..40.0_f64) {
-            let law = Shifted::new(tables()[at].clone(), shift).unwrap();
-            let whole = Together::of([(&law, count)], 45.0).unwrap();
+        fn profiles_fall(at in 0usize..3, shift in 0usize..300, count in 0usize..9, epsilon in 0.0..40.0_f64) {
+            let distribution = Shifted::new(tables()[at].clone(), shift).unwrap();
+            let whole = Together::of([(&distribution, count)], 45.0).unwrap();
             let (here, later) = (whole.delta(epsilon).unwrap(), whole.delta(epsilon + 0.7).unwrap());
             prop_assert!((0.0..=1.0).contains(&here) && later <= here + 1e-15);
         }

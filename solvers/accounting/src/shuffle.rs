@@ -16,7 +16,7 @@
 //!    δ(ε) ≤ E\[(G₁ + … + Gₙ)₊\]/n for independent G = (R₀ − e^ε·R₁)/b at a point of density b, and G = 0 with the probability that b leaves (Balle, Bell, Gascón and
 //!    Nissim, *The privacy blanket of the shuffle model*, CRYPTO 2019, Lemma 5.3).
 //! 2. (R₀, R₁)/max(R₀, R₁) is (1, c) or (c, 1) with 1/p ≤ c ≤ 1, a mixture of (1, 1/p) or (1/p, 1) with (1, 1). For convex φ, E φ(G) grows if each point is split
-//!    so. As R₀ and R₁ have mass one, G then is t times law A and 1 − t times law B, for some t: in A it is p − e^ε or 1 − p·e^ε, each with probability 1/(p + 1), and
+//!    so. As R₀ and R₁ have mass one, G then is t times distribution A and 1 − t times distribution B, for some t: in A it is p − e^ε or 1 − p·e^ε, each with probability 1/(p + 1), and
 //!    else 0; in B it is p − p·e^ε with probability 1/p, and else 0.
 //! 3. For 0 ≤ ε ≤ ε₀, beyond which δ is 0: both have the mean 1 − e^ε, and E(G − x)₊ is no less in A for any x: where p − p·e^ε < x < 0 it is −x·(1 − 1/p) in B, and at least
 //!    −x·p/(p + 1) in A, which is more, as p² − 1 < p². So E φ(G) is the largest at t = 1, the same follows for sums, and δ(ε) is at most that of A. ∎

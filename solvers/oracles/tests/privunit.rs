@@ -1,4 +1,4 @@
-//! What PrivUnit answers, against closed forms, numbers of PrivUnit on the whole sphere, and the law that its privacy rests on.
+//! What PrivUnit answers, against closed forms, numbers of PrivUnit on the whole sphere, and the distribution that its privacy rests on.
 
 use approx::assert_abs_diff_eq;
 use proptest::prelude::*;

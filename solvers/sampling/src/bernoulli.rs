@@ -21,7 +21,7 @@ pub fn bernoulli_exp<R: RngCore + ?Sized>(rng: &mut R, gamma: Rational) -> bool 
 /// Together the K − 1 others have the odds r = (K − 1)·e^−ε. Where that is seen to be at most 1, a fair coin proposes the
 /// truth or the others, and the others are kept with probability r. Elsewhere a uniform level is proposed, and kept surely
 /// if it is the truth, else with probability e^−ε: some min(K, e^ε) proposals. "Seen" means that K − 1 ≤ 2^⌊ε⌋. Either way what
-/// is kept has exactly the law 1 : e^−ε.
+/// is kept has exactly the distribution 1 : e^−ε.
 /// A `truth` outside the levels gets a uniform answer.
 pub fn randomized_response<R: RngCore + ?Sized>(
     rng: &mut R,

@@ -1,4 +1,4 @@
-//! The discrete Gaussian law.
+//! The discrete Gaussian distribution.
 
 use crate::curve::{Curve, Shape};
 use crate::ziggurat::{Decide, Ziggurat};
@@ -6,17 +6,17 @@ use crate::{Rational, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
-/// The discrete Gaussian law of scale σ: P(k) ∝ exp(−k²/2σ²), on all integers k (Canonne, Kamath and Steinke 2020).
+/// The discrete Gaussian distribution of scale σ: P(k) ∝ exp(−k²/2σ²), on all integers k (Canonne, Kamath and Steinke 2020).
 ///
-/// A law is made once, in some tenth of a millisecond, and cloned at no cost.
+/// A distribution is made once, in some tenth of a millisecond, and cloned at no cost.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 /// use scumble_sampling::{DiscreteGaussian, Rational};
 ///
-/// let law = DiscreteGaussian::new(Rational::new(1 << 40, 1)?)?; // σ = 2⁴⁰ lattice steps
+/// let distribution = DiscreteGaussian::new(Rational::new(1 << 40, 1)?)?; // σ = 2⁴⁰ lattice steps
 /// let mut rng = ChaCha20Rng::seed_from_u64(7);
-/// assert!(law.sample(&mut rng).abs() < 10 << 40);
+/// assert!(distribution.sample(&mut rng).abs() < 10 << 40);
 /// # Ok::<(), scumble_sampling::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// The law of scale σ = `scale`.
+    /// The distribution of scale σ = `scale`.
     ///
     /// # Errors
     /// [`Error::Scale`](crate::Error::Scale) unless 0 < σ ≤ 2⁵⁹.

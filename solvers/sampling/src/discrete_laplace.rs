@@ -1,4 +1,4 @@
-//! The discrete Laplace law.
+//! The discrete Laplace distribution.
 
 use crate::curve::{Curve, Shape};
 use crate::ziggurat::{Decide, Ziggurat};
@@ -6,17 +6,17 @@ use crate::{Rational, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
-/// The discrete Laplace law of scale t: P(k) = (1 − q)/(1 + q)·q^|k| with q = e^(−1/t), on all integers k.
+/// The discrete Laplace distribution of scale t: P(k) = (1 − q)/(1 + q)·q^|k| with q = e^(−1/t), on all integers k.
 ///
 /// Two copies shifted by Δ differ by a factor of at most e^(Δ/t) at every integer, which is all that a privacy
-/// claim needs. A law is made once, in some tenth of a millisecond, and cloned at no cost.
+/// claim needs. A distribution is made once, in some tenth of a millisecond, and cloned at no cost.
 #[derive(Debug, Clone)]
 pub struct DiscreteLaplace {
     ziggurat: Arc<Ziggurat>,
 }
 
 impl DiscreteLaplace {
-    /// The law of scale t = `scale`.
+    /// The distribution of scale t = `scale`.
     ///
     /// # Errors
     /// [`Error::Scale`](crate::Error::Scale) unless 0 < t ≤ 2⁵⁹.
@@ -50,7 +50,7 @@ impl DiscreteLaplace {
 
 /// A `magnitude` with a fair sign, where one of the two zeros is thrown away and all drawn again.
 ///
-/// Whatever law P the magnitudes have, k and −k get P(|k|) each, and zero P(0), up to one factor.
+/// Whatever distribution P the magnitudes have, k and −k get P(|k|) each, and zero P(0), up to one factor.
 pub fn with_random_sign<R: RngCore + ?Sized>(rng: &mut R, mut magnitude: impl FnMut(&mut R) -> i128) -> i128 {
     loop {
         let magnitude = magnitude(rng);

@@ -1,4 +1,4 @@
-//! The geometric law.
+//! The geometric distribution.
 
 use crate::curve::{Curve, Shape};
 use crate::ziggurat::{Decide, Ziggurat};
@@ -6,16 +6,16 @@ use crate::{Rational, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
-/// The geometric law of scale t: P(k) = (1 − q)·q^k with q = e^(−1/t), on the integers k ≥ 0.
+/// The geometric distribution of scale t: P(k) = (1 − q)·q^k with q = e^(−1/t), on the integers k ≥ 0.
 ///
-/// A law is made once, in some tenth of a millisecond, and cloned at no cost.
+/// A distribution is made once, in some tenth of a millisecond, and cloned at no cost.
 #[derive(Debug, Clone)]
 pub struct Geometric {
     ziggurat: Arc<Ziggurat>,
 }
 
 impl Geometric {
-    /// The law of scale t = `scale`.
+    /// The distribution of scale t = `scale`.
     ///
     /// # Errors
     /// [`Error::Scale`](crate::Error::Scale) unless 0 < t ≤ 2⁵⁹.

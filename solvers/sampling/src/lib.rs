@@ -1,10 +1,10 @@
-//! Exact integer samplers: what they draw has *precisely* the law that is written, given uniform bits.
+//! Exact integer samplers: what they draw has *precisely* the distribution that is written, given uniform bits.
 //!
 //! A floating-point Laplace sample betrays its input in its low bits (Mironov 2012). Here every decision
-//! is a comparison of integers, so the law is a statement about rationals and there is no rounding to argue
+//! is a comparison of integers, so the distribution is a statement about rationals and there is no rounding to argue
 //! about. Parameters are [`Rational`]s; results are integers; the caller scales them to a lattice.
 //!
-//! | sampler | law |
+//! | sampler | distribution |
 //! |---|---|
 //! | [`uniform_below`] | uniform on {0, …, n − 1} |
 //! | [`bernoulli`] | true with probability p, p rational |
@@ -24,8 +24,8 @@
 //! use scumble_sampling::{DiscreteLaplace, Rational};
 //!
 //! let mut rng = ChaCha20Rng::seed_from_u64(7);
-//! let law = DiscreteLaplace::new(Rational::new(5, 2)?)?; // t = 5/2
-//! let draws: Vec<i128> = (0..8).map(|_| law.sample(&mut rng)).collect();
+//! let distribution = DiscreteLaplace::new(Rational::new(5, 2)?)?; // t = 5/2
+//! let draws: Vec<i128> = (0..8).map(|_| distribution.sample(&mut rng)).collect();
 //! assert!(draws.iter().any(|&k| k != 0));
 //! # Ok::<(), scumble_sampling::Error>(())
 //! ```

@@ -56,7 +56,7 @@ impl Rational {
         Self::new(self.denominator, self.numerator)
     }
 
-    /// This fraction as the scale of a law.
+    /// This fraction as the scale of a distribution.
     ///
     /// # Errors
     /// [`Error::Scale`] unless it lies above zero, and not above 2⁵⁹.

@@ -1,21 +1,21 @@
-//! Laws given by a table of integers.
+//! NoiseDistributions given by a table of integers.
 
 use crate::{Error, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
-/// The law P(k) = wₖ/Σw on {0, …, K − 1} for integers wₖ.
+/// The distribution P(k) = wₖ/Σw on {0, …, K − 1} for integers wₖ.
 ///
 /// A draw is a uniform integer below Σw, and the place where the running sum of the wₖ first exceeds it: log₂ K comparisons.
-/// A law is cloned at no cost.
+/// A distribution is cloned at no cost.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 /// use scumble_sampling::Weighted;
 ///
-/// let law = Weighted::new(&[1, 0, 3])?;
+/// let distribution = Weighted::new(&[1, 0, 3])?;
 /// let mut rng = ChaCha20Rng::seed_from_u64(7);
-/// let draws: Vec<usize> = (0..400).map(|_| law.sample(&mut rng)).collect();
+/// let draws: Vec<usize> = (0..400).map(|_| distribution.sample(&mut rng)).collect();
 /// assert!(!draws.contains(&1));
 /// assert!((70..130).contains(&draws.iter().filter(|&&k| k == 0).count()));
 /// # Ok::<(), scumble_sampling::Error>(())
@@ -27,7 +27,7 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// The law of these weights (K values).
+    /// The distribution of these weights (K values).
     ///
     /// # Errors
     /// [`Error::NoWeight`] where all are zero, or there are none.
@@ -77,9 +77,9 @@ mod tests {
     fn one_weight_is_always_drawn() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         for weights in [vec![1], vec![0, 0, 5], vec![u64::MAX], vec![0, u64::MAX, 0]] {
-            let law = Weighted::new(&weights).unwrap();
+            let distribution = Weighted::new(&weights).unwrap();
             let at = weights.iter().position(|weight| *weight > 0).unwrap();
-            assert!((0..50).all(|_| law.sample(&mut rng) == at), "{weights:?}");
+            assert!((0..50).all(|_| distribution.sample(&mut rng) == at), "{weights:?}");
         }
     }
 
@@ -91,9 +91,9 @@ mod tests {
         let large = 1u64 << 62;
         for weights in [[1, 2, 3, 4, 5], [large, large - 1, large / 2, large / 3, large / 7], [7, 1, 7, 1, 7]]
         {
-            let law = Weighted::new(&weights).unwrap();
+            let distribution = Weighted::new(&weights).unwrap();
             let mut counts = [0usize; 5];
-            (0..DRAWS).for_each(|_| counts[law.sample(&mut rng)] += 1);
+            (0..DRAWS).for_each(|_| counts[distribution.sample(&mut rng)] += 1);
             let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
             let chi_squared: f64 = counts
                 .iter()

@@ -5,7 +5,7 @@
 //! its last 2m columns stand for stairs of m columns each and half the height of the one before, without end.
 //!
 //! A draw takes a uniform rectangle, a uniform column k in it, a uniform height y in it, and keeps k where y < f(k). All that
-//! this needs is that the rectangles cover the curve; k then has the law f(k)/Σf, exactly.
+//! this needs is that the rectangles cover the curve; k then has the distribution f(k)/Σf, exactly.
 //!
 //! What is uniform is a number with an endless row of binary digits, of which the first 63 are drawn, and more only where
 //! these do not decide. Nearly every column lies below the curve at the full height of its rectangle, and needs no y.
@@ -77,7 +77,7 @@ impl Ziggurat {
         self.curve.scale()
     }
 
-    /// A draw from the law f(k)/Σf.
+    /// A draw from the distribution f(k)/Σf.
     #[inline]
     pub(crate) fn sample<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> u128 {
         loop {
@@ -91,7 +91,7 @@ impl Ziggurat {
         }
     }
 
-    /// A draw k with a fair sign, where −0 is thrown away: the law f(|k|)/Σf(|j|) on all integers.
+    /// A draw k with a fair sign, where −0 is thrown away: the distribution f(|k|)/Σf(|j|) on all integers.
     #[inline]
     pub(crate) fn sample_signed<R: RngCore + ?Sized>(&self, rng: &mut R, decide: Decide) -> i128 {
         loop {

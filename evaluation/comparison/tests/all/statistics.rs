@@ -1,11 +1,11 @@
 //! A curator whose releases are made of noisy statistics, and have half as many rows as there were records, in a comparison.
 
 use ndarray::{Array1, Array2};
-use scumble_comparison::{Comparison, Entrant, Knows, Metric, Outcome, Splitting};
+use scumble_comparison::{Candidate, Comparison, Knows, Metric, Outcome, Splitting};
 use scumble_core::{
     Brief, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Example, GaussianNoise, Guarantee,
-    Key, Law, Neighbours, NoParameters, Noise, Notion, Pace, Plugin, Randomness, RecordDomain, Release,
-    Result, Side, Statistics, Table, Target, Unit,
+    Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Pace, Plugin, Randomness, RecordDomain,
+    Release, Result, Side, Statistics, Table, Target, Unit,
 };
 use scumble_datasets::DataSet;
 use serde::{Deserialize, Serialize};
@@ -100,8 +100,8 @@ impl CuratorMechanism for NoisySums {
             key: Key::None,
             guarantee: self.guarantee(),
             noise: Noise {
-                features: vec![Law::Unknown { width: columns }],
-                target: Law::Unknown { width: self.domain.layout().target.width() },
+                features: vec![NoiseDistribution::Unknown { width: columns }],
+                target: NoiseDistribution::Unknown { width: self.domain.layout().target.width() },
             },
         })
     }
@@ -125,7 +125,7 @@ fn run(metrics: Vec<Metric>, trials: usize) -> Outcome {
         metrics,
         trials,
         splitting: Splitting { most_train: Some(200), ..Splitting::random(0.2) },
-        ..Comparison::new(DataSet::wine().unwrap(), vec![Entrant::new(NOISY_SUMS)])
+        ..Comparison::new(DataSet::wine().unwrap(), vec![Candidate::new(NOISY_SUMS)])
     };
     comparison.run(|_| (), || ()).unwrap()
 }
@@ -176,7 +176,7 @@ fn a_cell_that_fails_is_no_number_and_the_rest_goes_on() {
     let with = |epsilons: &[f64]| Comparison {
         epsilons: epsilons.to_vec(),
         trials: 3,
-        ..Comparison::new(DataSet::wine().unwrap(), vec![Entrant::new(FAILING)])
+        ..Comparison::new(DataSet::wine().unwrap(), vec![Candidate::new(FAILING)])
     };
     let outcome = with(&[1.0, 8.0]).run(|_| (), || ()).unwrap();
     let [failed] = &outcome.failed[..] else { panic!("one cell: {:?}", outcome.failed) };
@@ -194,14 +194,14 @@ fn a_cell_that_fails_is_no_number_and_the_rest_goes_on() {
 /// With volunteers who have labels, a release that says nothing adds nothing, and records in the clear are worth themselves and add what the volunteers lack.
 #[test]
 fn worth_is_counted_in_records_and_from_the_volunteers_on() {
-    let identity = Entrant::new(scumble_classic::IDENTITY);
+    let identity = Candidate::new(scumble_classic::IDENTITY);
     let run = |volunteers: f64| {
         let comparison = Comparison {
             epsilons: vec![1.0],
             metrics: vec![Metric::Accuracy],
             trials: 10,
             splitting: Splitting { volunteers, ..Splitting::random(0.2) },
-            ..Comparison::new(DataSet::wine().unwrap(), vec![identity.clone(), Entrant::new(NOISY_SUMS)])
+            ..Comparison::new(DataSet::wine().unwrap(), vec![identity.clone(), Candidate::new(NOISY_SUMS)])
         };
         comparison.run(|_| (), || ()).unwrap()
     };

@@ -1,4 +1,4 @@
-//! The plugin keeps house and its word, and the command has it beside the built-in ones.
+//! The plugin conforms and its word, and the command has it beside the built-in ones.
 
 use std::process::Command;
 

@@ -1,16 +1,16 @@
-//! Which inputs have the same law of outputs, and which do not.
+//! Which inputs have the same distribution of outputs, and which do not.
 //!
 //! A quick audit is wrong with its stated false alarm, and sees a difference of 2 % in the probability of an event that it finds.
 
 use crate::common::{brief, designed, people, seeded, table_of};
 use ndarray::{Array2, array};
 use rand_core::RngCore;
-use scumble_adversary::{Effort, Finding, Verdict, same_law};
+use scumble_adversary::{Effort, Finding, Verdict, same_distribution};
 use scumble_core::{Designed, Table, Target};
 use scumble_dauntless::{DAUNTLESS_MIX, PERFECT_SECRECY};
 use serde_json::json;
 
-const MEMBERS: &str = "the same law";
+const MEMBERS: &str = "the same distribution";
 
 fn compared(mechanism: &Designed, tables: [&Table; 2]) -> Finding {
     let draw = |side: usize, stream: &mut scumble_core::Stream| {
@@ -23,7 +23,7 @@ fn compared(mechanism: &Designed, tables: [&Table; 2]) -> Finding {
         }
         Some(values)
     };
-    same_law("dauntless-mix", MEMBERS, draw, Effort { samples: 20_000, ..Effort::quick() })
+    same_distribution("dauntless-mix", MEMBERS, draw, Effort { samples: 20_000, ..Effort::quick() })
 }
 
 fn mechanism(weights: &str, mixed: usize) -> Designed {
@@ -46,7 +46,7 @@ fn with_records(table: &Table, records: Array2<f64>) -> Table {
 }
 
 #[test]
-fn a_table_and_the_same_turned_have_one_law_under_normal_weights() {
+fn a_table_and_the_same_turned_have_one_distribution_under_normal_weights() {
     for mixed in [1, 2] {
         let found = compared(&mechanism("gaussian", mixed), [&three(), &turned(&three())]);
         assert_eq!(found.verdict, Verdict::Holds, "{found}");
@@ -54,7 +54,7 @@ fn a_table_and_the_same_turned_have_one_law_under_normal_weights() {
 }
 
 #[test]
-fn a_table_whose_distances_differ_has_another_law() {
+fn a_table_whose_distances_differ_has_another_distribution() {
     let table = three();
     let mut moved = table.records().clone();
     moved[[2, 0]] = -0.3;

@@ -236,7 +236,7 @@ fn what_cannot_be_designed_is_said_in_one_sentence() {
 fn cards_say_what_is_given_away_and_no_epsilon_where_there_is_none() {
     let card = |mechanism: &Designed| mechanism.guarantee().to_string();
     let space = card(&Designed::curator(ColumnSpace::new(numbers(3)).unwrap()));
-    assert!(space.contains("same output law") && space.contains("linear relation"), "{space}");
+    assert!(space.contains("same output distribution") && space.contains("linear relation"), "{space}");
     assert!(space.contains("all records, exactly, to one who knows") && !space.contains('ε'), "{space}");
     let obfuscation = card(&Designed::curator(SingularValueObfuscation::new(numbers(3), 0.01).unwrap()));
     assert!(obfuscation.starts_with("promises   nothing"), "{obfuscation}");

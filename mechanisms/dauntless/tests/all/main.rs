@@ -2,8 +2,8 @@
 
 mod ambiguity;
 mod common;
+mod conformance;
 mod curators;
-mod house;
 mod mix;
 mod recovery;
 mod secrecy;

@@ -3,8 +3,9 @@
 use scumble_accounting::gaussian;
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
-    CentralDp, CountNoise, CuratorMechanism, Designed, Domain, Guarantee, Key, Law, Neighbours, Noise,
-    Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, Target, TargetDomain, TargetLayout,
+    CentralDp, CountNoise, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, Target,
+    TargetDomain, TargetLayout,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 use serde::{Deserialize, Serialize};
@@ -153,7 +154,10 @@ impl CuratorMechanism for ByHand {
         Ok(Release {
             table: Table::new(columns, row, Target::None)?,
             guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise { features: vec![Law::Unknown { width }], target: Law::Exact { width: 0 } },
+            noise: Noise {
+                features: vec![NoiseDistribution::Unknown { width }],
+                target: NoiseDistribution::Exact { width: 0 },
+            },
             key: Key::None,
         })
     }

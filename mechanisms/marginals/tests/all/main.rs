@@ -1,5 +1,5 @@
 //! Marginals: the conformance suite, the audit with faulty variants, and what is released.
 
 mod audited;
-mod house;
+mod conformance;
 mod released;

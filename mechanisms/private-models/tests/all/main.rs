@@ -2,4 +2,4 @@
 
 mod models;
 mod moments;
-mod twin;
+mod variant;

@@ -1,6 +1,6 @@
 //! Released models.
 
-use crate::twin::Twin;
+use crate::variant::Variant;
 use ndarray::{Array1, Array2, array};
 use scumble_adversary::{Effort, Verdict, audit};
 use scumble_core::{
@@ -124,9 +124,9 @@ fn with_less_noise<M>(share: f64, design: impl Fn(f64) -> M) -> (M, M) {
     (design(1.0), design(high))
 }
 
-fn is_broken(twin: &Designed, table: &Table) -> bool {
+fn is_broken(variant: &Designed, table: &Table) -> bool {
     let effort = Effort { samples: 500_000, ..Effort::quick() };
-    let findings = audit("the mechanism", twin, Some(table), effort).unwrap();
+    let findings = audit("the mechanism", variant, Some(table), effort).unwrap();
     findings.iter().any(|finding| finding.verdict == Verdict::Broken)
 }
 
@@ -141,7 +141,7 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_ridge_regression() {
     for share in [0.5, 0.6] {
         let design = |epsilon| PrivateRidge::new(domain.clone(), budget(epsilon, 0.01)).unwrap();
         let (honest, faulty) = with_less_noise(share, design);
-        assert!(is_broken(&Twin::of(honest, faulty), &people), "{share}");
+        assert!(is_broken(&Variant::of(honest, faulty), &people), "{share}");
     }
 }
 
@@ -159,7 +159,7 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_logistic_regression() {
             design.mechanism().downcast_ref::<PrivateLogistic>().unwrap().clone()
         };
         let (honest, faulty) = with_less_noise(share, design);
-        assert!(is_broken(&Twin::of(honest, faulty), &people), "{share}");
+        assert!(is_broken(&Variant::of(honest, faulty), &people), "{share}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows with noisy moments.
 
-use crate::twin::Twin;
+use crate::variant::Variant;
 use linfa::ParamGuard;
 use linfa::traits::{Fit, Predict};
 use ndarray::{Array1, Array2, Axis, array};
@@ -101,8 +101,8 @@ fn attacked(mechanism: &Designed, table: &Table) -> Vec<Finding> {
     audit("the mechanism", mechanism, Some(table), Effort { samples: 400_000, ..Effort::quick() }).unwrap()
 }
 
-fn sentence(twin: &Designed, table: &Table) -> String {
-    let broken = attacked(twin, table).into_iter().filter(|finding| finding.verdict == Verdict::Broken);
+fn sentence(variant: &Designed, table: &Table) -> String {
+    let broken = attacked(variant, table).into_iter().filter(|finding| finding.verdict == Verdict::Broken);
     let sentences: Vec<String> = broken.map(|finding| finding.to_string()).collect();
     assert!(!sentences.is_empty(), "the faulty variant passed");
     sentences.join("\n")
@@ -131,8 +131,8 @@ fn noise_for_too_small_a_sensitivity_is_caught() {
         let whole = honest.sensitivity(Neighbours::ReplaceOne);
         let of_sample = 1.0 + 2.0 * 0.5 * 0.5;
         for share in [0.5, (whole - 1.0) / whole, of_sample / whole] {
-            let twin = Twin::of(honest.clone(), with_less_noise(neighbours, share));
-            let sentence = sentence(&twin, &people(40, 1));
+            let variant = Variant::of(honest.clone(), with_less_noise(neighbours, share));
+            let sentence = sentence(&variant, &people(40, 1));
             assert!(sentence.contains("is spent"), "{neighbours:?}, {share}: {sentence}");
         }
     }

@@ -1,6 +1,6 @@
 //! All tests of the crate that use it from outside, in one executable.
 
 mod bad_input;
-mod house;
+mod conformance;
 mod household;
 mod linear;

@@ -1,4 +1,4 @@
-//! A training by noisy sums of clipped gradients, and what the canary shows of its broken twins.
+//! A training by noisy sums of clipped gradients, and what the canary shows of its faulty variants.
 //!
 //! The false-alarm rate is 10⁻⁶ an audit. The smallest errors that are seen here: noise short by a fifth, and a clipping norm a
 //! quarter too large.
@@ -33,13 +33,13 @@ impl Training {
     }
 
     /// The canary's coordinate of every noisy sum.
-    fn sums(&self, law: &DiscreteGaussian, canary: Canary, seed: u64) -> Result<Vec<f64>> {
+    fn sums(&self, distribution: &DiscreteGaussian, canary: Canary, seed: u64) -> Result<Vec<f64>> {
         let mut stream = Randomness::seeded(seed).streams().stream(0);
         let rate = Rational::new(1, ONE_IN)?;
-        let mut noise = law.sample(&mut stream) as f64;
+        let mut noise = distribution.sample(&mut stream) as f64;
         let step = |step: u64| {
             if step.is_multiple_of(self.steps_of_a_noise) {
-                noise = law.sample(&mut stream) as f64;
+                noise = distribution.sample(&mut stream) as f64;
             }
             let takes_part = self.takes_all || bernoulli(&mut stream, rate);
             let clipped = canary.gradient().clamp(-self.clipping_norm, self.clipping_norm);
@@ -58,19 +58,19 @@ fn run() -> Run {
 fn audit(training: Training, accounted_for: Neighbours, claimed_for: Neighbours) -> Finding {
     let epsilon = loss::epsilon(&[run()], 1e-5, accounted_for).unwrap().upper;
     let claim = CentralDp::new(epsilon, 1e-5, claimed_for);
-    let (effort, law) = (Effort { samples: 1_000_000, ..Effort::quick() }, training.noise());
-    let sums = |canary, seed| training.sums(&law, canary, seed);
+    let (effort, distribution) = (Effort { samples: 1_000_000, ..Effort::quick() }, training.noise());
+    let sums = |canary, seed| training.sums(&distribution, canary, seed);
     scumble_adversary::canary("training", run(), &claim, sums, effort).unwrap()
 }
 
 const BOTH: [Neighbours; 2] = [Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne];
 
 #[test]
-fn an_honest_training_keeps_its_claim_and_most_of_its_curve_is_seen() {
+fn an_honest_training_keeps_its_claim_and_most_of_its_profile_is_seen() {
     for neighbours in BOTH {
         let finding = audit(HONEST, neighbours, neighbours);
         assert_eq!(finding.verdict, Verdict::Holds, "{finding}");
-        for (point, share) in finding.curve.iter().zip([0.8, 0.5]) {
+        for (point, share) in finding.profile.iter().zip([0.8, 0.5]) {
             assert!(point.lower_bound > share * point.claimed, "only {point:?} is seen for {neighbours:?}");
         }
     }

@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, array};
 use scumble_core::{
-    Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, GaussianNoise, Guarantee, Key, Law,
-    Neighbours, Noise, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, Target,
+    Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, GaussianNoise, Guarantee, Key, Neighbours,
+    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, Target,
     TargetDomain, Unit,
 };
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,10 @@ impl CuratorMechanism for NoisyCounts {
             table: Table::new(self.domain.columns().to_vec(), records, Target::None)?,
             key: Key::None,
             guarantee: self.guarantee(),
-            noise: Noise { features: vec![Law::Unknown { width: 5 }], target: Law::Exact { width: 0 } },
+            noise: Noise {
+                features: vec![NoiseDistribution::Unknown { width: 5 }],
+                target: NoiseDistribution::Exact { width: 0 },
+            },
         })
     }
 

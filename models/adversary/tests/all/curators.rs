@@ -3,8 +3,9 @@
 use ndarray::{Array2, array};
 use scumble_adversary::{Effort, Finding, Measure, Verdict, audit};
 use scumble_core::{
-    CentralDp, Claim, CramerRao, CuratorMechanism, Designed, Domain, Guarantee, Key, Law, Neighbours, Noise,
-    Notion, Randomness, RecordDomain, Release, Result, SecretKey, Table, Target, TargetDomain, Unit,
+    CentralDp, Claim, CramerRao, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours, Noise,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, SecretKey, Table, Target,
+    TargetDomain, Unit,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,10 @@ fn release(mechanism: &Designed, records: Array2<f64>) -> Result<Release> {
         key: Key::secret(NoKey {}, &table),
         table,
         guarantee: mechanism.guarantee(),
-        noise: Noise { features: vec![Law::Shared { width: 1 }], target: Law::Exact { width: 0 } },
+        noise: Noise {
+            features: vec![NoiseDistribution::Shared { width: 1 }],
+            target: NoiseDistribution::Exact { width: 0 },
+        },
     })
 }
 
@@ -71,9 +75,9 @@ impl CuratorMechanism for NoisySum {
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let law = DiscreteLaplace::new(Rational::floor_of(self.scale * STEPS)?)?;
+        let distribution = DiscreteLaplace::new(Rational::floor_of(self.scale * STEPS)?)?;
         let sum: f64 = table.records().iter().map(|x| (x.clamp(0.0, 1.0) * STEPS).round()).sum();
-        let noisy = (sum + law.sample(&mut randomness.streams().stream(0)) as f64) / STEPS;
+        let noisy = (sum + distribution.sample(&mut randomness.streams().stream(0)) as f64) / STEPS;
         let rows = if self.row_each { table.len() } else { 1 };
         release(&Designed::curator(self.clone()), Array2::from_elem((rows, 1), noisy))
     }
@@ -85,7 +89,7 @@ fn attack(mechanism: &Designed) -> Finding {
 }
 
 #[test]
-fn a_noisy_sum_keeps_its_claim_and_its_broken_twins_are_caught() {
+fn a_noisy_sum_keeps_its_claim_and_its_broken_variants_are_caught() {
     for neighbours in [Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne] {
         let of = |scale, row_each| {
             attack(&Designed::curator(NoisySum { domain: people(), scale, neighbours, row_each }.clone()))
@@ -133,9 +137,10 @@ impl CuratorMechanism for SharedNoise {
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let law = DiscreteGaussian::new(Rational::floor_of(self.variance.sqrt() * STEPS)?)?;
+        let distribution = DiscreteGaussian::new(Rational::floor_of(self.variance.sqrt() * STEPS)?)?;
         let mut stream = randomness.streams().stream(0);
-        let drawn: Vec<f64> = (0..table.len()).map(|_| law.sample(&mut stream) as f64 / STEPS).collect();
+        let drawn: Vec<f64> =
+            (0..table.len()).map(|_| distribution.sample(&mut stream) as f64 / STEPS).collect();
         let dot = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
         let along = dot(&drawn, &self.weights) / dot(&self.weights, &self.weights);
         let noisy =

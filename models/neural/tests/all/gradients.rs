@@ -80,7 +80,7 @@ fn cases() -> impl Strategy<Value = Case> {
         let outputs = architecture.outputs();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut flip = Array2::from_shape_simple_fn((outputs, outputs), || rng.gen_range(0.1..1.0));
-        flip.outer_iter_mut().for_each(|mut law| law /= law.sum());
+        flip.outer_iter_mut().for_each(|mut distribution| distribution /= distribution.sum());
         let mut drawn = |columns, low, high| {
             Array2::from_shape_simple_fn((examples, columns), || rng.gen_range(low..high))
         };

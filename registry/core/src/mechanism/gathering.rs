@@ -32,7 +32,7 @@ type Draw = dyn Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync;
 pub struct Drawing {
     /// What the release guarantees.
     pub guarantee: Guarantee,
-    /// The law of the released records given those that came in.
+    /// The distribution of the released records given those that came in.
     pub noise: Noise,
     layout: Layout,
     records: usize,

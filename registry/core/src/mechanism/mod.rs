@@ -21,7 +21,7 @@ use std::fmt::Debug;
 
 /// A mechanism that releases each record by itself: `encode` into a declared range, `perturb` there, `decode`.
 ///
-/// All privacy is in `perturb`: its law may differ between two points of the range by no more than the guarantee says.
+/// All privacy is in `perturb`: its distribution may differ between two points of the range by no more than the guarantee says.
 /// `encode` never leaves the range, and `decode` is post-processing. Records are in *flat* form: features, then the
 /// target's coordinates (see [`RecordDomain`]).
 ///
@@ -67,7 +67,7 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
         self.domain().layout()
     }
 
-    /// The law of what is released, given the noise-free view.
+    /// The distribution of what is released, given the noise-free view.
     fn noise(&self) -> Noise;
 
     /// The logarithm of the probability, or its density, with which `perturb` makes `released` of `point` (m values each), up
@@ -178,7 +178,7 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         None
     }
 
-    /// Two tables that `claim`, one of its own, says are released with one law, made of the records of `table`: by them an audit attacks an
+    /// Two tables that `claim`, one of its own, says are released with one distribution, made of the records of `table`: by them an audit attacks an
     /// ambiguity set. None where it has none to offer.
     fn alike(&self, _claim: &Claim, _table: &Table) -> Option<[Table; 2]> {
         None
@@ -336,7 +336,7 @@ impl Designed {
         }
     }
 
-    /// Two tables that `claim`, one of its own, says are released with one law, made of the records of `table`.
+    /// Two tables that `claim`, one of its own, says are released with one distribution, made of the records of `table`.
     pub fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
         match self {
             Self::Local(_) => None,

@@ -11,7 +11,7 @@ pub struct Release {
     pub table: Table,
     /// What this very release guarantees: the design's guarantee, or less (a seed voids it).
     pub guarantee: Guarantee,
-    /// The law of the released table given the noise-free view.
+    /// The distribution of the released table given the noise-free view.
     pub noise: Noise,
     /// What turns clean records into ones on which a model of the released table can be used.
     pub key: Key,

@@ -1,8 +1,8 @@
-//! Laws that the calculators of Dauntless keep, whatever the numbers.
+//! NoiseDistributions that the calculators of Dauntless keep, whatever the numbers.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;
-use scumble_accounting::multiplicative::{ColumnLaw, Deltas, Release};
+use scumble_accounting::multiplicative::{ColumnDistribution, Deltas, Release};
 use scumble_accounting::pac::{self, Setting};
 
 const IMAGES: Setting =
@@ -101,8 +101,9 @@ const DELTAS: Deltas = Deltas { direction: 1e-9, radius: 1e-9, composition: 1e-6
 
 #[test]
 fn multiplicative_privacy_grows_with_v_and_with_the_records() {
-    let epsilon =
-        |records, v| Release::new(1.0, records, 10).unwrap().epsilon(v, ColumnLaw::Gaussian, DELTAS).unwrap();
+    let epsilon = |records, v| {
+        Release::new(1.0, records, 10).unwrap().epsilon(v, ColumnDistribution::Gaussian, DELTAS).unwrap()
+    };
     // Beyond 10⁸ the quantile is replaced by a bound on it, so that the two do not compare.
     for records in [&[100, 120, 200, 1000, 30_000, 1_000_000, 100_000_000][..], &[100_000_001, 1 << 40]] {
         let epsilons: Vec<f64> = records.iter().map(|&records| epsilon(records, 100.0)).collect();
@@ -118,9 +119,10 @@ fn a_gaussian_matrix_is_a_radial_one_whatever_its_variance() {
     // Of χ² with 200 degrees of freedom, what is exceeded with probability 10⁻⁹ (SciPy, 1.17).
     let quantile: f64 = 344.1420796090935;
     let release = Release::new(1.0, 200, 3).unwrap();
-    let gaussian = release.epsilon(50.0, ColumnLaw::Gaussian, DELTAS).unwrap();
+    let gaussian = release.epsilon(50.0, ColumnDistribution::Gaussian, DELTAS).unwrap();
     for variance in [0.01, 1.0, 9.0] {
-        let radial = ColumnLaw::Radial { lipschitz: 0.5 / variance, radius: (variance * quantile).sqrt() };
+        let radial =
+            ColumnDistribution::Radial { lipschitz: 0.5 / variance, radius: (variance * quantile).sqrt() };
         let ratio = release.epsilon(50.0, radial, DELTAS).unwrap() / gaussian;
         assert_abs_diff_eq!(ratio, 1.0, epsilon = 1e-7);
     }
@@ -130,12 +132,12 @@ fn a_gaussian_matrix_is_a_radial_one_whatever_its_variance() {
 fn too_few_records_are_an_error_of_their_own() {
     let release = |records| Release::new(1.0, records, 4).unwrap();
     // 4·ln(16/10⁻⁹) = 93.98.
-    let refused = release(93).epsilon(1e6, ColumnLaw::Gaussian, DELTAS).unwrap_err().to_string();
+    let refused = release(93).epsilon(1e6, ColumnDistribution::Gaussian, DELTAS).unwrap_err().to_string();
     assert!(
         refused.contains("the number of records is 93, and must be more than 4 ln(16/delta0)"),
         "{refused}"
     );
-    assert!(release(94).epsilon(1e6, ColumnLaw::Gaussian, DELTAS).is_ok());
+    assert!(release(94).epsilon(1e6, ColumnDistribution::Gaussian, DELTAS).is_ok());
     let refused = release(40).least_v(1.0, 1e-6).unwrap_err().to_string();
     assert!(refused.contains("the number of records is 40"), "{refused}");
     assert!(
@@ -144,13 +146,21 @@ fn too_few_records_are_an_error_of_their_own() {
             && Release::new(1.0, 9, 0).is_err()
     );
     assert!(
-        release(100).epsilon(0.0, ColumnLaw::Gaussian, DELTAS).is_err()
+        release(100).epsilon(0.0, ColumnDistribution::Gaussian, DELTAS).is_err()
             && release(100).gaussian(-1.0, 1e-6).is_err()
     );
     assert!(release(100).least_v(0.0, 1e-6).is_err() && release(100).least_v(1.0, 0.0).is_err());
-    assert!(release(1000).epsilon(1.0, ColumnLaw::Gaussian, Deltas { composition: 1.0, ..DELTAS }).is_err());
-    assert!(release(1000).epsilon(1.0, ColumnLaw::Gaussian, Deltas { direction: 0.0, ..DELTAS }).is_err());
-    let zero = ColumnLaw::Radial { lipschitz: 0.0, radius: 1.0 };
+    assert!(
+        release(1000)
+            .epsilon(1.0, ColumnDistribution::Gaussian, Deltas { composition: 1.0, ..DELTAS })
+            .is_err()
+    );
+    assert!(
+        release(1000)
+            .epsilon(1.0, ColumnDistribution::Gaussian, Deltas { direction: 0.0, ..DELTAS })
+            .is_err()
+    );
+    let zero = ColumnDistribution::Radial { lipschitz: 0.0, radius: 1.0 };
     assert!(release(1000).epsilon(1.0, zero, DELTAS).is_err());
 }
 
@@ -171,7 +181,7 @@ proptest! {
         for share in [0.1, 0.5, 0.9] {
             let each = delta / 2.0 / columns as f64;
             let deltas = Deltas { direction: each * share, radius: each * (1.0 - share), composition: delta / 2.0 };
-            let halves = release.epsilon(v, ColumnLaw::Gaussian, deltas);
+            let halves = release.epsilon(v, ColumnDistribution::Gaussian, deltas);
             prop_assert!(halves.is_err() || halves.unwrap() > best.epsilon * (1.0 - 1e-6));
         }
     }

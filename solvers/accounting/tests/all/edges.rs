@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use scumble_accounting::calibrate::{self, Target};
-use scumble_accounting::multiplicative::{ColumnLaw, Deltas, Release};
+use scumble_accounting::multiplicative::{ColumnDistribution, Deltas, Release};
 use scumble_accounting::pac::{self, Setting};
 use scumble_accounting::{Neighbours, Run, Shifted, Together, binomial, ceiling, gaussian, loss, renyi};
 
@@ -96,8 +96,8 @@ proptest! {
         let _ = Run::new(a, b, n);
         if let Ok(release) = Release::new(a, n, m) {
             let deltas = Deltas { direction: b, radius: c, composition: b };
-            for law in [ColumnLaw::Gaussian, ColumnLaw::Radial { lipschitz: a, radius: b }] {
-                let found = release.epsilon(c, law, deltas);
+            for distribution in [ColumnDistribution::Gaussian, ColumnDistribution::Radial { lipschitz: a, radius: b }] {
+                let found = release.epsilon(c, distribution, deltas);
                 prop_assert!(found.as_ref().map_or(true, |epsilon| is_sound(*epsilon)), "{a} {n} {m} {b} {c}: {found:?}");
             }
             let _ = (release.gaussian(b, c), release.least_v(b, c));
@@ -111,9 +111,9 @@ proptest! {
     ) {
         let mut weights = weights;
         weights.sort_unstable();
-        if let Ok(law) = Shifted::new(weights, shift as usize) {
-            prop_assert!(law.delta(at).is_err() || law.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta)));
-            if let Ok(together) = Together::of([(&law, count)], widest) {
+        if let Ok(distribution) = Shifted::new(weights, shift as usize) {
+            prop_assert!(distribution.delta(at).is_err() || distribution.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta)));
+            if let Ok(together) = Together::of([(&distribution, count)], widest) {
                 prop_assert!(together.delta(at).is_err() || together.delta(at).is_ok_and(|delta| (0.0..=1.0).contains(&delta)));
                 prop_assert!(together.epsilon(at).is_err() || together.epsilon(at).is_ok_and(is_sound));
             }

@@ -1,7 +1,7 @@
 //! Against numbers of independent solvers.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
-use scumble_accounting::multiplicative::{ColumnLaw, Deltas, Release};
+use scumble_accounting::multiplicative::{ColumnDistribution, Deltas, Release};
 use scumble_accounting::pac::{self, Setting};
 use scumble_accounting::{Neighbours, Run, gaussian, loss, renyi};
 
@@ -131,9 +131,9 @@ fn multiplicative_noise() {
     let deltas = Deltas { direction: 1e-9, radius: 1e-9, composition: 1e-6 };
     for (sensitivity, v, records, columns, [of_column, epsilon, delta]) in THEOREM_5 {
         let release = Release::new(sensitivity, records, columns).unwrap();
-        let found = release.epsilon(v, ColumnLaw::Gaussian, deltas).unwrap();
+        let found = release.epsilon(v, ColumnDistribution::Gaussian, deltas).unwrap();
         assert_relative_eq!(
-            release.column_epsilon(v, ColumnLaw::Gaussian, deltas).unwrap(),
+            release.column_epsilon(v, ColumnDistribution::Gaussian, deltas).unwrap(),
             of_column,
             max_relative = 1e-8
         );

@@ -65,22 +65,22 @@ fn of_one_person_nothing_is_hidden_that_the_randomiser_does_not_hide() {
     }
 }
 
-/// The law of the histogram of reports, by the rows of a randomiser that the people use.
+/// The distribution of the histogram of reports, by the rows of a randomiser that the people use.
 fn histogram(rows: &[&[f64]]) -> HashMap<Vec<u8>, f64> {
     let outputs = rows[0].len();
-    let mut law = HashMap::from([(vec![0_u8; outputs], 1.0)]);
+    let mut distribution = HashMap::from([(vec![0_u8; outputs], 1.0)]);
     for row in rows {
         let mut next = HashMap::new();
-        for (counts, p) in &law {
+        for (counts, p) in &distribution {
             for (output, q) in row.iter().enumerate() {
                 let mut counts = counts.clone();
                 counts[output] += 1;
                 *next.entry(counts).or_insert(0.0) += p * q;
             }
         }
-        law = next;
+        distribution = next;
     }
-    law
+    distribution
 }
 
 /// δ(ε) of the shuffled reports by this randomiser, a row a value, over all data sets of so many people and their neighbours.
@@ -90,9 +90,10 @@ fn exact(randomiser: &[Vec<f64>], people: u32, epsilon: f64) -> f64 {
     for others in 0..values.pow(people - 1) {
         let others = (0..people - 1).map(|person| &*randomiser[others / values.pow(person) % values]);
         let others: Vec<&[f64]> = others.collect();
-        let laws: Vec<_> = randomiser.iter().map(|row| histogram(&[&others[..], &[row]].concat())).collect();
-        for p in &laws {
-            for q in &laws {
+        let distributions: Vec<_> =
+            randomiser.iter().map(|row| histogram(&[&others[..], &[row]].concat())).collect();
+        for p in &distributions {
+            for q in &distributions {
                 most = most.max(p.iter().map(|(counts, p)| (p - epsilon.exp() * q[counts]).max(0.0)).sum());
             }
         }

@@ -34,25 +34,40 @@ fn agree(
 #[test]
 fn the_fast_way_draws_what_the_definition_draws() {
     for scale in scales() {
-        let law = Geometric::new(scale).unwrap();
-        agree("geometric", scale, |rng| law.sample(rng), |rng| law.sample_by_definition(rng));
-        let law = DiscreteLaplace::new(scale).unwrap();
-        agree("discrete Laplace", scale, |rng| law.sample(rng), |rng| law.sample_by_definition(rng));
-        let law = DiscreteGaussian::new(scale).unwrap();
-        agree("discrete Gaussian", scale, |rng| law.sample(rng), |rng| law.sample_by_definition(rng));
+        let distribution = Geometric::new(scale).unwrap();
+        agree(
+            "geometric",
+            scale,
+            |rng| distribution.sample(rng),
+            |rng| distribution.sample_by_definition(rng),
+        );
+        let distribution = DiscreteLaplace::new(scale).unwrap();
+        agree(
+            "discrete Laplace",
+            scale,
+            |rng| distribution.sample(rng),
+            |rng| distribution.sample_by_definition(rng),
+        );
+        let distribution = DiscreteGaussian::new(scale).unwrap();
+        agree(
+            "discrete Gaussian",
+            scale,
+            |rng| distribution.sample(rng),
+            |rng| distribution.sample_by_definition(rng),
+        );
     }
 }
 
 #[test]
 fn draws_in_bulk_are_the_draws_one_by_one() {
     for scale in scales() {
-        let law = DiscreteGaussian::new(scale).unwrap();
+        let distribution = DiscreteGaussian::new(scale).unwrap();
         for count in [0, 1, 500, 20_000] {
             let (mut one, mut other) = (ChaCha20Rng::seed_from_u64(SEED), ChaCha20Rng::seed_from_u64(SEED));
             let mut filled = vec![0; count];
-            law.fill(&mut one, &mut filled);
+            distribution.fill(&mut one, &mut filled);
             for (at, draw) in filled.into_iter().enumerate() {
-                let defined = law.sample_by_definition(&mut other) as i64;
+                let defined = distribution.sample_by_definition(&mut other) as i64;
                 assert_eq!(draw, defined, "seed {SEED}: draw {at} of {count} of scale {scale:?}");
             }
         }

@@ -1,5 +1,5 @@
 //! All ways in which a coin's first words can fall, with their probabilities in fractions: what is decided by then bounds the
-//! coin's law from both sides.
+//! coin's distribution from both sides.
 
 use num_bigint::BigUint;
 use num_rational::Ratio;
@@ -53,14 +53,17 @@ fn decided(results: usize, mut draw: impl FnMut(&mut Script) -> usize) -> (Vec<f
     (counts.into_iter().map(fraction).collect(), open)
 }
 
-/// What is decided bounds the law, and little is left open; a law 5 % off lies outside.
+/// What is decided bounds the distribution, and little is left open; a distribution 5 % off lies outside.
 #[track_caller]
-fn brackets(draw: impl FnMut(&mut Script) -> usize, law: &[f64], wrong: &[f64]) {
-    let (decided, open) = decided(law.len(), draw);
-    let holds = |law: &[f64]| {
-        law.iter().zip(&decided).all(|(p, least)| (*least - 1e-15..=least + open + 1e-15).contains(p))
+fn brackets(draw: impl FnMut(&mut Script) -> usize, distribution: &[f64], wrong: &[f64]) {
+    let (decided, open) = decided(distribution.len(), draw);
+    let holds = |distribution: &[f64]| {
+        distribution
+            .iter()
+            .zip(&decided)
+            .all(|(p, least)| (*least - 1e-15..=least + open + 1e-15).contains(p))
     };
-    assert!(holds(law), "{law:?} is not between {decided:?} and {open} more");
+    assert!(holds(distribution), "{distribution:?} is not between {decided:?} and {open} more");
     assert!(!holds(wrong), "{wrong:?} lies between {decided:?} and {open} more");
 }
 
@@ -69,8 +72,12 @@ fn every_coin_of_small_fractions() {
     for denominator in 2..=8u64 {
         for numerator in 1..denominator {
             let p = Rational::new(numerator, denominator).unwrap();
-            let law = |p: f64| [1.0 - p, p];
-            brackets(|rng| bernoulli(rng, p).into(), &law(p.to_f64()), &law(p.to_f64() * 1.05));
+            let distribution = |p: f64| [1.0 - p, p];
+            brackets(
+                |rng| bernoulli(rng, p).into(),
+                &distribution(p.to_f64()),
+                &distribution(p.to_f64() * 1.05),
+            );
         }
     }
 }
@@ -79,20 +86,28 @@ fn every_coin_of_small_fractions() {
 fn every_exponential_coin_of_small_fractions() {
     for (numerator, denominator) in [(1, 2), (1, 4), (3, 4), (2, 5)] {
         let gamma = Rational::new(numerator, denominator).unwrap();
-        let law = |gamma: f64| [1.0 - (-gamma).exp(), (-gamma).exp()];
-        brackets(|rng| bernoulli_exp(rng, gamma).into(), &law(gamma.to_f64()), &law(gamma.to_f64() + 0.2));
+        let distribution = |gamma: f64| [1.0 - (-gamma).exp(), (-gamma).exp()];
+        brackets(
+            |rng| bernoulli_exp(rng, gamma).into(),
+            &distribution(gamma.to_f64()),
+            &distribution(gamma.to_f64() + 0.2),
+        );
     }
 }
 
 #[test]
 fn every_answer_among_few_levels() {
     let levels = NonZeroU64::new(3).unwrap();
-    let law = |epsilon: f64| {
+    let distribution = |epsilon: f64| {
         let others = 1.0 / (epsilon.exp() + 2.0);
         [others, 1.0 - 2.0 * others, others]
     };
     let epsilon = Rational::new(1, 2).unwrap();
-    brackets(|rng| randomized_response(rng, 1, levels, epsilon) as usize, &law(0.5), &law(1.5));
+    brackets(
+        |rng| randomized_response(rng, 1, levels, epsilon) as usize,
+        &distribution(0.5),
+        &distribution(1.5),
+    );
 }
 
 /// Two bytes, one after the other, then zeros.

@@ -1,8 +1,8 @@
-//! Discrete Laplace and Gaussian on a fine lattice, where their laws are those of the continuum to some 10⁻¹²: tests by
+//! Discrete Laplace and Gaussian on a fine lattice, where their distributions are those of the continuum to some 10⁻¹²: tests by
 //! Kolmogorov and Smirnov, of moments, of symmetry, of tails, and of the slope of the logarithm.
 //!
 //! False-alarm rate 10⁻⁶ a test. The smallest error that each must see is a scale 5 % off, or a sign 1 % off, and the test
-//! proves that it sees it: the draws of such a law have to fail.
+//! proves that it sees it: the draws of such a distribution have to fail.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -12,12 +12,12 @@ use statrs::function::erf::erfc;
 
 const SEED: u64 = 5;
 const DRAWS: usize = 2_000_000;
-/// Standard deviations beyond which a normal law lies on either side with probability 10⁻⁶.
+/// Standard deviations beyond which a normal distribution lies on either side with probability 10⁻⁶.
 const Z: f64 = 4.8916;
 const SCALE: u64 = (1 << 40) + 12_345;
 
-/// A symmetric law in units of its scale.
-struct Law {
+/// A symmetric distribution in units of its scale.
+struct NoiseDistribution {
     name: &'static str,
     draw: fn(Rational, &mut ChaCha20Rng) -> Vec<f64>,
     /// P(|X| > x).
@@ -30,22 +30,22 @@ fn draws(mut draw: impl FnMut() -> i128) -> Vec<f64> {
     (0..DRAWS).map(|_| draw() as f64 / SCALE as f64).collect()
 }
 
-fn laws() -> [Law; 2] {
+fn distributions() -> [NoiseDistribution; 2] {
     [
-        Law {
+        NoiseDistribution {
             name: "discrete Laplace",
             draw: |scale, rng| {
-                let law = DiscreteLaplace::new(scale).unwrap();
-                draws(|| law.sample(rng))
+                let distribution = DiscreteLaplace::new(scale).unwrap();
+                draws(|| distribution.sample(rng))
             },
             beyond: |x| (-x).exp(),
             moments: [2.0, 24.0, 40_320.0],
         },
-        Law {
+        NoiseDistribution {
             name: "discrete Gaussian",
             draw: |scale, rng| {
-                let law = DiscreteGaussian::new(scale).unwrap();
-                draws(|| law.sample(rng))
+                let distribution = DiscreteGaussian::new(scale).unwrap();
+                draws(|| distribution.sample(rng))
             },
             beyond: |x| erfc(x / 2f64.sqrt()),
             moments: [1.0, 3.0, 105.0],
@@ -53,16 +53,20 @@ fn laws() -> [Law; 2] {
     ]
 }
 
-/// The law itself must pass, and the same one of a scale 5 % larger must not.
-fn passes_and_a_wrong_scale_fails(test: impl Fn(&Law, &[f64]) -> Result<(), String>) {
-    for law in laws() {
-        let of = |scale| (law.draw)(scale, &mut ChaCha20Rng::seed_from_u64(SEED));
+/// The distribution itself must pass, and the same one of a scale 5 % larger must not.
+fn passes_and_a_wrong_scale_fails(test: impl Fn(&NoiseDistribution, &[f64]) -> Result<(), String>) {
+    for distribution in distributions() {
+        let of = |scale| (distribution.draw)(scale, &mut ChaCha20Rng::seed_from_u64(SEED));
         let right = Rational::new(SCALE, 1).unwrap();
-        if let Err(why) = test(&law, &of(right)) {
-            panic!("seed {SEED}: {} does not have its law: {why}", law.name);
+        if let Err(why) = test(&distribution, &of(right)) {
+            panic!("seed {SEED}: {} does not have its distribution: {why}", distribution.name);
         }
         let wrong = Rational::new(SCALE / 20 * 21, 1).unwrap();
-        assert!(test(&law, &of(wrong)).is_err(), "seed {SEED}: {} 5 % too wide passes", law.name);
+        assert!(
+            test(&distribution, &of(wrong)).is_err(),
+            "seed {SEED}: {} 5 % too wide passes",
+            distribution.name
+        );
     }
 }
 
@@ -76,11 +80,13 @@ fn within(what: &str, seen: f64, expected: f64, deviation: f64) -> Result<(), St
 }
 
 #[test]
-fn the_distribution_function_is_that_of_the_law() {
-    passes_and_a_wrong_scale_fails(|law, draws| {
+fn the_distribution_function_is_that_of_the_distribution() {
+    passes_and_a_wrong_scale_fails(|distribution, draws| {
         let mut sorted = draws.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let below = |x: f64| if x < 0.0 { (law.beyond)(-x) / 2.0 } else { 1.0 - (law.beyond)(x) / 2.0 };
+        let below = |x: f64| {
+            if x < 0.0 { (distribution.beyond)(-x) / 2.0 } else { 1.0 - (distribution.beyond)(x) / 2.0 }
+        };
         let n = DRAWS as f64;
         let gaps = sorted.iter().enumerate().map(|(at, &x)| {
             let p = below(x);
@@ -98,11 +104,11 @@ fn the_distribution_function_is_that_of_the_law() {
 }
 
 #[test]
-fn second_and_fourth_moments_are_those_of_the_law() {
-    passes_and_a_wrong_scale_fails(|law, draws| {
+fn second_and_fourth_moments_are_those_of_the_distribution() {
+    passes_and_a_wrong_scale_fails(|distribution, draws| {
         let n = DRAWS as f64;
         let mean = |power: i32| draws.iter().map(|x| x.powi(power)).sum::<f64>() / n;
-        let [second, fourth, eighth] = law.moments;
+        let [second, fourth, eighth] = distribution.moments;
         within("the mean", mean(1), 0.0, (second / n).sqrt())?;
         within("the mean square", mean(2), second, ((fourth - second * second) / n).sqrt())?;
         within("the mean fourth power", mean(4), fourth, ((eighth - fourth * fourth) / n).sqrt())
@@ -111,12 +117,13 @@ fn second_and_fourth_moments_are_those_of_the_law() {
 
 #[test]
 fn tails_are_as_heavy_as_they_should_be() {
-    passes_and_a_wrong_scale_fails(|law, draws| {
+    passes_and_a_wrong_scale_fails(|distribution, draws| {
         // Where the ziggurat ends and its stairs begin, before, and behind.
         for level in [1e-2, 4e-4, 1e-4] {
-            let from = (0..20_000).map(|at| at as f64 / 1000.0).find(|&x| (law.beyond)(x) < level).unwrap();
+            let from =
+                (0..20_000).map(|at| at as f64 / 1000.0).find(|&x| (distribution.beyond)(x) < level).unwrap();
             let seen = draws.iter().filter(|x| x.abs() > from).count();
-            let p = (law.beyond)(from);
+            let p = (distribution.beyond)(from);
             let n = DRAWS as f64;
             within(
                 &format!("the number of draws beyond {from}"),
@@ -131,7 +138,7 @@ fn tails_are_as_heavy_as_they_should_be() {
 
 #[test]
 fn the_logarithm_falls_as_it_should() {
-    passes_and_a_wrong_scale_fails(|law, draws| {
+    passes_and_a_wrong_scale_fails(|distribution, draws| {
         let mut counts = [0usize; 8];
         for cell in draws.iter().map(|x| (2.0 * x.abs()) as usize) {
             if let Some(count) = counts.get_mut(cell) {
@@ -139,7 +146,9 @@ fn the_logarithm_falls_as_it_should() {
             }
         }
         for (cell, pair) in counts.windows(2).enumerate() {
-            let mass = |cell: usize| (law.beyond)(cell as f64 / 2.0) - (law.beyond)((cell + 1) as f64 / 2.0);
+            let mass = |cell: usize| {
+                (distribution.beyond)(cell as f64 / 2.0) - (distribution.beyond)((cell + 1) as f64 / 2.0)
+            };
             let (one, other) = (pair[0] as f64, pair[1] as f64);
             let expected = (mass(cell) / mass(cell + 1)).ln();
             within(
@@ -159,19 +168,23 @@ fn positive_and_negative_draws_are_alike() {
         let p = negative as f64 / DRAWS as f64;
         (p - 0.5).abs() < Z * 0.5 / (DRAWS as f64).sqrt()
     };
-    for law in laws() {
+    for distribution in distributions() {
         let mut rng = ChaCha20Rng::seed_from_u64(SEED);
-        let draws = (law.draw)(Rational::new(SCALE, 1).unwrap(), &mut rng);
+        let draws = (distribution.draw)(Rational::new(SCALE, 1).unwrap(), &mut rng);
         let negative = draws.iter().filter(|x| **x < 0.0).count();
-        assert!(is_fair(negative), "seed {SEED}: {negative} of {DRAWS} draws of {} are negative", law.name);
+        assert!(
+            is_fair(negative),
+            "seed {SEED}: {negative} of {DRAWS} draws of {} are negative",
+            distribution.name
+        );
         // One in a hundred positive draws turned over.
         let turned = draws.iter().filter(|x| **x < 0.0 || rng.next_u32() % 100 == 0).count();
         assert!(!is_fair(turned), "seed {SEED}: a sign 1 % off passes");
         // The size says nothing of the sign: as many large ones on either side.
         let large: Vec<&f64> = draws.iter().filter(|x| x.abs() > 2.0).collect();
         let negative = large.iter().filter(|x| ***x < 0.0).count();
-        let law = Beta::new(negative as f64 + 0.5, (large.len() - negative) as f64 + 0.5).unwrap();
-        let p = law.cdf(0.5);
+        let distribution = Beta::new(negative as f64 + 0.5, (large.len() - negative) as f64 + 0.5).unwrap();
+        let p = distribution.cdf(0.5);
         assert!(
             (5e-7..1.0 - 5e-7).contains(&p),
             "seed {SEED}: {negative} of {} large draws are negative",

@@ -1,4 +1,4 @@
-//! Broken twins of noise that the records of a release share.
+//! Broken variants of noise that the records of a release share.
 
 use scumble::fisher_svm::{CorrelatedNoise, FisherCorrelated};
 use scumble::kkt::{Machine, Records, SoftMargin};
@@ -13,12 +13,12 @@ const RHO: f64 = 0.01;
 
 /// `fisher-correlated` with θ = 1 and ρ = 0.01, and a fault.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CuratorTwin {
+pub struct CuratorVariant {
     honest: FisherCorrelated,
     fault: CuratorFault,
 }
 
-/// How a twin of a curator's mechanism is broken.
+/// How a variant of a curator's mechanism is broken.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum CuratorFault {
     /// It is not: what passes for honest must pass.
@@ -37,8 +37,8 @@ pub enum CuratorFault {
     SignsForgotten,
 }
 
-impl CuratorTwin {
-    /// The twin of `honest` with this fault.
+impl CuratorVariant {
+    /// The variant of `honest` with this fault.
     pub fn of(honest: FisherCorrelated, fault: CuratorFault) -> Self {
         Self { honest, fault }
     }
@@ -60,8 +60,8 @@ impl CuratorTwin {
     }
 }
 
-#[typetag::serde(name = "curator-twin")]
-impl CuratorMechanism for CuratorTwin {
+#[typetag::serde(name = "curator-variant")]
+impl CuratorMechanism for CuratorVariant {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
     }

@@ -1,4 +1,4 @@
-//! The whole curve δ(ε) of a release, where it is known.
+//! The whole profile δ(ε) of a release, where it is known.
 
 use crate::{budget, number};
 use scumble_accounting::gaussian;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 /// standard deviations (Balle and Wang 2018, Theorem 8).
 ///
 /// μ is what continuous noise would cost; shift and factor are what a lattice adds to it, or a release of another kind
-/// beside it. With μ = 0 the curve is that of pure differential privacy at ε = `shift`.
+/// beside it. With μ = 0 the profile is that of pure differential privacy at ε = `shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Curve {
+pub struct PrivacyProfile {
     mu: f64,
     #[serde(with = "number")]
     shift: f64,
@@ -21,13 +21,13 @@ pub struct Curve {
 /// What a μ may err by, relatively.
 const NEGLIGIBLE: f64 = 1e-6;
 
-impl Curve {
-    /// The curve of pure differential privacy: no δ from ε on.
+impl PrivacyProfile {
+    /// The profile of pure differential privacy: no δ from ε on.
     pub fn pure(epsilon: f64) -> Self {
         Self { mu: 0.0, shift: epsilon, log_factor: 0.0 }
     }
 
-    /// The curve of a selection of ε-bounded range, such as the exponential mechanism with the weights exp(ε·u/2Δ) of scores u whose sensitivity is Δ
+    /// The profile of a selection of ε-bounded range, such as the exponential mechanism with the weights exp(ε·u/2Δ) of scores u whose sensitivity is Δ
     /// (Durfee and Rogers 2019): it is Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), which pure differential privacy has at ε/2.
     ///
     /// For its loss lies between t − ε and t, for some t of each pair of neighbours, and so the pair is made from two coins, which show heads with
@@ -35,10 +35,10 @@ impl Curve {
     /// one kink; and Φ⁻¹ of the logistic function is odd, and concave above zero, so that this is largest where p = 1 − q.
     ///
     /// ```
-    /// use scumble_core::Curve;
+    /// use scumble_core::PrivacyProfile;
     ///
     /// // Twenty selections at ε = 0.1.
-    /// let one = Curve::bounded_range(0.1);
+    /// let one = PrivacyProfile::bounded_range(0.1);
     /// let all = (1..20).fold(one, |all, _| all.with(&one));
     /// assert!(all.epsilon(1e-6) < 1.28); // by adding up it is 2
     /// ```
@@ -47,7 +47,7 @@ impl Curve {
         Self::gaussian(mu, 0.0, 0.0)
     }
 
-    /// The curve of Gaussian noise, shifted and raised.
+    /// The profile of Gaussian noise, shifted and raised.
     pub(crate) fn gaussian(mu: f64, shift: f64, log_factor: f64) -> Self {
         Self { mu, shift, log_factor }
     }
@@ -88,7 +88,7 @@ impl Curve {
         closed.map_or(f64::INFINITY, |epsilon| budget::sum_up([epsilon, self.shift]))
     }
 
-    /// The curve of both together: Gaussian mechanisms compose by μ² = μ₁² + μ₂², also where the second is chosen after the
+    /// The profile of both together: Gaussian mechanisms compose by μ² = μ₁² + μ₂², also where the second is chosen after the
     /// first was seen (Dong, Roth and Su 2022, Corollary 3.3), and what is beside them adds up: with L₁ the first one's loss,
     /// δ(ε) = E δ₂(ε − L₁), and each bound, which holds for every ε, also below zero, is put in for one after the other.
     pub fn with(&self, other: &Self) -> Self {
@@ -113,11 +113,11 @@ impl Curve {
 mod tests {
     use super::*;
 
-    /// Of every pair of neighbours of bounded range the curve is no less, and of the worst it is met.
+    /// Of every pair of neighbours of bounded range the profile is no less, and of the worst it is met.
     #[test]
-    fn a_selection_of_bounded_range_costs_no_more_than_its_curve() {
+    fn a_selection_of_bounded_range_costs_no_more_than_its_profile() {
         for epsilon in [0.01, 0.3, 1.0, 4.0] {
-            let curve = Curve::bounded_range(epsilon);
+            let profile = PrivacyProfile::bounded_range(epsilon);
             let mut largest = 0.0_f64;
             for step in 1..200 {
                 let t = epsilon * f64::from(step) / 200.0;
@@ -126,8 +126,8 @@ mod tests {
                     let at = at * epsilon;
                     let of_coin = heads * (-(at - t).exp_m1()).max(0.0)
                         + (1.0 - heads) * (-(at - t + epsilon).exp_m1()).max(0.0);
-                    assert!(of_coin <= curve.delta(at), "ε = {epsilon}, t = {t}: {of_coin} at {at}");
-                    largest = largest.max(of_coin / curve.delta(at));
+                    assert!(of_coin <= profile.delta(at), "ε = {epsilon}, t = {t}: {of_coin} at {at}");
+                    largest = largest.max(of_coin / profile.delta(at));
                 }
             }
             assert!(largest > 0.99, "{epsilon}: {largest}");
@@ -137,24 +137,24 @@ mod tests {
 
     #[test]
     fn epsilon_and_delta_are_inverse_and_on_the_safe_side() {
-        let curve = Curve::gaussian(0.7, 0.01, 1e-3);
+        let profile = PrivacyProfile::gaussian(0.7, 0.01, 1e-3);
         for delta in [1e-3, 1e-6, 1e-12] {
-            let epsilon = curve.epsilon(delta);
-            assert!(curve.delta(epsilon) <= delta, "{}", curve.delta(epsilon));
-            assert!(curve.delta(epsilon * 0.9999) > delta);
+            let epsilon = profile.epsilon(delta);
+            assert!(profile.delta(epsilon) <= delta, "{}", profile.delta(epsilon));
+            assert!(profile.delta(epsilon * 0.9999) > delta);
         }
-        assert_eq!(Curve::pure(2.0).delta(2.0), 0.0);
-        assert_eq!(Curve::pure(2.0).epsilon(0.1), 2.0);
-        assert_abs_diff_eq!(Curve::pure(2.0).delta(1.0), 1.0 - (-1f64).exp(), epsilon = 1e-15);
+        assert_eq!(PrivacyProfile::pure(2.0).delta(2.0), 0.0);
+        assert_eq!(PrivacyProfile::pure(2.0).epsilon(0.1), 2.0);
+        assert_abs_diff_eq!(PrivacyProfile::pure(2.0).delta(1.0), 1.0 - (-1f64).exp(), epsilon = 1e-15);
     }
 
     #[test]
-    fn together_curves_cost_less_than_their_sum_and_no_less_than_the_worse() {
-        let one = Curve::gaussian(0.5, 0.0, 0.0);
+    fn together_profiles_cost_less_than_their_sum_and_no_less_than_the_worse() {
+        let one = PrivacyProfile::gaussian(0.5, 0.0, 0.0);
         let both = one.with(&one);
         assert!(both.epsilon(2e-6) < 2.0 * one.epsilon(1e-6));
         assert!(both.epsilon(1e-6) > one.epsilon(1e-6));
-        let beside = one.with(&Curve::pure(0.25));
+        let beside = one.with(&PrivacyProfile::pure(0.25));
         assert_abs_diff_eq!(beside.epsilon(1e-6), one.epsilon(1e-6) + 0.25, epsilon = 1e-12);
     }
 }

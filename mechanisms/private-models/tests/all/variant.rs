@@ -6,19 +6,19 @@ use scumble_core::{
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Twin {
+pub struct Variant {
     pub claims: Box<dyn CuratorMechanism>,
     pub releases: Box<dyn CuratorMechanism>,
 }
 
-impl Twin {
+impl Variant {
     pub fn of(claims: impl CuratorMechanism, releases: impl CuratorMechanism) -> Designed {
         Designed::curator(Self { claims: Box::new(claims), releases: Box::new(releases) })
     }
 }
 
-#[typetag::serde(name = "private-models-twin")]
-impl CuratorMechanism for Twin {
+#[typetag::serde(name = "private-models-variant")]
+impl CuratorMechanism for Variant {
     fn domain(&self) -> &RecordDomain {
         self.claims.domain()
     }

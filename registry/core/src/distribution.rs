@@ -1,4 +1,4 @@
-//! The law of a release given its noise-free view: public, and part of every release.
+//! The distribution of a release given its noise-free view: public, and part of every release.
 
 use crate::{Table, Target};
 use ndarray::{Array2, s};
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// How a block of released coordinates comes from the noise-free ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "law", rename_all = "kebab-case")]
+#[serde(tag = "distribution", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Law {
+pub enum NoiseDistribution {
     /// As they are: so many coordinates.
     Exact {
         /// How many.
@@ -68,18 +68,18 @@ pub struct Moments {
     pub slope: f64,
 }
 
-impl Law {
+impl NoiseDistribution {
     /// The same, with another lot than those of other parts.
     pub(crate) fn of_part(self, part: usize, parts: usize) -> Self {
         match self {
             Self::Unbiased { moments, pairs, lot } => {
                 Self::Unbiased { moments, pairs, lot: lot * parts + part }
             }
-            law => law,
+            distribution => distribution,
         }
     }
 
-    /// The law of some of its coordinates; a flipped group is not taken apart.
+    /// The distribution of some of its coordinates; a flipped group is not taken apart.
     pub fn part(&self, coordinates: std::ops::Range<usize>) -> Self {
         match self {
             Self::Exact { .. } => Self::Exact { width: coordinates.len() },
@@ -143,44 +143,52 @@ impl Coordinate {
     }
 }
 
-/// The law of a release given the noise-free view: blocks, the features' in the order of the columns, and the target's. They
-/// are independent of each other, but for what [`Law::Unbiased`] says of pairs.
+/// The distribution of a release given the noise-free view: blocks, the features' in the order of the columns, and the target's. They
+/// are independent of each other, but for what [`NoiseDistribution::Unbiased`] says of pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// The features' laws; their widths sum to the number of columns.
-    pub features: Vec<Law>,
-    /// The target's law.
-    pub target: Law,
+    /// The features' distributions; their widths sum to the number of columns.
+    pub features: Vec<NoiseDistribution>,
+    /// The target's distribution.
+    pub target: NoiseDistribution,
 }
 
 impl Noise {
     /// The variance of each feature's noise (d values), where it is the same for every value.
     pub fn feature_variance(&self) -> Option<Vec<f64>> {
-        let blocks = self.features.iter().map(Law::added_variance);
+        let blocks = self.features.iter().map(NoiseDistribution::added_variance);
         Some(blocks.collect::<Option<Vec<_>>>()?.concat())
     }
 
     /// The mean covariance of the noise in features and a real target ((d + 1) × (d + 1), the target last) over the records of
     /// `released` (n × d): the covariance of what was released less this is that of the noise-free view, in expectation. None
-    /// where the laws do not tell, as where no two numbers are ever answered together, or where there is no real target.
+    /// where the distributions do not tell, as where no two numbers are ever answered together, or where there is no real target.
     pub fn covariance(&self, released: &Table) -> Option<Array2<f64>> {
         let Target::Real(targets) = released.target() else {
             return None;
         };
-        let laws: Vec<&Law> = self.features.iter().chain([&self.target]).collect();
+        let distributions: Vec<&NoiseDistribution> = self.features.iter().chain([&self.target]).collect();
         let width = released.columns().len() + 1;
-        if laws.iter().map(|law| law.width()).sum::<usize>() != width || released.is_empty() {
+        if distributions.iter().map(|distribution| distribution.width()).sum::<usize>() != width
+            || released.is_empty()
+        {
             return None;
         }
-        // What the laws add to each square and take from each product; a center matters where they do.
-        let blocks = laws.iter().map(|law| match law {
-            Law::Exact { width } => Some(vec![Coordinate::added(0.0); *width]),
-            Law::Additive { variance } => Some(variance.iter().map(|v| Coordinate::added(*v)).collect()),
-            Law::Correlated { covariance } => Some(vec![Coordinate::added(0.0); covariance.len()]),
-            Law::Unbiased { moments, pairs, lot } => {
+        // What the distributions add to each square and take from each product; a center matters where they do.
+        let blocks = distributions.iter().map(|distribution| match distribution {
+            NoiseDistribution::Exact { width } => Some(vec![Coordinate::added(0.0); *width]),
+            NoiseDistribution::Additive { variance } => {
+                Some(variance.iter().map(|v| Coordinate::added(*v)).collect())
+            }
+            NoiseDistribution::Correlated { covariance } => {
+                Some(vec![Coordinate::added(0.0); covariance.len()])
+            }
+            NoiseDistribution::Unbiased { moments, pairs, lot } => {
                 moments.iter().map(|moments| Coordinate::unbiased(moments, *pairs, *lot)).collect()
             }
-            Law::Flip { .. } | Law::Shared { .. } | Law::Unknown { .. } => None,
+            NoiseDistribution::Flip { .. }
+            | NoiseDistribution::Shared { .. }
+            | NoiseDistribution::Unknown { .. } => None,
         });
         let coordinates = blocks.collect::<Option<Vec<Vec<Coordinate>>>>()?.concat();
         let from_center = Array2::from_shape_fn((released.len(), width), |(row, at)| {
@@ -199,14 +207,14 @@ impl Noise {
                 _ => 0.0,
             });
         let mut start = 0;
-        for law in laws {
-            if let Law::Correlated { covariance } = law {
+        for distribution in distributions {
+            if let NoiseDistribution::Correlated { covariance } = distribution {
                 for (i, row) in covariance.iter().enumerate() {
                     let mut of_row = whole.slice_mut(s![start + i, start..start + covariance.len()]);
                     of_row.iter_mut().zip(row).for_each(|(entry, value)| *entry = *value);
                 }
             }
-            start += law.width();
+            start += distribution.width();
         }
         Some(whole)
     }
@@ -215,9 +223,11 @@ impl Noise {
     /// as class j.
     pub fn label_flip(&self) -> Option<Array2<f64>> {
         match self.target {
-            Law::Flip { levels, keep } => Some(Array2::from_shape_fn((levels, levels), |(i, j)| {
-                if i == j { keep } else { (1.0 - keep) / (levels - 1) as f64 }
-            })),
+            NoiseDistribution::Flip { levels, keep } => {
+                Some(Array2::from_shape_fn((levels, levels), |(i, j)| {
+                    if i == j { keep } else { (1.0 - keep) / (levels - 1) as f64 }
+                }))
+            }
             _ => None,
         }
     }

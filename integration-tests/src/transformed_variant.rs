@@ -1,4 +1,4 @@
-//! Broken twins of releases of records times a secret matrix.
+//! Broken variants of releases of records times a secret matrix.
 
 use ndarray::Array2;
 use scumble::dauntless::SingularValueObfuscation;
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 /// A mechanism that promises what another one does, and a fault.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct TransformedTwin {
+pub struct TransformedVariant {
     honest: Designed,
     fault: TransformedFault,
 }
 
-/// How a twin of a transformation is broken.
+/// How a variant of a transformation is broken.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum TransformedFault {
     /// It is not: what passes for honest must pass.
@@ -34,8 +34,8 @@ pub enum TransformedFault {
     NotOrthonormal,
 }
 
-impl TransformedTwin {
-    /// The twin of `honest` with this fault.
+impl TransformedVariant {
+    /// The variant of `honest` with this fault.
     pub fn of(honest: &(impl CuratorMechanism + Clone), fault: TransformedFault) -> Self {
         Self { honest: Designed::curator(honest.clone()), fault }
     }
@@ -99,8 +99,8 @@ fn basis(table: &Table) -> Array2<f64> {
     basis
 }
 
-#[typetag::serde(name = "transformed-twin")]
-impl CuratorMechanism for TransformedTwin {
+#[typetag::serde(name = "transformed-variant")]
+impl CuratorMechanism for TransformedVariant {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
     }

@@ -12,7 +12,7 @@ use scumble::registry::{
     Unit, Volunteers,
 };
 use scumble_integration_tests::{
-    DauntlessFault as Fault, DauntlessTwin, resistance, wrong_answers, wrong_budget, wrong_mixtures,
+    DauntlessFault as Fault, DauntlessVariant, resistance, wrong_answers, wrong_budget, wrong_mixtures,
 };
 use serde_json::{Value, json};
 
@@ -69,14 +69,14 @@ fn holds(mechanism: &Designed, table: &Table) {
     }
 }
 
-/// The sentences about a broken twin, which must be caught.
+/// The sentences about a faulty variant, which must be caught.
 #[track_caller]
 fn caught(honest: &Designed, fault: Fault, table: &Table) -> String {
     let what = format!("{fault:?}");
-    let findings = attacked(&Designed::curator(DauntlessTwin::of(honest, fault)), table);
+    let findings = attacked(&Designed::curator(DauntlessVariant::of(honest, fault)), table);
     let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
     let sentences: Vec<String> = broken.map(Finding::to_string).collect();
-    assert!(!sentences.is_empty(), "the broken twin passed: {what}\n{findings:?}");
+    assert!(!sentences.is_empty(), "the faulty variant passed: {what}\n{findings:?}");
     sentences.join("\n")
 }
 
@@ -86,8 +86,8 @@ fn a_transformation_that_releases_share_is_caught() {
     let pac = resistance(&fresh(&honest, &table)).unwrap();
     // 2.33 by an independent implementation (Python).
     assert!(pac.spent == 2.0 && pac.budget == 2.0, "{pac:?}");
-    // The twin that is not broken releases as the honest one does.
-    holds(&Designed::curator(DauntlessTwin::of(&honest, Fault::None)), &table);
+    // The variant that is not broken releases as the honest one does.
+    holds(&Designed::curator(DauntlessVariant::of(&honest, Fault::None)), &table);
     for fault in [Fault::OneSeed, Fault::OneTransformation] {
         let sentences = caught(&honest, fault.clone(), &table);
         assert!(sentences.contains("claims no recovery within 0.00005"), "{sentences}");
@@ -105,14 +105,17 @@ fn a_table_that_is_told_from_the_same_turned_is_caught() {
         let findings = audit("the mechanism", mechanism, Some(&table), effort).unwrap();
         findings.into_iter().find(|finding| finding.claim.contains("unitary U")).unwrap()
     };
-    let held = turns(&Designed::curator(DauntlessTwin::of(&honest, Fault::None)));
+    let held = turns(&Designed::curator(DauntlessVariant::of(&honest, Fault::None)));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
     let uniform = designed(&DAUNTLESS_MIX, json!({"weights": "uniform"}), 2, None);
     let public = designed(&DAUNTLESS_MIX, gaussian(), 2, Some(crowd(2, 4, 1)));
     for (what, other) in [("uniform weights", uniform), ("public records", public)] {
-        let finding = turns(&Designed::curator(DauntlessTwin::of(&honest, Fault::By(other))));
+        let finding = turns(&Designed::curator(DauntlessVariant::of(&honest, Fault::By(other))));
         assert_eq!(finding.verdict, Verdict::Broken, "{what} passed: {finding}");
-        assert!(finding.to_string().contains("claims the same output law for all tables X·U"), "{finding}");
+        assert!(
+            finding.to_string().contains("claims the same output distribution for all tables X·U"),
+            "{finding}"
+        );
     }
 }
 
@@ -144,7 +147,7 @@ fn names_of_classes_that_public_records_show_are_caught_where_they_are_claimed_t
     let sentences = caught(&honest, Fault::NamesHidden, &private);
     assert!(sentences.contains("exchange of the classes' names"), "{sentences}");
     // The one case in which nothing shows.
-    let findings = attacked(&Designed::curator(DauntlessTwin::of(&with(5), Fault::NamesHidden)), &private);
+    let findings = attacked(&Designed::curator(DauntlessVariant::of(&with(5), Fault::NamesHidden)), &private);
     let of_names = findings.iter().find(|finding| finding.claim.contains("exchange")).unwrap();
     assert_eq!(of_names.verdict, Verdict::Holds, "{of_names}");
 }
@@ -154,7 +157,7 @@ fn what_is_mixed_otherwise_than_the_theorem_says_is_caught() {
     let (honest, table, public, known) = (mix(), crowd(DIM, 6, 2), crowd(DIM, 4, 1), crowd(DIM, 80, 3));
     let wrong = |mechanism: &Designed| wrong_mixtures(mechanism, &table, &public, &known).unwrap();
     assert_eq!(wrong(&honest), Vec::<String>::new());
-    let of = |fault: Fault| wrong(&Designed::curator(DauntlessTwin::of(&honest, fault))).join("\n");
+    let of = |fault: Fault| wrong(&Designed::curator(DauntlessVariant::of(&honest, fault))).join("\n");
     assert_eq!(of(Fault::None), "");
     let records = public.records().clone();
     let unmixed = of(Fault::Weighted(records.clone(), 1.0));
@@ -173,9 +176,10 @@ fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught
     let wrong = |mechanism: &Designed| wrong_budget(mechanism, &fresh(mechanism, &table)).join("\n");
     for honest in [mix(), inference(3)] {
         assert_eq!(wrong(&honest), "");
-        assert_eq!(wrong(&Designed::curator(DauntlessTwin::of(&honest, Fault::None))), "");
+        assert_eq!(wrong(&Designed::curator(DauntlessVariant::of(&honest, Fault::None))), "");
         let pac = resistance(&fresh(&honest, &table)).unwrap();
-        let one_more = wrong(&Designed::curator(DauntlessTwin::of(&honest, Fault::Budget(pac.budget + 1.0))));
+        let one_more =
+            wrong(&Designed::curator(DauntlessVariant::of(&honest, Fault::Budget(pac.budget + 1.0))));
         assert!(one_more.contains("and Corollary 1 allows"), "{one_more}");
         // What the paper prints (ERRATA.md, D11).
         let variance = 1.0 / 12.0;
@@ -190,12 +194,12 @@ fn a_budget_that_is_not_the_theorems_and_queries_that_are_not_counted_are_caught
         let printed = corollary_1(&printed, 24.0 * DIM as f64).unwrap().budget_as_printed.floor();
         assert!(printed > pac.budget, "{printed} for {pac:?}");
         assert!(
-            wrong(&Designed::curator(DauntlessTwin::of(&honest, Fault::Budget(printed))))
+            wrong(&Designed::curator(DauntlessVariant::of(&honest, Fault::Budget(printed))))
                 .contains("Corollary 1 allows")
         );
     }
     // A training and what is asked of its model share one budget.
-    let apart = wrong(&Designed::curator(DauntlessTwin::of(&inference(3), Fault::QueriesUncounted)));
+    let apart = wrong(&Designed::curator(DauntlessVariant::of(&inference(3), Fault::QueriesUncounted)));
     assert_eq!(
         apart,
         "it counts 2 samples, and 2 leave and 3 may be asked for: both tell of one transformation"
@@ -209,7 +213,7 @@ fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
     let (table, queries) = (crowd(DIM, MOST + 4, 2), crowd(DIM, MOST + 1, 4));
     let wrong = |mechanism: &Designed| wrong_answers(&fresh(mechanism, &table).key, &queries, MOST).unwrap();
     assert_eq!(wrong(&honest), Vec::<String>::new());
-    let of = |fault| wrong(&Designed::curator(DauntlessTwin::of(&honest, fault))).join("\n");
+    let of = |fault| wrong(&Designed::curator(DauntlessVariant::of(&honest, fault))).join("\n");
     assert_eq!(of(Fault::None), "");
     assert_eq!(of(Fault::KeyUncounted), "it answers more queries than are counted against its budget");
     assert_eq!(of(Fault::KeyForgets), "it forgets what it has answered when it is saved and loaded");
@@ -218,10 +222,10 @@ fn a_key_that_answers_more_than_it_counts_or_hides_less_is_caught() {
 }
 
 #[test]
-fn twins_of_perfect_secrecy_are_caught() {
+fn variants_of_perfect_secrecy_are_caught() {
     let (honest, table) = (designed(&PERFECT_SECRECY, json!({}), 3, None), crowd(3, 6, 2));
     holds(&honest, &table);
-    holds(&Designed::curator(DauntlessTwin::of(&honest, Fault::None)), &table);
+    holds(&Designed::curator(DauntlessVariant::of(&honest, Fault::None)), &table);
     for fault in [Fault::View, Fault::Gram, Fault::Raw] {
         let sentences = caught(&honest, fault, &table);
         assert!(sentences.contains("claims perfect secrecy for the features"), "{sentences}");

@@ -1,4 +1,4 @@
-//! Broken twins of mixing and transformation, of their queries, and of perfect secrecy.
+//! Broken variants of mixing and transformation, of their queries, and of perfect secrecy.
 
 use ndarray::{Array2, Axis};
 use scumble::registry::{
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 /// A mechanism that promises what an honest one of Dauntless promises, and a fault.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DauntlessTwin {
+pub struct DauntlessVariant {
     honest: Designed,
     fault: DauntlessFault,
 }
 
-/// How a twin of Dauntless is broken.
+/// How a variant of Dauntless is broken.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum DauntlessFault {
     /// It is not: what passes for honest must pass.
@@ -57,8 +57,8 @@ pub enum DauntlessFault {
 
 use DauntlessFault as Fault;
 
-impl DauntlessTwin {
-    /// The twin of `honest` with this fault.
+impl DauntlessVariant {
+    /// The variant of `honest` with this fault.
     pub fn of(honest: &Designed, fault: DauntlessFault) -> Self {
         Self { honest: honest.clone(), fault }
     }
@@ -175,8 +175,8 @@ fn classes_of(table: &Table) -> Vec<usize> {
     }
 }
 
-#[typetag::serde(name = "dauntless-twin")]
-impl CuratorMechanism for DauntlessTwin {
+#[typetag::serde(name = "dauntless-variant")]
+impl CuratorMechanism for DauntlessVariant {
     fn domain(&self) -> &RecordDomain {
         self.honest.domain()
     }
@@ -199,7 +199,7 @@ impl CuratorMechanism for DauntlessTwin {
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let honest = match &self.fault {
-            // One seed voids the claims, which the twin makes all the same.
+            // One seed voids the claims, which the variant makes all the same.
             Fault::OneSeed => Release {
                 guarantee: self.honest.guarantee_of(table.len()).under(randomness.provenance()),
                 ..self.honest.release(table, &mut Randomness::seeded(1))?
@@ -247,7 +247,7 @@ struct Uncounted {
     secret: String,
 }
 
-#[typetag::serde(name = "twin-uncounted")]
+#[typetag::serde(name = "variant-uncounted")]
 impl SecretKey for Uncounted {
     fn view(&self, clean: &Table) -> Result<Table> {
         opened(&self.secret)?.view(clean)
@@ -262,7 +262,7 @@ struct Forgetful {
     fresh: String,
 }
 
-#[typetag::serde(name = "twin-forgetful")]
+#[typetag::serde(name = "variant-forgetful")]
 impl SecretKey for Forgetful {
     fn view(&self, clean: &Table) -> Result<Table> {
         match &self.secret {
@@ -278,7 +278,7 @@ struct OnePartner {
     secret: String,
 }
 
-#[typetag::serde(name = "twin-one-partner")]
+#[typetag::serde(name = "variant-one-partner")]
 impl SecretKey for OnePartner {
     fn view(&self, clean: &Table) -> Result<Table> {
         let rows: Vec<Table> = (0..clean.len())

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// A mechanism that takes part.
 #[derive(Debug, Clone)]
-pub struct Entrant {
+pub struct Candidate {
     /// The plugin.
     pub plugin: Plugin,
     /// Its parameters: an object, or null for the defaults.
@@ -16,7 +16,7 @@ pub struct Entrant {
     pub tune: BTreeMap<String, Vec<Value>>,
 }
 
-impl Entrant {
+impl Candidate {
     /// This plugin with its defaults.
     pub fn new(plugin: Plugin) -> Self {
         Self { plugin, parameters: Value::Null, tune: BTreeMap::new() }
@@ -41,17 +41,17 @@ impl Entrant {
     }
 
     /// Those among which one is chosen; of one that is not tuned, itself.
-    pub(super) fn candidates(&self) -> Vec<Self> {
+    pub(super) fn options(&self) -> Vec<Self> {
         if self.tune.is_empty() {
             return vec![self.clone()];
         }
         let fixed = self.parameters.as_object().cloned().unwrap_or_default().into_iter().collect();
         let all = combinations(fixed, &self.tune).into_iter();
-        let candidate = |parameters| Value::Object(Map::from_iter(parameters));
-        all.map(|parameters| Self { parameters: candidate(parameters), ..Self::new(self.plugin) }).collect()
+        let option = |parameters| Value::Object(Map::from_iter(parameters));
+        all.map(|parameters| Self { parameters: option(parameters), ..Self::new(self.plugin) }).collect()
     }
 
-    /// What was chosen, where this is one of the candidates of `tuned`.
+    /// What was chosen, where this is one of the options of `tuned`.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.parameters.as_object().into_iter().flatten();
         let own = own.filter(|(name, _)| tuned.tune.contains_key(*name));

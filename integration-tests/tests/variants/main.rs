@@ -8,7 +8,7 @@ mod dauntless;
 mod declared;
 
 use rand_core::RngCore;
-use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, audit, same_law};
+use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, audit, same_distribution};
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
 use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
 use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
@@ -24,13 +24,13 @@ use scumble::task_aware::{
 };
 use scumble::vlm::VLM;
 use scumble_integration_tests::{
-    CuratorFault, CuratorTwin, ObfuscatedNumber, TransformedFault, TransformedTwin, classifier,
+    CuratorFault, CuratorVariant, ObfuscatedNumber, TransformedFault, TransformedVariant, classifier,
 };
 use scumble_testing::{Fault, Faulty};
 use std::f64::consts::SQRT_2;
 use std::sync::LazyLock;
 
-/// What can be copied into a twin.
+/// What can be copied into a variant.
 type Honest = dyn LocalMechanism;
 
 fn effort() -> Effort {
@@ -92,7 +92,7 @@ fn passes(honest: &Honest) {
     holds(dyn_clone::clone_box(honest), 0.0);
 }
 
-/// The sentences about a broken twin, which must be caught.
+/// The sentences about a faulty variant, which must be caught.
 #[track_caller]
 fn caught(honest: &Honest, fault: Fault) -> String {
     broken(&Faulty::of(honest, fault))
@@ -105,11 +105,11 @@ fn caught_by_samples(honest: &Honest, fault: Fault) -> String {
 }
 
 #[track_caller]
-fn broken(twin: &Faulty) -> String {
-    let findings = findings(twin.clone());
+fn broken(variant: &Faulty) -> String {
+    let findings = findings(variant.clone());
     let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);
     let sentences: Vec<String> = broken.map(Finding::to_string).collect();
-    assert!(!sentences.is_empty(), "the faulty variant passed: {:?}\n{findings:?}", twin.fault());
+    assert!(!sentences.is_empty(), "the faulty variant passed: {:?}\n{findings:?}", variant.fault());
     sentences.join("\n")
 }
 
@@ -147,9 +147,9 @@ fn faults_of_releases_are_caught_whatever_the_noise() {
     faults_of_releases_are_caught(&Gaussian::new(numbers(2), Budget::new(1.0, 0.02).unwrap()).unwrap());
 }
 
-/// A new mechanism is not done without twins of its own in this file.
+/// A new mechanism is not done without variants of its own in this file.
 #[test]
-fn every_mechanism_has_its_twins() {
+fn every_mechanism_has_its_variants() {
     let registry = Registry::installed().unwrap();
     let names: Vec<&str> = registry.iter().map(|plugin| plugin.name).collect();
     let here = [
@@ -194,13 +194,13 @@ fn every_mechanism_has_its_twins() {
 #[test]
 fn a_claim_that_no_sample_could_contradict_is_not_said_to_hold() {
     let claims = Laplace::new(numbers(2), 40.0).unwrap();
-    let twin = Faulty::of(&claims, Fault::By(boxed(scumble::classic::Identity::new(numbers(2)))));
-    let finding = &findings(twin.silent())[0];
+    let variant = Faulty::of(&claims, Fault::By(boxed(scumble::classic::Identity::new(numbers(2)))));
+    let finding = &findings(variant.silent())[0];
     assert_eq!(finding.verdict, Verdict::Inconclusive, "{finding}");
 }
 
 #[test]
-fn identity_claims_nothing_and_a_twin_that_claims_something_is_caught() {
+fn identity_claims_nothing_and_a_variant_that_claims_something_is_caught() {
     let identity = scumble::classic::Identity::new(numbers(2));
     assert_eq!(findings(identity.clone())[0].verdict, Verdict::NothingClaimed);
     let claims = Laplace::new(numbers(2), 1.0).unwrap();
@@ -210,7 +210,7 @@ fn identity_claims_nothing_and_a_twin_that_claims_something_is_caught() {
 }
 
 #[test]
-fn twins_of_laplace_are_caught() {
+fn variants_of_laplace_are_caught() {
     let at = |epsilon| Laplace::new(numbers(1), epsilon).unwrap();
     for epsilon in [0.5, 1.0, 2.0] {
         holds(at(epsilon), 0.8);
@@ -261,21 +261,21 @@ fn laplace_noise_counts_groups_and_balls_by_their_l1_diameter() {
 }
 
 #[test]
-fn twins_of_gaussian_are_caught_along_the_whole_curve() {
+fn variants_of_gaussian_are_caught_along_the_whole_profile() {
     let at = |domain: RecordDomain, epsilon, delta| {
         Gaussian::new(domain, Budget::new(epsilon, delta).unwrap()).unwrap()
     };
     let claimed = at(numbers(1), 1.0, 0.02);
     passes(&claimed);
-    let points = &findings(claimed.clone())[0].curve;
+    let points = &findings(claimed.clone())[0].profile;
     for point in &points[..3] {
         assert!(point.lower_bound > 0.6 * point.claimed, "the audit only sees {point:?}");
     }
     for short in [SQRT_2, 1.2] {
         let sigma = claimed.scale() / short;
-        let twin = at(numbers(1), 1.0, scumble::accounting::gaussian::delta(1.0 / sigma, 1.0));
-        assert!((twin.scale() / sigma - 1.0).abs() < 1e-6);
-        caught(&claimed, Fault::By(boxed(twin)));
+        let variant = at(numbers(1), 1.0, scumble::accounting::gaussian::delta(1.0 / sigma, 1.0));
+        assert!((variant.scale() / sigma - 1.0).abs() < 1e-6);
+        caught(&claimed, Fault::By(boxed(variant)));
     }
     caught(&claimed, Fault::Unclipped(boxed(at(as_in_the_sample(1), 1.0, 0.02))));
     caught(&claimed, Fault::CutOff(2.5 * claimed.scale()));
@@ -306,7 +306,7 @@ fn gaussian_noise_counts_columns_groups_and_balls_by_their_l2_diameter() {
 }
 
 #[test]
-fn twins_of_fisher_noise_are_caught() {
+fn variants_of_fisher_noise_are_caught() {
     let of = |domain: RecordDomain, weights: Option<&Weights>, epsilon| {
         let budget = Budget::new(epsilon, 0.02).unwrap();
         FisherGaussian::of_budget(domain, weights.cloned(), budget).unwrap()
@@ -319,8 +319,8 @@ fn twins_of_fisher_noise_are_caught() {
         // A σ that is short by √2, and by a sixth: λ is its inverse fourth power.
         for short in [SQRT_2, 1.2] {
             let lambda = claimed.lambda() * f64::powi(short, 4);
-            let twin = FisherGaussian::of_lambda(numbers(2), weights.cloned(), lambda, 0.02).unwrap();
-            caught(&claimed, Fault::By(boxed(twin)));
+            let variant = FisherGaussian::of_lambda(numbers(2), weights.cloned(), lambda, 0.02).unwrap();
+            caught(&claimed, Fault::By(boxed(variant)));
         }
         common_faults_are_caught(&claimed);
     }
@@ -333,7 +333,7 @@ fn twins_of_fisher_noise_are_caught() {
 }
 
 #[test]
-fn twins_of_noise_with_bounds_are_caught() {
+fn variants_of_noise_with_bounds_are_caught() {
     let wide = || Reach { beyond: 30.0, ..Reach::default() };
     let at = |domain: RecordDomain, reach: Reach, epsilon| {
         let budget = Budget::new(epsilon, 0.02).unwrap();
@@ -343,18 +343,18 @@ fn twins_of_noise_with_bounds_are_caught() {
     passes(&claimed);
     for short in [SQRT_2, 1.2] {
         let lambda = claimed.lambda() * f64::powi(short, 4);
-        let twin = FisherBounded::of_lambda(numbers(2), None, wide(), lambda, 0.02).unwrap();
-        caught(&claimed, Fault::By(boxed(twin)));
+        let variant = FisherBounded::of_lambda(numbers(2), None, wide(), lambda, 0.02).unwrap();
+        caught(&claimed, Fault::By(boxed(variant)));
     }
     common_faults_are_caught(&claimed);
     caught(&at(numbers(1), wide(), 1.0), Fault::Unclipped(boxed(at(as_in_the_sample(1), wide(), 1.0))));
     // Tighter bounds than those that are claimed: what the one record may become the other may not.
     let tight = Reach { beyond: 0.5, ..Reach::default() };
-    let twin = FisherBounded::of_lambda(numbers(1), None, tight, 0.0, 0.02).unwrap();
-    caught(&at(numbers(1), wide(), 1.0), Fault::By(boxed(twin)));
+    let variant = FisherBounded::of_lambda(numbers(1), None, tight, 0.0, 0.02).unwrap();
+    caught(&at(numbers(1), wide(), 1.0), Fault::By(boxed(variant)));
     // The noise of Theorem 2.4 at the same λ, cut off where the paper's density ends.
     let claimed = at(numbers(1), wide(), 1.0);
-    // Its claim is one point, not a curve: a cut at 2.5 standard deviations, δ = 0.03 for 0.02, is less than this effort sees.
+    // Its claim is one point, not a profile: a cut at 2.5 standard deviations, δ = 0.03 for 0.02, is less than this effort sees.
     caught(&claimed, Fault::CutOff(2.0 * claimed.noise().feature_variance().unwrap()[0].sqrt()));
 }
 
@@ -377,7 +377,7 @@ fn a_reconstruction_that_comes_too_near_is_caught() {
 }
 
 #[test]
-fn twins_of_randomized_response_are_caught() {
+fn variants_of_randomized_response_are_caught() {
     for levels in [2, 5] {
         let at = |epsilon| RandomizedResponse::new(groups(&[levels]), epsilon).unwrap();
         holds(at(1.0), 0.8);
@@ -396,7 +396,7 @@ fn twins_of_randomized_response_are_caught() {
 }
 
 #[test]
-fn twins_of_sampled_answers_are_caught() {
+fn variants_of_sampled_answers_are_caught() {
     for mechanism in [SampledNumbers::piecewise, SampledNumbers::duchi, SampledNumbers::hybrid] {
         let at = |epsilon| mechanism(numbers(1), epsilon).unwrap();
         for epsilon in [0.5, 1.0, 2.0] {
@@ -420,7 +420,7 @@ fn sampled_answers_at_the_whole_epsilon_each_are_caught() {
 }
 
 #[test]
-fn twins_of_direct_are_caught() {
+fn variants_of_direct_are_caught() {
     let class = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
     let of = |plugin: Plugin, epsilon| {
         let brief = Brief::new(records(Domain::unit_box(1), class.clone()), Budget::pure(epsilon).unwrap());
@@ -596,17 +596,17 @@ fn keeps_the_classifier(mechanism: &Designed, table: &Table) -> Result<(), Strin
 }
 
 #[test]
-fn twins_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose() {
+fn variants_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose() {
     let (domain, table) = few();
     let honest = FisherCorrelated::new(domain, 1.0, 0.01, 0.5).unwrap();
-    let twin = |fault| CuratorTwin::of(honest.clone(), fault);
+    let variant = |fault| CuratorVariant::of(honest.clone(), fault);
     let attack = |mechanism: &Designed| {
         let [finding] = &audit("the mechanism", mechanism, Some(&table), effort()).unwrap()[..] else {
             panic!("a claim more or less")
         };
         finding.clone()
     };
-    for mechanism in [&Designed::curator(honest.clone()), &Designed::curator(twin(CuratorFault::None))] {
+    for mechanism in [&Designed::curator(honest.clone()), &Designed::curator(variant(CuratorFault::None))] {
         let finding = attack(mechanism);
         assert_eq!((finding.verdict, finding.measure), (Verdict::Holds, Measure::Precision), "{finding}");
         let (claimed, seen) = (finding.claimed.unwrap(), finding.lower_bound.unwrap());
@@ -620,7 +620,7 @@ fn twins_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose(
         keeps_the_classifier(mechanism, &table).unwrap();
     }
     for fault in [CuratorFault::Variance(0.25), CuratorFault::ShareForgotten, CuratorFault::AllColumns] {
-        let finding = attack(&Designed::curator(twin(fault.clone())));
+        let finding = attack(&Designed::curator(variant(fault.clone())));
         assert_eq!(finding.verdict, Verdict::Broken, "{fault:?}: {finding}");
         let sentence = finding.to_string();
         assert!(sentence.contains("claims squared error of at least"), "{sentence}");
@@ -630,7 +630,7 @@ fn twins_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose(
         );
     }
     for fault in [CuratorFault::SumOpen, CuratorFault::ScoresOpen, CuratorFault::SignsForgotten] {
-        let lost = keeps_the_classifier(&Designed::curator(twin(fault.clone())), &table).unwrap_err();
+        let lost = keeps_the_classifier(&Designed::curator(variant(fault.clone())), &table).unwrap_err();
         assert!(lost.starts_with("utility: the classifier"), "{fault:?}: {lost}");
     }
     // Without records there is nothing to attack, and it does not claim nothing.
@@ -655,12 +655,12 @@ fn near_a_corner() -> Table {
 }
 
 #[test]
-fn twins_of_multiplicative_privacy_are_caught() {
+fn variants_of_multiplicative_privacy_are_caught() {
     let budget = Budget::new(1.0, 0.01).unwrap();
     let honest = multiplicative(budget, 1);
     let attack = |fault| {
-        let twin = TransformedTwin::of(&honest, fault);
-        audit("the mechanism", &Designed::curator(twin.clone()), Some(&near_a_corner()), effort())
+        let variant = TransformedVariant::of(&honest, fault);
+        audit("the mechanism", &Designed::curator(variant.clone()), Some(&near_a_corner()), effort())
             .unwrap()
             .remove(0)
     };
@@ -683,7 +683,7 @@ fn twins_of_multiplicative_privacy_are_caught() {
     }
 }
 
-/// Theorem 5 is far from tight: an attack on ε does not see noise that is short by √2. So the noise itself is held against the law that
+/// Theorem 5 is far from tight: an attack on ε does not see noise that is short by √2. So the noise itself is held against the distribution that
 /// the theorem asks for: zero records are released as vW₂.
 #[test]
 fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
@@ -695,7 +695,8 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let promised = honest.v();
     // On the lattice on which it is released.
     let step = 2f64.powi(promised.log2().floor() as i32 - 40);
-    let law = DiscreteGaussian::new(Rational::new((promised / step).ceil() as u64, 1).unwrap()).unwrap();
+    let distribution =
+        DiscreteGaussian::new(Rational::new((promised / step).ceil() as u64, 1).unwrap()).unwrap();
     let held_against = |mechanism: &Designed| {
         let released = mechanism.release(&nothing, &mut Randomness::seeded(3)).unwrap().table;
         let mut rows = released.records().outer_iter();
@@ -703,10 +704,10 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
             if side == 0 {
                 return rows.next().map(|row| row.to_vec());
             }
-            let mut number = || law.sample(stream) as f64 * step;
+            let mut number = || distribution.sample(stream) as f64 * step;
             Some(vec![number(), number()])
         };
-        same_law("multiplicative-dp", "noise of the v that Theorem 5 asks for its ε", draw, effort())
+        same_distribution("multiplicative-dp", "noise of the v that Theorem 5 asks for its ε", draw, effort())
     };
     let held = held_against(&Designed::curator(honest.clone()));
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
@@ -717,10 +718,10 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let short = scumble::accounting::multiplicative::Release::new(SQRT_2, AT_LEAST, 2).unwrap();
     let short = at(AT_LEAST, short.gaussian(promised / SQRT_2, 0.01).unwrap().epsilon);
     assert!((promised / short.v() / SQRT_2 - 1.0).abs() < 1e-3, "{} for {promised}", short.v());
-    for twin in [short, at(20_000, 1.0)] {
-        let broken = held_against(&Designed::curator(TransformedTwin::of(
+    for variant in [short, at(20_000, 1.0)] {
+        let broken = held_against(&Designed::curator(TransformedVariant::of(
             &honest,
-            TransformedFault::By(Designed::curator(twin)),
+            TransformedFault::By(Designed::curator(variant)),
         )));
         assert_eq!(broken.verdict, Verdict::Broken, "{broken}");
         assert!(
@@ -730,7 +731,7 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     }
 }
 
-/// Whether two tables of two numbers are released with the same law.
+/// Whether two tables of two numbers are released with the same distribution.
 fn told_apart(mechanism: &Designed, tables: &[ndarray::Array2<f64>; 2]) -> Finding {
     let columns = mechanism.domain().columns().to_vec();
     let tables =
@@ -740,12 +741,12 @@ fn told_apart(mechanism: &Designed, tables: &[ndarray::Array2<f64>; 2]) -> Findi
             mechanism.release(&tables[side], &mut Randomness::seeded(stream.next_u64())).ok()?.table;
         Some(released.records().iter().copied().collect())
     };
-    let claim = "the same output law for features that span the same column space";
-    same_law("column-space", claim, draw, Effort { samples: 20_000, ..effort() })
+    let claim = "the same output distribution for features that span the same column space";
+    same_distribution("column-space", claim, draw, Effort { samples: 20_000, ..effort() })
 }
 
 #[test]
-fn members_of_an_ambiguity_set_are_released_alike_and_twins_that_tell_them_apart_are_caught() {
+fn members_of_an_ambiguity_set_are_released_alike_and_variants_that_tell_them_apart_are_caught() {
     let honest = ColumnSpace::new(numbers(2)).unwrap();
     let records = ndarray::array![[0.9, 0.1], [0.2, 0.4], [0.5, 0.5]];
     // Another basis of the same space, within the domain.
@@ -764,11 +765,11 @@ fn members_of_an_ambiguity_set_are_released_alike_and_twins_that_tell_them_apart
         TransformedFault::By(scumble::classic::Identity::new(numbers(2)).into()),
     ] {
         let what = format!("{fault:?}");
-        let finding = told_apart(&Designed::curator(TransformedTwin::of(&honest, fault)), &members);
+        let finding = told_apart(&Designed::curator(TransformedVariant::of(&honest, fault)), &members);
         assert_eq!(finding.verdict, Verdict::Broken, "{what} passed: {finding}");
         let sentence = finding.to_string();
         assert!(
-            sentence.contains("claims the same output law") && sentence.contains("that is broken"),
+            sentence.contains("claims the same output distribution") && sentence.contains("that is broken"),
             "{sentence}"
         );
     }
@@ -790,7 +791,7 @@ fn the_printed_claim_of_singular_value_obfuscation_is_caught() {
     let honest = obfuscation_delta(tau, 10.0, epsilon).unwrap();
     let held = attack(honest);
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
-    assert!(held.curve[0].lower_bound > 0.8 * honest, "{held}");
+    assert!(held.profile[0].lower_bound > 0.8 * honest, "{held}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The plugin keeps house, keeps its promises, and says what is wrong.
+//! The plugin conforms, keeps its promises, and says what is wrong.
 
 use ndarray::Array2;
 use scumble_core::{
@@ -51,7 +51,7 @@ fn refused(parameters: &Value, brief: &Brief) -> String {
 }
 
 #[test]
-fn it_keeps_house() {
+fn it_conforms() {
     conformance::check(&VLM).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Every plugin keeps house.
+//! Every plugin conforms.
 
 use scumble_core::{Error, Plugin, Volunteers};
 use scumble_task_aware::{
@@ -18,7 +18,7 @@ const ALL: [Plugin; 6] = [
 ];
 
 #[test]
-fn they_keep_house() {
+fn they_conform() {
     for plugin in ALL {
         conformance::check(&plugin).unwrap();
     }

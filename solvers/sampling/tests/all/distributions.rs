@@ -1,7 +1,7 @@
-//! Each sampler against its law by Pearson's χ², with a twin that must be rejected.
+//! Each sampler against its distribution by Pearson's χ², with a variant that must be rejected.
 //!
 //! False-alarm rate 10⁻⁶ a test. The smallest error that each must see is a parameter 5 % off, and the test
-//! proves that it sees it: the same draws are compared with the wrong law and have to fail.
+//! proves that it sees it: the same draws are compared with the wrong distribution and have to fail.
 
 use approx::assert_relative_eq;
 use rand_chacha::ChaCha20Rng;
@@ -27,27 +27,30 @@ fn histogram(cells: usize, mut draw: impl FnMut(&mut ChaCha20Rng) -> usize) -> V
     counts
 }
 
-fn is_accepted(counts: &[usize], law: &[f64]) -> bool {
-    assert_eq!(counts.len(), law.len());
-    assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-9, "a law sums to one");
+fn is_accepted(counts: &[usize], distribution: &[f64]) -> bool {
+    assert_eq!(counts.len(), distribution.len());
+    assert!((distribution.iter().sum::<f64>() - 1.0).abs() < 1e-9, "a distribution sums to one");
     let total: usize = counts.iter().sum();
     let statistic: f64 = counts
         .iter()
-        .zip(law)
+        .zip(distribution)
         .map(|(&seen, p)| {
             let expected = p * total as f64;
             assert!(expected > 20.0, "χ² needs full cells, this one expects {expected}");
             (seen as f64 - expected).powi(2) / expected
         })
         .sum();
-    let degrees = (law.len() - 1) as f64;
+    let degrees = (distribution.len() - 1) as f64;
     ChiSquared::new(degrees).unwrap().cdf(statistic) < 1.0 - FALSE_ALARM
 }
 
 #[track_caller]
-fn follows_and_rejects(counts: &[usize], law: &[f64], wrong: &[f64]) {
-    assert!(is_accepted(counts, law), "seed {SEED}: the draws {counts:?} do not follow {law:?}");
-    assert!(!is_accepted(counts, wrong), "seed {SEED}: the test cannot tell {law:?} from {wrong:?}");
+fn follows_and_rejects(counts: &[usize], distribution: &[f64], wrong: &[f64]) {
+    assert!(
+        is_accepted(counts, distribution),
+        "seed {SEED}: the draws {counts:?} do not follow {distribution:?}"
+    );
+    assert!(!is_accepted(counts, wrong), "seed {SEED}: the test cannot tell {distribution:?} from {wrong:?}");
 }
 
 fn coin(p: f64) -> [f64; 2] {
@@ -59,12 +62,12 @@ fn uniform_integers_are_uniform() {
     for bound in [3u64, 7, 16, 100] {
         let n = NonZeroU64::new(bound).unwrap();
         let counts = histogram(bound as usize, |rng| uniform_below(rng, n) as usize);
-        let law = vec![1.0 / bound as f64; bound as usize];
+        let distribution = vec![1.0 / bound as f64; bound as usize];
         // Tilted from 5 % too rare at the first integer to 5 % too common at the last.
         let tilted: Vec<f64> = (0..bound)
             .map(|k| (1.0 + 0.05 * (2.0 * k as f64 / (bound - 1) as f64 - 1.0)) / bound as f64)
             .collect();
-        follows_and_rejects(&counts, &law, &tilted);
+        follows_and_rejects(&counts, &distribution, &tilted);
     }
 }
 
@@ -97,12 +100,12 @@ fn a_subset_has_each_by_itself_with_its_probability() {
             subset(rng, 3, p, &mut chosen);
             chosen.iter().map(|at| 1 << at).sum()
         });
-        let law = |p: f64| -> Vec<f64> {
+        let distribution = |p: f64| -> Vec<f64> {
             let in_all =
                 |set: u32| p.powi(set.count_ones() as i32) * (1.0 - p).powi(set.count_zeros() as i32 - 29);
             (0..8).map(in_all).collect()
         };
-        follows_and_rejects(&counts, &law(p.to_f64()), &law(p.to_f64() * 1.05));
+        follows_and_rejects(&counts, &distribution(p.to_f64()), &distribution(p.to_f64() * 1.05));
     }
 }
 
@@ -129,29 +132,29 @@ fn bernoulli_exp_has_its_exponential_bias() {
 fn randomized_response_keeps_the_truth_e_to_the_epsilon_times_as_often() {
     // Others of odds above and below one, of a power of two and not.
     for (levels, epsilon) in [(2u64, 1.0), (5, 0.5), (10, 2.0), (9, 3.0), (6, 3.5), (12, 4.25)] {
-        let law = |epsilon: f64| -> Vec<f64> {
+        let distribution = |epsilon: f64| -> Vec<f64> {
             let total = epsilon.exp() + levels as f64 - 1.0;
             (0..levels).map(|level| if level == 1 { epsilon.exp() } else { 1.0 } / total).collect()
         };
         let n = NonZeroU64::new(levels).unwrap();
         let exact = Rational::floor_of(epsilon).unwrap();
         let counts = histogram(levels as usize, |rng| randomized_response(rng, 1, n, exact) as usize);
-        follows_and_rejects(&counts, &law(epsilon), &law(epsilon * 1.05));
+        follows_and_rejects(&counts, &distribution(epsilon), &distribution(epsilon * 1.05));
     }
 }
 
 #[test]
-fn geometric_has_its_law_for_whole_and_broken_scales() {
+fn geometric_has_its_distribution_for_whole_and_broken_scales() {
     for (numerator, denominator, reach) in [(1, 1, 8), (2, 5, 3), (7, 2, 24)] {
         let exact = Rational::new(numerator, denominator).unwrap();
         let geometric = Geometric::new(exact).unwrap();
         let counts = histogram(reach + 1, |rng| geometric.sample(rng) as usize);
-        let law = |scale: f64| -> Vec<f64> {
+        let distribution = |scale: f64| -> Vec<f64> {
             let q = (-1.0 / scale).exp();
             let below = (0..reach).map(|k| (1.0 - q) * q.powi(k as i32));
             below.chain([q.powi(reach as i32)]).collect()
         };
-        follows_and_rejects(&counts, &law(exact.to_f64()), &law(exact.to_f64() * 1.05));
+        follows_and_rejects(&counts, &distribution(exact.to_f64()), &distribution(exact.to_f64() * 1.05));
     }
 }
 
@@ -174,7 +177,7 @@ fn an_answer_about_no_level_is_uniform_and_comes_at_once() {
 }
 
 /// P(−reach), …, P(reach), with both tails in the end cells.
-fn laplace_law(scale: f64, reach: i128) -> Vec<f64> {
+fn laplace_distribution(scale: f64, reach: i128) -> Vec<f64> {
     let q = (-1.0 / scale).exp();
     (-reach..=reach)
         .map(|k| {
@@ -185,22 +188,23 @@ fn laplace_law(scale: f64, reach: i128) -> Vec<f64> {
 }
 
 #[test]
-fn discrete_laplace_has_its_law_for_whole_and_broken_scales() {
+fn discrete_laplace_has_its_distribution_for_whole_and_broken_scales() {
     for (numerator, denominator, reach) in [(1, 1, 7), (1, 3, 2), (5, 2, 15), (20, 1, 60)] {
         let exact = Rational::new(numerator, denominator).unwrap();
-        let law = DiscreteLaplace::new(exact).unwrap();
-        let counts =
-            histogram(2 * reach as usize + 1, |rng| (law.sample(rng).clamp(-reach, reach) + reach) as usize);
+        let distribution = DiscreteLaplace::new(exact).unwrap();
+        let counts = histogram(2 * reach as usize + 1, |rng| {
+            (distribution.sample(rng).clamp(-reach, reach) + reach) as usize
+        });
         follows_and_rejects(
             &counts,
-            &laplace_law(exact.to_f64(), reach),
-            &laplace_law(exact.to_f64() * 1.05, reach),
+            &laplace_distribution(exact.to_f64(), reach),
+            &laplace_distribution(exact.to_f64() * 1.05, reach),
         );
     }
 }
 
 /// P(−reach), …, P(reach), with both tails in the end cells.
-fn gaussian_law(scale: f64, reach: i128) -> Vec<f64> {
+fn gaussian_distribution(scale: f64, reach: i128) -> Vec<f64> {
     let weight = |k: i128| (-0.5 * (k as f64 / scale).powi(2)).exp();
     let far = reach + (40.0 * scale).ceil() as i128;
     let total: f64 = (-far..=far).map(weight).sum();
@@ -210,33 +214,42 @@ fn gaussian_law(scale: f64, reach: i128) -> Vec<f64> {
 }
 
 #[test]
-fn discrete_gaussian_has_its_law_for_whole_and_broken_scales() {
+fn discrete_gaussian_has_its_distribution_for_whole_and_broken_scales() {
     for (numerator, denominator, reach) in [(1, 2, 2), (1, 1, 3), (5, 2, 9), (61, 3, 70)] {
         let exact = Rational::new(numerator, denominator).unwrap();
-        let law = DiscreteGaussian::new(exact).unwrap();
-        let counts =
-            histogram(2 * reach as usize + 1, |rng| (law.sample(rng).clamp(-reach, reach) + reach) as usize);
+        let distribution = DiscreteGaussian::new(exact).unwrap();
+        let counts = histogram(2 * reach as usize + 1, |rng| {
+            (distribution.sample(rng).clamp(-reach, reach) + reach) as usize
+        });
         follows_and_rejects(
             &counts,
-            &gaussian_law(exact.to_f64(), reach),
-            &gaussian_law(exact.to_f64() * 1.05, reach),
+            &gaussian_distribution(exact.to_f64(), reach),
+            &gaussian_distribution(exact.to_f64() * 1.05, reach),
         );
     }
 }
 
 #[test]
-fn variance_is_the_sum_over_the_law() {
-    let summed = |law: Vec<f64>, reach: i128| -> f64 {
-        (-reach..=reach).zip(law).map(|(k, p)| (k * k) as f64 * p).sum()
+fn variance_is_the_sum_over_the_distribution() {
+    let summed = |distribution: Vec<f64>, reach: i128| -> f64 {
+        (-reach..=reach).zip(distribution).map(|(k, p)| (k * k) as f64 * p).sum()
     };
     for (scale, reach) in [(Rational::new(1, 2).unwrap(), 60), (Rational::new(3, 1).unwrap(), 200)] {
         let laplace = DiscreteLaplace::new(scale).unwrap().variance();
-        assert_relative_eq!(laplace, summed(laplace_law(scale.to_f64(), reach), reach), max_relative = 1e-9);
+        assert_relative_eq!(
+            laplace,
+            summed(laplace_distribution(scale.to_f64(), reach), reach),
+            max_relative = 1e-9
+        );
     }
     for (numerator, denominator) in [(1, 3), (1, 1), (39, 10), (41, 10)] {
         let scale = Rational::new(numerator, denominator).unwrap();
         let gaussian = DiscreteGaussian::new(scale).unwrap().variance();
-        assert_relative_eq!(gaussian, summed(gaussian_law(scale.to_f64(), 200), 200), max_relative = 1e-12);
+        assert_relative_eq!(
+            gaussian,
+            summed(gaussian_distribution(scale.to_f64(), 200), 200),
+            max_relative = 1e-12
+        );
     }
 }
 
