@@ -73,7 +73,7 @@ pub struct Comparison {
     pub delta: f64,
     /// How often each cell is repeated, with another split and other noise.
     pub trials: usize,
-    /// How records are split into those to learn from and those for tests.
+    /// How records are split into training and test records.
     pub splitting: Splitting,
     /// The models; each learns from the same releases.
     pub models: Vec<Model>,

@@ -1,4 +1,4 @@
-//! How records are split into those that are released to learn from and those that are kept for tests.
+//! How records are split into training records, which are released, and test records.
 
 use super::data::misfit;
 use super::{Comparison, Error, Result};
@@ -261,7 +261,7 @@ impl Split {
         Ok(table.select(&rows)?)
     }
 
-    /// How many records there are to learn from, and how many for tests.
+    /// How many training records there are, and how many test records.
     pub(super) fn sizes(&self) -> (usize, usize) {
         (self.train.len(), self.test.len())
     }

@@ -133,7 +133,7 @@ impl LearningCurve {
         Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
     }
 
-    /// The largest number of records at which the curve is no higher than `score`, and all where it is as good as these.
+    /// The largest number of records at which the learning curve is no higher than `score`, and all where it is as good as these.
     fn records(&self, curve: &Curve, score: f64) -> f64 {
         let Curve { values: curve, all } = curve;
         if score >= *all {
