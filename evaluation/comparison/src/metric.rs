@@ -130,7 +130,7 @@ impl Metric {
             Self::Recovered => "reconstruction R² (%)",
             Self::Advantage => "distinguishing advantage (%)",
             Self::Audited => "audited distinguishing advantage (%)",
-            Self::UnbiasedError => "normalised MSE of unbiased estimates",
+            Self::UnbiasedError => "normalised MSE of the release",
             Self::Membership => "membership advantage (%)",
             Self::OneWayDistance => "total variation distance of one column (%)",
             Self::TwoWayDistance => "total variation distance of two columns (%)",
