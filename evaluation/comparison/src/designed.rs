@@ -67,7 +67,7 @@ fn reads_people(mechanism: &Designed) -> bool {
     }
 }
 
-/// A parameter's value as `--set` reads it: text as it is, unless that would be read as something else.
+/// A parameter's value as `--set` reads it: text unchanged, unless that would be read as something else.
 fn as_set(value: &Value) -> String {
     match value {
         Value::String(text) if serde_json::from_str::<Value>(text).is_err() => text.clone(),

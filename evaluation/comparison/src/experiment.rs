@@ -20,7 +20,7 @@ const DEFAULT_TEST_SHARE: f64 = 0.2;
 /// A grid of more combinations than this is a slip of the hand.
 const MOST_COMBINATIONS: usize = 10_000;
 
-/// A comparison as it stands in a TOML file. What is not there is the default.
+/// A comparison as a TOML file describes it. What is not given is the default.
 ///
 /// ```
 /// use scumble_comparison::Experiment;
@@ -43,7 +43,7 @@ pub struct Experiment {
     /// The file, for errors and for paths in it.
     #[serde(skip)]
     file: PathBuf,
-    /// As it stands there.
+    /// The file's text.
     #[serde(skip)]
     text: String,
     epsilon: Option<Vec<f64>>,
@@ -151,7 +151,7 @@ impl Experiment {
         Self::from_toml(&scumble_records::read_text(file, Self::LONGEST)?, file)
     }
 
-    /// What stands in the file.
+    /// The file's text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -161,7 +161,7 @@ impl Experiment {
         self.seed
     }
 
-    /// Where its finished trials lie, if nobody says otherwise: beside it.
+    /// The file of its finished trials, if nobody says otherwise: beside it.
     pub fn store(&self) -> PathBuf {
         self.file.with_extension("cells.jsonl")
     }
@@ -366,10 +366,10 @@ impl Section {
         {
             let refuse = |problem: &str| Err(Error::Data(format!("{:?}: {name} {problem}", self.name)));
             if self.set.contains_key(name) {
-                return refuse(&format!("stands in set and in {list}"));
+                return refuse(&format!("is in set and in {list}"));
             }
             if *list == "tune" && self.grid.contains_key(name) {
-                return refuse("stands in grid and in tune");
+                return refuse("is in grid and in tune");
             }
             if values.is_empty() {
                 return refuse(&format!("has no values in {list}"));
@@ -442,7 +442,7 @@ mod tests {
             ("trials = 5\nseed = -1", "exp.toml: line 2: "),
             ("trials = 0", "exp.toml: trials: a comparison needs between 1 and 100000 trials, and not 0"),
             ("epsilon = [1, 0]", "exp.toml: epsilon: epsilon must be above zero"),
-            ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 stands there twice"),
+            ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 is listed twice"),
             ("epsilon = [1, 1e400]", "exp.toml: line 1: floating-point number overflowed"),
             ("epsilon = []", "exp.toml: epsilon: a comparison needs one epsilon or more"),
             ("delta = 1", "exp.toml: delta: delta must be zero or more and below one"),
@@ -488,7 +488,7 @@ mod tests {
             ),
             (
                 "[[mechanism]]\nname = \"laplace\"\nset = { protect = \"label\" }\ngrid = { protect = [\"label\"] }",
-                "\"laplace\": protect stands in set and in grid",
+                "\"laplace\": protect is in set and in grid",
             ),
             ("[[mechanism]]\nname = \"laplace\"\ngrid = { protect = [] }", "protect has no values in grid"),
             ("[[mechanism]]\nset = { protect = \"label\" }", "exp.toml: line 1: missing field `name`"),

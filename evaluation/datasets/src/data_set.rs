@@ -37,7 +37,7 @@ pub struct DataSet {
     pub schema: Option<SchemaAt>,
     /// The width of the target's bounds in its own unit; 1 for a class.
     pub target_width: f64,
-    /// Whether its schema is a draft, whose bounds were taken from the records: then nothing is promised of them yet.
+    /// Whether its schema is a draft, whose bounds were taken from the records: then nothing is guaranteed of them yet.
     pub is_drafted: bool,
     /// What was clipped to the public bounds. It is about the data: for their owner alone.
     pub clipped: Vec<Clipped>,
@@ -84,7 +84,7 @@ impl DataSet {
 
     /// A file, CSV or Parquet, by its schema, to learn the column `target`, its records in the order of the dates in the column `by`, of which the schema
     /// need not know. The youngest `test_share` of them, in (0, 1), are its test records, one at least on either side. Records of one
-    /// date stay as they stand in the file, also where the split parts them.
+    /// date keep the file's order, also where the split parts them.
     ///
     /// # Errors
     /// As [`read`](Self::read), also for what is no date: `2011-12-01`, `2011-12` and `Dec-2011` are some.

@@ -5,7 +5,7 @@ use ndarray::Array1;
 use scumble_core::{Table, Target};
 use scumble_records::{Clips, Encoder, Kind, Loaded, OutOfBounds, Schema};
 
-/// Rows whose cells stand in the order of a schema's columns, encoded one after the other. They may come from several files.
+/// Rows whose cells are in the order of a schema's columns, encoded one after the other. They may come from several files.
 pub(crate) struct Encoded<'s> {
     schema: &'s Schema,
     target: &'static str,

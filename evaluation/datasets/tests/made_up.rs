@@ -157,7 +157,7 @@ fn the_power_itself_comes_in_kilowatts_for_every_day() {
 #[test]
 fn loans_are_sorted_by_time_and_what_is_missing_has_its_constant() {
     let data = load("lending-club");
-    // In the file the loan of December 2011 stands first; those before July 2011 are for training.
+    // In the file the loan of December 2011 comes first; those before July 2011 are for training.
     assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
     assert_eq!(numbers(&data), [0.25, 0.0, 1.0]);
     // 15 numbers, and 2 + 12 + 5 + 14 + 51 levels.

@@ -376,7 +376,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     );
     let less = |table: &Scores| if table.metric.less_is_better() { " (less is better)" } else { "" };
     let guess = |table: &Scores| {
-        let guess = table.metric.shown(outcome.blind_guesses.get(&table.metric).copied().unwrap_or(f64::NAN));
+        let guess = table.metric.shown(outcome.baselines.get(&table.metric).copied().unwrap_or(f64::NAN));
         match table.metric.is_of_adversary() {
             true => format!("Without a release it is {guess}.{}", allowed(comparison, table)),
             false if table.metric.is_of_table() => {
@@ -407,7 +407,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     text += &tunings(outcome);
     text += &format!(
         "What each promises{}:\n",
-        comparison.promised_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
+        comparison.claims_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
     );
     text += &promises(comparison, &first.series);
     text += "\n\nThe card of each: scumble describe NAME. Your own data: scumble compare --input FILE.csv --schema \
@@ -512,7 +512,7 @@ fn tunings(outcome: &Outcome) -> String {
 fn promises(comparison: &Comparison, mechanisms: &[Series]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let wanted = comparison.promised_at();
+    let wanted = comparison.claims_at();
     for Series { title, rows } in mechanisms {
         let row = rows.iter().find(|row| row.epsilon == wanted).unwrap_or(&rows[0]);
         let guarantee = &row.guarantee;
