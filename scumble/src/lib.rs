@@ -1,16 +1,16 @@
 //! Release data under a stated privacy guarantee, so that models can still be learned from it.
 //!
-//! This crate re-exports the rest, links the built-in mechanisms, and holds the `scumble` command.
+//! This crate is the facade: it re-exports the rest, links the built-in mechanisms, and holds the `scumble` command.
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`registry`] | the vocabulary: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
+//! | [`registry`] | the core types: tables, schemas, domains, guarantees, mechanisms, plugins, composition |
 //! | [`parquet`] | files of records as Parquet, beside CSV: what opens either, and what writes it |
 //! | [`classic`] | the baselines: identity, Laplace, Gaussian, randomised response, direct, piecewise, Duchi, hybrid |
 //! | [`fisher_svm`] | noise that is best by Fisher information, and such that a support vector machine survives it |
 //! | [`task_aware`] | the budget spent on what a task needs |
 //! | [`vlm`] | latents that were learned to be noised |
-//! | [`dauntless`] | records mixed and transformed at random, and what exactly that promises |
+//! | [`dauntless`] | records mixed and transformed at random, and the exact guarantee of that |
 //! | [`latent`] | what these two release by: encode, exact noise on the latents, decode |
 //! | [`linear`] | logistic and ridge regression, told of the noise in what they learn from, or not |
 //! | [`svm`] | support vector machines: linear ones at any size, kernels on small data |
@@ -21,12 +21,12 @@
 //! | [`schrodinger`] | ground states: the density of least Fisher information in a box |
 //! | [`sensitivity`] | how far apart a map takes two points of a set, in the ℓ₁ norm |
 //! | [`sampling`] | exact integer samplers |
-//! | [`accounting`] | what mechanisms cost together, and how much noise meets a target |
+//! | [`accounting`] | privacy accounting: composition, privacy profiles, and the noise that meets a budget |
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
 //! | [`compare`] | mechanisms beside each other: what each costs in accuracy |
 //! | [`page`] | a comparison as one HTML page |
 //! | [`suite`] | a dozen tasks on which mechanisms are compared, into one table |
-//! | `reproduce` | results of papers, found again; with the feature `reproduce` |
+//! | `reproduce` | reproduced results of papers; with the feature `reproduce` |
 //! | [`command`] | the command line |
 //! | [`guide`] | which mechanism for which situation, and how to write a schema, ship a design, and add a mechanism |
 //!

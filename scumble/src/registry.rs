@@ -1,4 +1,4 @@
-//! The vocabulary, with the files that it is read from and kept in: what `scumble-core`, `scumble-records` and `scumble-custody` have.
+//! The core types, with the files that they are read from and kept in: what `scumble-core`, `scumble-records` and `scumble-custody` have.
 //!
 //! [`Error`] is the one of designs and releases. Those of files say that they are: [`records::Error`](scumble_records::Error) of records and
 //! schemas, [`custody::Error`](scumble_custody::Error) of saved designs, keys and ledgers.

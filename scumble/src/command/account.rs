@@ -10,6 +10,42 @@ use crate::registry::number;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  scumble account gaussian --epsilon 1 --delta 1e-5 --sensitivity 1
+  scumble account shuffle --epsilon-local 1 --people 10000 --delta 1e-6";
+
+const GAUSSIAN_EXAMPLES: &str = "\
+Examples:
+  scumble account gaussian --epsilon 1 --delta 1e-5 --sensitivity 1
+  scumble account gaussian --sigma 4 --delta 1e-5 --sensitivity 1";
+
+const DP_SGD_EXAMPLES: &str = "\
+Examples:
+  scumble account dp-sgd --sampling-rate 0.01 --noise-multiplier 1 --steps 1000 --delta 1e-5
+  scumble account dp-sgd --sampling-rate 0.01 --steps 1000 --epsilon 2 --delta 1e-5";
+
+const SHUFFLE_EXAMPLES: &str = "\
+Examples:
+  scumble account shuffle --epsilon-local 1 --people 10000 --delta 1e-6
+  scumble account shuffle --epsilon-local 1 --people 10000 --delta 1e-6 --levels 4";
+
+const LAPLACE_ACCURACY_EXAMPLES: &str = "\
+Examples:
+  scumble account laplace-accuracy --classes 10 --epsilon 2";
+
+const PAC_EXAMPLES: &str = "\
+Examples:
+  scumble account pac --theorem corollary-1 --error 1e-4 --delta 0.2 --dim 784 --beta 1 --public-variance 1 \\
+    --private-variance 1 --output-bits 6272
+  scumble account pac --theorem theorem-3 --error 0.1 --delta 0.2 --dim 784 --beta 1 --public-variance 1 \\
+    --private-variance 1";
+
+const MULTIPLICATIVE_EXAMPLES: &str = "\
+Examples:
+  scumble account multiplicative-dp --sensitivity 1 --records 10000 --out-dim 10 --epsilon 4 --delta 1e-5
+  scumble account multiplicative-dp --sensitivity 1 --records 10000 --out-dim 10 --v 100 --delta 1e-5";
+
 #[derive(Subcommand)]
 pub(super) enum AccountCommand {
     /// The Gaussian mechanism, in closed form (Balle and Wang 2018): its sigma for a budget, or any of epsilon, delta and
@@ -18,12 +54,12 @@ pub(super) enum AccountCommand {
     /// Poisson-sampled Gaussian noise on clipped gradients: the epsilon of a training, or for an epsilon what is left out of
     /// sampling rate, noise multiplier, steps and delta.
     DpSgd(DpSgdArguments),
-    /// Local reports that a shuffler mixes, so that nobody can tell who sent which: the central epsilon of all of them together.
+    /// Local reports that a trusted shuffler mixes: the central epsilon of all of them together.
     Shuffle(ShuffleArguments),
-    /// What accuracy a classifier of private records can have at most, among classes of which none is commoner than another: of
-    /// Laplace noise in a latent space, and of whatever is ε-locally private.
+    /// The upper bound on the accuracy of a classifier of private records, where all classes are equally frequent: with
+    /// Laplace noise in a latent space, and with any ε-local differential privacy.
     LaplaceAccuracy(LaplaceAccuracyArguments),
-    /// How many mixed and transformed records may leave before recovery within an error is no longer excluded (Dauntless, Corollary 1
+    /// How many mixed and transformed records may be released before recovery within an error is no longer excluded (Dauntless, Corollary 1
     /// and Theorem 3, corrected). It is no differential privacy.
     Pac(PacArguments),
     /// Records times a random Gaussian matrix, with their singular values raised by v (Dauntless, Theorem 5, corrected): its epsilon, or
@@ -32,6 +68,7 @@ pub(super) enum AccountCommand {
 }
 
 #[derive(Args)]
+#[command(after_help = GAUSSIAN_EXAMPLES)]
 pub(super) struct GaussianArguments {
     /// ε, in nats.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
@@ -48,6 +85,7 @@ pub(super) struct GaussianArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = DP_SGD_EXAMPLES)]
 pub(super) struct DpSgdArguments {
     /// The probability with which a record takes part in a step.
     #[arg(long, value_parser = number::parse, value_name = "Q", allow_hyphen_values = true)]
@@ -64,12 +102,13 @@ pub(super) struct DpSgdArguments {
     /// The ε to be met, in nats, in place of one of the others.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
-    /// Which data sets are neighbours.
+    /// The neighbouring relation.
     #[arg(long, value_name = "RELATION", default_value = "add-remove")]
     neighbours: Relation,
 }
 
 #[derive(Args)]
+#[command(after_help = SHUFFLE_EXAMPLES)]
 pub(super) struct ShuffleArguments {
     /// The local ε of a report, in nats, at δ = 0.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
@@ -86,6 +125,7 @@ pub(super) struct ShuffleArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = LAPLACE_ACCURACY_EXAMPLES)]
 pub(super) struct LaplaceAccuracyArguments {
     /// How many classes there are: an even number.
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
@@ -96,6 +136,7 @@ pub(super) struct LaplaceAccuracyArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = PAC_EXAMPLES)]
 pub(super) struct PacArguments {
     /// What is to stay hidden: the mixed records (corollary-1), or the transformation (theorem-3).
     #[arg(long, value_name = "THEOREM")]
@@ -137,6 +178,7 @@ enum Theorem {
 }
 
 #[derive(Args)]
+#[command(after_help = MULTIPLICATIVE_EXAMPLES)]
 pub(super) struct MultiplicativeArguments {
     /// B: how far a record may move in ℓ₂, the diameter of its domain.
     #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
@@ -169,9 +211,9 @@ pub(super) struct MultiplicativeArguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Relation {
-    /// One has a record more.
+    /// Add/remove one record.
     AddRemove,
-    /// They differ in one record.
+    /// Replace one record.
     Replace,
 }
 
@@ -271,7 +313,7 @@ fn account_dp_sgd(arguments: &DpSgdArguments, as_json: bool) -> Result<(), Failu
     }
     print(&format!(
         "{} steps at sampling rate {} with noise multiplier {}\n\
-         are (epsilon, {delta:e})-differentially private for neighbours by {} with\n\n\
+         are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
          \u{20}epsilon = {:.4}  by privacy loss distributions; {}\n\
          \u{20}epsilon = {:.4}  by Renyi divergences",
         run.steps(),
@@ -307,8 +349,8 @@ fn account_shuffle(arguments: &ShuffleArguments, as_json: bool) -> Result<(), Fa
     let mechanism = levels
         .map_or("any one mechanism".to_owned(), |levels| format!("randomised response with {levels} levels"));
     print(&format!(
-        "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a shuffler whom all trust has mixed them\n\
-         and hands on nothing else, are (epsilon, {delta:e})-differentially private for neighbours by {} with\n\n\
+        "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a trusted shuffler has mixed them\n\
+         and hands on nothing else, are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
          \u{20}epsilon = {}  by the privacy blanket; no proof can give less than {}",
         Neighbours::ReplaceOne,
         digits(bounds.upper, f64::ceil),
@@ -337,7 +379,7 @@ fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments, as_json: bool)
         return print_json(&json!({ "bound": bound, "ldp_bound": ldp_bound }));
     }
     print(&format!(
-        "A classifier of {classes} classes, each as common, from records at local epsilon = {epsilon} is right at most\n\n\
+        "A classifier of {classes} equally frequent classes, from records at local epsilon = {epsilon} is right at most\n\n\
          \u{20}{bound:.4}  of the time, where they take Laplace noise in a latent space (equation 28 of Learning to Noise; ERRATA.md, V7)\n\
          \u{20}{ldp_bound:.4}  of the time, whatever the mechanism"
     ))
@@ -374,12 +416,12 @@ fn account_pac(arguments: &PacArguments, as_json: bool) -> Result<(), Failure> {
     let as_printed = found.budget_as_printed.floor();
     if found.is_vacuous() {
         return print(&format!(
-            "The theorem says nothing of these numbers: not one sample may leave ({as_printed} by the formula as printed).\n\
+            "The theorem says nothing of these numbers: not one sample may be released ({as_printed} by the formula as printed).\n\
              It is vacuous, and no claim can be made of it."
         ));
     }
     print(&format!(
-        "While no more than {} samples leave, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
+        "While no more than {} samples are released, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
          probability {} or more; success below that is not excluded, and it is no differential privacy.\n\
          The formula as printed gives {as_printed} samples; it takes the adversary to fail equally often for every transformation (ERRATA.md, D11).",
         found.budget.floor(),
@@ -405,7 +447,7 @@ fn account_multiplicative(arguments: &MultiplicativeArguments, as_json: bool) ->
     }
     print(&format!(
         "{records} records or more, times a Gaussian matrix of {out_dim} columns, with v = {}\n\
-         are ({:.4}, {})-differentially private for {} by another, {sensitivity} away in l2 at most",
+         are ({:.4}, {})-differentially private (neighbouring relation: {}, {sensitivity} away in l2 at most)",
         number::short(v),
         up(epsilon),
         shortly_up(delta),

@@ -1,4 +1,4 @@
-//! `scumble audit`: claims attacked before they are believed.
+//! `scumble audit`: claims, attacked.
 
 use super::{Failure, print, print_json, progress_bar};
 use crate::adversary::{Broken, Coupled, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
@@ -9,7 +9,13 @@ use rayon::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  scumble audit laplace --quick
+  scumble audit --design design.json";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("what").required(true).args(["name", "design", "all"])))]
 pub(super) struct AuditArguments {
     /// A mechanism, as `list` shows it: its example is attacked.
@@ -23,7 +29,7 @@ pub(super) struct AuditArguments {
     /// Fewer samples, and at ε = 1 alone.
     #[arg(long)]
     quick: bool,
-    /// What all draws come from: the same seed gives the same audit.
+    /// The random seed: the same seed gives the same audit.
     #[arg(long, default_value_t = Effort::quick().seed)]
     seed: u64,
 }
@@ -58,10 +64,10 @@ fn of_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Failu
     Ok(findings)
 }
 
-/// The table, and what stands behind its lines.
+/// The table, and the evidence for its lines.
 fn report(findings: &[Finding], effort: Effort) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["mechanism", "claims", "shown", "pairs", "verdict"]);
+    table.load_style(presets::NOTHING).set_header(["mechanism", "claims", "lower bound", "pairs", "verdict"]);
     for finding in findings {
         let shown = finding.lower_bound.map_or(String::new(), |bound| match finding.measure {
             Measure::Epsilon => format!("ε ≥ {}", rounded(bound)),
@@ -83,7 +89,7 @@ fn report(findings: &[Finding], effort: Effort) -> String {
     let mut text = table.trim_fmt();
     for finding in findings.iter().filter(|finding| finding.profile.len() > 2) {
         text += &format!(
-            "\n\n{}, {}: δ along the profile, claimed and shown\n",
+            "\n\n{}, {}: the privacy profile δ(ε), claimed, and its lower bound\n",
             finding.mechanism, finding.claim
         );
         let points = finding.profile.iter().map(|point| {
@@ -114,7 +120,7 @@ fn report(findings: &[Finding], effort: Effort) -> String {
     let attacked: Vec<&Finding> = findings.iter().filter(|finding| finding.samples > 0).collect();
     if !attacked.is_empty() {
         text += &format!(
-            "\n\nWhat is shown is a lower bound: no claim may lie below it. Each is wrong with probability {:.0e} at most; seed {}.",
+            "\n\nLower bounds are audited: a claim below its bound is refuted. Each bound is wrong with probability {:.0e} at most; seed {}.",
             effort.false_alarm, effort.seed
         );
         let is_far = |finding: &&Finding| {
@@ -122,7 +128,7 @@ fn report(findings: &[Finding], effort: Effort) -> String {
             finding.claimed.is_some_and(|claimed| reached < claimed / 2.0)
         };
         if attacked.iter().any(is_far) {
-            text += "\nWhere less than half of a claim is shown, more samples may show more: rare outputs tell most.";
+            text += "\nWhere a lower bound is less than half of its claim, more samples may raise it: rare outputs distinguish most.";
         }
     }
     let is_open = |verdict| matches!(verdict, Verdict::NotAttacked | Verdict::Inconclusive);

@@ -11,7 +11,13 @@ use serde_json::json;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  scumble collect --design design.json --reports reports.csv --output collected.csv
+  scumble collect --design design.json --reports reports.csv --records 10000 --output collected.parquet";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct CollectArguments {
     /// The design by which the reports were released.
     #[arg(long, value_name = "DESIGN.json")]
@@ -22,7 +28,7 @@ pub(super) struct CollectArguments {
     /// Where the collected records go, in the schema's own columns and units: Parquet if it is named so (.parquet), else CSV.
     #[arg(long, value_name = "RECORDS")]
     output: PathBuf,
-    /// How many records to draw: as many as there are reports, if nothing is said.
+    /// How many records to draw: by default as many as there are reports.
     #[arg(long, value_name = "N")]
     records: Option<usize>,
     /// Repeat the draws of this seed. Collecting is post-processing: the guarantee of the reports holds for any seed.

@@ -31,26 +31,26 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompareArguments {
     /// An experiment: the data, split, mechanisms, models, metrics and budgets in a TOML file. Options that are given beside it
-    /// take the place of what stands there.
+    /// override it.
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
     /// Where finished trials are kept, so that the same command goes on where it was stopped, and computes only what was
-    /// changed; beside the experiment as NAME.cells.jsonl, if nothing is said.
+    /// changed [default: NAME.cells.jsonl beside the experiment].
     #[arg(long, value_name = "FILE.jsonl")]
     cells: Option<PathBuf>,
     /// Where a page goes: charts, a table that sorts and a card of every mechanism, in one HTML file that loads nothing else.
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Where all rows go, as CSV: scores, worth, what is promised, and the command that designs each.
+    /// Where all rows go, as CSV: scores, worth, guarantees, and the command that designs each.
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
     /// Where the chart of scores by ε goes, as an SVG.
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Replace a page, rows or a chart that stand there.
+    /// Replace a page, rows or a chart that exist.
     #[arg(long)]
     force: bool,
-    /// A file, CSV with a header or Parquet, in place of the embedded wines.
+    /// A file, CSV with a header or Parquet, in place of the embedded wine data.
     #[arg(long, value_name = "FILE", requires = "schema", requires = "target")]
     input: Option<PathBuf>,
     /// What is publicly known of its columns.
@@ -59,7 +59,7 @@ pub(super) struct CompareArguments {
     /// The column to learn: a category by logistic regression, a number by ridge regression.
     #[arg(long, value_name = "COLUMN", requires = "input")]
     target: Option<String>,
-    /// Of a long file, so many records that are drawn at random, in one pass that holds no more.
+    /// Of a long file, so many records, sampled uniformly at random in one pass that holds no more.
     #[arg(long, value_name = "N", requires = "input")]
     sample: Option<NonZeroUsize>,
     /// A mechanism, in place of all quick ones; may be given several times.
@@ -77,7 +77,7 @@ pub(super) struct CompareArguments {
     /// A metric, in place of the experiment's or the default ones; may be given several times. Of models: accuracy, balanced-accuracy, macro-f1 and auc for
     /// a category (by default accuracy, or balanced-accuracy where one level has more than two thirds of the records), rmse, mae and r2 for a
     /// number. Of adversaries: recovered, advantage, unbiased-error, membership and audited. Of the released table: one-way-distance,
-    /// two-way-distance and workload-error. Where none is of a model, the default of models stands before them.
+    /// two-way-distance and workload-error. Where none is of a model, the default of models comes first.
     #[arg(long, value_name = "NAME", value_parser = metric)]
     metric: Vec<Metric>,
     /// How often each cell is repeated [default: 50].
@@ -86,13 +86,13 @@ pub(super) struct CompareArguments {
     /// The share of the records that is kept for tests [default: 0.2].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     test_share: Option<f64>,
-    /// The share of the other records that volunteers for designs to learn from: they are neither released nor tested on [default: 0; of the wines 0.1, without labels, where nothing else is said].
+    /// The share of the other records that volunteers for designs to learn from: they are neither released nor tested on [default: 0; of the wine data 0.1, without labels, where nothing else is said].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     volunteers: Option<f64>,
     /// Volunteers keep their labels to themselves: mechanisms that need them are left out.
     #[arg(long)]
     unlabelled: bool,
-    /// What of a record is to be protected: mechanisms that cannot protect it are left out. If nothing is said, each protects the most that it
+    /// What of a record is to be protected: mechanisms that cannot protect it are left out. By default, each protects the most that it
     /// can, the whole record where the label can take noise of its own.
     #[arg(long, value_name = "PART")]
     protect: Option<ProtectArgument>,
@@ -100,13 +100,13 @@ pub(super) struct CompareArguments {
     /// number [default: 0.5].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     label_share: Option<f64>,
-    /// Local reports of whole records are compared through a shuffler too, at a local ε for which it leaves the budget; done where nothing else is said.
+    /// Compare local reports of whole records in the shuffler's trust model too, at a local ε whose central ε meets the budget; done where nothing else is said.
     #[arg(long)]
     shuffler: bool,
     /// Models learn from the release alone, also where volunteers' records have labels; else from both.
     #[arg(long)]
     release_alone: bool,
-    /// All scores, what each mechanism promises, and every command, in place of one screen.
+    /// All scores, the guarantee of each mechanism, and every command, in place of one screen.
     #[arg(long)]
     full: bool,
     /// On so many threads at once [default: one a core].
@@ -181,7 +181,7 @@ fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error
     Ok(())
 }
 
-/// Of the wines, where nothing else is said: the share that volunteers, without labels, and the budgets.
+/// Of the wine data, where nothing else is said: the share that volunteers, without labels, and the budgets.
 const VOLUNTEERS_OF_WINES: f64 = 0.1;
 const EPSILONS_OF_WINES: [f64; 3] = [0.5, 2.0, 8.0];
 /// What takes part there beside all quick mechanisms, with parameters by which it takes a second.
@@ -193,15 +193,15 @@ impl CompareArguments {
         [&self.csv, &self.svg, &self.html].map(Option::as_ref)
     }
 
-    /// Whether it is left open what is compared: then it is what shows most, on the embedded wines.
+    /// Whether it is left open what is compared: then it is what shows most, on the embedded wine data.
     fn is_plain(&self) -> bool {
         self.config.is_none() && self.input.is_none() && self.mechanism.is_empty()
     }
 }
 
-/// What to know of promises by a schema that was drafted.
-const DRAFTED: &str = "the schema is a draft, with bounds taken from the records: what is promised here will be promised when it says \
-                       what is publicly known of them instead";
+/// What to know of guarantees by a schema that was drafted.
+const DRAFTED: &str = "the schema is a draft, with bounds taken from the records: the guarantees shown here hold once it says what \
+                       is publicly known of them instead";
 
 /// A file that is written besides, still aside.
 fn new_file(arguments: &CompareArguments, path: Option<&PathBuf>) -> Result<Option<NewFile>, custody::Error> {
@@ -307,7 +307,7 @@ fn metrics(asked: &[Metric], data: &DataSet) -> Vec<Metric> {
     missing.into_iter().chain(asked.iter().copied()).collect()
 }
 
-/// An error about a mechanism's parameters names the experiment, if they stand there.
+/// An error about a mechanism's parameters names the experiment, if it gives them.
 fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
     let of_parameters = matches!(error, compare::Error::Core(Error::Parameter { .. }));
     match &arguments.config {
@@ -347,7 +347,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// The tables, what each mechanism promises, and what guessing gets.
+/// The tables, the guarantee of each mechanism, and the baseline.
 fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     let tables = outcome.scores();
     let Some(first) = tables.first() else {
@@ -371,7 +371,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         asked => format!(", and {asked} people asked about models"),
     };
     let records = format!(
-        "learned from {} released records, on {} clean test records{split}{designed}{asked};\n{trials}, seed {}",
+        "trained on {} released records, scored on {} held-out test records{split}{designed}{asked};\n{trials}, seed {}",
         outcome.train_records, outcome.test_records, comparison.seed,
     );
     let less = |table: &Scores| if table.metric.less_is_better() { " (less is better)" } else { "" };
@@ -382,7 +382,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
             false if table.metric.is_of_table() => {
                 format!("Of records spread evenly over their public bounds it is {guess}.")
             }
-            false => format!("Guessing blindly gets {guess}."),
+            false => format!("The {} gets {guess}.", baseline(table.metric)),
         }
     };
     let mut text = match &tables[..] {
@@ -406,13 +406,21 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     text += &choices(outcome, first);
     text += &tunings(outcome);
     text += &format!(
-        "What each promises{}:\n",
+        "Guarantees{}:\n",
         comparison.claims_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
     );
-    text += &promises(comparison, &first.series);
+    text += &guarantees(comparison, &first.series);
     text += "\n\nThe card of each: scumble describe NAME. Your own data: scumble compare --input FILE.csv --schema \
              SCHEMA.toml --target COLUMN";
     text
+}
+
+/// What needs no release: the commonest class, or the mean.
+fn baseline(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Rmse | Metric::Mae | Metric::R2 => "mean baseline",
+        _ => "majority-class baseline",
+    }
 }
 
 fn scores(comparison: &Comparison, scores: &Scores) -> String {
@@ -431,7 +439,7 @@ fn scores(comparison: &Comparison, scores: &Scores) -> String {
     table.trim_fmt()
 }
 
-/// What promises for whole records allow an adversary, at each budget; nothing where none says anything of it.
+/// The bound that guarantees of whole records imply for an adversary, at each budget; nothing where none implies any.
 fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     let metric = scores.metric;
     let loosest = |epsilon: f64| {
@@ -446,7 +454,7 @@ fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     match (bounds.is_empty(), metric.less_is_better()) {
         (true, _) => String::new(),
         (false, true) => format!(" The guarantee of whole records implies at most {bounds}."),
-        (false, false) => format!(" By Cramér and Rao it is at least {bounds}."),
+        (false, false) => format!(" By the Cramér–Rao bound it is at least {bounds}."),
     }
 }
 
@@ -509,18 +517,18 @@ fn tunings(outcome: &Outcome) -> String {
     }
 }
 
-fn promises(comparison: &Comparison, mechanisms: &[Series]) -> String {
+fn guarantees(comparison: &Comparison, mechanisms: &[Series]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let wanted = comparison.claims_at();
     for Series { title, rows } in mechanisms {
         let row = rows.iter().find(|row| row.epsilon == wanted).unwrap_or(&rows[0]);
         let guarantee = &row.guarantee;
-        let mut promise = guarantee.summary();
+        let mut summary = guarantee.summary();
         if !guarantee.discloses.is_empty() {
-            promise += &format!("; gives away {}", guarantee.discloses.join("; "));
+            summary += &format!("; discloses {}", guarantee.discloses.join("; "));
         }
-        table.add_row([format!("  {title}"), promise]);
+        table.add_row([format!("  {title}"), summary]);
     }
     table.trim_fmt()
 }

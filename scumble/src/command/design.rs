@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  scumble design laplace --schema schema.toml --epsilon 2 --output design.json
-  scumble design laplace --schema schema.toml --target price --set protect=label --epsilon 1 --output design.json
-  scumble design randomized-response --schema schema.toml --epsilon 2 --shuffled 10000 --shuffled-delta 1e-6 --output design.json
-  scumble design vlm --schema schema.toml --epsilon 4 --volunteers volunteers.csv --volunteers-are private \\
+  scumble design laplace --data wine --target quality --epsilon 2 --output design.json
+  scumble design randomized-response --data wine --target quality --protect label --epsilon 1 --output design.json
+  scumble design direct --schema people.toml --epsilon 2 --shuffled 10000 --shuffled-delta 1e-6 --output design.json
+  scumble design vlm --schema people.toml --epsilon 4 --volunteers volunteers.csv --volunteers-are private \\
     --set volunteers.epsilon=3 --set volunteers.epochs=3 --output design.json";
 
 #[derive(Args)]
@@ -51,15 +51,15 @@ pub(super) struct DesignArguments {
     /// δ.
     #[arg(long, value_parser = number::parse, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
     delta: f64,
-    /// What of a record is to be protected: all of it, if nothing is said. What the mechanism does not protect by itself of a label takes
+    /// What of a record is to be protected: by default all of it. What the mechanism does not protect by itself of a label takes
     /// randomised response, if it is a category, or Laplace noise, if it is a number; what protects less than is asked for is refused.
     #[arg(long, value_name = "PART")]
     protect: Option<ProtectArgument>,
     /// The label's share of ε, where a mechanism of its own releases it: one half by default.
     #[arg(long, value_parser = number::parse, value_name = "SHARE", requires = "target", allow_negative_numbers = true)]
     label_share: Option<f64>,
-    /// Count on a shuffler: so many people, or more, report by this design, once each, and somebody whom all trust mixes their rows before anyone else sees them. The card
-    /// then claims the central ε of them all as well, beside the local one. The design must be local, with an ε for the whole record at δ = 0.
+    /// Assume a trusted shuffler: so many people, or more, report by this design, once each, and it mixes their rows before anyone else sees them. The card
+    /// then claims the central ε of them all beside the local one. The design must be local, with an ε for the whole record at δ = 0.
     #[arg(long, value_name = "PEOPLE", requires = "shuffled_delta")]
     shuffled: Option<u64>,
     /// The δ of that claim: below one in the number of people.
@@ -68,9 +68,9 @@ pub(super) struct DesignArguments {
     /// Records that may shape the design, as CSV or Parquet. A file without the column of the target is one of volunteers without labels.
     #[arg(long, value_name = "FILE", requires = "volunteers_are")]
     volunteers: Option<PathBuf>,
-    /// What the volunteers were promised.
-    #[arg(long, value_name = "PROMISE", requires = "volunteers")]
-    volunteers_are: Option<Promise>,
+    /// What covers the volunteers' records.
+    #[arg(long, value_name = "STATUS", requires = "volunteers")]
+    volunteers_are: Option<VolunteerStatus>,
     /// How many people will release a record, where that is known in public: what is asked of each may depend on it.
     #[arg(long, value_name = "N")]
     people: Option<usize>,
@@ -84,18 +84,18 @@ pub(super) struct DesignArguments {
     /// Where to save the design.
     #[arg(long, value_name = "DESIGN.json")]
     output: PathBuf,
-    /// Replace what stands there.
+    /// Replace a design that exists.
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Promise {
-    /// Nothing: their records are public.
+enum VolunteerStatus {
+    /// No guarantee: the records are public.
     Public,
-    /// That the design may say what it says of them.
+    /// Consent: the design may disclose what it says of them.
     Consented,
-    /// Privacy: the mechanism must claim central differential privacy for them.
+    /// A guarantee: the mechanism must claim central differential privacy for them.
     Private,
 }
 
@@ -144,7 +144,7 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
             "guarantee": guarantee.to_json(),
         }));
     }
-    print(&format!("{} holds the design. It\n\n{guarantee}", arguments.output.display()))
+    print(&format!("{} holds the design:\n\n{guarantee}", arguments.output.display()))
 }
 
 /// What is publicly known of the columns.
@@ -216,13 +216,13 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
         ..Brief::new(schema.domain(target)?, budget)
     };
     let mut clipped = vec![];
-    if let (Some(file), Some(promise)) = (&arguments.volunteers, arguments.volunteers_are) {
+    if let (Some(file), Some(status)) = (&arguments.volunteers, arguments.volunteers_are) {
         let loaded = volunteers(file, schema, target)?;
         clipped = loaded.clipped;
-        brief.volunteers = match promise {
-            Promise::Public => Volunteers::Public(loaded.table),
-            Promise::Consented => Volunteers::Consented(loaded.table),
-            Promise::Private => Volunteers::Private(loaded.table),
+        brief.volunteers = match status {
+            VolunteerStatus::Public => Volunteers::Public(loaded.table),
+            VolunteerStatus::Consented => Volunteers::Consented(loaded.table),
+            VolunteerStatus::Private => Volunteers::Private(loaded.table),
         };
     }
     if let Some(file) = &arguments.task {
@@ -261,7 +261,7 @@ fn parts<'a>(
         (2, 0, Some(target)) => vec![features(), vec![target]],
         (named, given, _) => {
             let problem = format!(
-                "--columns is needed once for each of {named} --mechanism, and stands there {given} times"
+                "--columns is needed once for each of {named} --mechanism, and is given {given} times"
             );
             return Err(problem.into());
         }

@@ -13,11 +13,11 @@ pub(super) struct Labelled {
     pub(super) columns: Vec<String>,
     /// Their values (n × p).
     pub(super) records: Array2<f64>,
-    /// As they stand in the file, or as numbers are written, where they are some (n).
+    /// As in the file, or in one notation where they are numbers (n).
     pub(super) labels: Vec<String>,
 }
 
-/// Labels that are no two.
+/// Labels that do not have two values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum LabelError {
     /// One, or three and more.
@@ -46,7 +46,7 @@ impl Labelled {
     /// Reads `file`: its header names `target` and those to `drop`, and every other column is numbers.
     ///
     /// # Errors
-    /// Where the file cannot be read or lacks records, a column is not there or stands there twice, a row has another length, or a cell is
+    /// Where the file cannot be read or lacks records, a column is missing or named twice, a row has another length, or a cell is
     /// no finite number.
     pub(super) fn read(file: &Path, target: &str, drop: &[String]) -> Result<Self, Error> {
         let rows = open(file)?;

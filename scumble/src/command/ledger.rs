@@ -7,9 +7,29 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  scumble ledger init --ledger ledger.json --dataset people --epsilon 10 --delta 1e-5
+  scumble ledger show --ledger ledger.json";
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  scumble ledger init --ledger ledger.json --dataset people --epsilon 10 --delta 1e-5
+  scumble ledger init --ledger ledger.json --dataset people --unit label --target member --epsilon 5";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  scumble ledger show --ledger ledger.json
+  scumble ledger show --ledger ledger.json --dataset people --json";
+
+const CHARGE_EXAMPLES: &str = "\
+Examples:
+  scumble ledger charge --ledger ledger.json --dataset people --epsilon 1 --what 'a table of counts'";
+
 #[derive(Subcommand)]
 pub(super) enum LedgerCommand {
-    /// Open an account: what may be spent on a data set. The ledger is made where there is none.
+    /// Open an account with the privacy budget of a data set. The ledger is made where there is none.
+    #[command(after_help = INIT_EXAMPLES)]
     Init {
         #[command(flatten)]
         account: AccountArguments,
@@ -17,6 +37,7 @@ pub(super) enum LedgerCommand {
         total: BudgetArguments,
     },
     /// Show what was spent and what is left.
+    #[command(after_help = SHOW_EXAMPLES)]
     Show {
         #[command(flatten)]
         file: FileArgument,
@@ -24,8 +45,9 @@ pub(super) enum LedgerCommand {
         #[arg(long, value_name = "NAME")]
         dataset: Option<String>,
     },
-    /// Charge what was released by other means, to every account of the data set: what protects the label alone costs an account
-    /// of the record infinitely much. `release --ledger` charges by itself.
+    /// Charge a release made by other means, to every account of the data set: label DP costs an account of the record an infinite
+    /// ε. `release --ledger` charges by itself.
+    #[command(after_help = CHARGE_EXAMPLES)]
     Charge {
         #[command(flatten)]
         account: AccountArguments,
@@ -51,7 +73,7 @@ pub(super) struct AccountArguments {
     /// The data set's name.
     #[arg(long, value_name = "NAME")]
     dataset: String,
-    /// What is protected: for a label's account, features may leave in clear.
+    /// What is protected: for an account of the label (label DP), features may be disclosed.
     #[arg(long, default_value = "record")]
     unit: AccountUnit,
     /// The column that is the label, for an account of the label or of the features.

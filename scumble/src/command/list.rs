@@ -6,6 +6,16 @@ use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use std::path::Path;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  scumble list
+  scumble list --markdown";
+
+pub(super) const DESCRIBE_EXAMPLES: &str = "\
+Examples:
+  scumble describe laplace
+  scumble describe --design design.json";
+
 pub(super) fn list(registry: &Registry, as_json: bool) -> Result<(), Failure> {
     if as_json {
         let plugins: Vec<Value> = registry.iter().map(summary).collect();
@@ -93,7 +103,7 @@ fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
     );
     if design.needs_view()? {
         text += &format!(
-            "To use a model of the release: on viewed records, and not on clean ones. No guarantee covers them.\n  {}\n",
+            "To use a model of the release: on viewed records, not on records in the clear. No guarantee covers viewed records.\n  {}\n",
             view_command(file, key)
         );
     }

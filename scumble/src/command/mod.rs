@@ -56,12 +56,14 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// List the mechanisms.
+    #[command(after_help = list::EXAMPLES)]
     List {
-        /// As a table in Markdown of what each claims and discloses, by the guarantee of its example.
+        /// As a Markdown table of what each claims and discloses, by the guarantee of its example.
         #[arg(long)]
         markdown: bool,
     },
     /// Describe a mechanism: what it does, its parameters, and the card of an example. Or a saved design: its card.
+    #[command(after_help = list::DESCRIBE_EXAMPLES)]
     Describe {
         /// Its name, as `list` shows it.
         #[arg(required_unless_present = "design")]
@@ -70,7 +72,7 @@ enum Command {
         #[arg(long, value_name = "DESIGN.json", conflicts_with = "name")]
         design: Option<PathBuf>,
     },
-    /// Draft a schema from a file of records, for somebody to go over: with the draft mechanisms can be compared.
+    /// Draft a schema from a file of records, for review: mechanisms can be compared by the draft.
     Schema(schema::SchemaArguments),
     /// Design a mechanism, or several side by side, and save it: a file to ship to whoever releases.
     Design(design::DesignArguments),
@@ -78,43 +80,54 @@ enum Command {
     Release(release::ReleaseArguments),
     /// Draw records in the schema's columns from the reports of many people, where a design releases reports.
     Collect(collect::CollectArguments),
-    /// Where clean records lie in the space of a release, for models that learned from it. What it writes is not private.
+    /// Map records in the clear into the space of a release, for models trained on it. What it writes is not private.
     View(view::ViewArguments),
-    /// Count what is spent on data sets.
+    /// Keep the privacy budgets of data sets: what was spent, and what is left.
+    #[command(after_help = ledger::EXAMPLES)]
     Ledger {
         #[command(subcommand)]
         command: ledger::LedgerCommand,
     },
-    /// Account for noise: what it costs, and how much of it a budget needs. Leave out what is to be solved for.
+    /// Privacy accounting: the ε and δ of noise, and the noise that meets a budget. Leave out what is to be solved for.
+    #[command(after_help = account::EXAMPLES)]
     Account {
         #[command(subcommand)]
         command: account::AccountCommand,
     },
-    /// Solve what mechanisms rest on, by itself: a support vector machine, or the density of least Fisher information.
+    /// Run a numerical solver by itself: a support vector machine, the density of least Fisher information, or water-filling.
+    #[command(after_help = solve::EXAMPLES)]
     Solve {
         #[command(subcommand)]
         command: solve::SolveCommand,
     },
-    /// Attack what mechanisms claim: a lower bound on ε from samples, which no claim may lie below.
+    /// Audit claims by attacks: a lower bound on ε from samples. A claim below it is refuted.
     Audit(audit::AuditArguments),
-    /// Compare what mechanisms cost in accuracy, on the embedded wines or on a file.
+    /// Compare mechanisms by the accuracy that they cost, on the embedded wine data or on a file.
     Compare(compare::CompareArguments),
-    /// Print what completes the command in a shell, by its own arguments.
+    /// Print completions for a shell.
     Completions(shell::CompletionsArguments),
-    /// Print the page of the manual.
+    /// Print the manual page.
     Man(shell::ManArguments),
     /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list them.
     Suite(suite::SuiteArguments),
-    /// Find results of papers again, and set the paper's numbers beside ours. Without a name, list them.
+    /// Reproduce results of papers, and set the paper's numbers beside ours. Without a name, list them.
     #[cfg(feature = "reproduce")]
     Reproduce(reproduce::ReproduceArguments),
-    /// Find results of papers again: in a build with the feature `reproduce`.
+    /// Reproduce results of papers: in a build with the feature `reproduce`.
     #[cfg(not(feature = "reproduce"))]
+    #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce {
         #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
 }
+
+/// How to run the command in a build of its own.
+#[cfg(not(feature = "reproduce"))]
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  cargo run --release --features reproduce -- reproduce
+  cargo run --release --features reproduce -- reproduce task-aware/figure-3 --quick";
 
 /// One line on stderr, and exit code 2.
 type Failure = Box<dyn std::error::Error>;

@@ -21,7 +21,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What a coordinate of an encoded record is.
 const ENCODED: &str = "(value - lower)/(upper - lower) of a number, 0 or 1 of a level";
 
+const EXAMPLES: &str = "\
+Examples:
+  scumble release --design design.json --input people.csv --output released.csv --card card.json
+  scumble release --design design.json --input people.csv --output released.csv --ledger ledger.json --dataset people";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ReleaseArguments {
     /// A design, as `scumble design` saves it.
     #[arg(long, value_name = "DESIGN.json")]
@@ -29,7 +35,7 @@ pub(super) struct ReleaseArguments {
     /// The records: CSV or Parquet, by what the file holds, whose header names the columns of the design's schema, in any order.
     #[arg(long, value_name = "PRIVATE")]
     input: PathBuf,
-    /// Where the released records go, in the schema's own columns and units, or the model that leaves in their place, for encoded records: Parquet if it is named so (.parquet), else CSV.
+    /// Where the released records go, in the schema's own columns and units, or the model that is released in their place, for encoded records: Parquet if it is named so (.parquet), else CSV.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
     /// Where the guarantee of this release goes, with the distribution of its noise, as JSON.
@@ -40,7 +46,7 @@ pub(super) struct ReleaseArguments {
     key: Option<PathBuf>,
     #[command(flatten)]
     passphrase: Passphrase,
-    /// Repeat the release of this seed. It then promises nothing: whoever knows the seed can take the noise away.
+    /// Repeat the release of this seed. It then has no guarantee: whoever knows the seed can subtract the noise.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Refuse a number outside its bounds, instead of clipping and counting it. Whoever sees that a release was refused
@@ -53,7 +59,7 @@ pub(super) struct ReleaseArguments {
     /// The name of the data set in the ledger.
     #[arg(long, value_name = "NAME", requires = "ledger")]
     dataset: Option<String>,
-    /// Replace an output or a card that stands there. A key always stays.
+    /// Replace an output or a card that exists. A key is never replaced.
     #[arg(long)]
     force: bool,
 }
@@ -118,7 +124,7 @@ pub(super) fn release(
     tell_clipped(&arguments.input.display().to_string(), &done.clipped);
     if let Some(view) = &view {
         complain(&format!(
-            "a model of {} is to be used on viewed records, and not on clean ones: {view}",
+            "a model of {} is to be used on viewed records, not on records in the clear: {view}",
             arguments.output.display()
         ));
     }
@@ -137,7 +143,7 @@ pub(super) fn release(
     print(&format!("{} holds {what}: {}", arguments.output.display(), done.guarantee.summary()))
 }
 
-/// The command that views records for models of the release, where these cannot be used on clean ones.
+/// The command that views records for models of the release, where these cannot be used on records in the clear.
 fn view_of(design: &ShippedDesign, arguments: &ReleaseArguments) -> Result<Option<String>, Failure> {
     let command = || view_command(&arguments.design, arguments.key.as_deref());
     Ok(design.design().needs_view()?.then(command))
@@ -156,7 +162,7 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
         (mechanism, None) if !mechanism.has_key() => return Ok(()),
         (Designed::Curator(_), Some(_)) if !mechanism.has_key() => {
             return Err(
-                "--key: such a release has no secret; a model of it is used on records as they are".into()
+                "--key: such a release has no secret; a model of it is used on records in the clear".into()
             );
         }
         (Designed::Local(_), _) => {

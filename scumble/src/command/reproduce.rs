@@ -12,7 +12,13 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+const EXAMPLES: &str = "\
+Examples:
+  scumble reproduce task-aware/figure-3 --quick
+  scumble reproduce --all --quick --output results --markdown results/REPRODUCTION.md";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("written").args(["output", "markdown"]).multiple(true)))]
 pub(super) struct ReproduceArguments {
     /// A result, as the list without a name shows it.
@@ -21,23 +27,23 @@ pub(super) struct ReproduceArguments {
     /// All results, one after the other.
     #[arg(long)]
     all: bool,
-    /// A form of seconds: fewer trials and points, and of many records a part.
+    /// The quick variant, of seconds: fewer trials and points, and of many records a part.
     #[arg(long)]
     quick: bool,
-    /// What all draws come from: the same seed gives the same numbers.
+    /// The random seed: the same seed gives the same numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How often draws are repeated, where they are [default: 100, or 10 in the quick form; 3, or 2, where a network is trained anew].
+    /// How often draws are repeated, where they are [default: 100, or 10 in the quick variant; 3, or 2, where a network is trained anew].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
-    /// A folder for NAME.json, with all numbers, and NAME.svg, the chart; and for the finished trials of results that take long, which go on from
-    /// there if they are stopped.
+    /// A folder for NAME.json, with all numbers, and NAME.svg, the chart; and for the finished trials of results that take long, from which a
+    /// stopped run goes on.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Where the claims of all that was run go, in one document: what the paper says, what came out, and a verdict.
     #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
-    /// Replace files that stand there.
+    /// Replace files that exist.
     #[arg(long, requires = "written")]
     force: bool,
 }
@@ -145,7 +151,7 @@ fn places(name: &str, arguments: &ReproduceArguments) -> Option<[PathBuf; 2]> {
 }
 
 /// # Errors
-/// Where a file stands that must stay, or the folder that holds the first one cannot be written: tried, and taken away again, for a
+/// Where a file exists that must stay, or the folder that holds the first one cannot be written: tried, and taken away again, for a
 /// process that is killed meanwhile should leave nothing.
 fn check_places(result: &Reproduction, arguments: &ReproduceArguments) -> Result<(), Failure> {
     for place in places(result.name, arguments).into_iter().flatten() {
@@ -184,12 +190,12 @@ fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure>
 /// The findings, the numbers behind them, and what was decided.
 fn told(report: &Report) -> String {
     let Report { name, about, paper, quick, seed, trials, seconds, .. } = report;
-    let form = if *quick { "quick form, " } else { "" };
+    let variant = if *quick { "quick variant, " } else { "" };
     let repeated = match trials {
         1 => "one draw".to_owned(),
         trials => format!("{trials} trials"),
     };
-    let mut text = format!("{name}: {about}\n{paper}\n{form}{repeated}, seed {seed}, {seconds:.1} s\n");
+    let mut text = format!("{name}: {about}\n{paper}\n{variant}{repeated}, seed {seed}, {seconds:.1} s\n");
     for Finding { what, paper, ours, verdict, why, .. } in &report.findings {
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         text += &format!("\n {what}\n   paper    {paper}\n   ours     {ours}\n   verdict  {verdict}{why}\n");

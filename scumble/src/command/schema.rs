@@ -8,7 +8,13 @@ use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  scumble schema people.csv --output people.toml
+  scumble schema --data wine --records wine.csv";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct SchemaArguments {
     /// A file of records, CSV with a header or Parquet, of which a draft is made.
     #[arg(value_name = "FILE", required_unless_present = "data", conflicts_with = "data")]
@@ -22,7 +28,7 @@ pub(super) struct SchemaArguments {
     /// Where the records of the public data set go, as CSV.
     #[arg(long, value_name = "FILE.csv", requires = "data")]
     records: Option<PathBuf>,
-    /// Replace what stands there.
+    /// Replace files that exist.
     #[arg(long)]
     force: bool,
 }
@@ -84,7 +90,7 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
         return print(&format!("{output} holds what is publicly known of\n\n{columns}"));
     }
     print(&format!(
-        "{output} holds a draft, of\n\n{columns}\n\nIts bounds and levels come from the records, and so they give away something of them. Compare \
+        "{output} holds a draft, of\n\n{columns}\n\nIts bounds and levels come from the records, and so they disclose something of them. Compare \
          mechanisms by\nit; before anything is released, put there what is publicly known, and take `draft = true` away."
     ))
 }

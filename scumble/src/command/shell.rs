@@ -6,13 +6,25 @@ use clap_complete::{Shell, generate};
 use clap_mangen::{Man, generate_to};
 use std::path::PathBuf;
 
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  scumble completions bash > scumble.bash
+  scumble completions zsh > _scumble";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  scumble man > scumble.1
+  scumble man --output man1";
+
 #[derive(Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(super) struct CompletionsArguments {
     /// The shell.
     shell: Shell,
 }
 
 #[derive(Args)]
+#[command(after_help = MAN_EXAMPLES)]
 pub(super) struct ManArguments {
     /// A folder for the page of every subcommand too, as scumble-NAME.1; else the page of the command is printed.
     #[arg(long, value_name = "FOLDER")]

@@ -1,4 +1,4 @@
-//! `scumble solve`: the numerics below the mechanisms, each by itself.
+//! `scumble solve`: the numerical solvers, each by itself.
 
 use super::labelled::Labelled;
 use super::{Failure, print, print_json};
@@ -11,6 +11,26 @@ use ndarray::{Array2, ArrayViewMut1, Axis};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  scumble solve schrodinger --lambda 1 --weight 1 --lower -1 --upper 1
+  scumble solve waterfilling --eigenvalues 4,1 --radius 1 --epsilon 2";
+
+const SVM_EXAMPLES: &str = "\
+Examples:
+  scumble solve svm --input people.csv --target member --positive yes --theta 1 --rho 0.001
+  scumble solve svm --input people.csv --target member --positive yes --drop name --scale standard --theta 1 --rho 0.001";
+
+const SCHRODINGER_EXAMPLES: &str = "\
+Examples:
+  scumble solve schrodinger --lambda 1 --weight 1 --lower -1 --upper 1
+  scumble solve schrodinger --lambda 0 --weight 1 --lower -1 --upper 1 --at 0,0.5";
+
+const WATERFILLING_EXAMPLES: &str = "\
+Examples:
+  scumble solve waterfilling --eigenvalues 4,1 --radius 1 --epsilon 2
+  scumble solve waterfilling --eigenvalues 4,1,0.1 --radius 1 --epsilon 2 --latent-dim 2";
 
 #[derive(Subcommand)]
 pub(super) enum SolveCommand {
@@ -26,6 +46,7 @@ pub(super) enum SolveCommand {
 }
 
 #[derive(Args)]
+#[command(after_help = SVM_EXAMPLES)]
 pub(super) struct SvmArguments {
     /// The records: CSV with a header or Parquet, and numbers in every column that is neither the target nor dropped.
     #[arg(long, value_name = "FILE")]
@@ -61,6 +82,7 @@ enum Scale {
 }
 
 #[derive(Args)]
+#[command(after_help = SCHRODINGER_EXAMPLES)]
 pub(super) struct SchrodingerArguments {
     /// λ, the weight of the second moment.
     #[arg(long, value_parser = number::parse, value_name = "L", allow_hyphen_values = true)]
@@ -80,6 +102,7 @@ pub(super) struct SchrodingerArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = WATERFILLING_EXAMPLES)]
 pub(super) struct WaterfillingArguments {
     /// λ, what each direction of the whitened records weighs in the task: the eigenvalues of PᵀP, in any order.
     #[arg(long, value_parser = number::parse, value_name = "L1,L2", value_delimiter = ',', required = true, allow_hyphen_values = true)]
@@ -103,7 +126,7 @@ pub(super) fn solve(command: &SolveCommand, as_json: bool) -> Result<(), Failure
     }
 }
 
-/// A machine is given out with a residual of its KKT conditions that is no larger.
+/// The largest residual of the KKT conditions of a machine that is printed.
 const LARGEST_RESIDUAL: f64 = 1e-9;
 const MOST_STEPS: u64 = 200;
 
@@ -157,7 +180,7 @@ fn svm(arguments: &SvmArguments, as_json: bool) -> Result<(), Failure> {
     print(&format!(
         "{}: {} records of {} numbers, {right} of them on their own side ({:.2} %)\n\n{}\n\n\
          The objective is {:.10}, with a KKT residual of {residual:.1e}, after {seconds:.2} s. {support_vectors} records have a \
-         multiplier;\nthe largest has {:.4} % of their squares, so that noise which leaves this machine as it is, of variance m, has \
+         multiplier;\nthe largest has {:.4} % of their squares, so that noise which leaves this machine unchanged, of variance m, has \
          an error of {bound_over_m:.4}·m or more for every record.",
         input.display(),
         signs.len(),

@@ -25,14 +25,14 @@ pub(super) struct SuiteArguments {
     /// All tasks, one after the other.
     #[arg(long)]
     all: bool,
-    /// Ten trials, of at most 2,000 records to learn from and 1,000 for tests.
+    /// The quick variant: ten trials, of at most 2,000 training records and 1,000 held-out test records.
     #[arg(long)]
     quick: bool,
     /// A mechanism, in place of all quick ones; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
-    /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished trials of each task, which go on from there if they
-    /// are stopped.
+    /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished trials of each task, from which a stopped
+    /// run goes on.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Replace a table, a page and a JSON that exist.
@@ -41,7 +41,7 @@ pub(super) struct SuiteArguments {
     /// On so many threads at once [default: one a core].
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// How often each cell is repeated [default: as the task says; 10 in the quick form].
+    /// How often each cell is repeated [default: as the task says; 10 in the quick variant].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
     /// The seed of splits and noise.

@@ -49,7 +49,7 @@ fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
         (count, true) => format!("; {count} volunteers without labels"),
     };
     format!(
-        "{}: {} of {:?} by {}\n{} records released{designed}; {} clean test records{split}; {trials}; seed {}",
+        "{}: {} of {:?} by {}\n{} records released{designed}; {} held-out test records{split}; {trials}; seed {}",
         comparison.data.name,
         scores.metric.title(),
         comparison.data.target,
@@ -79,7 +79,7 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
     };
     let more = match choices.iter().any(|choice| choice.best.is_some_and(|(_, row)| row.adds.is_some())) {
         true => "how many clean records it adds to the volunteers",
-        false => "as how many clean records it teaches",
+        false => "its worth in clean records",
     };
     format!("What to choose: {}, and {more} (95 %)\n{}{nothing}", scores.metric.title(), table)
 }
@@ -95,7 +95,7 @@ fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
                 format!("{}\n{}", shortened(title), score_and_worth(scores, row))
             })
         });
-        let goal = choices[0].goal.to_string().replace(", by", ",\nby").replace(" (not", "\n(not");
+        let goal = choices[0].goal.to_string().replace(", by", ",\nby").replace(" (", "\n(");
         table.add_row(std::iter::once(goal).chain(cells));
     }
     table.trim_fmt()
@@ -197,11 +197,11 @@ fn apart(outcome: &Outcome, scores: &Scores) -> String {
     if !outcome.skipped.is_empty() {
         let (count, of) =
             (outcome.skipped.len(), if outcome.skipped.len() == 1 { "mechanism" } else { "mechanisms" });
-        lines.push(format!("Left out, for reasons that --full tells: {count} {of}."));
+        lines.push(format!("Left out (reasons: --full): {count} {of}."));
         let taught = outcome.skipped.iter().filter(|skipped| skipped.reason.contains("volunteers"));
         if let (0, taught @ 1..) = (outcome.volunteers, taught.count()) {
             lines.push(format!(
-                "{taught} of them learn from volunteers' records: --volunteers 0.2 has them take part."
+                "{taught} of them learn from volunteers' records: --volunteers 0.2 includes them."
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! `scumble view`: where clean records lie in the space of what a design released, so that a model of the release can be used on them.
+//! `scumble view`: records in the clear, mapped into the space of what a design released, so that a model of the release can be used on them.
 
 use super::passphrase::Passphrase;
 use super::release::{go_on, length_of, out_of_bounds, stop_when_interrupted};
@@ -16,13 +16,19 @@ use serde_json::json;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+const EXAMPLES: &str = "\
+Examples:
+  scumble view --design design.json --input people.csv --output view.csv
+  scumble view --design design.json --key keys/key.json --input people.csv --output view.csv";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ViewArguments {
     /// The design by which the records were released that a model learned from.
     #[arg(long, value_name = "DESIGN.json")]
     design: PathBuf,
     /// The records that the model is to be used on: CSV or Parquet with the columns of the design's schema, the label too.
-    #[arg(long, value_name = "CLEAN")]
+    #[arg(long, value_name = "RECORDS")]
     input: PathBuf,
     /// Where the viewed records go: Parquet if it is named so (.parquet), else CSV. They are not private.
     #[arg(long, value_name = "VIEW")]
@@ -46,7 +52,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     refuse_overlaps(&read.collect::<Vec<_>>(), &[output])?;
     let design = ShippedDesign::read(design, registry)?;
     if design.local().is_ok_and(|local| local.collector().is_some()) {
-        return Err("the design releases reports: a model of the records that are collected from them is used on clean records as they are".into());
+        return Err("the design releases reports: a model of the records that are collected from them is used on records in the clear".into());
     }
     stop_when_interrupted()?;
     let existing = if *force { Existing::Replace } else { Existing::Keep };
@@ -55,7 +61,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     let viewed = match (design.mechanism(), key) {
         (Designed::Local(local), None) => view_stream(arguments, &design, &**local, &mut written, &bar),
         (Designed::Curator(curator), _) if !curator.has_key() => {
-            Err("the design needs no view: a model of its release is used on records as they are".into())
+            Err("the design needs no view: a model of its release is used on records in the clear".into())
         }
         (Designed::Curator(_), Some(key)) => view_table(arguments, &design, key, &mut written),
         (Designed::Local(_), Some(_)) => {
