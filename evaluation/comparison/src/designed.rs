@@ -29,6 +29,9 @@ impl Comparison {
             SchemaAt::Source(name) => option("--data", (*name).to_owned()),
         }
         option("--target", self.data.target.clone());
+        if let Some(learning) = self.data.learning {
+            option("--task", learning.to_string());
+        }
         option("--epsilon", epsilon.to_string());
         if self.delta > 0.0 {
             option("--delta", self.delta.to_string());

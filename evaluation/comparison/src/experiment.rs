@@ -8,7 +8,8 @@ use super::{split::check_part, split::check_share};
 use scumble_classic::Protect;
 use scumble_core::{Registry, number};
 use scumble_datasets as datasets;
-use scumble_datasets::DataSet;
+use scumble_datasets::{DataSet, Input};
+use scumble_records::{Decimal, Delimiter, Encoding, Learning, TextFormat};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -74,6 +75,10 @@ struct Data {
     input: Option<PathBuf>,
     schema: Option<PathBuf>,
     target: Option<String>,
+    delimiter: Option<Delimiter>,
+    decimal: Option<Decimal>,
+    encoding: Option<Encoding>,
+    task: Option<Learning>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -178,20 +183,24 @@ impl Experiment {
     /// [`Error::File`] for a name that no data set has, a set that is not where `SCUMBLE_DATA` says, or half a file; whatever is wrong
     /// with the file itself.
     pub fn data(&self) -> Result<DataSet> {
-        match &self.data {
-            Data { name: None, input: None, schema: None, target: None } => Ok(DataSet::wine()?),
-            Data { name: Some(name), input: None, schema: None, target: None } => {
+        let Data { name, input, schema, target, delimiter, decimal, encoding, task } = &self.data;
+        let format = TextFormat { delimiter: *delimiter, decimal: *decimal, encoding: *encoding };
+        let is_read = format != TextFormat::default() || task.is_some();
+        match (name, input, schema, target) {
+            (None, None, None, None) if !is_read => Ok(DataSet::wine()?),
+            (Some(name), None, None, None) if !is_read => {
                 let loaded = datasets::source(name).and_then(|source| source.load(&datasets::folder()));
                 self.named("[data]", loaded.map_err(Error::from))
             }
-            Data { name: None, input: Some(input), schema: Some(schema), target: Some(target) } => {
-                let (input, schema) = (self.beside(input), self.beside(schema));
+            (None, Some(input), Some(schema), Some(target)) => {
+                let (file, schema) = (self.beside(input), self.beside(schema));
+                let input = Input { format, learning: *task, ..Input::new(&file, &schema, target) };
                 match &self.split {
                     Some(Split { kind: Kind::Time, by: Some(by), test_share, .. }) => {
                         let test_share = test_share.unwrap_or(DEFAULT_TEST_SHARE);
-                        Ok(DataSet::read_by_time(&input, &schema, target, by, test_share)?)
+                        Ok(DataSet::read_by_time(&input, by, test_share)?)
                     }
-                    _ => Ok(DataSet::read(&input, &schema, target)?),
+                    _ => Ok(DataSet::read(&input)?),
                 }
             }
             _ => self.refuse("[data]", "either name is needed, or input with schema and target"),

@@ -257,6 +257,26 @@ impl Schema {
         Ok(schema)
     }
 
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The same with one column of another kind, in which no value of the former one is missing.
+    pub(crate) fn with_kind(mut self, name: &str, kind: Kind) -> Result<Self> {
+        for column in self.columns.iter_mut().filter(|column| column.name == name && column.kind != kind) {
+            // A code that stands for a missing one is written as a number here and as text there.
+            column.missing = match (&column.missing, kind.levels()) {
+                (Some(missing), Some(_)) => Some(Missing::Level(missing.as_cell().text().into_owned())),
+                (Some(missing), None) => missing.as_cell().number().map(Missing::Number),
+                (None, _) => None,
+            };
+            column.bins = column.bins.filter(|_| kind.levels().is_none());
+            column.kind = kind.clone();
+        }
+        self.check()?;
+        Ok(self)
+    }
+
     /// Whether it says of itself that it was [drafted](crate::draft()) from records, and not yet gone over.
     pub fn is_draft(&self) -> bool {
         self.is_draft

@@ -3,11 +3,10 @@
 use encoding_rs::{Encoding as Code, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use flate2::read::MultiGzDecoder;
+use crate::words::words;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::fmt;
 use std::io::{self, Cursor, Read};
-use std::str::FromStr;
 
 /// How the text of a CSV file is written. What is not given is recognised: gzip by its first bytes, the encoding by a byte order
 /// mark and by whether the beginning of the file is UTF-8, the delimiter by the header, and a decimal comma by numbers in the
@@ -21,48 +20,6 @@ pub struct TextFormat {
     pub decimal: Option<Decimal>,
     /// Which bytes its characters are.
     pub encoding: Option<Encoding>,
-}
-
-/// Declares what can be said in one word, by its names: the first is the one that is shown.
-macro_rules! words {
-    ($(#[$doc:meta])* $type:ident, $what:literal: $($(#[$variant_doc:meta])* $variant:ident = $shown:literal $(| $name:literal)*),+) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-        #[serde(try_from = "String")]
-        pub enum $type {
-            $($(#[$variant_doc])* $variant),+
-        }
-
-        impl $type {
-            /// What it is called, each by its first name.
-            pub const NAMES: &[&str] = &[$($shown),+];
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(match self { $(Self::$variant => $shown),+ })
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                match text.to_ascii_lowercase().as_str() {
-                    $($shown $(| $name)* => Ok(Self::$variant),)+
-                    _ => Err(format!("{text:?} is no {}; there are {}", $what, Self::NAMES.join(", "))),
-                }
-            }
-        }
-
-        impl TryFrom<String> for $type {
-            type Error = String;
-
-            fn try_from(text: String) -> Result<Self, String> {
-                text.parse()
-            }
-        }
-    };
 }
 
 words!(
