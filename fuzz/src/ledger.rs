@@ -42,7 +42,7 @@ fn open(folder: &Path, ledger: &[u8], witness: &[u8]) -> bool {
         let nothing = Guarantee::default();
         let charged = ledger_of_ours.charge_release(&account.dataset, &nothing, None, "no claim");
         if accounts.iter().all(|account| account.total.epsilon().is_finite()) {
-            assert!(charged.is_err() || account.unit == Unit::Volunteer, "what promises nothing was paid");
+            assert!(charged.is_err() || account.unit == Unit::Volunteer, "what guarantees nothing was paid");
         }
         accepted(charged);
     }

@@ -55,7 +55,7 @@ fn guaranteed(rows: &[Row], wanted: Option<f64>) -> String {
 /// How the words of a heading of a card look, where not as all others.
 fn class_of(heading: &str) -> Option<&'static str> {
     match heading {
-        "promises" => Some("first"),
+        "guarantee" => Some("first"),
         "WARNING" => Some("warning"),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! NoiseDistributions that the calculators of Dauntless keep, whatever the numbers.
+//! Laws that the calculators of Dauntless obey, whatever the numbers.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;
