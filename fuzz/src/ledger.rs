@@ -9,7 +9,7 @@ use std::path::Path;
 
 const FORMAT: &str = "scumble-ledger-1";
 
-/// Reads a ledger: as it is, with the digest that belongs to it, and as the witness of a good one. What is accepted can be shown,
+/// Reads a ledger: unchanged, with the digest that belongs to it, and as the witness of a good one. What is accepted can be shown,
 /// charged or not, and read again.
 pub fn ledger(data: &[u8]) -> bool {
     let folder = folder();

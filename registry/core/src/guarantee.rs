@@ -477,7 +477,10 @@ mod tests {
         let mut guarantee = local(1.0, Unit::Features);
         guarantee.discloses.push("the label".into());
         let card = guarantee.under(Provenance::Seed(1)).to_string();
-        assert!(card.contains("discloses  the label"), "what is disclosed in the clear is so under any seed: {card}");
+        assert!(
+            card.contains("discloses  the label"),
+            "what is disclosed in the clear is so under any seed: {card}"
+        );
         assert!(card.contains("guarantee  nothing") && card.contains("seed"), "{card}");
         assert!(!card.contains('ε'), "{card}");
         let kept = local(1.0, Unit::Record).under(Provenance::OperatingSystem);

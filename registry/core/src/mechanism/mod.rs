@@ -87,7 +87,7 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
         vec![]
     }
 
-    /// Pairs of points of the range that it takes to be the easiest to tell apart, where records may differ in `unit` alone. An
+    /// Pairs of points of the range that it takes to be the easiest to distinguish, where records may differ in `unit` alone. An
     /// audit attacks them beside its own.
     fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
         vec![]
@@ -161,8 +161,8 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         true
     }
 
-    /// Whether a release has a secret key, without which nothing can be learned from it. Where it has none, a model of it is used on records as
-    /// they are.
+    /// Whether a release has a secret key, without which nothing can be learned from it. Where it has none, a model of it is used on records in
+    /// the clear.
     fn has_key(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Laws that the calculators of Dauntless obey, whatever the numbers.
+//! Properties of the calculators of Dauntless, whatever the numbers.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;
