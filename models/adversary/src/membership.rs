@@ -18,7 +18,7 @@ const TARGETS: usize = 200;
 /// One draw of the statistics of `table` serves all of up to 200 pairs. Either of two records, drawn uniformly at random from one population, may be
 /// the member; so the share of pairs in which it is right is an unbiased estimate of its success in the game in which a coin decides, of those
 /// two, which is in. Pairs share their draw, and so it varies more from draw to draw than that of 200 independent games. Under (ε, δ)
-/// differential privacy under replace one record, its mean is at most (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015).
+/// differential privacy for replace one record, its mean is at most (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015).
 ///
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) for held-out records of another shape, and where the statistics cannot be drawn.
