@@ -24,7 +24,7 @@ macro_rules! words {
         impl std::str::FromStr for $type {
             type Err = String;
 
-            fn from_str(text: &str) -> Result<Self, String> {
+            fn from_str(text: &str) -> std::result::Result<Self, String> {
                 match text.to_ascii_lowercase().as_str() {
                     $($shown $(| $name)* => Ok(Self::$variant),)+
                     _ => Err(format!("{text:?} is no {}; there are {}", $what, Self::NAMES.join(", "))),
@@ -35,7 +35,7 @@ macro_rules! words {
         impl TryFrom<String> for $type {
             type Error = String;
 
-            fn try_from(text: String) -> Result<Self, String> {
+            fn try_from(text: String) -> std::result::Result<Self, String> {
                 text.parse()
             }
         }

@@ -17,8 +17,10 @@ mod design;
 mod labelled;
 mod ledger;
 mod list;
+mod output;
 mod passphrase;
 mod protect;
+mod reading;
 mod release;
 #[cfg(feature = "reproduce")]
 mod reproduce;
@@ -32,6 +34,7 @@ mod summary;
 mod view;
 
 use crate::adversary::Broken;
+use crate::parquet::is_standard;
 use crate::records;
 use crate::registry::{Clipped, Registry, is_same_file, shown};
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
@@ -51,6 +54,9 @@ struct Arguments {
     /// Print JSON instead of text.
     #[arg(long, global = true)]
     json: bool,
+    /// Print no notes and no progress on stderr, but errors.
+    #[arg(long, global = true)]
+    quiet: bool,
 }
 
 #[derive(Subcommand)]
@@ -204,6 +210,9 @@ fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {
 /// Where a file would be written that is read, or written twice.
 fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure> {
     for (at, output) in written.iter().enumerate() {
+        if is_standard(output) {
+            continue;
+        }
         if read.iter().any(|input| is_same_file(input, output)) {
             return Err(format!("{}: it is read, so nothing is written there", output.display()).into());
         }

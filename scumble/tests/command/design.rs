@@ -37,7 +37,7 @@ fn a_shuffler_adds_a_claim_to_the_card_of_a_local_design() {
     let files = Files::new();
     let line = "design direct --schema schema.toml --target colour --epsilon 2 --shuffled 32561 --shuffled-delta 1e-6 --output design.json";
     let card = files.run(line);
-    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (one record replaced) through a shuffler whom all trust, who mixes the reports of \
+    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (replace one record) through a shuffler whom all trust, who mixes the reports of \
                  32561 people or more";
     assert!(card.contains(claim) && card.contains("ε = 2 local differential privacy"), "{card}");
     assert!(card.contains("random order before anyone but the shuffler sees them"), "{card}");
@@ -227,7 +227,7 @@ fn only_the_word_inf_means_no_privacy() {
     let refused = files.refuses("compare --epsilon 1,1e400");
     assert!(refused.contains("only the word inf"), "{refused}");
     assert_eq!(files.all(), ["schema.toml"]);
-    assert!(files.run(&line("inf")).contains("promises   nothing"));
+    assert!(files.run(&line("inf")).contains("guarantee  nothing"));
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assu
     assert!(!files.exists("design.json"));
     let card = files.run(&line(0.005));
     assert_eq!(card.matches("nothing else was learned from these volunteers").count(), 1, "{card}");
-    assert!(card.contains("(one record replaced) for each volunteer's record"), "{card}");
+    assert!(card.contains("(replace one record) for each volunteer's record"), "{card}");
 }
 
 /// The same design, whether an object of parameters is given whole or name by name.

@@ -93,7 +93,7 @@ fn a_page_says_what_was_promised_and_how_it_was_made() {
         "grid = { protect = [&quot;label&quot;, &quot;record&quot;] }",
         "<dt class=\"first\">guarantee</dt><dd>ε = 1 local differential privacy for the whole record</dd>",
         "<dt class=\"first\">guarantee</dt><dd>ε = 8 local differential privacy for the label (label DP)</dd>",
-        "<dt>discloses</dt><dd>the features of every record, as they are</dd>",
+        "<dt>discloses</dt><dd>the features of every record, in the clear</dd>",
         "randomized-response: ",
         "laplace 0.1.0",
         "<dt>seed</dt><dd>3</dd>",

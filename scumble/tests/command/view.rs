@@ -200,7 +200,7 @@ fn a_key_that_counts_its_answers_is_saved_with_what_it_counted() {
     let before = files.read("keys/key.json");
     assert_eq!(
         files.refuses(&line("others", "other")),
-        "the release promised an answer to 5 records at most, 3 were answered, and 3 more are asked for"
+        "the release answers 5 records at most, 3 were answered, and 3 more are asked for"
     );
     assert_eq!(files.read("keys/key.json"), before);
 }
