@@ -72,7 +72,10 @@ mod tests {
             { name = \"code\", kind = \"category\", levels = [\"10\", \"2.5\"] }, { name = \"x\", kind = \"real\", lower = 0, upper = 1 }]";
         let schema = Schema::from_toml(text, "schema.toml").unwrap();
         let learned = |target, learning| {
-            schema.clone().for_learning(target, Some(learning)).map(|schema| schema.column(target).unwrap().kind.to_string())
+            schema
+                .clone()
+                .for_learning(target, Some(learning))
+                .map(|schema| schema.column(target).unwrap().kind.to_string())
         };
         assert_eq!(learned("grade", Learning::Classify).unwrap(), "one of 3, 4, 5");
         assert_eq!(learned("grade", Learning::Regress).unwrap(), "from 3 to 5, whole");

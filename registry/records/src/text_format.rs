@@ -1,9 +1,9 @@
 //! How the text of a CSV file is written: what is said of it, and what is recognised.
 
+use crate::words::words;
 use encoding_rs::{Encoding as Code, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use flate2::read::MultiGzDecoder;
-use crate::words::words;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};

@@ -1,13 +1,10 @@
 //! `scumble collect`: records from the reports of many people.
 
-use super::{Failure, print, print_json, refuse_overlaps, spinning};
 use super::output::{Output, check_json, report};
 use super::reading::Reading;
+use super::{Failure, print_json, refuse_overlaps, spinning};
 use crate::parquet::{self, is_named_as_parquet};
-use crate::records;
-use crate::registry::{
-    Existing, NewFile, Randomness, Readable, Registry, ShippedDesign, csv, read_numbers, stream,
-};
+use crate::registry::{Randomness, Registry, ShippedDesign, csv, read_numbers, stream};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! `scumble compare`.
 
 use super::protect::ProtectArgument;
+use super::reading::{Reading, tell_recognised};
 use super::running::Running;
 use super::setting::{Settable, set};
 use super::summary::{coloured, of_split, summary};
@@ -10,7 +11,6 @@ use crate::compare::{
     VOLUNTEERS, in_words,
 };
 use crate::custody;
-use super::reading::{Reading, tell_recognised};
 use crate::datasets::{DataSet, Input};
 use crate::page::Page;
 use crate::registry::{Error, Existing, Learning, NewFile, Readable, Registry, number};
@@ -51,7 +51,7 @@ pub(super) struct CompareArguments {
     /// Replace a page, rows or a chart that exist.
     #[arg(long)]
     force: bool,
-    /// A file, CSV with a header or Parquet, in place of the embedded wine data.
+    /// A file, CSV with a header or Parquet, in place of the embedded wine data; - for CSV on standard input.
     #[arg(long, value_name = "FILE", requires = "schema", requires = "target")]
     input: Option<PathBuf>,
     /// What is publicly known of its columns.

@@ -1,14 +1,14 @@
 //! `scumble design`: a mechanism, or several side by side, as a file to ship.
 
 use super::protect::ProtectArgument;
+use super::reading::Reading;
 use super::schema::public_schema;
 use super::setting::{Settable, set};
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
 use crate::classic::{Arrangement, LABEL_SHARE, Protect, asked, protected};
-use super::reading::Reading;
 use crate::registry::{
-    Brief, Budget, Clipped, Existing, Learning, Loaded, NewFile, OutOfBounds, Part, ReadRows, Readable, Reader,
-    Registry, Schema, ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
+    Brief, Budget, Clipped, Existing, Learning, Loaded, NewFile, OutOfBounds, Part, ReadRows, Readable,
+    Reader, Registry, Schema, ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};

@@ -42,6 +42,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Release data under a stated privacy guarantee, so that models can still be learned from it.
 ///
@@ -166,6 +167,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
+    QUIET.store(arguments.quiet, Ordering::Relaxed);
     let registry = Registry::installed()?;
     match arguments.command.unwrap_or(Command::Compare(Default::default())) {
         Command::List { markdown: true } => list::markdown(&registry),
@@ -197,7 +199,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn refuse(problem: &str) -> ExitCode {
-    complain(&format!("error: {problem}"));
+    line_on_stderr(&format!("error: {problem}"));
     ExitCode::from(2)
 }
 
@@ -223,8 +225,18 @@ fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure
     Ok(())
 }
 
-/// One line on stderr; where nobody can read it, nobody misses it.
+/// Whether nothing but errors goes to stderr.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// A note on stderr, unless none is wanted.
 fn complain(line: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        line_on_stderr(line);
+    }
+}
+
+/// One line on stderr; where nobody can read it, nobody misses it.
+fn line_on_stderr(line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let _ = writeln!(std::io::stderr(), "{}", shown(&line));
 }
@@ -278,9 +290,12 @@ fn view_command(design: &Path, key: Option<&Path>) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
-/// Hidden unless stderr is a terminal.
+/// Hidden unless stderr is a terminal, and progress is wanted.
 fn progress_bar(length: u64, template: &str) -> ProgressBar {
-    let bar = ProgressBar::new(length);
+    let bar = match QUIET.load(Ordering::Relaxed) {
+        true => ProgressBar::hidden(),
+        false => ProgressBar::new(length),
+    };
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

@@ -32,7 +32,9 @@ impl Output {
     pub(super) fn commit(self) -> Result<(), Failure> {
         let failed = |source| records::Error::Write { source };
         match self {
-            Self::Named(file) => Ok(file.into_inner().map_err(|error| failed(error.into_error()))?.commit()?),
+            Self::Named(file) => {
+                Ok(file.into_inner().map_err(|error| failed(error.into_error()))?.commit()?)
+            }
             Self::Standard(file) => {
                 let mut file = file.into_inner().map_err(|error| failed(error.into_error()))?;
                 file.rewind().map_err(failed)?;
@@ -77,7 +79,10 @@ pub(super) fn report(path: &Path, text: &str) -> Result<(), Failure> {
 /// Where both records and JSON would be printed.
 pub(super) fn check_json(path: &Path, as_json: bool) -> Result<(), Failure> {
     match as_json && is_standard(path) {
-        true => Err("--output -: the records go to standard output, and so cannot --json; give a file to one of them".into()),
+        true => Err(
+            "--output -: the records go to standard output, and so cannot --json; give a file to one of them"
+                .into(),
+        ),
         false => Ok(()),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::complain;
 use crate::parquet::open;
-use crate::records::{Error, ReadRows, TextFormat};
 use crate::records::{Decimal, Delimiter, Encoding};
+use crate::records::{Error, ReadRows, TextFormat};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -45,6 +45,8 @@ pub(super) fn tell_recognised(file: &str, recognised: Option<&str>) {
     if let Some(recognised) = recognised
         && TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_owned())
     {
-        complain(&format!("{file}: recognised: {recognised} (otherwise: --delimiter, --decimal, --encoding)"));
+        complain(&format!(
+            "{file}: recognised: {recognised} (otherwise: --delimiter, --decimal, --encoding)"
+        ));
     }
 }

@@ -1,11 +1,9 @@
 //! `scumble release`: a file of records, by a saved design.
 
-use super::passphrase::Passphrase;
-use super::{
-    Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command,
-};
 use super::output::{Output, check_json, report};
+use super::passphrase::Passphrase;
 use super::reading::Reading;
+use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command};
 use crate::parquet::{self, is_named_as_parquet, is_standard};
 use crate::records;
 use crate::registry::{
@@ -94,6 +92,7 @@ impl From<ValuesArgument> for Values {
 /// The files of a release, each of them still aside.
 struct Outputs {
     released: Output,
+    values: ValuesArgument,
     card: Option<NewFile>,
     /// With its passphrase.
     key: Option<(NewFile, String)>,
@@ -234,6 +233,7 @@ impl Outputs {
         let secret = |path: &PathBuf| NewFile::create(path, Existing::Keep, Readable::ByOwner);
         Ok(Self {
             released: Output::create(&arguments.output, arguments.force)?,
+            values: arguments.values,
             card: arguments.card.as_ref().map(usual).transpose()?,
             key: match &arguments.key {
                 Some(key) => Some((secret(key)?, arguments.passphrase.read()?)),
@@ -252,7 +252,7 @@ impl Outputs {
                 "design": {"origin": design.origin(), "digest": design.digest()?},
                 "records": done.records,
                 "view": view,
-                "values": values_in_words(self.values),
+                "values": self.values.to_possible_value().map(|value| value.get_name().to_owned()),
                 "guarantee": done.guarantee.to_json(),
                 "noise": {
                     "columns": done.columns,

@@ -1,8 +1,8 @@
 //! `scumble schema`.
 
+use super::reading::Reading;
 use super::{Failure, print, print_json, refuse_overlaps};
 use crate::datasets;
-use super::reading::Reading;
 use crate::registry::{Existing, NewFile, Readable, Records, Schema, csv, draft, stream};
 use clap::Args;
 use serde_json::json;

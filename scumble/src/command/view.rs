@@ -1,16 +1,16 @@
 //! `scumble view`: records in the clear, mapped into the space of what a design released, so that a model of the release can be used on them.
 
-use super::passphrase::Passphrase;
-use super::release::{go_on, length_of, out_of_bounds, stop_when_interrupted};
-use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
-use crate::custody::key as key_file;
 use super::output::{Output, check_json, report};
+use super::passphrase::Passphrase;
 use super::reading::Reading;
+use super::release::{go_on, length_of, out_of_bounds, stop_when_interrupted};
+use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use crate::custody::key as key_file;
 use crate::parquet::{self, is_named_as_parquet};
 use crate::records;
 use crate::registry::{
-    Clipped, Designed, Existing, LocalMechanism, NewFile, Readable, Reader, Registry, ShippedDesign,
-    Values, csv, stream,
+    Clipped, Designed, Existing, LocalMechanism, NewFile, Readable, Reader, Registry, ShippedDesign, Values,
+    csv, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;

@@ -460,7 +460,7 @@ fn volunteers_of_whom_nothing_can_be_learned_leave_no_design() {
 #[test]
 fn a_task_is_a_matrix_over_the_encoded_columns() {
     let files = Files::new();
-    let line = "design laplace --schema schema.toml --epsilon 1 --output a.json --task task.csv";
+    let line = "design laplace --schema schema.toml --epsilon 1 --output a.json --task-matrix task.csv";
     files.write("task.csv", "price,size,colour=red\n1,0,0\n");
     assert_eq!(
         files.refuses(line),

@@ -43,7 +43,7 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
     );
     let design = ShippedDesign::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
     let records = design.records().unwrap();
-    let rows = parquet::open(&files.path("clean.csv")).unwrap();
+    let rows = parquet::open(&files.path("clean.csv"), &Default::default()).unwrap();
     let reader = Reader::new(rows, &records.schema, Some("colour"), OutOfBounds::Clip).unwrap();
     let clean = reader.read_all().unwrap().table;
     let viewed = local::view(design.local().unwrap(), &clean).unwrap();
