@@ -1,4 +1,4 @@
-//! Broken variants of noise that the records of a release share.
+//! Faulty variants of noise that the records of a release share.
 
 use scumble::fisher_svm::{CorrelatedNoise, FisherCorrelated};
 use scumble::kkt::{Machine, Records, SoftMargin};
@@ -18,10 +18,10 @@ pub struct CuratorVariant {
     fault: CuratorFault,
 }
 
-/// How a variant of a curator's mechanism is broken.
+/// The fault of a variant of a curator's mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum CuratorFault {
-    /// It is not: what passes for honest must pass.
+    /// None: what is honest must pass.
     None,
     /// Its noise has this variance, and not the one that is claimed.
     Variance(f64),

@@ -1,4 +1,4 @@
-//! Broken variants of mixing and transformation, of their queries, and of perfect secrecy.
+//! Faulty variants of mixing and transformation, of their queries, and of perfect secrecy.
 
 use ndarray::{Array2, Axis};
 use scumble::registry::{
@@ -7,17 +7,17 @@ use scumble::registry::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A mechanism that promises what an honest one of Dauntless promises, and a fault.
+/// A mechanism with the guarantee of an honest one of Dauntless, and a fault.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DauntlessVariant {
     honest: Designed,
     fault: DauntlessFault,
 }
 
-/// How a variant of Dauntless is broken.
+/// The fault of a variant of Dauntless.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum DauntlessFault {
-    /// It is not: what passes for honest must pass.
+    /// None: what is honest must pass.
     None,
     /// It releases as this one does.
     By(Designed),
@@ -47,9 +47,9 @@ pub enum DauntlessFault {
     View,
     /// What leaves of the records is their Gram matrix, normed to a diagonal that is one on average.
     Gram,
-    /// What leaves are the records times a random square matrix: their singular values are as they were.
+    /// What leaves are the records times a random square matrix: their singular values are unchanged.
     Raw,
-    /// The claim is for whole records, and labels leave as they are.
+    /// The claim is for whole records, and labels leave in the clear.
     LabelsToo,
     /// It claims that classes may exchange their names, and nothing else, though public records are mixed in, which show theirs.
     NamesHidden,

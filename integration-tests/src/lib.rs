@@ -1,7 +1,7 @@
 //! What the tests in `tests/` need and no crate of ours has: faulty variants of mechanisms, and a curator's mechanism, as a plugin.
 //!
-//! That one is a toy. All numbers are moved by one secret offset, which is the key; whatever does not change by an offset is given
-//! away, and it promises nothing.
+//! That one is a toy. All numbers are moved by one secret offset, which is the key; whatever does not change by an offset is disclosed,
+//! and it has no guarantee.
 
 mod curator_variant;
 mod dauntless_variant;

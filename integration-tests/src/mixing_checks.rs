@@ -7,10 +7,10 @@ use scumble::adversary::Inversion;
 use scumble::registry::{Designed, Error, Key, Notion, PacResistance, Randomness, Release, Result, Table};
 use serde_json::Value;
 
-/// How near a record that was found again must lie to be that record.
+/// How near a recovered record must lie to count as that record.
 const NEAR: f64 = 1e-3;
 
-/// What is wrong with the mixtures of a release of `table` by a mechanism without queries, whose promise is about mixtures in equal shares of a
+/// What is wrong with the mixtures of a release of `table` by a mechanism without queries, whose guarantee is about mixtures in equal shares of a
 /// private record with one of `public` (p × d), none of which is used twice; `known` are any records of the domain (m × d), m > d.
 ///
 /// The owner's key is turned against the release: the way back is learned from what it makes of known records, and applied to what left.

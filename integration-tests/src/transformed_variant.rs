@@ -1,4 +1,4 @@
-//! Broken variants of releases of records times a secret matrix.
+//! Faulty variants of releases of records times a secret matrix.
 
 use ndarray::Array2;
 use scumble::dauntless::SingularValueObfuscation;
@@ -8,17 +8,17 @@ use scumble::registry::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A mechanism that promises what another one does, and a fault.
+/// A mechanism with the guarantee of another one, and a fault.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TransformedVariant {
     honest: Designed,
     fault: TransformedFault,
 }
 
-/// How a variant of a transformation is broken.
+/// The fault of a variant of a transformation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum TransformedFault {
-    /// It is not: what passes for honest must pass.
+    /// None: what is honest must pass.
     None,
     /// It releases as this one does.
     By(Designed),

@@ -1,4 +1,4 @@
-//! The conformance suite must reject: each variant here breaks one rule, and the suite names it.
+//! The conformance suite must reject faulty variants: each one here breaks one rule, and the suite names it.
 
 use scumble::registry::{
     Brief, Designed, Domain, Error, Example, Guarantee, Key, LocalDp, LocalMechanism, NoParameters, Noise,
@@ -9,7 +9,7 @@ use scumble_testing::conformance;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a variant is broken.
+/// The fault of a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
     None,
@@ -155,10 +155,10 @@ impl LocalMechanism for Variant {
 macro_rules! variant {
     ($fault:ident) => {{
         register! {
-            /// A broken plugin.
-            pub const TWIN = {
+            /// A faulty plugin.
+            pub const FAULTY = {
                 name: "variant",
-                summary: "broken on purpose",
+                summary: "faulty on purpose",
                 paper: "none",
                 pace: Quick,
                 parameters: NoParameters,
@@ -170,7 +170,7 @@ macro_rules! variant {
                 example: Example::mixed,
             };
         }
-        TWIN
+        FAULTY
     }};
 }
 

@@ -30,7 +30,7 @@ fn a_mistyped_name_gets_the_nearest() {
 }
 
 #[test]
-fn a_name_that_stands_twice_is_an_error() {
+fn a_duplicate_name_is_an_error() {
     let mut registry = Registry::installed().unwrap();
     let variant = *registry.get("laplace").unwrap();
     assert!(registry.add(variant).unwrap_err().to_string().contains("laplace"));
@@ -39,7 +39,7 @@ fn a_name_that_stands_twice_is_an_error() {
 /// What fits a whole number and asks for more than there is.
 const EXTREMES: [u64; 4] = [1 << 31, (1 << 53) + 1, 1 << 62, u64::MAX];
 
-/// Where whole numbers stand in what `schema` describes: names on the way, and "" for the first of a list.
+/// The places of whole numbers in what `schema` describes: names on the way, and "" for the first of a list.
 fn whole_numbers(schema: &Value, root: &Value) -> Vec<Vec<String>> {
     let is_integer =
         |kind: &Value| kind == "integer" || kind.as_array().is_some_and(|of| of.contains(&json!("integer")));
@@ -143,7 +143,7 @@ fn no_whole_number_that_a_parameter_may_be_takes_all_memory_or_panics() {
     assert!(peak() - before < 6 << 20, "{} KiB at once, and {before} before", peak());
 }
 
-/// Where whole numbers stand in a saved design.
+/// The places of whole numbers in a saved design.
 fn numbers_of(saved: &Value, at: &str, found: &mut Vec<String>) {
     match saved {
         Value::Number(number) if number.is_u64() => found.push(at.to_owned()),

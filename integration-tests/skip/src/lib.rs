@@ -1,4 +1,4 @@
-//! What a test says that does not run. The test harness keeps what `eprintln!` says of a test that passes, so that a skipped one looks like
+//! How a skipped test reports itself. The test harness keeps what `eprintln!` says of a test that passes, so that a skipped one looks like
 //! any other; what is said here is seen. With `SCUMBLE_REQUIRE_DATA=1` in the environment a test whose data are missing fails.
 
 use std::fmt::Display;

@@ -65,8 +65,8 @@ fn every_mechanism_scores_as_its_noise_free_view_when_epsilon_is_large() {
     }
 }
 
-/// What an adversary learns of a promise for whole records is no more than the promise allows, by five standard errors, and no less than she
-/// should: all of what leaves as it is.
+/// What an adversary learns under a guarantee for whole records is no more than the bound implied by the guarantee, by five standard errors, and no
+/// less than it should: all of what leaves in the clear.
 #[test]
 fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
     let outcome = run(&Comparison { trials: 20, ..comparison(&[0.5, 2.0, 8.0]) });
@@ -84,7 +84,7 @@ fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
         let mut rows = of_adversary().filter(|row| row.mechanism == mechanism && row.metric == metric);
         rows.find(|row| row.epsilon.is_none_or(|e| e == epsilon)).unwrap().mean
     };
-    // Left as they are, or behind a map that does not change from record to record.
+    // In the clear, or behind a map that does not change from record to record.
     for open in ["identity", "randomized-response", "column-space", "singular-value-obfuscation"] {
         assert!(learned(open, 0.5, Metric::Recovered) > 0.99, "{open}");
         assert!(learned(open, 0.5, Metric::Advantage) > 0.99, "{open}");
@@ -98,7 +98,7 @@ fn an_adversary_learns_what_leaves_and_no_more_than_is_allowed() {
 
 /// Laplace noise of scale Δ₁/ε on each of d columns has a mean squared error of 2d(Δ₁/ε)², whatever the records.
 #[test]
-fn an_unbiased_error_is_that_of_the_noise_and_no_less_than_is_promised() {
+fn the_normalised_mse_of_a_release_is_that_of_the_noise_and_no_less_than_is_claimed() {
     let wine = DataSet::wine().unwrap();
     let variance = wine.table.records().var_axis(ndarray::Axis(0), 0.0).sum();
     let (width, dim) = (wine.domain.features().l1_diameter(), wine.domain.features().dim() as f64);
@@ -116,7 +116,7 @@ fn an_unbiased_error_is_that_of_the_noise_and_no_less_than_is_promised() {
     assert!((found / expected - 1.0).abs() < 0.03, "{found} where {expected} is right");
     assert_eq!(of("laplace").bound, None);
     let (found, bound) = (of("fisher-gaussian").mean, of("fisher-gaussian").bound.unwrap());
-    assert!(bound > 1.0 && found > 0.97 * bound, "{found} where {bound} is promised");
+    assert!(bound > 1.0 && found > 0.97 * bound, "{found} where {bound} is claimed");
 }
 
 #[test]
@@ -178,14 +178,14 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
     assert!(row(&outcome, "identity", 100.0).sd < 1e-15);
     let noisy = row(&outcome, "laplace", 100.0);
     assert!(noisy.sd > 1e-3, "{} ± {}", noisy.mean, noisy.sd);
-    // Whoever always says one of two classes recognises half of them.
+    // The majority-class baseline has a balanced accuracy of one half.
     assert_eq!(outcome.baselines[&Metric::BalancedAccuracy], 0.5);
     let limited = own(Some(200));
     assert_eq!((limited.train_records, limited.test_records), (200, 599));
     assert!(row(&limited, "identity", 100.0).sd > 0.0, "the records are drawn anew");
 }
 
-/// Whatever stands in the files: they are read, and name mechanisms and data sets that there are. (Models are checked with the data.)
+/// Whatever the files contain: they are read, and name mechanisms and data sets that there are. (Models are checked with the data.)
 #[test]
 fn the_experiments_of_the_repository_can_be_run() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/experiments");
@@ -327,16 +327,16 @@ fn a_budget_that_is_exceeded_is_a_warning_in_the_table_the_json_and_the_page() {
 
 /// Of a row that is made of several records nobody knows which record it was, and so no such adversary is measured.
 #[test]
-fn of_mixed_records_no_adversary_is_measured_who_knows_their_rows() {
+fn of_mixed_records_no_adversary_is_measured_that_knows_their_rows() {
     let registry = Registry::installed().unwrap();
     let candidates = ["dauntless-mix", "identity"].map(|name| Candidate::new(*registry.get(name).unwrap()));
-    let hers = [Metric::Recovered, Metric::Advantage];
+    let of_adversary = [Metric::Recovered, Metric::Advantage];
     let with = Comparison {
         candidates: candidates.to_vec(),
         models: vec![
             Model::new("network", &serde_json::Map::from_iter([("epochs".into(), json!(2))])).unwrap(),
         ],
-        metrics: [&[Metric::Accuracy], &hers[..]].concat(),
+        metrics: [&[Metric::Accuracy], &of_adversary[..]].concat(),
         ..comparison(&[1.0])
     };
     let outcome = run(&with);

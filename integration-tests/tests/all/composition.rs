@@ -91,15 +91,15 @@ fn one_part_without_a_claim_leaves_the_record_without_one() {
 fn parts_that_do_not_fit_are_refused() {
     let labels = || boxed(RandomizedResponse::new(people().without_features(), 1.0).unwrap());
     let features = || boxed(Laplace::new(people().without_target(), 1.0).unwrap());
-    let stranger = RecordDomain::new(vec!["age".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
+    let unrelated = RecordDomain::new(vec!["age".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
     let wider =
         RecordDomain::new(vec!["size".into()], Domain::interval(0.0, 2.0).unwrap(), TargetDomain::None);
-    let stranger = || boxed(Laplace::new(stranger.clone(), 1.0).unwrap());
+    let unrelated = || boxed(Laplace::new(unrelated.clone(), 1.0).unwrap());
     let wider = || boxed(Laplace::new(wider.as_ref().unwrap().clone(), 1.0).unwrap());
     for (parts, why) in [
         (vec![], "no part"),
         (vec![labels(), labels()], "the target twice"),
-        (vec![features(), stranger()], "a column that is not there"),
+        (vec![features(), unrelated()], "a column that is not there"),
         (vec![wider()], "another domain of a column"),
     ] {
         assert!(Composed::over(people(), parts).is_err(), "{why} was accepted");

@@ -144,7 +144,7 @@ fn a_release_without_its_key_is_refused_and_a_key_is_never_replaced() {
 }
 
 #[test]
-fn what_promises_nothing_costs_more_than_any_ledger_holds() {
+fn what_has_no_guarantee_costs_more_than_any_ledger_holds() {
     let desk = desk();
     assert!(desk.run("ledger init --ledger keys/ledger.json --dataset d --epsilon 1000").status.success());
     let message =
@@ -153,7 +153,7 @@ fn what_promises_nothing_costs_more_than_any_ledger_holds() {
     assert!(!Path::new(&desk.path("keys/key.json")).exists());
 }
 
-/// Columns that are none of the schema's stand behind those that are, as they were released.
+/// Columns that are none of the schema's follow those that are, unchanged.
 #[test]
 fn records_times_a_secret_matrix_are_written_under_names_of_their_own() {
     let desk = desk();

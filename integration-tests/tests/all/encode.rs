@@ -1,9 +1,9 @@
-//! All claims rest on the range that `encode` declares: whatever the record, it never leaves it.
+//! All claims depend on the range that `encode` declares: whatever the record, it never leaves it.
 
 use proptest::prelude::*;
 use scumble::registry::{Budget, Designed, LocalMechanism, Registry};
 
-/// A number as it may stand in somebody's file: near the domain, far from it, next to nothing, or a bound by a hair.
+/// A number that a file may contain: near the domain, far from it, next to nothing, or a bound by a hair.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         -2.0..3.0_f64,

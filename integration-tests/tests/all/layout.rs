@@ -5,8 +5,8 @@ use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 use toml::Table;
 
-/// Where crates lie, from the lowest floor to the highest; what stands on the last one ships nothing.
-const FLOORS: [&[&str]; 7] = [
+/// The layers of the architecture and their crates, from the lowest to the highest; the last one ships nothing.
+const LAYERS: [&[&str]; 7] = [
     &["solvers/"],
     &["registry/core"],
     &["registry/levels", "registry/records", "registry/custody", "registry/parquet", "models/"],
@@ -228,11 +228,11 @@ fn a_circle_is_found() {
     assert_eq!(circle(&imports(&texts)), None);
 }
 
-/// The floor on which a folder lies.
-fn floor(folder: &str) -> usize {
+/// The layer of a folder.
+fn layer(folder: &str) -> usize {
     let holds = |place: &&str| folder == *place || (place.ends_with('/') && folder.starts_with(*place));
-    let found = FLOORS.iter().position(|places| places.iter().any(&holds));
-    found.unwrap_or_else(|| panic!("no floor is known for {folder}"))
+    let found = LAYERS.iter().position(|places| places.iter().any(&holds));
+    found.unwrap_or_else(|| panic!("no layer is known for {folder}"))
 }
 
 #[test]
@@ -244,8 +244,8 @@ fn crates_depend_on_those_below_them() {
         let dependencies = manifest.get("dependencies").and_then(|table| table.as_table());
         let names = dependencies.into_iter().flat_map(|table| table.keys());
         for path in names.filter_map(|name| known.get(name)?.get("path")?.as_str()) {
-            assert!(floor(path) <= floor(&folder), "{folder} depends on {path}, which lies above it");
-            assert!(floor(path) < FLOORS.len() - 1, "{folder} depends on {path}, which ships nothing");
+            assert!(layer(path) <= layer(&folder), "{folder} depends on {path}, which is in a layer above");
+            assert!(layer(path) < LAYERS.len() - 1, "{folder} depends on {path}, which ships nothing");
         }
     }
 }

@@ -62,8 +62,8 @@ fn classes() -> TargetDomain {
     TargetDomain::Class { levels: vec!["no".into(), "yes".into()] }
 }
 
-/// The covariance of a release less that of its noise is the clean one, to six standard errors of its 400,000 records: each entry
-/// is a mean of products, whose deviation is that of the released numbers (with lots, of numbers that are weighted by them).
+/// The covariance of a release less that of its noise is that of the records, to six standard errors of its 400,000 records: each entry
+/// is a mean of products, whose deviation is that of the released numbers (of weighted numbers, where attributes are sampled).
 #[test]
 fn the_noise_taken_away_leaves_the_clean_covariance() {
     let table = drawn(400_000, 1, &real());
@@ -97,7 +97,7 @@ fn the_noise_taken_away_leaves_the_clean_covariance() {
     }
 }
 
-/// Parts of a composition draw their lots by themselves: what goes together within one does not across them.
+/// Parts of a composition sample their attributes independently: what goes together within one does not across them.
 #[test]
 fn parts_of_a_composition_have_lots_of_their_own() {
     let table = drawn(200_000, 4, &real());
@@ -134,8 +134,8 @@ fn to_know_the_noise_does_no_harm_where_little_can_be_learned() {
     }
 }
 
-/// By how much less a ridge regression errs that knows the noise, in RMSE on clean records, with so many records to learn from and to
-/// test.
+/// By how much less a ridge regression errs that knows the noise, in RMSE on held-out records in the clear, with so many records for
+/// training and for the test.
 fn ridge_gain(plugin: &str, epsilon: f64, [train, test]: [usize; 2], seed: u64) -> f64 {
     let (train, test) = (drawn(train, seed, &real()), drawn(test, 1_000 + seed, &real()));
     let release = released(&train, real(), plugin, json!({}), epsilon, seed);
@@ -199,7 +199,7 @@ fn classifiers_that_know_the_flips_find_more_true_labels_at_small_epsilon() {
     }
 }
 
-/// Ten digits of 8 × 8 pixels: each a pattern of its own, moved by as much as it is wide.
+/// Ten digits of 8 × 8 pixels: each a pattern of its own, shifted by up to its own width.
 fn digits(n: usize, seed: u64) -> (Array2<f64>, Array1<usize>) {
     let mut of_patterns = ChaCha20Rng::seed_from_u64(10);
     let patterns = Array2::from_shape_simple_fn((10, 64), || of_patterns.gen_range(0.0..1.0));

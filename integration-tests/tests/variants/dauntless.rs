@@ -230,7 +230,7 @@ fn variants_of_perfect_secrecy_are_caught() {
         let sentences = caught(&honest, fault, &table);
         assert!(sentences.contains("claims perfect secrecy for the features"), "{sentences}");
     }
-    // The labels leave as they are: whose claim is for all of the record promises them too.
+    // The labels leave in the clear: a claim for the whole record covers them too.
     let labels = caught(&honest, Fault::LabelsToo, &table);
     assert!(labels.contains(&format!("claims perfect secrecy for {}", Unit::Record)), "{labels}");
 }

@@ -67,7 +67,7 @@ fn levels_that_are_kept_too_often_are_caught_in_twenty_groups_together() {
     assert!(sentence.contains("levels are kept too often"), "{sentence}");
 }
 
-/// What leaves as it is is found out in hundreds of releases by samples alone, and in tens by what it says of its noise.
+/// What leaves unchanged is found out in hundreds of releases by samples alone, and in tens by what it says of its noise.
 #[test]
 fn a_gross_fault_ends_an_audit_within_hundreds_of_draws() {
     let honest = laplace(2, 1.0);
@@ -81,7 +81,7 @@ fn a_gross_fault_ends_an_audit_within_hundreds_of_draws() {
     assert!(found.because.contains("in 128 draws"), "{found}");
 }
 
-/// From the same bets: ε of Gaussian noise shows less than its μ.
+/// From the same bets: of Gaussian noise the lower bound on ε is looser than that on μ.
 #[test]
 fn the_mu_of_gaussian_noise_is_shown_nearly_whole() {
     let [finding] =

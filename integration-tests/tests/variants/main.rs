@@ -215,7 +215,7 @@ fn variants_of_laplace_are_caught() {
     for epsilon in [0.5, 1.0, 2.0] {
         holds(at(epsilon), 0.8);
     }
-    // The standing case: the published code of task-aware privacy takes (Δ₁/ε)² for the variance, where it is 2(Δ₁/ε)², and
+    // The known case: the published code of task-aware privacy takes (Δ₁/ε)² for the variance, where it is 2(Δ₁/ε)², and
     // so runs at √2 times the ε that it prints.
     let (claimed, published) = (at(1.0), at(SQRT_2));
     assert!((published.scale().powi(2) * 2.0 - 1.0).abs() < 1e-6, "its variance is (Δ₁/ε)²");
@@ -386,7 +386,7 @@ fn variants_of_randomized_response_are_caught() {
         let flip = 0.8 * others / (1f64.exp() + others);
         caught(&at(1.0), Fault::By(boxed(at(((1.0 - flip) * others / flip).ln()))));
     }
-    // A level in the middle that is always told as it is.
+    // A level in the middle that is always released unchanged.
     caught(&RandomizedResponse::new(groups(&[20]), 1.0).unwrap(), Fault::LevelBare(11));
     let two = |epsilon| RandomizedResponse::new(groups(&[2, 3]), epsilon).unwrap();
     holds(two(1.0), 0.8);
@@ -513,7 +513,7 @@ fn designs_of_latents_hold_what_they_claim() {
 #[test]
 fn latents_with_the_published_variance_are_caught() {
     for (name, honest) in latents() {
-        // The standing case: a variance of (Δ₁/ε)² where it is 2(Δ₁/ε)².
+        // The known case: a variance of (Δ₁/ε)² where it is 2(Δ₁/ε)².
         let published = with(honest, |parts| parts.epsilon = SQRT_2);
         let its_variance = published.noise_variance() / honest.l1_sensitivity().powi(2);
         assert!((its_variance - 1.0).abs() < 1e-6, "{name}: {its_variance} of (Δ₁/ε)²");
@@ -692,11 +692,11 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     let rows = effort().samples;
     let nothing =
         Table::new(numbers(2).columns().to_vec(), ndarray::Array2::zeros((rows, 2)), Target::None).unwrap();
-    let promised = honest.v();
+    let claimed = honest.v();
     // On the lattice on which it is released.
-    let step = 2f64.powi(promised.log2().floor() as i32 - 40);
+    let step = 2f64.powi(claimed.log2().floor() as i32 - 40);
     let distribution =
-        DiscreteGaussian::new(Rational::new((promised / step).ceil() as u64, 1).unwrap()).unwrap();
+        DiscreteGaussian::new(Rational::new((claimed / step).ceil() as u64, 1).unwrap()).unwrap();
     let held_against = |mechanism: &Designed| {
         let released = mechanism.release(&nothing, &mut Randomness::seeded(3)).unwrap().table;
         let mut rows = released.records().outer_iter();
@@ -716,8 +716,8 @@ fn noise_that_is_not_what_the_theorem_asks_for_is_caught() {
     };
     // ε at which v is short by √2, and noise for records that are not there.
     let short = scumble::accounting::multiplicative::Release::new(SQRT_2, AT_LEAST, 2).unwrap();
-    let short = at(AT_LEAST, short.gaussian(promised / SQRT_2, 0.01).unwrap().epsilon);
-    assert!((promised / short.v() / SQRT_2 - 1.0).abs() < 1e-3, "{} for {promised}", short.v());
+    let short = at(AT_LEAST, short.gaussian(claimed / SQRT_2, 0.01).unwrap().epsilon);
+    assert!((claimed / short.v() / SQRT_2 - 1.0).abs() < 1e-3, "{} for {claimed}", short.v());
     for variant in [short, at(20_000, 1.0)] {
         let broken = held_against(&Designed::curator(TransformedVariant::of(
             &honest,
@@ -752,12 +752,12 @@ fn members_of_an_ambiguity_set_are_released_alike_and_variants_that_tell_them_ap
     // Another basis of the same space, within the domain.
     let member = records.dot(&ndarray::array![[0.3, 0.6], [0.7, -0.05]]);
     assert!(member.iter().all(|x| (0.0..=1.0).contains(x)), "{member}");
-    let stranger = ndarray::array![[0.9, 0.1], [0.2, 0.4], [0.5, 0.9]];
+    let outsider = ndarray::array![[0.9, 0.1], [0.2, 0.4], [0.5, 0.9]];
     let members = [records.clone(), member];
     let held = told_apart(&Designed::curator(honest.clone()), &members);
     assert_eq!(held.verdict, Verdict::Holds, "{held}");
-    let strangers = told_apart(&Designed::curator(honest.clone()), &[records, stranger]);
-    assert_eq!(strangers.verdict, Verdict::Broken, "it is no member, and was not told apart: {strangers}");
+    let outsiders = told_apart(&Designed::curator(honest.clone()), &[records, outsider]);
+    assert_eq!(outsiders.verdict, Verdict::Broken, "it is no member, and was not told apart: {outsiders}");
     for fault in [
         TransformedFault::NotTurned,
         TransformedFault::OnlySigns,

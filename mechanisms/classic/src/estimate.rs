@@ -24,7 +24,7 @@ impl<'a> From<&'a str> for Of<'a> {
 /// record.
 ///
 /// The distribution of the noise is public, so it is taken out: means are unbiased, variances lose the noise's, and frequencies of
-/// flipped levels are solved for. Intervals rest on the central limit theorem for the records (n of some hundreds and
+/// flipped levels are solved for. Intervals are based on the central limit theorem for the records (n of some hundreds and
 /// more), with Student's t for n − 1 degrees of freedom.
 ///
 /// It takes what [`release`](scumble_core::LocalMechanism::release) returns, or what

@@ -47,7 +47,7 @@ register_noise! {
     ///
     /// Δ₂ grows with the root of the number of columns where Δ₁, from which Laplace noise is made, grows with the number itself: for
     /// many columns less noise does, at the price of a δ. A one-hot group counts √2, whatever its width. The claim carries the
-    /// whole profile δ(ε). A class label takes no noise: it leaves in clear unless something else releases it.
+    /// whole profile δ(ε). A class label takes no noise: it leaves in the clear unless something else releases it.
     ///
     /// ```
     /// use scumble_classic::Gaussian;
@@ -84,7 +84,7 @@ impl Gaussian {
         Ok(Self(Noisy::new(None, domain, budget, NoParameters {})?))
     }
 
-    /// Noise on this portion of each record; the rest leaves in clear.
+    /// Noise on this portion of each record; the rest leaves in the clear.
     ///
     /// # Errors
     /// [`scumble_core::Error::NotApplicable`] where there is no such portion, a class label would need noise, or δ is zero;

@@ -6,7 +6,7 @@ use scumble_core::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Releases every record as it is, and promises nothing.
+/// Releases every record in the clear, without any guarantee.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -47,8 +47,8 @@ register! {
     /// The plugin `identity`.
     pub const IDENTITY = {
         name: "identity",
-        summary: "no mechanism: records leave as they are",
-        paper: "none; the row beside which the others stand",
+        summary: "no mechanism: records leave in the clear",
+        paper: "none; the reference row of a comparison",
         pace: Quick,
         parameters: NoParameters,
         local: |NoParameters {}, brief: &Brief| -> Result<Identity> {

@@ -84,7 +84,7 @@ impl AdditiveNoise for OnNumbers {
 register_noise! {
     /// Laplace noise of scale Δ₁/ε on every number, with Δ₁ the ℓ₁ diameter of the domain.
     ///
-    /// One-hot groups count 2 each, whatever their width. A class label takes no noise: it leaves in clear unless something
+    /// One-hot groups count 2 each, whatever their width. A class label takes no noise: it leaves in the clear unless something
     /// else releases it (see [`Composed`](scumble_core::Composed)).
     ///
     /// ```
@@ -118,7 +118,7 @@ impl Laplace {
         Ok(Self(Noisy::new(None, domain, Budget::pure(epsilon)?, Parameters::default())?))
     }
 
-    /// Noise on this portion of each record; the rest leaves in clear.
+    /// Noise on this portion of each record; the rest leaves in the clear.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] where there is no such portion, or a class label would need noise;
@@ -128,8 +128,8 @@ impl Laplace {
     }
 
     /// Noise of which a released number has `information` about the true one, per squared unit of the encoded record: b² is
-    /// 1/`information`, and ε is what follows, Δ₁/b. It claims the Cramér–Rao error beside ε, so that it stands beside noise that is
-    /// designed by its Fisher information at equal terms (Farokhi, Section 3.2).
+    /// 1/`information`, and ε is what follows, Δ₁/b. It claims the Cramér–Rao error beside ε, so that it compares with noise that is
+    /// designed by its Fisher information on equal terms (Farokhi, Section 3.2).
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `information` is finite and above zero, [`Error::NotApplicable`] where there is nothing to hide; else as

@@ -2,7 +2,7 @@
 //!
 //! | plugin | what it does |
 //! |---|---|
-//! | `identity` | nothing: records leave as they are |
+//! | `identity` | nothing: records leave in the clear |
 //! | `laplace` | Laplace noise on every number, from the ℓ₁ diameter of the domain |
 //! | `gaussian` | Gaussian noise on every number, from the ℓ₂ diameter of the domain, at (ε, δ) |
 //! | `randomized-response` | every level kept or exchanged for another |
@@ -17,7 +17,7 @@
 //!
 //! [`Estimator`] takes means, variances, frequencies and histograms from what they release.
 //!
-//! All are local, and exact: the noise is an integer on a lattice, and no float error stands behind a claim.
+//! All are local, and exact: the noise is an integer on a lattice, and no claim depends on a float error.
 
 mod answer;
 mod direct;

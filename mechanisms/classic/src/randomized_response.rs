@@ -89,7 +89,7 @@ impl RandomizedResponse {
         Self::protecting(protect, domain, epsilon)
     }
 
-    /// Answers for this portion of each record; the rest leaves in clear.
+    /// Answers for this portion of each record; the rest leaves in the clear.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] where there is no such portion or a number in it; [`Error::Budget`] unless ε > 0.

@@ -255,7 +255,7 @@ impl SampledNumbers {
         Self::with(Kind::Hybrid, Portion::of_numbers(domain, epsilon), None)
     }
 
-    /// The same answers for this portion of each record; the rest leaves in clear. k is the best for this ε.
+    /// The same answers for this portion of each record; the rest leaves in the clear. k is the best for this ε.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] where there is no such portion, or something other than numbers and levels in it, or a class label;

@@ -26,9 +26,9 @@ const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivateAnswer {
-    /// As it is promised.
+    /// The ε that is claimed.
     epsilon: f64,
-    /// As it is drawn: no more than promised. None at ε = ∞.
+    /// The ε that is drawn: no more than is claimed. None at ε = ∞.
     drawn: Option<Rational>,
 }
 
@@ -75,7 +75,7 @@ impl PrivateAnswer {
         self.epsilon
     }
 
-    /// p = 1/(e^ε + 1) for the ε that is drawn, a fraction of no more than what is promised.
+    /// p = 1/(e^ε + 1) for the ε that is drawn, a fraction of no more than what is claimed.
     pub fn flip_probability(&self) -> f64 {
         // Divided by e^ε, so that nothing overflows.
         self.drawn.map_or(0.0, |drawn| {
@@ -100,7 +100,7 @@ impl PrivateAnswer {
     /// How often the model is right about those whose flipped `answers` (n) these are.
     ///
     /// The interval is Clopper and Pearson's for the share of flipped answers, mapped through equation 9, at this `level`. It covers the
-    /// accuracy among all from whom these people were drawn by lot; and that among these people themselves, for the number of their
+    /// accuracy in the population from which these people were sampled uniformly at random; and that among these people themselves, for the number of their
     /// flipped answers has no heavier tails than a binomial one (Hoeffding 1956).
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl PrivateAnswer {
         })
     }
 
-    /// What one answer promises: ε-local differential privacy of the validation record.
+    /// The guarantee of one answer: ε-local differential privacy of the validation record.
     pub fn guarantee(&self) -> Guarantee {
         if self.drawn.is_none() {
             let discloses = vec!["whether the model is right about each validation record".into()];
@@ -148,7 +148,7 @@ impl PrivateAnswer {
 }
 
 /// How often a model is right, where `answers` (n) say of each person whether it is: each is flipped at ε, and the rest is
-/// [`PrivateAnswer::estimate`]. This plays all the people; in earnest each of them holds a [`PrivateAnswer`].
+/// [`PrivateAnswer::estimate`]. This simulates all the people; in a deployment each of them holds a [`PrivateAnswer`].
 ///
 /// # Errors
 /// As [`PrivateAnswer::new`] and [`PrivateAnswer::estimate`].

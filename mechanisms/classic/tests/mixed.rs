@@ -1,4 +1,4 @@
-//! What `piecewise`, `duchi` and `hybrid` do on records of numbers and levels, and what an audit shows of them and of faulty variants.
+//! What `piecewise`, `duchi` and `hybrid` do on records of numbers and levels, and the audit of them and of faulty variants.
 
 use scumble_adversary::{Effort, Verdict, audit_plugin, caught};
 use scumble_classic::{DUCHI, Estimator, HYBRID, PIECEWISE, Protect, SampledNumbers};

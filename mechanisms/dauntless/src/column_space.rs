@@ -16,14 +16,14 @@ const NAME: &str = "column-space";
 /// Of features X (n × d) of rank r, with Q any orthonormal basis (n × r) of their column space and H an orthogonal matrix (r × r) of
 /// Haar's distribution, X̂ = QH leaves. Another basis of the same space is QO for an orthogonal O (Lemma 5), and OH has the distribution of H: so all
 /// features with this column space give the same distribution of X̂, and in this ambiguity set nothing tells one from another. The key is
-/// A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: ERRATA.md, D6), with which a clean record is seen as x·A; that of a record
+/// A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: ERRATA.md, D6), with which a record in the clear is seen as x·A; that of a record
 /// that was released is its row of X̂.
 ///
 /// Features whose columns depend on each other are released in their rank, in fewer columns; singular values below 10⁻¹⁰ of the largest
 /// count as zero. With no more independent records than columns the space is all of ℝⁿ, and X̂ says nothing of the features but that.
 ///
 /// It is no differential privacy: X̂X̂ᵀ is the projection onto the column space, and shows every linear relation among the records: which
-/// are equal or multiples of each other, and how much each stands out. Who knows r independent records knows all, exactly.
+/// are equal or multiples of each other, and how much each stands out. Whoever knows r independent records knows all, exactly.
 ///
 /// ```
 /// use scumble_dauntless::{COLUMN_SPACE, ColumnSpace};
@@ -114,7 +114,7 @@ impl CuratorMechanism for ColumnSpace {
                 .into_iter()
                 .chain([
                     "the adversary knows no record, and the key stays secret",
-                    "the basis may be taken for exact: it is computed in double precision, and its last digits are not promised to say nothing",
+                    "the basis may be taken for exact: it is computed in double precision, and its last digits are not guaranteed to say nothing",
                 ])
                 .map(str::to_owned)
                 .collect(),
@@ -122,7 +122,7 @@ impl CuratorMechanism for ColumnSpace {
         }
     }
 
-    /// The records, and the same with two columns of the same bounds in the place of which stand weighted means of both.
+    /// The records, and the same with two columns of the same bounds replaced by weighted means of both.
     fn alike(&self, _claim: &Claim, table: &Table) -> Option<[Table; 2]> {
         let features = self.domain.features();
         let numbers: Vec<(usize, (f64, f64))> = features

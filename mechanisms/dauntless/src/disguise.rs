@@ -57,7 +57,7 @@ impl Disguise {
         })
     }
 
-    /// Records (n × d) with their classes as they are released: those of the domain, each moved into it before.
+    /// Records (n × d) with their classes, in the form in which they are released: those of the domain, each moved into it before.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape.

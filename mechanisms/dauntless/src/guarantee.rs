@@ -60,8 +60,8 @@ fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
             "some features are no numbers between two bounds of their own, and may be guessed exactly",
         ),
         (
-            saved.resistance.error < blind_error(features),
-            "a blind guess is as near as that: the middle of the domain in the place of the private half of a mixture (ERRATA.md, D16)",
+            saved.resistance.error < baseline_error(features),
+            "the baseline is as near as that: the middle of the domain in the place of the private half of a mixture (ERRATA.md, D16)",
         ),
         (saved.shape.weights == Weights::InverseUniform, "the weights are no inverse of a uniform matrix"),
         (saved.shape.layers == [dim], "there is not one layer as wide as the records"),
@@ -77,7 +77,7 @@ fn outside(saved: &Saved, is_fresh: bool) -> Option<&'static str> {
 }
 
 /// How far, in ℓ₂, the mean of a known record and the middle of the domain lies at most from the mean of that record and any other.
-fn blind_error(features: &Domain) -> f64 {
+fn baseline_error(features: &Domain) -> f64 {
     features.squared_radius().sqrt() / 2.0
 }
 
@@ -128,7 +128,7 @@ fn assumed(saved: &Saved) -> Vec<String> {
         format!("a released value has no more than {} bits, which its grid sees to", saved.shape.bits),
         "each private and each public record is mixed into one sample, here and in all other releases".into(),
         format!(
-            "a matrix is drawn again with probability {:.4}, the law of large random matrices",
+            "a matrix is drawn again with probability {:.4}, the limit distribution for large random matrices",
             saved.shape.redrawn(saved.domain.columns().len())
         ),
     ]
@@ -183,10 +183,10 @@ fn disclosed(saved: &Saved) -> Vec<String> {
         "it is no differential privacy: whether one record was among those that were mixed may be plain from what leaves".into(),
     ];
     if saved.shape.layers.is_empty() {
-        lines.push("every mixed record as it is: nothing is transformed".into());
+        lines.push("every mixed record in the clear: nothing is transformed".into());
     }
     if saved.public.is_some() {
-        lines.push("the public records: the design holds them as they are, with their classes, and claims nothing for them".into());
+        lines.push("the public records: the design holds them in the clear, with their classes, and claims nothing for them".into());
     }
     if saved.shape.activation == Activation::Identity {
         lines.push(match saved.public.is_some() {

@@ -1,5 +1,5 @@
 //! Dauntless: data are mixed and transformed at random before they leave, after *Dauntless: Data Augmentation and Uniform Transformation for
-//! Learning with Scalability and Security* (Xiao and Devadas), and each release says exactly what that promises.
+//! Learning with Scalability and Security* (Xiao and Devadas), and each release has a card with its exact guarantee.
 //!
 //! | plugin | what it does |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `perfect-secrecy` | what leaves of the records is the identity matrix (Section 5) |
 //! | `column-space` | a random orthonormal basis of the space that the columns of the features span (Algorithm 5) |
 //! | `multiplicative-dp` | records times a secret Gaussian matrix, with as much noise as central differential privacy needs (Theorem 5) |
-//! | `singular-value-obfuscation` | left singular vectors times heavy-tailed numbers (Algorithm 6), which promises nothing |
+//! | `singular-value-obfuscation` | left singular vectors times heavy-tailed numbers (Algorithm 6), which has no guarantee |
 //!
 //! None of it is differential privacy but `multiplicative-dp`, and no card of the others shows an ε of it.
 

@@ -20,7 +20,7 @@ use std::f64::consts::SQRT_2;
 
 /// Public and private records are mixed, labels become random vectors, and a random network transforms what leaves.
 ///
-/// Each of m released records is a weighted mean of private records and public ones, the volunteers', so that an adversary who knows the
+/// Each of m released records is a weighted mean of private records and public ones, the volunteers', so that an adversary that knows the
 /// public part of it still does not know what was transformed; without public volunteers private records are mixed with each other, or not
 /// at all. Labels are mixed likewise, as vectors of independent normal coordinates, one a class. Then every mixed record goes through one
 /// random network, of which the owner keeps the seed, and its values are rounded to 2^bits points.
@@ -126,10 +126,10 @@ impl CuratorMechanism for Dauntless {
         let records = saved.domain.projected_features(table)?;
         saved.check_sizes(saved.samples(records.nrows()))?;
         let streams = randomness.streams();
-        let lots = &mut streams.stream(1);
+        let draws = &mut streams.stream(1);
         let disguise = Disguise::fresh(&saved.domain, &saved.shape, saved.label_dim, &mut streams.stream(0));
         let drawn = disguise.drawn()?;
-        let [training, answering] = saved.parted(records.nrows(), lots);
+        let [training, answering] = saved.parted(records.nrows(), draws);
         let of = |rows: &[usize]| {
             let classes = labels(table).map(|classes| classes.select(Axis(0), rows));
             (records.select(Axis(0), rows), classes)
@@ -141,7 +141,7 @@ impl CuratorMechanism for Dauntless {
             .as_ref()
             .map(|public| Labelled::new(public.records.clone(), public.classes.as_ref(), &drawn.bases));
         let counts = [training.len(), public.as_ref().map_or(0, |public| public.records.nrows())];
-        let mixes = saved.mixing.draw(saved.samples(table.len()), counts, lots)?;
+        let mixes = saved.mixing.draw(saved.samples(table.len()), counts, draws)?;
         let of_both = |of: fn(&Labelled) -> Option<ArrayView2<f64>>| {
             of(&private).map(|private| mixed(&mixes, private, public.as_ref().and_then(of)))
         };

@@ -115,7 +115,7 @@ pub(crate) fn mixed(mixes: &[Mix], private: ArrayView2<f64>, public: Option<Arra
 /// From where records are drawn: each once where there are enough, else each time from all of them.
 struct Urn {
     records: usize,
-    /// Those that were not drawn yet, in the order of the lot; none where one may be drawn twice.
+    /// Those that were not drawn yet, in random order; none where one may be drawn twice.
     unused: Option<Vec<usize>>,
 }
 
@@ -141,7 +141,7 @@ impl Urn {
     }
 }
 
-/// The numbers below `records`, in the order of a lot.
+/// The numbers below `records`, in random order.
 pub(crate) fn shuffled(records: usize, stream: &mut Stream) -> Vec<usize> {
     let mut order: Vec<usize> = (0..records).collect();
     (1..records).rev().for_each(|at| order.swap(at, below(at + 1, stream)));

@@ -24,11 +24,11 @@ const MOST_EPSILON: f64 = 1e3;
 /// What leaves of n records X of d numbers is XW₁ + vW₂, where W₁ (d × d′) and W₂ (n × d′) are independent standard Gaussian numbers. That
 /// is the distribution of X̂W with X̂ = U(Σ² + v²I)^½V and Gaussian W, for which the theorem's proof goes through (ERRATA.md, D12); no singular value
 /// decomposition is made, and the theorem's n × n matrix is X beside zeros, where copies would multiply the sensitivity by √(n/d). The
-/// key is W₁: x·W₁ is the view of a clean record.
+/// key is W₁: x·W₁ is the view of a record in the clear.
 ///
 /// B, by how much one record may move, is the ℓ₂ diameter of the public domain. v is the least with which the features of one record,
-/// replaced by any other, are (ε, δ)-private among so many records as are promised to be there at least: with more of them ε is
-/// smaller, and fewer are refused. Where a target is there, it leaves as it is.
+/// replaced by any other, are (ε, δ)-private among so many records as there are at least, a declared number: with more of them ε is
+/// smaller, and fewer are refused. A target leaves in the clear.
 ///
 /// W₂ is drawn exactly, on a lattice 2⁴⁰ times finer than v, to which XW₁ is rounded. An infinite ε has v = 0 and no claim.
 ///

@@ -21,7 +21,7 @@ const NAME: &str = "singular-value-obfuscation";
 ///
 /// It claims nothing. The paper's Lemmas 6 and 7 add up an inequality of densities and are false as differential privacy (ERRATA.md, D13);
 /// [`obfuscation_delta`] gives the true δ(ε) for two tables with the same left singular vectors, and tables with others are told apart
-/// with certainty: the vectors leave as they are.
+/// with certainty: the vectors leave in the clear.
 ///
 /// ```
 /// use scumble_dauntless::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation};
@@ -130,7 +130,7 @@ pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
     Ok(of_smaller.max(of_larger).clamp(0.0, 1.0))
 }
 
-/// The exponent at which a number is cut off, so that a product with a record remains a float. No claim rests on it.
+/// The exponent at which a number is cut off, so that a product with a record remains a float. No claim depends on it.
 const MOST_LN: f64 = 600.0;
 
 /// A number with the density of equation (22).

@@ -165,13 +165,13 @@ impl Saved {
     }
 
     /// The rows of so many private records that are mixed, and those that queries will be mixed with: others, where there are enough.
-    pub(crate) fn parted(&self, private: usize, lots: &mut Stream) -> [Vec<usize>; 2] {
+    pub(crate) fn parted(&self, private: usize, draws: &mut Stream) -> [Vec<usize>; 2] {
         if self.is_fresh(private) {
-            let mut training = shuffled(private, lots);
+            let mut training = shuffled(private, draws);
             let answering = training.split_off(private - self.queries);
             return [training, answering];
         }
-        [(0..private).collect(), (0..self.queries).map(|_| below(private, lots)).collect()]
+        [(0..private).collect(), (0..self.queries).map(|_| below(private, draws)).collect()]
     }
 
     /// What counts against the budget: what is released, and what may be asked.

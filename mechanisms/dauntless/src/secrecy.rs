@@ -46,10 +46,10 @@ impl Improvement {
 /// W = L·Q is drawn, by its own distribution (Bartlett): O(n·d²) time, O(n·d) memory. Directions that no record has are left out of x: X̃⁻¹ would turn them
 /// by chance.
 ///
-/// # What is promised
+/// # What is guaranteed
 ///
-/// What leaves of the features is a constant, so that nothing can be learned of them from it. The labels leave as they are, and so does n. A model that
-/// was taken back through the key depends on the records, and carries no promise.
+/// What leaves of the features is a constant, so that nothing can be learned of them from it. The labels leave in the clear, and so does n. A model that
+/// was taken back through the key depends on the records, and has no guarantee.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -158,7 +158,7 @@ pub struct SecretMap {
 
 impl SecretMap {
     /// Weights (n × h) on the identity's columns as weights on the features: ((d + 1) × h), the last row for the constant. What a linear
-    /// model, or the first layer of a network, that was trained on the identity matrix is on clean records.
+    /// model, or the first layer of a network, that was trained on the identity matrix is on records in the clear.
     ///
     /// # Errors
     /// [`Error::Shape`] for weights of another height.
@@ -173,7 +173,7 @@ impl SecretMap {
         Ok(self.inner.dot(&self.outer.t().dot(&weights)))
     }
 
-    /// What folded weights (d + 1 × h) make of clean records (m × d): m × h.
+    /// What folded weights (d + 1 × h) make of records in the clear (m × d): m × h.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table of another shape than the domain's.
@@ -272,7 +272,7 @@ register! {
     /// The plugin `perfect-secrecy`.
     pub const PERFECT_SECRECY = {
         name: NAME,
-        summary: "what leaves of the records is the identity matrix, whatever they are; labels and their number leave in clear",
+        summary: "what leaves of the records is the identity matrix, whatever they are; labels and their number leave in the clear",
         paper: "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security, Section 5",
         pace: Slow, // what is learned from it has a column for every record
         parameters: Parameters,

@@ -6,7 +6,7 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// `records` (n × m) in the place of the table's own, as columns that are none of the schema's; the target as it is.
+/// `records` (n × m) in the place of the table's own, as columns that are none of the schema's; the target unchanged.
 ///
 /// # Errors
 /// [`Error::Shape`] for another number of records than the target has.
@@ -27,9 +27,9 @@ pub(crate) const DRAWN: usize = size_of::<i64>() + size_of::<f64>();
 /// None that is not the sampler's.
 pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     /// It takes longer to set up than to draw from.
-    static LAW: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
+    static STANDARD: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
         LazyLock::new(|| Rational::new(1 << FINENESS, 1).and_then(DiscreteGaussian::new));
-    let distribution = LAW.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
+    let distribution = STANDARD.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
     let mut draws = vec![0; rows * columns];
     distribution.fill(stream, &mut draws);
     let step = 2f64.powi(-FINENESS);
@@ -69,7 +69,7 @@ fn norm(vector: ArrayView1<f64>) -> f64 {
     vector.dot(&vector).sqrt()
 }
 
-/// The key: a clean record is moved into the domain, and multiplied by the secret matrix.
+/// The key: a record in the clear is moved into the domain, and multiplied by the secret matrix.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SecretMatrix {

@@ -40,7 +40,7 @@ pub(crate) struct Shape {
 /// How often a matrix is drawn before it is called singular.
 const MOST_DRAWS: usize = 1000;
 
-/// Released values lie within so many standard deviations of a record that is spread over the whole domain by lot; beyond they are clipped.
+/// Released values lie within so many standard deviations of a record that is drawn uniformly from the whole domain; beyond they are clipped.
 const WIDEST: f64 = 4.0;
 
 /// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) of drawn weights, with values on a grid.

@@ -1,7 +1,7 @@
 //! Noise with bounds: Theorem 2.6 and Corollary 2.7, coordinate by coordinate.
 
 use crate::bounded_noise::{BoundedNoise, Column};
-use crate::promise::{features_of, of_features};
+use crate::claims::{features_of, of_features};
 use crate::weights::{Weighting, Weights};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
@@ -17,7 +17,7 @@ const NAME: &str = "fisher-bounded";
 
 /// Noise of the least Fisher information for its size among those that leave every released value within stated bounds: of density
 /// w², where w is the ground state of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and Corollary
-/// 2.7, with ERRATA.md, F3). The label leaves as it is.
+/// 2.7, with ERRATA.md, F3). The label leaves in the clear.
 ///
 /// The noise of a column is drawn from a table of integers on a lattice of its own, and what is claimed is δ(ε) of that table, at the
 /// domain's own diameter. There is no ε for δ = 0: noise with bounds moves its support with the record (ERRATA.md, F5). Often there is none
@@ -143,7 +143,7 @@ impl TryFrom<Saved> for FisherBounded {
             return Err(refused(format!("lambda must be zero or more, and {lambda} is not")));
         }
         if Budget::new(1.0, delta)?.delta() == 0.0 {
-            return Err(Error::not_applicable(NAME, "noise with bounds promises nothing where δ is zero"));
+            return Err(Error::not_applicable(NAME, "noise with bounds guarantees nothing where δ is zero"));
         }
         let columns = saved.columns()?;
         let noise = match lambda {

@@ -1,7 +1,7 @@
 //! Noise that a linear support vector machine does not see.
 
 use crate::CorrelatedNoise;
-use crate::promise::without_bias;
+use crate::claims::without_bias;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
@@ -22,7 +22,7 @@ const MOST_ITERATIONS: u64 = 200;
 /// beside it, and the classifier would go with them.
 const WIDEST: f64 = 1e12;
 
-/// Gaussian noise that leaves the linear support vector machine of the records exactly as it is (Farokhi, Theorem 2.10).
+/// Gaussian noise that leaves the linear support vector machine of the records unchanged (Farokhi, Theorem 2.10).
 ///
 /// Of q records x of p numbers with labels y of ±1 (the second level is +1) let α*, β* and ω* be the classifier of equation (2),
 ///
@@ -34,18 +34,18 @@ const WIDEST: f64 = 1e12;
 ///
 /// # What is claimed, and why it holds
 ///
-/// An estimate x̂ᵢ of record i that is without bias has E‖x̂ᵢ − xᵢ‖² ≥ m(p − 1)(1 − bᵢ²/bᵀb). Take the data sets x + U with Ua = 0 and
+/// An unbiased estimate x̂ᵢ of record i has E‖x̂ᵢ − xᵢ‖² ≥ m(p − 1)(1 − bᵢ²/bᵀb). Take the data sets x + U with Ua = 0 and
 /// Uᵀb = 0: they all have the same classifier, hence the same a, b and distribution of W, which has a density m-Gaussian on that space. An estimate
 /// without bias is without bias on them, and there the bound of Cramér and Rao is the trace of record i's block of
-/// m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa). What is released attains it. Every record is promised the least of these, that of the largest share
-/// bᵢ²/bᵀb, a number from the records: it stands in the release's guarantee, and the design's says so in words.
+/// m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa). What is released attains it. The claim for every record is the least of these, that of the largest share
+/// bᵢ²/bᵀb, a number from the records: the release's guarantee has it, and the design's says so in words.
 ///
-/// It holds for one to whom all records are unknown. One who knows the others knows their noise wⱼ, and that of a support vector too:
+/// It holds for an adversary that knows no record. One that knows the others knows their noise wⱼ, and that of a support vector too:
 /// xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ, exactly (ERRATA.md, F12). So the information about each column of a record, with nothing else unknown, is
 /// infinite, and that is what the claim says of columns; the bound is a joint one. Beside another release of the same columns nothing is
 /// left of it, rightly: what the other one tells of the rest of the records, this one turns into the support vectors.
 ///
-/// It is no differential privacy: the classifier, every αᵀxᵢ and the labels leave as they are. All is in units of the encoded record.
+/// It is no differential privacy: the classifier, every αᵀxᵢ and the labels leave in the clear. All is in units of the encoded record.
 ///
 /// ```
 /// use scumble_fisher_svm::{FISHER_CORRELATED, FisherCorrelated};
@@ -158,7 +158,7 @@ impl FisherCorrelated {
         self.saved.variance * open * (1.0 - share)
     }
 
-    /// What a release discloses, and on what a claim of it rests; the largest share stands in a release's alone.
+    /// What a release discloses, and what a claim of it assumes; only a release's own has the largest share.
     fn card(&self, share: Option<f64>) -> Guarantee {
         let share = share.map_or(String::new(), |share| format!(" = {share:.4}"));
         let mut discloses = in_clear(&self.saved.domain, Unit::Label);
@@ -174,7 +174,7 @@ impl FisherCorrelated {
         Guarantee {
             discloses,
             assumes: ASSUMED.into_iter().chain([
-                "the adversary knows no other record, and her guess is without bias wherever noise may lead, beyond the domain too",
+                "the adversary knows no other record, and its guess is unbiased wherever noise may lead, beyond the domain too",
                 "the noise may be taken for continuous and the classifier for exact: the one is drawn on a lattice 2^40 times finer \
                  than its standard deviation, the other solved in double precision",
             ]).map(str::to_owned).collect(),
@@ -235,12 +235,12 @@ impl CuratorMechanism for FisherCorrelated {
 
     fn guarantee(&self) -> Guarantee {
         let most = Notion::CramerRao(CramerRao { joint: Some(self.bound(0.0)), ..CramerRao::default() });
-        let promise = format!(
-            "{most}, times 1 − s, for {}, by one who knows no record; s, the largest share of one record in the classifier, is computed \
-             from the records, and stands in each release's own card",
+        let claim = format!(
+            "{most}, times 1 − s, for {}, by an adversary that knows no record; s, the largest share of one record in the classifier, is computed \
+             from the records, and is given in each release's own card",
             Unit::Features
         );
-        Guarantee { each_release: vec![promise], ..self.card(None) }
+        Guarantee { each_release: vec![claim], ..self.card(None) }
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
@@ -250,7 +250,7 @@ impl CuratorMechanism for FisherCorrelated {
         let b = machine.multipliers.iter().zip(&signs).map(|(omega, sign)| omega * sign).collect();
         let noise = CorrelatedNoise::new(b, machine.weights, self.saved.variance)?;
         if 1.0 - noise.largest_share() < 1e-9 {
-            let reason = "one record is all of the classifier, and would leave as it is";
+            let reason = "one record is all of the classifier, and would leave in the clear";
             return Err(Error::not_applicable(NAME, reason));
         }
         let values =
@@ -269,7 +269,7 @@ impl CuratorMechanism for FisherCorrelated {
     }
 }
 
-/// The key: the space of the records is that of what is released, and clean ones are only moved into the domain.
+/// The key: the space of the records is that of what is released, and records in the clear are only moved into the domain.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Space {
@@ -305,7 +305,7 @@ struct Parameters {
     /// ρ of the classifier, the price of its bias and of squared slacks; 0.01 by default.
     rho: Option<f64>,
     /// The variance m of the noise, in squared units of the encoded record. By default R²/(p − 1), where R is the radius of the domain
-    /// and p the number of columns: the most that is not vacuous, for what is claimed is m(p − 1)(1 − s), and guessing the centre of
+    /// and p the number of columns: the most that is not vacuous, for what is claimed is m(p − 1)(1 − s), and a guess at the centre of
     /// the domain is never off by more than R².
     variance: Option<f64>,
 }
@@ -322,7 +322,7 @@ register! {
     /// The plugin `fisher-correlated`.
     pub const FISHER_CORRELATED = {
         name: NAME,
-        summary: "Gaussian noise on numbers and levels, such that the linear support vector machine stays exactly as it is",
+        summary: "Gaussian noise on numbers and levels, such that the linear support vector machine stays exactly the same",
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification, Theorem 2.10",
         pace: Quick,
         parameters: Parameters,

@@ -1,4 +1,4 @@
-//! Gaussian noise that leaves two kinds of sums of the records as they are.
+//! Gaussian noise that leaves two kinds of sums of the records unchanged.
 
 use rayon::prelude::*;
 use scumble_core::{Error, Result, Streams, local::BLOCK};
@@ -7,7 +7,7 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// How many binary digits finer than its standard deviation the lattice is on which noise is drawn.
 const FINENESS: i32 = 40;
 
-/// Gaussian noise W on q records of p values that leaves Σ bᵢxᵢ and every aᵀxᵢ as they are: the distribution of Theorem 2.10.
+/// Gaussian noise W on q records of p values that leaves Σ bᵢxᵢ and every aᵀxᵢ unchanged: the distribution of Theorem 2.10.
 ///
 /// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, of mean zero and variance m (ERRATA.md, F8). Its
 /// covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection onto all W with Wᵀb = 0 and Wa = 0, times m. A vector of
@@ -126,7 +126,7 @@ impl CorrelatedNoise {
     }
 }
 
-/// What noise leaves as it is.
+/// What noise leaves unchanged.
 struct Kept {
     scores: Vec<f64>,
     sum: Vec<f64>,

@@ -1,6 +1,6 @@
 //! The noise of least Fisher information for its size: Theorem 2.4.
 
-use crate::promise::{features_of, of_features};
+use crate::claims::{features_of, of_features};
 use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths};
 use ndarray::{Array1, Array2, ArrayView1};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use std::ops::Range;
 pub(crate) const NAME: &str = "fisher-gaussian";
 
 /// Gaussian noise of covariance Π^{−1/2}/√λ on the features of each record: of all noise it has the least Tr(Π⁻¹I) + λ·Tr(V),
-/// with I its Fisher information and V its covariance (Farokhi, Theorem 2.4). The label leaves as it is.
+/// with I its Fisher information and V its covariance (Farokhi, Theorem 2.4). The label leaves in the clear.
 ///
 /// For a diagonal Π each coordinate has a lattice Gaussian of σ = (λϑ)^{−1/4} of its own. For a full one the record is taken to
 /// Π^{1/4}(x − c), with c the centre of the domain, and gets its noise there, where all coordinates have σ = λ^{−1/4}; the way
@@ -44,7 +44,7 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 pub struct FisherGaussian {
     saved: Saved,
     weighting: Weighting,
-    /// Where the noise is added, if not to the features as they are: for a full Π.
+    /// Where the noise is added, if not to the features themselves: for a full Π.
     image: Option<Image>,
     /// None at λ = ∞.
     noise: Option<GaussianNoise>,
@@ -105,7 +105,7 @@ impl TryFrom<Saved> for FisherGaussian {
             });
         }
         if Budget::new(1.0, saved.delta)?.delta() == 0.0 {
-            return Err(Error::not_applicable(NAME, "Gaussian noise promises nothing where δ is zero"));
+            return Err(Error::not_applicable(NAME, "Gaussian noise guarantees nothing where δ is zero"));
         }
         let weighting = Weighting::new(NAME, saved.weights.as_ref(), saved.domain.columns())?;
         let image = match &weighting {
@@ -243,7 +243,7 @@ impl FisherGaussian {
     }
 
     /// The ε of the paper's Theorem 2.5 at `delta`, s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times the largest width of a
-    /// feature; none where s > 2, for there the theorem does not hold for every δ (ERRATA.md, F2). It is shown beside the claim and never claimed.
+    /// feature; none where s > 2, for there the theorem does not hold for every δ (ERRATA.md, F2). It is given beside the claim and never claimed.
     pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
         let s = self.papers_scale().value;
         (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))
@@ -561,7 +561,7 @@ mod tests {
         let card = |lambda| {
             FisherGaussian::of_lambda(numbers(2), None, lambda, 1e-6).unwrap().guarantee().to_string()
         };
-        assert!(card(1e-4).contains("0.5000, less than is promised: the bound is vacuous"), "{}", card(1e-4));
+        assert!(card(1e-4).contains("0.5000, less than is claimed: the bound is vacuous"), "{}", card(1e-4));
         assert!(!card(1e4).contains("vacuous") && card(1e4).contains("centre of the domain"));
     }
 

@@ -11,10 +11,10 @@
 
 mod bounded;
 mod bounded_noise;
+mod claims;
 mod correlated;
 mod correlated_noise;
 mod gaussian;
-mod promise;
 mod weights;
 
 pub use bounded::{FISHER_BOUNDED, FisherBounded, Reach};

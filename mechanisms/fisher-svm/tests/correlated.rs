@@ -17,7 +17,7 @@ fn class() -> TargetDomain {
     TargetDomain::Class { levels: vec!["benign".into(), "malignant".into()] }
 }
 
-/// Numbers between the least and the greatest that stand in each column, which these tests may look at, and a bit further.
+/// Numbers between the least and the greatest of each column, which these tests may look at, and a bit further.
 fn table_of(records: Array2<f64>, classes: Vec<usize>) -> (RecordDomain, Table) {
     let columns: Vec<String> = (1..=records.ncols()).map(|at| format!("x{at}")).collect();
     let bounds = records.axis_iter(Axis(1)).map(|column| {
@@ -226,7 +226,7 @@ fn what_is_disclosed_is_and_who_knows_the_others_knows_every_support_vector() {
     assert!((scores - clean).iter().all(|off| off.abs() < 1e-6));
     let sum = Array1::from(b.clone()).dot(table.records());
     assert!((sum - &alpha).iter().all(|off| off.abs() < 1e-6));
-    // x = x̄ + Σ bw/b over the others, whose noise w she knows (ERRATA.md, F12).
+    // x = x̄ + Σ bw/b over the others, whose noise w it knows (ERRATA.md, F12).
     let noise = released.records() - table.records();
     let support: Vec<usize> = (0..b.len()).filter(|at| b[*at].abs() > 1e-3).collect();
     assert!(support.len() >= 3, "{b:?}");

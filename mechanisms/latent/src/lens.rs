@@ -33,7 +33,7 @@ pub enum Scale {
         /// The share 1.
         upper: f64,
     },
-    /// One level of a category as it is, read from the logits of all its levels.
+    /// One level of a category, unchanged, read from the logits of all its levels.
     Level,
 }
 
@@ -78,7 +78,7 @@ fn logistic(y: f64) -> f64 {
     1.0 / (1.0 + (-y).exp())
 }
 
-/// How each of d features is written for networks; as it is, if nothing is said.
+/// How each of d features is written for networks; unchanged, if nothing is said.
 ///
 /// ```
 /// use ndarray::array;
@@ -99,7 +99,7 @@ pub struct Lens {
 }
 
 impl Lens {
-    /// Features as they are.
+    /// Features unchanged.
     pub fn plain() -> Self {
         Self::default()
     }
@@ -114,7 +114,7 @@ impl Lens {
         Ok(lens)
     }
 
-    /// The scales (d); none where features are as they are.
+    /// The scales (d); none where features are unchanged.
     pub fn scales(&self) -> &[Scale] {
         &self.scales
     }

@@ -1,6 +1,6 @@
-//! What mechanisms release by that encode a record into a few latents, perturb these, and decode: [`LatentLaplace`].
+//! The mechanism of designs that encode a record into a few latents, perturb these, and decode: [`LatentLaplace`].
 //!
-//! However encoder and decoder came about, the claim rests on the set of latents alone. So mechanisms that learn differently are one
+//! However encoder and decoder came about, the claim depends on the set of latents alone. So mechanisms that learn differently are one
 //! mechanism here: one thing to save, to audit and to break.
 
 mod lens;

@@ -34,7 +34,7 @@ pub struct Parts {
     pub aim: Aim,
     /// Whose records shaped the encoder, the decoder and the set of latents.
     pub shaped_by: ShapedBy,
-    /// What those were promised.
+    /// The guarantee for those people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volunteers: Option<VolunteersClaim>,
 }
@@ -63,23 +63,23 @@ pub enum Aim {
     Anything,
 }
 
-/// What those whose records shaped a design were promised: how it was trained says so, and it cannot be read off the design.
+/// The guarantee for those whose records shaped a design: it follows from the training, and cannot be read off the design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VolunteersClaim {
     /// (ε, δ) of the whole design, for neighbouring sets of volunteers.
     pub dp: CentralDp,
-    /// From which it follows.
+    /// The theorem from which it follows.
     pub theorem: String,
-    /// On what it rests.
+    /// What it assumes.
     pub assumes: Vec<String>,
 }
 
 /// A record is encoded, moved into a set of latents whose ℓ₁ diameter is Δ₁, and given Laplace noise of scale Δ₁/ε a latent. What is
 /// released is that, or the decoder's estimate x̂ of the features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1).
-/// The target leaves as it is.
+/// The target leaves in the clear.
 ///
-/// The claim holds for **every** record of the domain, for it rests on the set of latents alone (ERRATA.md, T2): encoder and decoder may be
+/// The claim holds for **every** record of the domain, for it depends on the set of latents alone (ERRATA.md, T2): encoder and decoder may be
 /// anything, and be shaped by anybody's records.
 ///
 /// ```
@@ -139,13 +139,13 @@ impl TryFrom<Parts> for LatentLaplace {
         }
         parts.lens.check(parts.domain.features())?;
         if parts.volunteers.is_some() && parts.shaped_by == ShapedBy::PublicKnowledge {
-            return Err(Error::shape("volunteers are promised something, and none shaped the design"));
+            return Err(Error::shape("volunteers have a guarantee, and none shaped the design"));
         }
         if let Some(VolunteersClaim { dp, .. }) = &parts.volunteers
             && !(dp.epsilon >= 0.0 && dp.epsilon.is_finite() && (0.0..1.0).contains(&dp.delta))
         {
             let (epsilon, delta) = (dp.epsilon, dp.delta);
-            return Err(Error::shape(format!("nobody is promised ε = {epsilon} and δ = {delta}")));
+            return Err(Error::shape(format!("no guarantee has ε = {epsilon} and δ = {delta}")));
         }
         for network in [&parts.encoder, &parts.decoder] {
             network.check_finite().map_err(|problem| Error::shape(problem.to_string()))?;

@@ -11,7 +11,7 @@ use scumble_core::{Budget, CountNoise, Error, Neighbours, PrivacyProfile, Result
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What may be spent, and by which relation of neighbours.
+/// What may be spent, and under which neighbouring relation.
 #[derive(Debug, Clone)]
 pub(crate) struct Purse {
     budget: Budget,
@@ -92,8 +92,8 @@ impl Purse {
         }
     }
 
-    /// ε at the budget's δ where a record is replaced, of what is private where there is one more or less: a table's cells move by one less and one more; a choice is
-    /// made twice as far.
+    /// ε at the budget's δ for replace one record, of what is private for add/remove one record: one cell of a table loses one and another gains one; the scores of a choice
+    /// move twice as far.
     pub(crate) fn epsilon_of_replacement(&self, chooses: bool) -> f64 {
         let factor: f64 = if chooses { 4.0 } else { 2.0 };
         let mu = self.squared_mu.map_or(f64::INFINITY, |squared_mu| (factor * squared_mu).sqrt());
@@ -112,7 +112,7 @@ pub(crate) trait Answers {
     /// [`Error::Budget`] where that is more than is left.
     fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured>;
 
-    /// One of some candidates, for this share of μ²: `scores` has theirs, of which one record changes none by more than [`UNIT`] by being more or less.
+    /// One of some candidates, for this share of μ²: `scores` has theirs, of which none changes by more than [`UNIT`] when one record is added or removed.
     ///
     /// # Errors
     /// As [`measure`](Self::measure).
@@ -122,7 +122,7 @@ pub(crate) trait Answers {
     fn merge(&mut self, merged: &[Vec<u32>]);
 }
 
-/// By how much one record more or less may change a score.
+/// The sensitivity of a score: by how much it may change when one record is added or removed.
 pub(crate) const UNIT: u64 = 16;
 
 /// What some answers have cost.
@@ -163,7 +163,7 @@ impl Terms<'_> {
         if epsilon.is_finite() {
             self.spent.pay(self.purse, PrivacyProfile::bounded_range(epsilon))?;
         }
-        // A record that is replaced is one less and one more, of a score as of a table.
+        // To replace a record is to remove one and to add one, for a score as for a table.
         let sensitivity = UNIT * self.purse.differing();
         Ok(Selection::new(epsilon, sensitivity))
     }

@@ -72,8 +72,7 @@ pub(crate) struct Common {
     bins: Option<usize>,
     /// The bins of single columns, by their names ("target" for a target that is a number).
     column_bins: Option<BTreeMap<String, usize>>,
-    /// Whether neighbouring tables differ by one record that is replaced, and the number of records is public ("replace-one", the default), or by one that is there or not
-    /// ("add-or-remove-one").
+    /// The neighbouring relation: "replace-one" record (the default), where the number of records is public, or "add-or-remove-one".
     #[schemars(with = "Option<String>")]
     neighbours: Option<Neighbours>,
 }
@@ -140,7 +139,7 @@ impl<P: Program> Curator<P> {
         let mut claims = vec![claim(epsilon, self.saved.neighbours, theorem)];
         if !public {
             let replaced = self.purse.epsilon_of_replacement(P::CHOOSES);
-            let theorem = "the same with a record less and another one more";
+            let theorem = "the same with one record removed and another one added";
             claims.push(claim(replaced, Neighbours::ReplaceOne, theorem.to_owned()));
         }
         Guarantee::of_curator(self.saved.neighbours, claims)

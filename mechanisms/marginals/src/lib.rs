@@ -1,6 +1,6 @@
 //! Marginals: curators who release records that are drawn from noisy tables of counts.
 //!
-//! Somebody who is trusted counts how many records have which levels of some columns together (a *marginal*), adds exact noise to the counts, and draws records that have these counts, as near as they
+//! A trusted curator counts how many records have which levels of some columns together (a *marginal*), adds exact noise to the counts, and draws records that have these counts, as near as they
 //! fit together. All else is post-processing; the records are in the schema's own columns, and any model learns from them.
 //!
 //! | mechanism | which tables |

@@ -136,7 +136,7 @@ impl Network {
     }
 }
 
-/// Where each of `columns` stands in `clique`.
+/// The place of each of `columns` in `clique`.
 fn places(clique: &Clique, columns: &Clique) -> Vec<usize> {
     columns.iter().filter_map(|column| clique.iter().position(|at| at == column)).collect()
 }

@@ -2,8 +2,8 @@
 
 use crate::answers::UNIT;
 
-/// ‖counts − estimate‖₁ in [`UNIT`]s, less what is public: one record more or less changes it by one unit at most. The estimate is rounded to whole units, so that no float stands behind
-/// that.
+/// ‖counts − estimate‖₁ in [`UNIT`]s, less what is public: to add or remove one record changes it by one unit at most. The estimate is rounded to whole units, so that this depends
+/// on no float.
 pub(crate) fn distance(counts: &[u64], estimate: impl IntoIterator<Item = f64>, less: f64) -> i64 {
     let unit = UNIT as f64;
     let off = counts.iter().zip(estimate).map(|(count, estimate)| {
@@ -27,7 +27,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Privacy: whatever the estimate, a record more changes the score by a unit at most.
+        /// Privacy: whatever the estimate, to add a record changes the score by a unit at most.
         #[test]
         fn one_record_changes_a_score_by_one_unit(
             counts in prop::collection::vec(0u64..1000, 1..9), at in 0usize..9, noise in -1e3..1e3f64, less in 0.0..100.0,

@@ -45,7 +45,7 @@ impl Coefficients {
         Table::new(columns, self.of_record.clone(), Target::None)
     }
 
-    /// Each output for clean records (n × outputs), which are first moved into the domain.
+    /// Each output for records in the clear (n × outputs), which are first moved into the domain.
     fn outputs(&self, clean: &Table) -> Result<Array2<f64>> {
         let features = clean.clone().with_target(Target::None)?;
         let features = self.domain.without_target().projected_features(&features)?;

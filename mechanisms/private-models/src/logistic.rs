@@ -73,7 +73,7 @@ struct Parameters {
     learning_rate: Option<f64>,
 }
 
-/// More steps than this nobody waits for.
+/// The most steps: more take too long.
 const MOST_STEPS: usize = 100_000;
 
 impl Parameters {

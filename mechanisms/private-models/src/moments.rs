@@ -18,12 +18,12 @@ const NAME: &str = "noisy-moments";
 ///
 /// A record is z = (1, u, e): numbers u, recentred and scaled to [−1, 1] by their public bounds, and groups e of levels. What takes noise is every
 /// product of two coordinates that is not known before, summed over all records; for k numbers and g groups the sums of two tables that differ in one
-/// record lie 1 + k + g apart at most in ℓ₂, and those of a table with a record more √((T² + 1 + k − g)/2), with T = 1 + k + g (the README has the
+/// record lie 1 + k + g apart at most in ℓ₂, and those of two tables of which one has a record more √((T² + 1 + k − g)/2), with T = 1 + k + g (the README has the
 /// proof).
 ///
 /// Rows are normal about the mean of their class, or all about one where the target is a number; eigenvalues of their covariance that noise hides are
 /// raised to how large it is. A group of a row is numbers, too, so that moments are kept: a file has the largest of them as its level. An infinite ε
-/// has the records as they are, and no claim.
+/// has the records in the clear, and no claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Neighbours, Randomness};
@@ -115,7 +115,7 @@ impl NoisyMoments {
         }
     }
 
-    /// Calibrates the noise, and says what it is worth: for a record more or less, for one that is replaced, too.
+    /// Calibrates the noise, and says what it is worth: under add/remove one record, for replace one record too.
     fn make_private(&mut self) -> Result<()> {
         let (budget, neighbours) = (spent(self.saved.budget)?, self.saved.neighbours);
         let dim = self.products.len();
@@ -212,7 +212,7 @@ impl CuratorMechanism for NoisyMoments {
     }
 }
 
-/// The noisy sums of products of two coordinates, row by row of the upper triangle. Without noise they are as they are.
+/// The noisy sums of products of two coordinates, row by row of the upper triangle. Without noise they are the true sums.
 impl Statistics for NoisyMoments {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         let (sums, mut stream) = (self.sums(table)?, randomness.streams().stream(0));
@@ -241,14 +241,14 @@ fn theorem(neighbours: Neighbours) -> String {
     )
 }
 
-/// Which tables are neighbours.
+/// The neighbouring relation.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NeighboursParameter {
-    /// They differ in one record; how many there are is public.
+    /// Replace one record; how many there are is public.
     #[default]
     ReplaceOne,
-    /// One has a record more; how many rows are released is noisy.
+    /// Add or remove one record; how many rows are released is noisy.
     AddOrRemoveOne,
 }
 
@@ -256,7 +256,7 @@ pub(crate) enum NeighboursParameter {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Which tables are neighbours: replace-one (by default), or add-or-remove-one.
+    /// The neighbouring relation: replace-one (by default), or add-or-remove-one.
     #[serde(default)]
     neighbours: NeighboursParameter,
 }

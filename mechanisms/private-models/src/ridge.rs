@@ -89,7 +89,7 @@ impl TryFrom<Saved> for PrivateRidge {
     }
 }
 
-/// What takes noise, in steps of 2⁻⁴⁰, as it is.
+/// What takes noise, in steps of 2⁻⁴⁰, without the noise.
 struct Moments {
     /// λ.
     least: i128,

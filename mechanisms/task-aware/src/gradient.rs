@@ -75,14 +75,14 @@ pub(crate) struct Trainer<'a> {
 /// What of Algorithm 1 is run.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
-    /// Whether the encoder steps, with this η; else it stays as it is.
+    /// Whether the encoder steps, with this η; else it stays unchanged.
     pub(crate) eta: Option<f64>,
     /// Whether there is noise.
     pub(crate) is_noisy: bool,
 }
 
 impl Trainer<'_> {
-    /// Algorithm 1: in every epoch noise is drawn that fits the encoder as it is, and all parameters make some steps through it.
+    /// Algorithm 1: in every epoch noise is drawn that fits the current encoder, and all parameters make some steps through it.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the epoch in which the loss left the finite numbers.

@@ -30,7 +30,7 @@ impl Encoder<'_> {
         (&records - &self.center).dot(&self.map.t())
     }
 
-    /// As it is released by: with the noise that ε asks for on these latents, and the decoder that is best for it (Proposition 1).
+    /// The released form: with the noise that ε asks for on these latents, and the decoder that is best for it (Proposition 1).
     pub(crate) fn designed(&self, brief: &Brief, sample: &Sample, latents: Latents) -> Result<LatentLaplace> {
         let Latents { set, origin } = latents;
         let epsilon = brief.budget.epsilon();
@@ -179,7 +179,7 @@ fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Resu
 
 const PRIVACY: &str = "privacy-agnostic";
 
-/// The task's Z principal components, all at one scale: what an encoder is that never heard of noise. Without a `latent_dim` all of them.
+/// The task's Z principal components, all at one scale: the encoder of a design without noise. Without a `latent_dim` all of them.
 fn privacy_agnostic(
     Parameters { latent_dim, sensitivity, training }: Parameters,
     brief: &Brief,
@@ -252,7 +252,7 @@ register! {
     /// The plugin `privacy-agnostic`.
     pub const PRIVACY_AGNOSTIC = {
         name: PRIVACY,
-        summary: "the task's principal components at equal scale, with Laplace noise: an encoder that never heard of it",
+        summary: "the task's principal components at equal scale, with Laplace noise: an encoder designed without it",
         paper: PAPER,
         pace: Quick,
         parameters: Parameters,

@@ -53,7 +53,7 @@ pub(crate) struct Training {
 }
 
 impl TrainingParameters {
-    /// What is not given is as it is there.
+    /// What is not given is taken from there.
     pub(crate) fn or(&self, other: Training) -> Training {
         Training {
             encoder_hidden: self.encoder_hidden.unwrap_or(other.encoder_hidden),

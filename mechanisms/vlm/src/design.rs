@@ -2,7 +2,7 @@
 
 use crate::likelihood::Likelihood;
 use crate::model::Shape;
-use crate::private::{Promise, PromiseParameters};
+use crate::private::{VolunteerGuarantee, VolunteerGuaranteeParameters};
 use crate::requirements::check_shareable;
 use crate::training::{Lesson, Plain, PosteriorScale, Trained, single};
 use crate::validation::{positive, refuse, some};
@@ -38,7 +38,7 @@ pub struct Parameters {
     /// How many units the encoder's hidden layers have; the decoder has them the other way round. By default 400, 150, 50 for 256 features
     /// or more, else 500, 500 (E.4).
     pub hidden: Option<Vec<usize>>,
-    /// How often each volunteer is seen; by default so often that 10,000 steps are made, and at least 20 times. With a promise to the volunteers, its
+    /// How often each volunteer is seen; by default so often that 10,000 steps are made, and at least 20 times. With a guarantee for the volunteers, its
     /// noise multiplier and its ε decide.
     pub epochs: Option<usize>,
     /// How many volunteers make a step: 64 by default.
@@ -48,7 +48,7 @@ pub struct Parameters {
     /// From what parameters, noise and order are drawn.
     pub seed: u64,
     /// What is guaranteed to the volunteers, if anything: then the whole model is trained by DP-Adam.
-    pub volunteers: Option<PromiseParameters>,
+    pub volunteers: Option<VolunteerGuaranteeParameters>,
 }
 
 /// What leaves.
@@ -66,7 +66,7 @@ pub enum Released {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbers {
-    /// Normal, once they are centred and scaled: by the volunteers' mean and deviation, or, where those are promised privacy, by the public bounds.
+    /// Normal, once they are centred and scaled: by the volunteers' mean and deviation, or, where those are guaranteed privacy, by the public bounds.
     #[default]
     Gaussian,
     /// Normal, on the logit scale of their share of the public bounds (E.1, for pixels).
@@ -108,8 +108,8 @@ impl Parameters {
     }
 
     /// # Errors
-    /// [`Error::Parameter`] for what is said of plain training beside a promise, and would not be heard.
-    fn check_promise(&self) -> Result<()> {
+    /// [`Error::Parameter`] for parameters of plain training beside a guarantee for volunteers, which would be ignored.
+    fn check_volunteer_guarantee(&self) -> Result<()> {
         let plain = [
             ("epochs", self.epochs.is_some(), "epochs"),
             ("batch_size", self.batch_size.is_some(), "expected_batch"),
@@ -119,10 +119,10 @@ impl Parameters {
         match plain.into_iter().find(|(_, is_given, _)| self.volunteers.is_some() && *is_given) {
             None => Ok(()),
             Some((name, _, "")) => refuse(format!(
-                "{name} cannot be had with a promise to volunteers: b would be learned from them beside the clipped gradients"
+                "{name} cannot be had with a guarantee for volunteers: b would be learned from them beside the clipped gradients"
             )),
             Some((name, _, other)) => refuse(format!(
-                "{name} is of training without a promise to volunteers; with one it is volunteers.{other}"
+                "{name} is of training without a guarantee for volunteers; with one it is volunteers.{other}"
             )),
         }
     }
@@ -179,7 +179,7 @@ fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
 /// [`Error::NotApplicable`] without volunteers or features, and where the latents of all volunteers are the same (a collapsed posterior);
 /// [`Error::Parameter`] for parameters out of their ranges and for a guarantee that cannot be given, [`Error::TooLarge`] for networks and trainings
 /// beyond the limits of [`size`], [`Error::DeltaOfVolunteers`] for too large a δ, [`Error::PrivateVolunteers`]
-/// where they are promised privacy and `volunteers` is not given, [`Error::Diverged`] where training leaves the finite numbers,
+/// where they are guaranteed privacy and `volunteers` is not given, [`Error::Diverged`] where training leaves the finite numbers,
 /// [`Error::Budget`] for an ε that is too small for any noise.
 pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.volunteers_within(NAME)?;
@@ -194,13 +194,14 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         // Where there is no such noise, nothing need be trained to find that out.
         LaplaceNoise::calibrated(&latent, brief.budget.epsilon())?;
     }
-    parameters.check_promise()?;
-    let promise = parameters.volunteers.as_ref().map(|wanted| Promise::new(wanted, n)).transpose()?;
+    parameters.check_volunteer_guarantee()?;
+    let wanted = parameters.volunteers.as_ref();
+    let guarantee = wanted.map(|wanted| VolunteerGuarantee::new(wanted, n)).transpose()?;
     let shaped_by = brief.volunteers.shaped_by();
-    check_shareable(shaped_by, promise.as_ref().is_some_and(Promise::is_kept))?;
+    check_shareable(shaped_by, guarantee.as_ref().is_some_and(VolunteerGuarantee::is_kept))?;
 
     let features = brief.domain.features();
-    let lens = parameters.lens(features, if promise.is_some() { None } else { Some(table) })?;
+    let lens = parameters.lens(features, if guarantee.is_some() { None } else { Some(table) })?;
     let records = single(&lens.write(table.records().view()));
     let lesson = Lesson {
         records: records.view(),
@@ -210,9 +211,9 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         scale: parameters.scale(l1_bound)?,
         seed: parameters.seed,
     };
-    let (Trained { networks: [encoder, decoder], scale }, claim) = match &promise {
+    let (Trained { networks: [encoder, decoder], scale }, claim) = match &guarantee {
         None => (lesson.plainly(parameters.plain(n)?)?, None),
-        Some(promise) => promise.train(&lesson)?,
+        Some(guarantee) => guarantee.train(&lesson)?,
     };
     let mechanism: LatentLaplace = Parts {
         domain: brief.domain.clone(),
@@ -230,8 +231,8 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         volunteers: claim,
     }
     .try_into()?;
-    // What this says of private volunteers is not among what they were promised.
-    if promise.is_none() {
+    // What this says of private volunteers is not part of their guarantee.
+    if guarantee.is_none() {
         check_not_collapsed(&mechanism, table.records().view(), scale)?;
     }
     Ok(mechanism)

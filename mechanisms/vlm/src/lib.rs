@@ -3,7 +3,7 @@
 //!
 //! | plugin | what it does |
 //! |---|---|
-//! | `vlm` | the variational Laplace mechanism: latents within an ℓ₁ ball of radius l with exact Laplace noise of scale 2l/ε, released as they are or decoded |
+//! | `vlm` | the variational Laplace mechanism: latents within an ℓ₁ ball of radius l with exact Laplace noise of scale 2l/ε, released undecoded or decoded |
 //!
 //! With labels it is composed with `randomized-response` (Section 3.2), by the registry as anything else is.
 
@@ -17,7 +17,7 @@ mod training;
 mod validation;
 
 pub use design::{Numbers, Parameters, Released, VLM, design};
-pub use private::{Descent, NeighboursParameter, PromiseParameters};
+pub use private::{Descent, NeighboursParameter, VolunteerGuaranteeParameters};
 pub use requirements::{Part, Use, check_shareable, must_be_private};
 
 const NAME: &str = "vlm";

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_divergence_is_the_integral_that_it_stands_for() {
+    fn the_divergence_is_the_integral_of_its_definition() {
         for (mean, b) in [(0.0, 0.7), (1.3, 0.7), (-2.0, 0.3), (0.4, 2.5)] {
             let (closed, _) = divergence(array![mean].view(), b, 0.0, Array1::zeros(1).view_mut());
             assert!((closed - integrated(mean, b)).abs() < 1e-6, "μ = {mean}, b = {b}: {closed}");

@@ -19,18 +19,18 @@ use serde::Deserialize;
 /// then depend on all records through the first, and no clipping bounds what one record does to them.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PromiseParameters {
+pub struct VolunteerGuaranteeParameters {
     /// ε of the whole design.
     pub epsilon: f64,
     /// δ of the whole design: 10⁻⁵ by default.
     #[serde(default = "usual_delta")]
     pub delta: f64,
-    /// Which sets of volunteers are neighbours: by default those that differ in one volunteer's record. A design tells how many volunteers
+    /// The neighbouring relation of sets of volunteers: replace-one by default. A design tells how many volunteers
     /// there are, unless `records` does.
     #[serde(default)]
     pub neighbours: NeighboursParameter,
     /// How many volunteers there are at most, a number that is public by declaration: sampling rate and noise are made for so many, however
-    /// many there are, and more are refused. Needed where one volunteer more is a neighbour.
+    /// many there are, and more are refused. Needed under add/remove one.
     pub records: Option<usize>,
     /// σ, the noise's standard deviation over the clipping norm; by default the least with which each volunteer is seen `epochs` times.
     pub noise_multiplier: Option<f64>,
@@ -45,7 +45,7 @@ pub struct PromiseParameters {
     pub optimiser: Descent,
     /// 0.0005 by default.
     pub learning_rate: Option<f64>,
-    /// From what noise and samples are drawn: a known seed voids the promise, and is for experiments.
+    /// From what noise and samples are drawn: a known seed voids the guarantee, and is for experiments.
     pub seed: Option<u64>,
 }
 
@@ -53,13 +53,13 @@ fn usual_delta() -> f64 {
     1e-5
 }
 
-/// Which sets of volunteers are neighbours.
+/// The neighbouring relation of sets of volunteers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NeighboursParameter {
-    /// One has a volunteer more.
+    /// Add or remove one volunteer.
     AddOrRemoveOne,
-    /// They differ in one volunteer.
+    /// Replace one volunteer's record.
     #[default]
     ReplaceOne,
 }
@@ -85,7 +85,7 @@ pub enum Descent {
 }
 
 /// What is guaranteed to volunteers, checked, for so many of them.
-pub(crate) struct Promise {
+pub(crate) struct VolunteerGuarantee {
     target: Target,
     training: PrivateTraining,
     /// How often each is expected to be seen, where the noise multiplier follows from it.
@@ -109,10 +109,10 @@ fn refused(problem: impl ToString) -> Error {
     Error::Parameter { plugin: NAME.into(), problem: problem.to_string() }
 }
 
-impl Promise {
+impl VolunteerGuarantee {
     /// # Errors
     /// [`Error::Parameter`] for what is out of its range.
-    pub(crate) fn new(wanted: &PromiseParameters, volunteers: usize) -> Result<Self> {
+    pub(crate) fn new(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<Self> {
         let stated = stated(wanted, volunteers)?;
         let learning_rate = positive("learning_rate", wanted.learning_rate.unwrap_or(5e-4))?;
         let target = Target {
@@ -224,7 +224,7 @@ const ONLY_DESIGN: &str = "nothing else was learned from these volunteers than w
 ///
 /// # Errors
 /// [`Error::Parameter`] where it must be said and is not, or is too few; [`Error::TooLarge`].
-fn stated(wanted: &PromiseParameters, volunteers: usize) -> Result<usize> {
+fn stated(wanted: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<usize> {
     match (wanted.records, wanted.neighbours) {
         (Some(records), _) if records < volunteers => Err(refused(format!(
             "records, how many volunteers there are at most, is {records}, and there are {volunteers}"

@@ -29,7 +29,7 @@ pub enum Part {
     Decoder,
 }
 
-/// The part that Table 1 asks to be trained privately, where volunteers were promised privacy: the one that leaves the house, or that what leaves was
+/// The part that Table 1 asks to be trained privately, where volunteers were guaranteed privacy: the one that is shared, or that what leaves was
 /// made by.
 ///
 /// None, for latents that are joined, is less than it sounds: the latents depend on the encoder, and it on all who shaped it. So
@@ -51,7 +51,7 @@ pub fn must_be_private(usage: Use, level: Level) -> Option<Part> {
     }
 }
 
-/// That a design of volunteers who were promised privacy was trained privately: else it must not be shared, whatever it is used for.
+/// That a design of volunteers who were guaranteed privacy was trained privately: else it must not be shared, whatever it is used for.
 ///
 /// # Errors
 /// [`Error::PrivateVolunteers`].

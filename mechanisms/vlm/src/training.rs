@@ -1,4 +1,4 @@
-//! How a model is trained: plainly, or so that its volunteers keep a promise.
+//! How a model is trained: plainly, or with a guarantee for its volunteers.
 
 use crate::NAME;
 use crate::likelihood::Likelihood;

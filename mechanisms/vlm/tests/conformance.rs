@@ -1,4 +1,4 @@
-//! The plugin conforms, keeps its promises, and says what is wrong.
+//! The plugin conforms, its claims hold, and its errors say what is wrong.
 
 use ndarray::Array2;
 use scumble_core::{
@@ -91,7 +91,7 @@ fn features_are_estimated_and_without_noise_nearly_recovered() {
     let release = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap();
     assert_eq!(release.table.columns(), columns(3));
     let error = (release.table.records() - &records).mapv(|x| x * x).mean().unwrap();
-    // Guessing the middle errs by 1/12.
+    // The mean baseline errs by 1/12.
     assert!(error < 0.02, "{error}");
     assert_eq!(mechanism.parts().level, Level::Features);
 }
@@ -140,10 +140,10 @@ fn black_and_white_is_learned_as_such() {
     assert!(right >= 570, "{right} of 600");
 }
 
-fn promise(more: Value) -> Value {
-    let mut promise = json!({"epsilon": 3.0, "noise_multiplier": 2.0, "expected_batch": 50});
-    promise.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    json!({"latent_dim": 2, "hidden": [16], "volunteers": promise})
+fn guaranteed(more: Value) -> Value {
+    let mut volunteers = json!({"epsilon": 3.0, "noise_multiplier": 2.0, "expected_batch": 50});
+    volunteers.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"latent_dim": 2, "hidden": [16], "volunteers": volunteers})
 }
 
 /// The central claim for volunteers, if there is one.
@@ -157,7 +157,7 @@ fn central(mechanism: &LatentLaplace) -> Option<(f64, f64, Neighbours)> {
 }
 
 #[test]
-fn private_volunteers_are_promised_what_was_asked_for_and_no_more() {
+fn private_volunteers_are_guaranteed_what_was_asked_for_and_no_more() {
     let mut brief = brief(4.0);
     let Volunteers::Consented(table) = brief.volunteers else { unreachable!() };
     brief.volunteers = Volunteers::Private(table);
@@ -167,7 +167,7 @@ fn private_volunteers_are_promised_what_was_asked_for_and_no_more() {
         // A design tells how many there are.
         (json!({}), Neighbours::ReplaceOne),
     ] {
-        let mut wanted = promise(more);
+        let mut wanted = guaranteed(more);
         wanted["volunteers"]["delta"] = json!(1e-4);
         let mechanism = designed(&wanted, &brief);
         let (epsilon, delta, kind) = central(&mechanism).unwrap();
@@ -180,7 +180,7 @@ fn private_volunteers_are_promised_what_was_asked_for_and_no_more() {
         assert!(guarantee.protects_volunteers() && guarantee.shaped_by == ShapedBy::PrivateVolunteers);
     }
     // Without a noise multiplier, as little noise is added as ε allows for so many steps.
-    let mechanism = designed(&promise(json!({"noise_multiplier": null, "epochs": 10.0})), &brief);
+    let mechanism = designed(&guaranteed(json!({"noise_multiplier": null, "epochs": 10.0})), &brief);
     assert!((2.9..=3.0).contains(&central(&mechanism).unwrap().0));
 }
 
@@ -191,7 +191,7 @@ fn a_design_that_hides_whether_somebody_volunteered_says_no_more_of_their_number
         let mut brief = brief(4.0);
         brief.volunteers =
             Volunteers::Private(Table::new(columns(3), line(volunteers), Target::None).unwrap());
-        VLM.design(&promise(more), &brief).map(|design| design.mechanism().guarantee())
+        VLM.design(&guaranteed(more), &brief).map(|design| design.mechanism().guarantee())
     };
     let declared = || json!({"neighbours": "add-or-remove-one", "records": 210});
     let (one, other) = (among(200, declared()).unwrap(), among(199, declared()).unwrap());
@@ -210,8 +210,8 @@ fn a_design_that_hides_whether_somebody_volunteered_says_no_more_of_their_number
 }
 
 #[test]
-fn without_noise_on_records_a_promise_to_volunteers_is_none_to_others() {
-    let guarantee = designed(&promise(json!({})), &brief(f64::INFINITY)).guarantee();
+fn without_noise_on_records_a_guarantee_for_volunteers_is_none_for_others() {
+    let guarantee = designed(&guaranteed(json!({})), &brief(f64::INFINITY)).guarantee();
     assert!(guarantee.protects_volunteers() && !guarantee.has_dp());
     assert_eq!(guarantee.summary(), "no claim");
     let card = guarantee.to_string();
@@ -231,24 +231,24 @@ fn latents_do_not_depend_on_how_a_table_lies_in_memory() {
 }
 
 #[test]
-fn nobody_who_was_promised_privacy_shapes_a_design_that_breaks_it() {
+fn nobody_who_was_guaranteed_privacy_shapes_a_design_that_breaks_it() {
     let mut brief = brief(4.0);
     let Volunteers::Consented(table) = brief.volunteers else { unreachable!() };
     brief.volunteers = Volunteers::Private(table);
     let is_refused =
         |parameters: &Value| matches!(VLM.design(parameters, &brief), Err(Error::PrivateVolunteers { .. }));
     assert!(is_refused(&short(json!({}))), "trained plainly");
-    assert!(is_refused(&promise(json!({"seed": 1}))), "with noise that everybody can draw again");
+    assert!(is_refused(&guaranteed(json!({"seed": 1}))), "with noise that everybody can draw again");
     assert!(check_shareable(ShapedBy::PublicVolunteers, false).is_ok());
 }
 
 #[test]
-fn a_seed_repeats_a_private_training_and_voids_its_promise() {
-    let train = || designed(&promise(json!({"seed": 7})), &brief(1.0));
+fn a_seed_repeats_a_private_training_and_voids_its_guarantee() {
+    let train = || designed(&guaranteed(json!({"seed": 7})), &brief(1.0));
     let (one, other) = (train(), train());
     assert_eq!(central(&one), None);
     assert_eq!(serde_json::to_string(&one).unwrap(), serde_json::to_string(&other).unwrap());
-    let parameters = promise(json!({"optimiser": "sgd", "learning_rate": 0.1}));
+    let parameters = guaranteed(json!({"optimiser": "sgd", "learning_rate": 0.1}));
     let fresh = || serde_json::to_string(&designed(&parameters, &brief(1.0))).unwrap();
     assert_ne!(fresh(), fresh());
 }
@@ -273,15 +273,15 @@ fn what_is_wrong_is_said_in_a_sentence() {
         let message = refused(&short(parameters.clone()), &ordinary);
         assert!(message.contains(says), "{parameters}: {message}");
     }
-    for (promise, says) in [
+    for (volunteers, says) in [
         (json!({"epsilon": 0.0}), "epsilon must be finite and above zero"),
         (json!({"epsilon": 1e-6, "noise_multiplier": 0.5}), "one step"),
         (json!({"epsilon": 1e-7}), "noise"),
         (json!({"epsilon": 1.0, "expected_batch": 1000}), "1000"),
         (json!({"epsilon": 1.0, "delta": 0.01}), "must be below one in their number, 1/200, and 1e-2 is not"),
     ] {
-        let message = refused(&json!({"hidden": [16], "volunteers": promise}), &ordinary);
-        assert!(message.contains(says), "{promise}: {message}");
+        let message = refused(&json!({"hidden": [16], "volunteers": volunteers}), &ordinary);
+        assert!(message.contains(says), "{volunteers}: {message}");
     }
     let message = refused(&json!({"learn_scale": true, "volunteers": {"epsilon": 1.0}}), &ordinary);
     assert!(message.contains("learn_scale cannot be had"), "{message}");

@@ -330,7 +330,7 @@ fn public_records_that_a_design_holds_are_not_said_to_be_unused() {
     let (said, card) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
     assert!(output.status.success() && said.is_empty(), "{said}");
     assert!(card.contains("given the design, which public data shaped"), "{card}");
-    assert!(card.contains("the design holds them as they are"), "{card}");
+    assert!(card.contains("the design holds them in the clear"), "{card}");
 }
 
 /// Sixty volunteers, of whom a δ of one in sixty may publish one.

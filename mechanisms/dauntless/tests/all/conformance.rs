@@ -1,4 +1,4 @@
-//! What the house asks of every plugin.
+//! The conformance suite, on every plugin.
 
 use scumble_dauntless::{DAUNTLESS_INFERENCE, DAUNTLESS_MIX, PERFECT_SECRECY};
 use scumble_testing::conformance;

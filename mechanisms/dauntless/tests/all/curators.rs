@@ -75,7 +75,7 @@ fn a_column_space_is_released_and_nothing_else_of_the_records() {
     assert!(largest(&(basis.dot(&basis.t().dot(x)) - x)) < 1e-13);
     let view = key.view(&people).unwrap();
     assert!(largest(&(view.records() - basis)) < 1e-12);
-    // A clean record that is the mean of two is seen halfway between them.
+    // A record in the clear that is the mean of two is seen halfway between them.
     let mean = table((&x.slice(ndarray::s![..1, ..]) + &x.slice(ndarray::s![1..2, ..])) / 2.0);
     let seen = key.view(&mean).unwrap();
     let halfway = (&basis.slice(ndarray::s![..1, ..]) + &basis.slice(ndarray::s![1..2, ..])) / 2.0;
@@ -233,7 +233,7 @@ fn what_cannot_be_designed_is_said_in_one_sentence() {
 }
 
 #[test]
-fn cards_say_what_is_given_away_and_no_epsilon_where_there_is_none() {
+fn cards_say_what_is_disclosed_and_no_epsilon_where_there_is_none() {
     let card = |mechanism: &Designed| mechanism.guarantee().to_string();
     let space = card(&Designed::curator(ColumnSpace::new(numbers(3)).unwrap()));
     assert!(space.contains("same output distribution") && space.contains("linear relation"), "{space}");

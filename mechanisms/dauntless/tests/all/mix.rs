@@ -108,7 +108,7 @@ fn outside_of_the_theorem_there_is_no_budget_and_the_card_says_why() {
     let table = crowd(6, 30, 1);
     for (parameters, public, why) in [
         // The middle of the domain is never farther than √6 from a record, and half as far from a mixture whose public half is known.
-        (json!({"error": 1.23}), 30, "a blind guess is as near"),
+        (json!({"error": 1.23}), 30, "the baseline is as near"),
         (json!({"weights": "uniform"}), 30, "no inverse"),
         (json!({"layers": [6, 6]}), 30, "not one layer"),
         (json!({"mixed": 4}), 300, "one private record with one public one"),
@@ -124,7 +124,7 @@ fn outside_of_the_theorem_there_is_no_budget_and_the_card_says_why() {
     assert!(pac(&unmixed).is_none() && unmixed.to_string().contains("as many of them as there are columns"));
 }
 
-/// A flag that is rarely set is guessed exactly, so no error is too small for a blind guess.
+/// A flag that is rarely set is guessed exactly, so no error is too small for the baseline.
 #[test]
 fn no_budget_is_claimed_of_levels_or_of_a_column_with_one_value() {
     for (features, dim) in [

@@ -1,4 +1,4 @@
-//! What an adversary recovers who knows plaintexts.
+//! What an adversary recovers that knows plaintexts.
 
 use crate::common::{brief, crowd, designed, fresh, people, seeded};
 use ndarray::{Array2, s};
@@ -16,7 +16,7 @@ fn recovered_of(weights: &str, pairs: usize) -> f64 {
     let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), None));
     let table = crowd(DIM, pairs + 100, 5);
     let release = seeded(&mechanism, &table, 7);
-    // Who holds the release finds out which record became which, by the view or by what she knows: here by the key.
+    // The holder of the release finds out which record became which, by the view or by other knowledge: here by the key.
     let view = release.key.view(&table).unwrap();
     let (known, private) = (table.records().slice(s![..pairs, ..]), table.records().slice(s![pairs.., ..]));
     let learned = Inversion::linear(view.records().slice(s![..pairs, ..]), known).unwrap();
@@ -43,10 +43,10 @@ fn attempt(mechanism: &scumble_core::Designed, samples: usize, seed: u64) -> f64
     };
     let released = release.key.view(&as_table(mixed)).unwrap();
     let learned = Inversion::linear(released.records().view(), (public.records() / 2.0).view()).unwrap();
-    // One more sample, of which she knows nothing but what was released.
+    // One more sample, of which the adversary knows nothing but what was released.
     let unknown = private.records().slice(s![samples.., ..]).to_owned();
     let seen = release.key.view(&as_table(unknown.clone())).unwrap();
-    // Private halves are noise to her, of as much variance: what she learns is the half of a mixture that is public.
+    // Private halves are noise to it, of as much variance: what it learns is the half of a mixture that is public.
     let recovered = learned.recover(seen.records().view()) * 2.0;
     Inversion::distances(recovered.view(), unknown.view())[0]
 }
@@ -72,7 +72,7 @@ fn within_its_budget_no_sample_is_recovered_and_far_beyond_nearly_all_are_nearly
     assert_eq!(found.verdict, Verdict::Holds, "{found}");
     assert!(found.lower_bound.unwrap() < 0.05);
 
-    // With bits enough and samples by the thousand the public halves alone give the transformation away.
+    // With bits enough and samples by the thousand the public halves alone disclose the transformation.
     let parameters = json!({"bits": 40, "weights": "uniform"});
     let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), Some(crowd(DIM, 40, 3))));
     let near = (1..=20).filter(|seed| attempt(&mechanism, 20_000, *seed) < 0.1).count();
@@ -81,14 +81,14 @@ fn within_its_budget_no_sample_is_recovered_and_far_beyond_nearly_all_are_nearly
 
 /// A claim of a budget that was spent ten thousand times over is none, and the audit says so.
 #[test]
-fn a_spent_budget_is_no_promise_to_break() {
+fn a_spent_budget_is_no_guarantee_to_break() {
     let pac = PacResistance { error: 10.0, confidence_gap: 0.1, budget: 2.0, spent: 20_000.0 };
     let found = recovery("dauntless-mix", &pac, 20, |_| Ok(0.0), Effort::quick()).unwrap();
     assert_eq!(found.verdict, Verdict::NothingClaimed);
 }
 
 /// Of 300 further records, the share that an adversary with 2,000 pairs finds within 0.3, by least squares and by a network, where what is
-/// below zero leaves as zero; and how far she is from a record on average. Of a mixture she knows the half that is public.
+/// below zero leaves as zero; and how far it is from a record on average. Of a mixture it knows the half that is public.
 fn bent(is_mixed: bool) -> [(f64, f64); 2] {
     let dim = 4;
     let parameters =

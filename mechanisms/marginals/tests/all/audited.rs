@@ -70,7 +70,7 @@ impl ByHand {
         CountNoise::with_scale(cells.sqrt() / gaussian::mu(EPSILON, DELTA).unwrap() * (1.0 + 1e-6)).unwrap()
     }
 
-    /// The counts of both tables, and what is published with them as it is.
+    /// The counts of both tables, and what is published with them in the clear.
     fn counts(&self, table: &Table) -> Result<([Vec<u64>; 2], Vec<f64>)> {
         let records = self.domain.projected_features(table)?;
         let mut sizes = records.column(3).to_vec();

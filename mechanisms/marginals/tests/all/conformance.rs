@@ -1,4 +1,4 @@
-//! What every plugin is asked.
+//! The conformance suite, on every plugin.
 
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 use scumble_testing::conformance;

@@ -224,7 +224,7 @@ fn seeded_rows(plugin: &Plugin, records: usize) -> usize {
     design.mechanism().release(&table, &mut Randomness::seeded(7)).unwrap().table.len()
 }
 
-/// With a record more or less, how many there are is not public: rows come in the number that noisy counts say, and a record that is replaced costs more.
+/// Under add/remove one record, how many there are is not public: rows come in the number that noisy counts say, and replace one record costs more.
 #[test]
 fn the_number_of_records_is_public_or_noised() {
     let (by_default, clean) = release(&NOISY_MARGINALS, json!({}), 1.0, 2_000);
@@ -286,7 +286,7 @@ fn other_statistics_are_refused() {
         );
         assert!(statistics.log_likelihood(&table, &[]).is_err());
         let nonsense = vec![1e9; drawn.len()];
-        // Numbers that could be counts are as likely as they are; a choice among so many there is not.
+        // Numbers that could be counts have that likelihood; a choice among so many there is not.
         assert!(statistics.log_likelihood(&table, &nonsense).is_err() || plugin.name == NOISY_MARGINALS.name);
     }
 }

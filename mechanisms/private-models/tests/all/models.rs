@@ -68,7 +68,7 @@ fn a_ridge_regression_is_released_in_the_units_of_the_encoded_record() {
     assert_eq!(release.table.target(), &Target::None);
     let off = &release.table.records().row(0) - &array![1.0, 0.2, 2.0];
     assert!(off.iter().all(|off| off.abs() < 0.01), "seed {SEED}: {}", release.table.records());
-    // It predicts of records as they are, with a target or without, and never more than the target can be.
+    // It predicts for records in the clear, with a target or without, and never more than the target can be.
     let grid = table(&domain, array![[5.0, 0.5], [10.0, 1.0]], Target::None);
     let Target::Real(predicted) = model(&release).predict(&grid).unwrap() else { panic!() };
     assert!((predicted[0] - 3.0).abs() < 0.01 && predicted[1] <= 6.0, "{predicted}");

@@ -1,4 +1,4 @@
-//! What an audit shows of mechanisms that make reports, and of faulty variants of them.
+//! The audit of mechanisms that make reports, and of faulty variants of them.
 
 use rand::{Rng, RngCore};
 use scumble_adversary::{Effort, Verdict, audit_plugin, caught};

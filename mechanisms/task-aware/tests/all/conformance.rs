@@ -24,7 +24,7 @@ fn they_conform() {
     }
 }
 
-/// Nothing here claims anything for volunteers, so nobody who was promised privacy may be one.
+/// Nothing here claims anything for volunteers, so nobody who is guaranteed privacy may be one.
 #[test]
 fn private_volunteers_are_refused() {
     for plugin in ALL {

@@ -1,4 +1,4 @@
-//! What noise on the features promises.
+//! The guarantee of noise on the features, and what a bound on unbiased reconstruction does not say.
 
 use scumble_core::{Domain, Error, Guarantee, Notion, RecordDomain, Result};
 
@@ -14,7 +14,7 @@ pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Re
     }
 }
 
-/// The guarantee of noise on the features alone: these claims with their theorems, but for bounds of nothing, and the label in clear.
+/// The guarantee of noise on the features alone: these claims with their theorems, but for bounds of nothing, and the label in the clear.
 pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, String)>) -> Guarantee {
     notions.retain(|(notion, _)| !matches!(notion, Notion::CramerRao(bound) if bound.error() == 0.0));
     let without_bias: Vec<String> = notions
@@ -33,7 +33,7 @@ pub(crate) fn of_features(domain: &RecordDomain, mut notions: Vec<(Notion, Strin
 /// off, the bound says nothing (ERRATA.md, F13).
 pub(crate) fn without_bias(domain: &Domain, bound: f64) -> String {
     let farthest = domain.squared_radius();
-    let vacuous = if bound > farthest { ", less than is promised: the bound is vacuous" } else { "" };
+    let vacuous = if bound > farthest { ", less than is claimed: the bound is vacuous" } else { "" };
     format!(
         "the guess has no bias; the centre of the domain, which has one, is never further off than a squared error of \
          {farthest:.4}{vacuous} (ERRATA.md, F13)"
