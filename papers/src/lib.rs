@@ -152,14 +152,15 @@ pub struct RunOptions<'a> {
     pub registry: &'a Registry,
     /// Where the data sets lie.
     pub folder: &'a Path,
-    /// The quick variant, of seconds: fewer trials, fewer points of a curve, and of many records a part. The report says which.
+    /// The quick variant, of seconds: fewer trials, fewer points of a curve, and of many records a part. The report
+    /// says which.
     pub quick: bool,
     /// The random seed.
     pub seed: u64,
     /// How often draws are repeated where they are, two or more, in place of what the result has, which is 100 or fewer.
     pub trials: Option<usize>,
-    /// A folder for files of finished trials, of results that take minutes or hours: what is there is taken from there, and what is new is
-    /// added, so that one that was stopped goes on, and results that share their work do it once.
+    /// A folder for files of finished trials, of results that take minutes or hours: what is there is taken from there,
+    /// and what is new is added, so that one that was stopped goes on, and results that share their work do it once.
     pub store: Option<&'a Path>,
     /// Hears how many steps a result has.
     pub on_start: &'a (dyn Fn(u64) + Sync),
@@ -197,7 +198,8 @@ impl<'a> RunOptions<'a> {
         Ok(Some(Store::open(&file)?))
     }
 
-    /// What a trial found that `words` tell from all others: from the store where it has it, else by `run`, and then the store has it.
+    /// What a trial found that `words` tell from all others: from the store where it has it, else by `run`, and then
+    /// the store has it.
     fn once<T: Clone + Serialize + DeserializeOwned>(
         &self,
         store: &Option<Store<Trial<T>>>,

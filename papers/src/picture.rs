@@ -70,7 +70,8 @@ pub enum Marks {
     Dots(Vec<[f64; 2]>),
     /// A line at this height.
     Level(f64),
-    /// Images side by side, under the layer's name. A panel of nothing else is a sheet: it has no axes, and strip follows strip.
+    /// Images side by side, under the layer's name. A panel of nothing else is a sheet: it has no axes, and strip
+    /// follows strip.
     Images {
         /// Pixels in a row of an image.
         width: usize,

@@ -64,7 +64,8 @@ impl AdditiveNoise for CentralNoise {
 }
 
 register_noise! {
-    /// Numbers within the middle share of their bounds, under exact Laplace noise for that smaller set. A class is released in the clear.
+    /// Numbers within the middle share of their bounds, under exact Laplace noise for that smaller set. A class is
+    /// released in the clear.
     pub struct CentralLaplace(CentralNoise);
 
     /// The plugin `central-laplace`.

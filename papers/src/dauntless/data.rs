@@ -38,7 +38,8 @@ impl Data {
         })
     }
 
-    /// The first `classes` alone: `each` records of every one for training, sampled uniformly at random, and all there are for tests.
+    /// The first `classes` alone: `each` records of every one for training, sampled uniformly at random, and all there
+    /// are for tests.
     pub fn of_classes(&self, classes: usize, each: usize, stream: &mut Stream) -> Result<Self> {
         let of = |table: &Table, class: usize| -> Vec<usize> {
             classes_of(table)

@@ -27,8 +27,8 @@ enum Leaves {
     Approach2,
 }
 
-/// A row of a table: how records are released, of how many parts each is made, how many samples there are for each record, and the printed
-/// accuracy with its standard deviation.
+/// A row of a table: how records are released, of how many parts each is made, how many samples there are for each
+/// record, and the printed accuracy with its standard deviation.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     leaves: Leaves,

@@ -1,5 +1,5 @@
-//! Data collection: people release records and labels, a classifier learns from them, and classifies records in the clear or released ones
-//! (Figures 1, 4 and 7).
+//! Data collection: people release records and labels, a classifier learns from them, and classifies records in the
+//! clear or released ones (Figures 1, 4 and 7).
 
 use super::learner::{Released, Rule, choose};
 use super::people::{Data, People, Sizes};
@@ -91,7 +91,8 @@ pub(super) struct Plan {
     /// Hidden layers of the classifier of latents, and of that of features.
     pub hidden: [Vec<usize>; 2],
     pub classes: usize,
-    /// Whether the first test record of each class is shown before and after, of the first mechanism without a guarantee for volunteers.
+    /// Whether the first test record of each class is shown before and after, of the first mechanism without a
+    /// guarantee for volunteers.
     pub shows_images: bool,
     /// Whether labels are private too: else records get all of ε, and nothing else is compared.
     pub private_labels: bool,
@@ -171,7 +172,8 @@ impl Collection {
         Ok(Self { plan, found, by, tests, before })
     }
 
-    /// The first test record of each class, in the clear and as released at each local ε, without a guarantee for volunteers.
+    /// The first test record of each class, in the clear and as released at each local ε, without a guarantee for
+    /// volunteers.
     pub fn images(&self) -> Vec<(Option<f64>, &[String])> {
         let learned = self.by.iter().position(|by| *by == By::Learned(f64::INFINITY));
         let released = learned.into_iter().flat_map(|by| {

@@ -45,7 +45,8 @@ const LOANS: Subject = Subject {
     notes: notes_of_loans,
 };
 
-/// Central and local ε: fewer in the quick variant, which has too few volunteers for anything to be learned from them privately.
+/// Central and local ε: fewer in the quick variant, which has too few volunteers for anything to be learned from them
+/// privately.
 pub(super) fn budgets(options: &RunOptions) -> [Vec<f64>; 2] {
     match options.quick {
         true => [vec![f64::INFINITY], vec![1.0, 4.0, 10.0, f64::INFINITY]],

@@ -49,8 +49,8 @@ fn model(options: &RunOptions) -> Model {
     }
 }
 
-/// Which columns are in the clear, and which are private. E.1.3 has the named eight in the data of the mechanism, but its accuracies are those of
-/// the eight in the clear: with them private, nothing is left to be gained.
+/// Which columns are in the clear, and which are private. E.1.3 has the named eight in the data of the mechanism, but
+/// its accuracies are those of the eight in the clear: with them private, nothing is left to be gained.
 fn sides(loans: &lending_club::Loans) -> [Vec<usize>; 2] {
     loans.joined()
 }

@@ -23,8 +23,8 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Parameters of `vlm` for this central ε of so many volunteers: infinity is no guarantee. Neighbours are the paper's, and the volunteers'
-    /// number is public, for theirs are published records.
+    /// Parameters of `vlm` for this central ε of so many volunteers: infinity is no guarantee. Neighbours are the
+    /// paper's, and the volunteers' number is public, for theirs are published records.
     fn parameters(&self, central: f64, volunteers: usize, seed: u64) -> Value {
         let mut parameters = if central.is_finite() { &self.private } else { &self.parameters }.clone();
         parameters["seed"] = json!(seed);
