@@ -1,4 +1,4 @@
-//! What mechanisms rest on: ℓ₁ sensitivities, water-filling, ground states, and a linear machine, by their sizes.
+//! Numerical solvers: ℓ₁ sensitivities, water-filling, ground states, and a linear machine, by their sizes.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use linfa::Dataset;

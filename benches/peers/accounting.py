@@ -1,4 +1,4 @@
-"""What DP-SGD costs by Google's dp-accounting. Waits for "ACCOUNTANT RATE MULTIPLIER STEPS DELTA", and answers with nanoseconds an answer."""
+"""The ε of DP-SGD by Google's dp-accounting. Waits for "ACCOUNTANT RATE MULTIPLIER STEPS DELTA", and answers with nanoseconds an answer."""
 
 import sys
 import time

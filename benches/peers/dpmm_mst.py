@@ -1,7 +1,7 @@
 """MST by dpmm. Waits for "EPSILON DELTA LEVELS FILE", where LEVELS are those of each column and FILE has the levels of all records, n x m 32-bit numbers, and answers
 with nanoseconds a release.
 
-dpmm has an environment of its own (`pip install dpmm`), and is never part of the build. Its neighbours differ by one record more or less.
+dpmm has an environment of its own (`pip install dpmm`), and is never part of the build. Its neighbouring relation is add/remove one record.
 """
 
 import logging

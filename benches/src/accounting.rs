@@ -1,4 +1,4 @@
-//! What a training costs: ε of DP-SGD by privacy loss distributions and by Rényi divergences.
+//! Privacy accounting of a training: ε of DP-SGD by privacy loss distributions and by Rényi divergences.
 
 use crate::python::Python;
 use crate::{Contestant, Result, Section};
@@ -16,8 +16,8 @@ pub(crate) fn dp_sgd() -> Result<Section> {
     let run = Run::new(SAMPLING_RATE, NOISE_MULTIPLIER, STEPS)?;
     let neighbours = Neighbours::AddOrRemoveOne;
     let what = format!(
-        "An ε at δ = {DELTA:e} of {STEPS} steps at sampling rate {SAMPLING_RATE} and noise multiplier {NOISE_MULTIPLIER}, for neighbours by one \
-         record more or less. Ours by privacy loss distributions comes from both sides, above and below; dp-accounting's from above."
+        "An ε at δ = {DELTA:e} of {STEPS} steps at sampling rate {SAMPLING_RATE} and noise multiplier {NOISE_MULTIPLIER} (neighbouring \
+         relation: add/remove one record). Ours by privacy loss distributions comes from both sides, above and below; dp-accounting's from above."
     );
     let ours = vec![
         Contestant::timed("scumble, privacy loss distributions, both bounds", 1, move || {

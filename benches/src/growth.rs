@@ -49,7 +49,7 @@ impl GrowthLaw {
         }
     }
 
-    /// The exponent, or the number, of the law that is nearest to these times: by least squares on logarithms.
+    /// The exponent, or the number, of the growth law that fits these times: by least squares on logarithms.
     fn fitted(self, sizes: &[usize], times: &[f64]) -> f64 {
         let sizes = sizes.iter().map(|&size| size as f64);
         let logarithms: Vec<f64> = times.iter().map(|time| time.ln()).collect();

@@ -81,7 +81,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Ours, and beside each those who are there.
+/// Ours, and beside each the peers that are there.
 fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
     // Before anything of ours is busy.
     let load = machine::load();

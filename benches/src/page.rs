@@ -1,14 +1,14 @@
-//! The page: all turns in one run, and what came of them.
+//! The page: all turns in one run, and their results.
 
 use crate::growth::Growth;
 use crate::{Arguments, Result, Section, machine};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write;
 
-/// What stands above the tables of growth.
+/// The heading of the tables of growth.
 pub(crate) const GROWTH: &str = "How cost grows";
 
-/// What is timed, and who is not there to be.
+/// What is timed, and what is missing.
 pub(crate) struct Page {
     pub(crate) sections: Vec<Section>,
     pub(crate) growths: Vec<Growth>,
@@ -58,7 +58,7 @@ impl Page {
              turns in one run, on one thread unless it says otherwise; a time is the median of {} rounds, with the quartiles beside it.\n\
              Machines differ and are noisy: read the ratios.{}\n\n\
              A *limit* is what no contestant can do without, memory, arithmetic or random bits, at the rate at which this machine gives it in\n\
-             the same run: `0.2` of our time means that ours takes five times as long as that alone. Where none stands, we know none worth\n\
+             the same run: `0.2` of our time means that ours takes five times as long as that alone. Where none is given, we know none worth\n\
              naming.\n",
             machine::name(),
             arguments.rounds,
@@ -68,13 +68,13 @@ impl Page {
         if !self.growths.is_empty() {
             let _ = write!(
                 text,
-                "\n## {GROWTH}\n\nTimes of the whole, in the same rounds, and the distribution that is nearest to them by least squares on logarithms: of an exponent \
+                "\n## {GROWTH}\n\nTimes of the whole, in the same rounds, and the growth law that fits them by least squares on logarithms: of an exponent \
                  of 1.00, twice the size takes twice as long.\n"
             );
             self.growths.iter().for_each(|growth| text += &growth.markdown());
         }
         if !self.missing.is_empty() {
-            text += "\n## Who is missing\n";
+            text += "\n## What is missing\n";
         }
         self.missing.iter().for_each(|line| text += &format!("\n{line}\n"));
         text

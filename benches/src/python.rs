@@ -1,4 +1,4 @@
-//! What people run in Python: numpy's floating-point noise, which gives records away in its low bits, scikit-learn's machines, and
+//! What people run in Python: numpy's floating-point noise, which discloses records in its low bits, scikit-learn's machines, and
 //! PyTorch's networks.
 
 use crate::{Contestant, Result};
@@ -52,10 +52,10 @@ for line in sys.stdin:
     print((time.perf_counter_ns() - start) / made.size, flush=True)
 ";
 
-/// Those who take part in a Python.
+/// Those that take part in a Python.
 pub(crate) struct Guests<'a> {
     python: &'a Path,
-    /// Who is not there, and why.
+    /// What is not there, and why.
     pub(crate) missing: Vec<String>,
 }
 

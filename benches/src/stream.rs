@@ -52,7 +52,7 @@ impl Files {
     fn reader(&self, format: Format) -> Result<Reader<'_>> {
         let rows: Box<dyn ReadRows + '_> = match format {
             Format::Csv => Box::new(csv::Rows::new(self.csv.as_bytes(), "the CSV file")?),
-            Format::Parquet => parquet::open(&self.parquet())?,
+            Format::Parquet => parquet::open(&self.parquet(), &Default::default())?,
         };
         Ok(Reader::new(rows, &self.schema, None, OutOfBounds::Clip)?)
     }

@@ -17,7 +17,7 @@ const BIAS_PENALTY: f64 = 1.0;
 /// Each has the loosest tolerance, of powers of √10, with which its objective is within this share of the optimum.
 const SHARE: f64 = 1e-4;
 
-/// A data set on which machines are timed, and where its numbers stand for those who do not read ours.
+/// A data set on which machines are timed, and files of its numbers for peers that do not read ours.
 pub(crate) struct Task {
     name: &'static str,
     dataset: linfa::Dataset<f64, usize, ndarray::Ix1>,

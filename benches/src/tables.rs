@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// MST in Python.
 pub(crate) const PEER: &str = include_str!("../peers/dpmm_mst.py");
 
-/// Bins of every number, for all who take part.
+/// Bins of every number, for all that take part.
 const BINS: usize = 16;
 const EPSILON: f64 = 1.0;
 const DELTA: f64 = 1e-6;
@@ -26,7 +26,7 @@ pub(crate) struct Task {
     title: &'static str,
     /// What the authors' own code took on it, in seconds of one core; it is on no registry.
     official: &'static str,
-    /// Where the levels stand for those who do not read our records: n × m 32-bit numbers.
+    /// A file of the levels for peers that do not read our records: n × m 32-bit numbers.
     file: PathBuf,
     levels: Vec<usize>,
 }

@@ -1,4 +1,4 @@
-//! The command that writes the page, as it is run where there is neither a Python nor a public data set.
+//! The command that writes the page, run where there is neither a Python nor a public data set.
 
 use std::process::{Command, Output};
 
@@ -82,7 +82,7 @@ fn every_section_has_times_and_every_absent_guest_is_named() {
             number(row[sizes + 1]);
         }
     }
-    let missing = part(&page, "Who is missing");
+    let missing = part(&page, "What is missing");
     let guests = [
         "numpy and scikit-learn",
         "diffprivlib",

@@ -1,8 +1,8 @@
 """Trains scikit-learn on a released file, and scores it on viewed records.
 
 A comparison says which mechanism to take, how well a model of its releases does, and which command designs it. This
-runs that command, releases, trains on what was released, and uses the model on clean records: viewed, and, to show the
-difference, as they are.
+runs that command, releases, trains on what was released, and uses the model on records in the clear: viewed, and, to show the
+difference, unchanged.
 """
 
 import argparse
@@ -73,7 +73,7 @@ class Example:
         return next(row for row in outcome["rows"] if row["metric"] == "accuracy")
 
     def trial(self, design, header, wines, trial):
-        """The accuracies on viewed test records, and on the same as they are."""
+        """The accuracies on viewed test records, and on the same unviewed."""
         rows = list(wines)
         random.Random(None if self.seed is None else self.seed + trial).shuffle(rows)
         test = round(len(rows) * TEST_SHARE)

@@ -45,7 +45,7 @@ pub(crate) static PEOPLE: LazyLock<Schema> =
 pub(crate) const TARGETS: [Option<&str>; 4] = [None, Some("size"), Some("good"), Some("colour, or none")];
 
 /// Reads a CSV file by a fixed schema, with the target that its length picks or with none, whatever becomes of what is out of bounds.
-/// What is accepted lies in the domain, and is still there after it was released as it is and read back.
+/// What is accepted lies in the domain, and is still there after it was released unchanged and read back.
 pub fn csv(data: &[u8]) -> bool {
     let target = TARGETS[data.len() % TARGETS.len()];
     let mut any = false;
@@ -89,7 +89,7 @@ fn records(data: &[u8], target: Option<&str>, out_of_bounds: OutOfBounds, most: 
     Ok(flat)
 }
 
-/// Releases the file as it is, row by row, and reads what was written.
+/// Releases the file unchanged, row by row, and reads what was written.
 fn streamed(data: &[u8], target: Option<&str>) {
     let clipped = accepted(records(data, target, OutOfBounds::Clip, 1024)).filter(|flat| !flat.is_empty());
     let checked =
@@ -110,7 +110,7 @@ fn streamed(data: &[u8], target: Option<&str>) {
     let again = records(&written, target, OutOfBounds::Keep, 1024).expect("what was released can be read");
     assert_eq!(again.len(), clipped.len());
     for (again, clipped) in again.iter().zip(&clipped) {
-        // Through the unit of the column and back; levels come back as they are.
+        // Through the unit of the column and back; levels come back unchanged.
         assert!((again - clipped).abs() <= 1e-9, "{clipped} was released as {again}");
     }
 }

@@ -16,7 +16,7 @@ const WIDEST: usize = 1 << 12;
 static REGISTRY: LazyLock<Registry> =
     LazyLock::new(|| Registry::installed().expect("the built-in mechanisms have names of their own"));
 
-/// Reads a saved design: as it is, with the digest that belongs to it, and as the mechanism alone. What is accepted states its
+/// Reads a saved design: unchanged, with the digest that belongs to it, and as the mechanism alone. What is accepted states its
 /// guarantee, is the same when it is saved and read again, and releases.
 pub fn design(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {

@@ -13,7 +13,7 @@ const PASSPHRASE: &str = "a stranger's guess";
 /// A wider record than this is none of a few bytes' business.
 const WIDEST: usize = 1 << 12;
 
-/// Reads a saved key: as it is, with the digest that belongs to it, and what would stand in it behind a passphrase that is known. What is
+/// Reads a saved key: unchanged, with the digest that belongs to it, and what it would hold behind a passphrase that is known. What is
 /// accepted is the same when it is written and read again, and gives a view of a record or a sentence.
 pub fn key(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 const FORMAT: &str = "scumble-ledger-1";
 
-/// Reads a ledger: as it is, with the digest that belongs to it, and as the witness of a good one. What is accepted can be shown,
+/// Reads a ledger: unchanged, with the digest that belongs to it, and as the witness of a good one. What is accepted can be shown,
 /// charged or not, and read again.
 pub fn ledger(data: &[u8]) -> bool {
     let folder = folder();
@@ -42,7 +42,7 @@ fn open(folder: &Path, ledger: &[u8], witness: &[u8]) -> bool {
         let nothing = Guarantee::default();
         let charged = ledger_of_ours.charge_release(&account.dataset, &nothing, None, "no claim");
         if accounts.iter().all(|account| account.total.epsilon().is_finite()) {
-            assert!(charged.is_err() || account.unit == Unit::Volunteer, "what promises nothing was paid");
+            assert!(charged.is_err() || account.unit == Unit::Volunteer, "what guarantees nothing was paid");
         }
         accepted(charged);
     }

@@ -1,7 +1,7 @@
 //! Arbitrary bytes as the files that scumble reads: what is refused is refused in one line, and what is accepted works.
 //!
 //! Each target is a plain function. It panics where the library does, or where something that was accepted breaks what its type
-//! promises; it returns whether anything was accepted. libFuzzer calls it from `fuzz_targets/`, and `tests/corpus.rs` for each
+//! guarantees; it returns whether anything was accepted. libFuzzer calls it from `fuzz_targets/`, and `tests/corpus.rs` for each
 //! file of the fixed corpus.
 
 mod adult;

@@ -17,7 +17,7 @@ pub fn parquet(data: &[u8]) -> bool {
         let few = accepted(records(data, target, out_of_bounds, 3));
         let many = accepted(records(data, target, out_of_bounds, MOST_ROWS + 1));
         let (Some(few), Some(many)) = (few, many) else {
-            // What is wrong may stand behind the last row that is looked at.
+            // What is wrong may come after the last row that is looked at.
             continue;
         };
         assert!(few.iter().zip(&many).all(|(few, many)| few == many), "it depends on the pace");

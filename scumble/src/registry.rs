@@ -8,7 +8,7 @@ pub use scumble_custody::{
     Account, Charge, Existing, Ledger, NewFile, Part, Readable, ShippedDesign, is_beside, is_same_file, key,
 };
 pub use scumble_records::{
-    Cell, Clipped, Clips, Column, Decoder, Encoder, Kind, Loaded, Missing, OutOfBounds, RawRows, ReadRows,
-    Reader, Records, Schema, WriteRows, csv, draft, open_to_read, read_matrix, read_numbers, read_text,
-    stream,
+    Cell, Clipped, Clips, Column, Decoder, Encoder, Kind, Learning, Loaded, Missing, OutOfBounds, RawRows,
+    ReadRows, Reader, Records, Schema, TextFormat, Values, WriteRows, csv, draft, open_to_read, read_matrix,
+    read_numbers, read_text, stream,
 };

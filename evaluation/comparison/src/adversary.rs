@@ -1,4 +1,4 @@
-//! What an adversary learns of the records of a release, measured, and how much of it their promise allows.
+//! What an adversary learns of the records of a release, measured, and the upper bound that their guarantee implies.
 
 use super::metric::Subject;
 use super::{Error, Metric, Result, split::check_share};
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// An adversary who knows some of the records with the rows that they became in the release, and reads the others
+/// An adversary that knows some of the records with the rows that they became in the release, and reconstructs the others
 /// ([`acquaintance`](scumble_adversary::acquaintance)).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adversary {
-    /// The share of the records that she knows, in (0, 1).
+    /// The share of the records that it knows, in (0, 1).
     pub known_share: f64,
-    /// Whether she trains a network too, and reads by it what it reads better.
+    /// Whether it trains a network too, and uses that where it reconstructs better.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
 }
@@ -31,7 +31,7 @@ impl Default for Adversary {
 impl fmt::Display for Adversary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = if self.network { ", with a network" } else { "" };
-        write!(formatter, "an adversary who knows {} % of the records{by}", 100.0 * self.known_share)
+        write!(formatter, "an adversary that knows {} % of the records{by}", 100.0 * self.known_share)
     }
 }
 
@@ -42,8 +42,8 @@ impl Adversary {
         check_share("known_share", self.known_share)
     }
 
-    /// What she learns of the records (n × d) that were released; no numbers where no released row is made of one record alone, so that there is
-    /// nothing that she could know of it.
+    /// What it learns of the records (n × d) that were released; no numbers where no released row is made of one record alone, so that there is
+    /// nothing that it could know of it.
     ///
     /// # Errors
     /// As [`acquaintance`], and where the release has no key to view the records by.
@@ -57,11 +57,11 @@ impl Adversary {
         if !keeps_rows {
             return Ok(Metric::of(Subject::Acquaintance).map(|metric| (metric, f64::NAN)).collect());
         }
-        let she = Acquaintance { known_share: self.known_share, network: self.network, seed };
+        let adversary = Acquaintance { known_share: self.known_share, network: self.network, seed };
         // Of a report, what it says in numbers.
         let told = release.collector().map(|collector| collector.told(&release.table)).transpose()?;
         let seen = told.as_ref().unwrap_or(&release.table);
-        let learned = acquaintance(records, seen, she).map_err(Error::from)?;
+        let learned = acquaintance(records, seen, adversary).map_err(Error::from)?;
         let learned = learned.map_or([f64::NAN; 2], |learned| [learned.recovered, learned.advantage]);
         let [recovered, advantage] = learned;
         Ok(BTreeMap::from([
@@ -72,8 +72,8 @@ impl Adversary {
     }
 }
 
-/// What the quick audit shows of a mechanism that claims local differential privacy of whole records: how well the two are told apart that are
-/// easiest to, at least, but for one audit in a million. No number where there is no such claim.
+/// The quick audit's lower bound on the distinguishing advantage between the worst pair of records, of a mechanism that claims local
+/// differential privacy of whole records; wrong in one audit in a million. No number where there is no such claim.
 ///
 /// # Errors
 /// As [`audit`].
@@ -85,8 +85,8 @@ pub(super) fn audited(name: &str, mechanism: &Designed, seed: u64) -> Result<f64
     Ok(findings.iter().filter_map(|finding| finding.advantage()).fold(f64::NAN, f64::max))
 }
 
-/// The mean squared error of what was released of features (n × d), as a share of their variance; NaN where that is no unbiased guess of
-/// them.
+/// The mean squared error of what was released of features (n × d), as a share of their variance; NaN where that is no unbiased
+/// estimate of them.
 fn unbiased_error(records: &Table, release: &Release) -> f64 {
     let (clean, released) = (records.records(), release.table.records());
     let is_of_them = release.table.columns() == records.columns() && released.dim() == clean.dim();
@@ -117,15 +117,15 @@ fn variance(records: ArrayView2<f64>) -> f64 {
 }
 
 impl Metric {
-    /// What a guarantee says of it for whole records like these, if anything: at most so much of what an adversary recovers or tells apart,
-    /// and at least so large an unbiased error.
+    /// The bound that a guarantee implies of it for whole records like these, if any: at most so large a reconstruction R² or distinguishing
+    /// advantage, and at least so large a normalised MSE of an unbiased estimate.
     ///
     /// - Differential privacy, local, or central where records are replaced: from (ε, δ) an advantage of at most (e^ε − 1 + 2δ)/(e^ε + 1)
-    ///   (Kairouz, Oh and Viswanath 2015), and of δ(0) where the curve is known. From ε alone, what is known of a record after the release
+    ///   (Kairouz, Oh and Viswanath 2015), and of δ(0) where the privacy profile is known. From ε alone, what is known of a record after the release
     ///   is a mixture of what was known before, with a weight of e^−ε or more, and something else; and so its variance is no less than
-    ///   e^−ε of what it was: at most 1 − e^−ε are recovered.
+    ///   e^−ε of what it was: a reconstruction R² of at most 1 − e^−ε.
     /// - Perfect secrecy: nothing.
-    /// - Cramér and Rao: the unbiased error.
+    /// - Cramér and Rao: the normalised MSE of an unbiased estimate.
     pub fn bound(self, guarantee: &Guarantee, records: &Table) -> Option<f64> {
         let claims = guarantee.claims.iter();
         let bounds = claims.filter_map(|claim| match (&claim.notion, claim.protects.covers(Unit::Record)) {

@@ -50,12 +50,12 @@ impl Comparison {
         Ok(clean.chain(of_volunteers).map(cell).collect())
     }
 
-    /// The references, by model and metric, from the trials of their cells, one after the other, and from `guesses` of each trial.
+    /// The references, by model and metric, from the trials of their cells, one after the other, and from the `baseline` of each trial.
     pub(super) fn references(
         &self,
         cells: &[Cell],
         scored: &[Vec<Scored>],
-        guesses: impl Fn(Metric) -> Vec<f64>,
+        baseline: impl Fn(Metric) -> Vec<f64>,
         volunteers: usize,
     ) -> Vec<Reference> {
         let models = self.scorers().into_iter().enumerate();
@@ -64,7 +64,7 @@ impl Comparison {
         let mut references = vec![];
         for (at, scorer) in &models {
             for &metric in self.metrics.iter().filter(|metric| metric.is_of_model()) {
-                references.push(Reference::new((Knows::Guess, 0), scorer, metric, guesses(metric)));
+                references.push(Reference::new((Knows::Guess, 0), scorer, metric, baseline(metric)));
                 for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
                     let knows = match cell.learns_from {
                         LearnsFrom::Clean(records) => (Knows::Clean, records),

@@ -15,7 +15,7 @@ use std::mem::{Discriminant, discriminant};
 pub(super) struct Cell {
     /// With the parameters that were chosen.
     pub(super) candidate: Candidate,
-    /// As they are shown.
+    /// As the rows list them.
     pub(super) parameters: Value,
     /// The command that makes it, where there is one.
     pub(super) design: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Cell {
     pub(super) mechanism: Designed,
     /// What was chosen on volunteers, if anything was.
     pub(super) tuned: Option<Tuned>,
-    /// Who is scored, models with the hyper-parameters that were chosen on volunteers.
+    /// What is scored, models with the hyper-parameters that were chosen on volunteers.
     pub(super) scorers: Vec<Scorer>,
     pub(super) learns_from: LearnsFrom,
     /// Whose reports are shuffled; its ε is what that leaves.
@@ -51,7 +51,7 @@ impl Cell {
     }
 }
 
-/// An candidate that applies, and what its cells are designed by.
+/// A candidate that applies, and what its cells are designed by.
 struct Entered<'a> {
     comparison: &'a Comparison,
     candidate: &'a Candidate,
@@ -64,7 +64,7 @@ struct Entered<'a> {
 }
 
 impl Entered<'_> {
-    /// The cell of the option that does best at this budget: where it stands alone, one of `probes` that were designed for it.
+    /// The cell of the option that does best at this budget: where it needs no label mechanism, one of `probes` that were designed for it.
     fn cell_at(&self, epsilon: f64, probes: &mut [Option<Designed>]) -> Result<Cell> {
         let place = self.comparison.best_of(&self.options, self.rehearsal, epsilon)?;
         // What claims no differential privacy claims the same whatever it is given.
@@ -136,7 +136,7 @@ impl Entered<'_> {
 }
 
 impl Comparison {
-    /// Every candidate that applies, at every budget, and who does not.
+    /// Every candidate that applies, at every budget, and those that do not.
     pub(super) fn cells(
         &self,
         volunteers: &Volunteers,
@@ -253,7 +253,7 @@ impl Comparison {
         }
     }
 
-    /// Who is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.
+    /// What is scored on releases of this mechanism: where models are tuned and nobody is asked, those that do best on volunteers.
     pub(super) fn chosen_scorers(
         &self,
         candidate: &Candidate,
@@ -291,9 +291,9 @@ fn named(candidate: &Candidate, epsilon: f64, error: scumble_core::Error) -> Err
 fn check_alike(candidate: &Candidate, probes: &[Designed]) -> Result<()> {
     let guarantee = probes[0].guarantee();
     for other in &probes[1..] {
-        if promised(&other.guarantee()) != promised(&guarantee) {
+        if claimed(&other.guarantee()) != claimed(&guarantee) {
             return Err(Error::Data(format!(
-                "{}: options that promise different things cannot be chosen among by their scores: {}, and {}",
+                "{}: options that guarantee different things cannot be chosen among by their scores: {}, and {}",
                 candidate.plugin.name,
                 guarantee.summary(),
                 other.guarantee().summary()
@@ -303,7 +303,7 @@ fn check_alike(candidate: &Candidate, probes: &[Designed]) -> Result<()> {
     Ok(())
 }
 
-/// What is promised of what, whatever the numbers.
-fn promised(guarantee: &Guarantee) -> Vec<(Unit, Discriminant<Notion>)> {
+/// The notion of each claim and the unit that it protects, whatever the numbers.
+fn claimed(guarantee: &Guarantee) -> Vec<(Unit, Discriminant<Notion>)> {
     guarantee.claims.iter().map(|claim| (claim.protects, discriminant(&claim.notion))).collect()
 }

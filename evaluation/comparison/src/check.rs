@@ -11,7 +11,7 @@ const MOST_TRIALS: usize = 100_000;
 
 impl Comparison {
     /// # Errors
-    /// [`Error`] for settings out of range, that do not fit the data, or that stand twice.
+    /// [`Error`] for settings out of range, that do not fit the data, or that are listed twice.
     pub(super) fn check_settings(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         check_trials(self.trials)?;
@@ -21,7 +21,7 @@ impl Comparison {
                 before.plugin.name == candidate.plugin.name && before.given() == candidate.given()
             };
             if self.candidates[..at].iter().any(is_the_same) {
-                return refuse(format!("the mechanism {:?} stands there twice", candidate.plugin.name));
+                return refuse(format!("the mechanism {:?} is listed twice", candidate.plugin.name));
             }
         }
         for (at, model) in self.models.iter().enumerate() {
@@ -29,7 +29,7 @@ impl Comparison {
                 return Err(misfit(&self.data, &format!("the model {:?}", model.name())));
             }
             if self.models[..at].contains(model) {
-                return refuse(format!("the model {model} stands there twice"));
+                return refuse(format!("the model {model} is listed twice"));
             }
         }
         for (at, metric) in self.metrics.iter().enumerate() {
@@ -37,7 +37,7 @@ impl Comparison {
                 return Err(misfit(&self.data, &format!("the metric {:?}", metric.name())));
             }
             if self.metrics[..at].contains(metric) {
-                return refuse(format!("the metric {metric} stands there twice"));
+                return refuse(format!("the metric {metric} is listed twice"));
             }
         }
         if self.models.is_empty() || !self.metrics.iter().any(|metric| metric.is_of_model()) {
@@ -104,7 +104,7 @@ pub(super) fn check_trials(trials: usize) -> Result<()> {
 }
 
 /// # Errors
-/// [`Error`] for no budget, one that is none, and one that stands twice.
+/// [`Error`] for no budget, one that is none, and one that is listed twice.
 pub(super) fn check_epsilons(epsilons: &[f64], delta: f64) -> Result<()> {
     if epsilons.is_empty() {
         return Err(Error::Data("a comparison needs one epsilon or more".into()));
@@ -112,7 +112,7 @@ pub(super) fn check_epsilons(epsilons: &[f64], delta: f64) -> Result<()> {
     for (at, &epsilon) in epsilons.iter().enumerate() {
         Budget::new(epsilon, delta)?;
         if epsilons[..at].contains(&epsilon) {
-            return Err(Error::Data(format!("epsilon {epsilon} stands there twice")));
+            return Err(Error::Data(format!("epsilon {epsilon} is listed twice")));
         }
     }
     Ok(())

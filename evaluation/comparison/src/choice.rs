@@ -5,12 +5,12 @@ use super::{Against, Knows, Outcome, Row, Scores, Trust};
 use scumble_core::{Notion, Unit};
 use std::fmt;
 
-/// What is to be protected, and who is trusted.
+/// The unit of privacy, and the trust model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Goal {
-    /// What of a record.
+    /// What of a record is protected.
     pub protects: Unit,
-    /// By whom.
+    /// The trust model.
     pub trust: Trust,
 }
 
@@ -35,16 +35,16 @@ impl Goal {
     }
 }
 
-/// The mechanism with the best mean, among those that promise differential privacy of one thing, with the same trust, at one budget.
+/// The mechanism with the best mean, among those that guarantee differential privacy of the same unit in the same trust model, at one budget.
 #[derive(Debug, Clone)]
 pub struct Choice<'a> {
-    /// What they protect, and who is trusted.
+    /// The unit of privacy, and the trust model.
     pub goal: Goal,
     /// The budget.
     pub epsilon: f64,
     /// Its title and row; none where there is no evidence that even the best of them is [better](Scores::is_better) than what is known without a release.
     pub best: Option<(&'a str, &'a Row)>,
-    /// What the best of them was held against.
+    /// What the best of them was compared with.
     pub tried: Option<Against>,
     /// How much worse the model is than from the same records in the clear, in units of the metric.
     pub cost: Option<f64>,
@@ -61,7 +61,7 @@ impl Scores<'_> {
 }
 
 impl Outcome {
-    /// What to choose by these scores, for each thing that is protected by some mechanism, by nobody's trust or a curator's, at each finite budget.
+    /// What to choose by these scores, for each unit that some mechanism protects, in each trust model, at each finite budget.
     pub fn choices<'a>(&self, scores: &'a Scores) -> Vec<Choice<'a>> {
         let metric = scores.metric;
         let rows = || {

@@ -45,7 +45,7 @@ pub(super) fn misfit(data: &DataSet, what: &str) -> Error {
     Error::Data(format!("{}: {what} is for {needed}, and {:?} is {found}", data.name, data.target))
 }
 
-/// The score on clean test records, by every metric that fits.
+/// The score on held-out test records, by every metric that fits.
 pub(super) fn score(
     data: &DataSet,
     predicted: &Predicted,
@@ -55,7 +55,7 @@ pub(super) fn score(
     scores.into_iter().filter_map(|(metric, score)| Some((metric, score?)))
 }
 
-/// SHA-256, in hexadecimal, of all that scores depend on: the records, their target, and where they lie.
+/// SHA-256, in hexadecimal, of all that scores depend on: the records, their target, and their domain.
 ///
 /// # Errors
 /// None that a user could cause.
@@ -73,8 +73,8 @@ pub(super) fn digest(data: &DataSet) -> Result<String> {
     Ok(hexadecimal(&digest.finalize()))
 }
 
-/// As many guesses of the commonest class, or of the mean, of what is trained on.
-pub(super) fn blind_guesses(train: &Target, count: usize) -> Target {
+/// So many predictions of the majority-class or mean baseline: the commonest class, or the mean, of the training records.
+pub(super) fn baseline(train: &Target, count: usize) -> Target {
     match train {
         Target::Class(train) => {
             let mut counts = vec![0; train.iter().max().map_or(0, |class| class + 1)];

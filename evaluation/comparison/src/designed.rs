@@ -29,6 +29,9 @@ impl Comparison {
             SchemaAt::Source(name) => option("--data", (*name).to_owned()),
         }
         option("--target", self.data.target.clone());
+        if let Some(learning) = self.data.learning {
+            option("--task", learning.to_string());
+        }
         option("--epsilon", epsilon.to_string());
         if self.delta > 0.0 {
             option("--delta", self.delta.to_string());
@@ -67,7 +70,7 @@ fn reads_people(mechanism: &Designed) -> bool {
     }
 }
 
-/// A parameter's value as `--set` reads it: text as it is, unless that would be read as something else.
+/// A parameter's value as `--set` reads it: text unchanged, unless that would be read as something else.
 fn as_set(value: &Value) -> String {
     match value {
         Value::String(text) if serde_json::from_str::<Value>(text).is_err() => text.clone(),

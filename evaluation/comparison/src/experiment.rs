@@ -8,7 +8,8 @@ use super::{split::check_part, split::check_share};
 use scumble_classic::Protect;
 use scumble_core::{Registry, number};
 use scumble_datasets as datasets;
-use scumble_datasets::DataSet;
+use scumble_datasets::{DataSet, Input};
+use scumble_records::{Decimal, Delimiter, Encoding, Learning, TextFormat};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ const DEFAULT_TEST_SHARE: f64 = 0.2;
 /// A grid of more combinations than this is a slip of the hand.
 const MOST_COMBINATIONS: usize = 10_000;
 
-/// A comparison as it stands in a TOML file. What is not there is the default.
+/// A comparison as a TOML file describes it. What is not given is the default.
 ///
 /// ```
 /// use scumble_comparison::Experiment;
@@ -43,7 +44,7 @@ pub struct Experiment {
     /// The file, for errors and for paths in it.
     #[serde(skip)]
     file: PathBuf,
-    /// As it stands there.
+    /// The file's text.
     #[serde(skip)]
     text: String,
     epsilon: Option<Vec<f64>>,
@@ -74,6 +75,10 @@ struct Data {
     input: Option<PathBuf>,
     schema: Option<PathBuf>,
     target: Option<String>,
+    delimiter: Option<Delimiter>,
+    decimal: Option<Decimal>,
+    encoding: Option<Encoding>,
+    task: Option<Learning>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -151,7 +156,7 @@ impl Experiment {
         Self::from_toml(&scumble_records::read_text(file, Self::LONGEST)?, file)
     }
 
-    /// What stands in the file.
+    /// The file's text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -161,7 +166,7 @@ impl Experiment {
         self.seed
     }
 
-    /// Where its finished trials lie, if nobody says otherwise: beside it.
+    /// The file of its finished trials, if nobody says otherwise: beside it.
     pub fn store(&self) -> PathBuf {
         self.file.with_extension("cells.jsonl")
     }
@@ -178,20 +183,24 @@ impl Experiment {
     /// [`Error::File`] for a name that no data set has, a set that is not where `SCUMBLE_DATA` says, or half a file; whatever is wrong
     /// with the file itself.
     pub fn data(&self) -> Result<DataSet> {
-        match &self.data {
-            Data { name: None, input: None, schema: None, target: None } => Ok(DataSet::wine()?),
-            Data { name: Some(name), input: None, schema: None, target: None } => {
+        let Data { name, input, schema, target, delimiter, decimal, encoding, task } = &self.data;
+        let format = TextFormat { delimiter: *delimiter, decimal: *decimal, encoding: *encoding };
+        let is_read = format != TextFormat::default() || task.is_some();
+        match (name, input, schema, target) {
+            (None, None, None, None) if !is_read => Ok(DataSet::wine()?),
+            (Some(name), None, None, None) if !is_read => {
                 let loaded = datasets::source(name).and_then(|source| source.load(&datasets::folder()));
                 self.named("[data]", loaded.map_err(Error::from))
             }
-            Data { name: None, input: Some(input), schema: Some(schema), target: Some(target) } => {
-                let (input, schema) = (self.beside(input), self.beside(schema));
+            (None, Some(input), Some(schema), Some(target)) => {
+                let (file, schema) = (self.beside(input), self.beside(schema));
+                let input = Input { format, learning: *task, ..Input::new(&file, &schema, target) };
                 match &self.split {
                     Some(Split { kind: Kind::Time, by: Some(by), test_share, .. }) => {
                         let test_share = test_share.unwrap_or(DEFAULT_TEST_SHARE);
-                        Ok(DataSet::read_by_time(&input, &schema, target, by, test_share)?)
+                        Ok(DataSet::read_by_time(&input, by, test_share)?)
                     }
-                    _ => Ok(DataSet::read(&input, &schema, target)?),
+                    _ => Ok(DataSet::read(&input)?),
                 }
             }
             _ => self.refuse("[data]", "either name is needed, or input with schema and target"),
@@ -366,10 +375,10 @@ impl Section {
         {
             let refuse = |problem: &str| Err(Error::Data(format!("{:?}: {name} {problem}", self.name)));
             if self.set.contains_key(name) {
-                return refuse(&format!("stands in set and in {list}"));
+                return refuse(&format!("is in set and in {list}"));
             }
             if *list == "tune" && self.grid.contains_key(name) {
-                return refuse("stands in grid and in tune");
+                return refuse("is in grid and in tune");
             }
             if values.is_empty() {
                 return refuse(&format!("has no values in {list}"));
@@ -442,7 +451,7 @@ mod tests {
             ("trials = 5\nseed = -1", "exp.toml: line 2: "),
             ("trials = 0", "exp.toml: trials: a comparison needs between 1 and 100000 trials, and not 0"),
             ("epsilon = [1, 0]", "exp.toml: epsilon: epsilon must be above zero"),
-            ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 stands there twice"),
+            ("epsilon = [1, 1.0]", "exp.toml: epsilon: epsilon 1 is listed twice"),
             ("epsilon = [1, 1e400]", "exp.toml: line 1: floating-point number overflowed"),
             ("epsilon = []", "exp.toml: epsilon: a comparison needs one epsilon or more"),
             ("delta = 1", "exp.toml: delta: delta must be zero or more and below one"),
@@ -488,7 +497,7 @@ mod tests {
             ),
             (
                 "[[mechanism]]\nname = \"laplace\"\nset = { protect = \"label\" }\ngrid = { protect = [\"label\"] }",
-                "\"laplace\": protect stands in set and in grid",
+                "\"laplace\": protect is in set and in grid",
             ),
             ("[[mechanism]]\nname = \"laplace\"\ngrid = { protect = [] }", "protect has no values in grid"),
             ("[[mechanism]]\nset = { protect = \"label\" }", "exp.toml: line 1: missing field `name`"),

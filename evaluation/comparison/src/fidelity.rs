@@ -19,7 +19,7 @@ const QUERIES: usize = 1_000;
 /// The seed of pairs and queries: the same for all tables of a domain.
 const SEED: u64 = 1;
 
-/// How near `released` is to `records`; where none is given, how near a guess is that spreads records evenly over the cells. No numbers where it
+/// How near `released` is to `records`; where none is given, how near the baseline is, which spreads records evenly over the cells. No numbers where it
 /// does not have the columns, and the kind of target, of `domain`.
 pub(super) fn fidelity(
     domain: &RecordDomain,
@@ -127,7 +127,7 @@ impl Cells {
 /// An attribute, and the cells in which it is to lie.
 type Condition = (usize, RangeInclusive<u32>);
 
-/// The records, and what is held against them: records spread evenly, where nothing was released.
+/// The records, and what they are compared with: records spread evenly, where nothing was released.
 struct Compared<'a> {
     attributes: &'a [Attribute],
     truth: Cells,

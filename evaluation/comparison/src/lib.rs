@@ -1,6 +1,6 @@
-//! Mechanisms beside each other: each is designed, releases training records, a model learns from them, and is scored on
-//! clean test records; an adversary learns from them, and is scored on the records that she does not know; and the released table is held
-//! against the records that it was made of.
+//! Mechanisms beside each other: each is designed, releases training records, a model learns from the release, and is scored on
+//! held-out test records; an adversary learns from the release, and is scored on the records that it does not know; and the released table
+//! is compared with the records that it was made of.
 
 mod adversary;
 mod baselines;
@@ -73,15 +73,15 @@ pub struct Comparison {
     pub delta: f64,
     /// How often each cell is repeated, with another split and other noise.
     pub trials: usize,
-    /// How records are split into those to learn from and those for tests.
+    /// How records are split into training and test records.
     pub splitting: Splitting,
     /// The models; each learns from the same releases.
     pub models: Vec<Model>,
     /// The metrics; each scores the same predictions, what an adversary learns, or the same released tables.
     pub metrics: Vec<Metric>,
-    /// The adversary, who takes part where a metric is of her.
+    /// The adversary, which takes part where a metric is of what it learns.
     pub adversary: Adversary,
-    /// What of a record is protected: mechanisms that cannot protect it are left out, but for those that claim nothing. If nothing is said,
+    /// What of a record is protected: mechanisms that cannot protect it are left out, but for those that claim nothing. If none is given,
     /// each protects the most that it can, and its row says what.
     pub protect: Option<Protect>,
     /// The share of ε that a label gets where a mechanism of its own releases it, in (0, 1).
@@ -100,7 +100,7 @@ const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 impl Comparison {
     /// These candidates on these data, with the defaults of the command: six budgets from ε = 0.5 to none with δ = 10⁻⁶, 50
     /// trials on splits at random with a fifth of the records for tests, half of ε for labels of their own, seed 1, the first model that
-    /// fits the target, the metric by [`Metric::default_for`], and what an adversary who knows half of the records learns of the others.
+    /// fits the target, the metric by [`Metric::default_for`], and what an adversary that knows half of the records learns of the others.
     pub fn new(data: DataSet, candidates: Vec<Candidate>) -> Self {
         let target = data.domain.target();
         Self {
@@ -121,8 +121,8 @@ impl Comparison {
         }
     }
 
-    /// The budget at which promises are spelled out: 1 if it is there, else the first finite one.
-    pub fn promised_at(&self) -> Option<f64> {
+    /// The budget at which claims are spelled out: 1 if it is listed, else the first finite one.
+    pub fn claims_at(&self) -> Option<f64> {
         let finite = || self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
         finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
     }

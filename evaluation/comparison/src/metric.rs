@@ -1,4 +1,4 @@
-//! Metrics: what a prediction on clean test records is worth, what an adversary learns of those that were released, and how near a released
+//! Metrics: how good predictions on held-out test records are, what an adversary learns of those that were released, and how near a released
 //! table is to them.
 
 use super::prediction::{Predicted, auc, mean};
@@ -30,20 +30,20 @@ pub enum Metric {
     Mae,
     /// R², the share of the test targets' variance that is explained; below zero where their mean does better.
     R2,
-    /// The share of the features' variance that an adversary recovers of records that she does not know
+    /// Reconstruction R²: the share of the features' variance that an adversary explains of records that it does not know
     /// ([`Learned::recovered`](scumble_adversary::Learned)).
     Recovered,
-    /// How much better than a coin she tells which of two records a released one was made of
+    /// Distinguishing advantage: how much better than a coin an adversary tells which of two records a released one was made of
     /// ([`Learned::advantage`](scumble_adversary::Learned)).
     Advantage,
-    /// How much better than a coin the audit tells, of all records that there could be, the two apart that are easiest to
-    /// ([`Finding::advantage`](scumble_adversary::Finding::advantage)): a lower bound, once for all trials. No number where differential privacy of
-    /// whole records is not claimed, or with a δ and no curve.
+    /// Audited lower bound on the distinguishing advantage between the worst pair of all possible records
+    /// ([`Finding::advantage`](scumble_adversary::Finding::advantage)), once for all trials. No number where differential privacy of
+    /// whole records is not claimed, or with a δ and no privacy profile.
     Audited,
-    /// The mean squared error of the release as an unbiased guess of the features, as a share of their variance: more than 1 where it says
-    /// less than their mean does. No number where the release is no such guess.
+    /// Normalised MSE of the release: its mean squared error as an unbiased estimate of the features, as a share of their variance; more than 1
+    /// where it says less than their mean does. No number where the release is no such estimate.
     UnbiasedError,
-    /// How much better than a coin an adversary who knows all other records tells a released record from one that was not
+    /// Membership advantage: how much better than a coin an adversary that knows all other records tells a released record from one that was not
     /// ([`membership`](scumble_adversary::membership())), by the noisy statistics that a curator's release is made of. No number where there are none.
     Membership,
     /// The distance in total variation of the released table from the training records, of one column, the mean over all columns and the target;
@@ -62,18 +62,18 @@ pub(super) enum Subject {
     Classes,
     /// Numbers that a model predicts.
     Numbers,
-    /// What an adversary who knows some records learns of the others.
+    /// What an adversary that knows some records learns of the others.
     Acquaintance,
-    /// What one who knows all other records learns of who is in a release.
+    /// What an adversary that knows all other records learns of membership in a release.
     Membership,
-    /// What the audit shows.
+    /// The audited lower bound.
     Audit,
     /// The released table.
     Table,
 }
 
-/// Where the largest class has more than this share of the records, balanced accuracy is the default: accuracy is high there for who always
-/// guesses that class.
+/// Where the largest class has more than this share of the records, balanced accuracy is the default: there the majority-class
+/// baseline has a high accuracy.
 const UNEQUAL: f64 = 2.0 / 3.0;
 
 impl Metric {
@@ -117,7 +117,7 @@ impl Metric {
         }
     }
 
-    /// What is shown of it, in words, with its unit where it has one of its own.
+    /// Its name in tables and charts, with its unit where it has one of its own.
     pub fn title(self) -> &'static str {
         match self {
             Self::Accuracy => "accuracy (%)",
@@ -130,7 +130,7 @@ impl Metric {
             Self::Recovered => "reconstruction R² (%)",
             Self::Advantage => "distinguishing advantage (%)",
             Self::Audited => "audited distinguishing advantage (%)",
-            Self::UnbiasedError => "normalised MSE of unbiased estimates",
+            Self::UnbiasedError => "normalised MSE of the release",
             Self::Membership => "membership advantage (%)",
             Self::OneWayDistance => "total variation distance of one column (%)",
             Self::TwoWayDistance => "total variation distance of two columns (%)",
@@ -167,7 +167,7 @@ impl Metric {
         matches!(self.subject(), Subject::Acquaintance | Subject::Membership | Subject::Audit)
     }
 
-    /// Whether it is of what the audit shows of a design, whatever the records are.
+    /// Whether it is the audited lower bound of a design, whatever the records are.
     pub fn is_of_audit(self) -> bool {
         self.subject() == Subject::Audit
     }

@@ -190,7 +190,7 @@ fn classes<M: Scoring>(
 ) -> Result<Predicted> {
     let seen: Classes = release.table.clone().try_into()?;
     let (classes, scores) = match seen.targets.first() {
-        // Who sees one class predicts it.
+        // A model that learned from one class predicts it.
         Some(&only) if seen.targets.iter().all(|class| *class == only) => {
             (Array1::from_elem(test.len(), only), ClassScores::of_one(only, test.len()))
         }

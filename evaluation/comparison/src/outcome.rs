@@ -22,20 +22,20 @@ pub(super) const LABEL_SHARE: &str = "label_share";
 pub struct Outcome {
     /// One row a model or adversary, metric, mechanism with its parameters, and budget, in this order.
     pub rows: Vec<Row>,
-    /// What models score that learn from no release, by model and metric: of guesses, of records in the clear, fewer and all, and of volunteers alone.
+    /// What models score that learn from no release, by model and metric: the baseline, records in the clear, fewer and all, and volunteers alone.
     pub references: Vec<Reference>,
     /// Mechanisms that have nothing to do on such data, and why.
     pub skipped: Vec<Skipped>,
     /// Cells of which a trial failed: their scores are no numbers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
-    /// The score of always guessing the commonest class or the mean of the training records: what learning must beat, and what an adversary
-    /// learns without a release. By the first metric.
+    /// The score of the majority-class or mean baseline: what learning must beat, and what an adversary learns without a release. By the
+    /// first metric.
     #[serde(serialize_with = "score")]
-    pub blind_guess: f64,
+    pub baseline: f64,
     /// The same by every metric.
     #[serde(serialize_with = "scores")]
-    pub blind_guesses: BTreeMap<Metric, f64>,
+    pub baselines: BTreeMap<Metric, f64>,
     /// Training records a trial.
     pub train_records: usize,
     /// Test records a trial.
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub asked: usize,
 }
 
-/// A cell: a mechanism at a budget, with a model's score on clean test records, or an adversary's on those that were released.
+/// A cell: a mechanism at a budget, with a model's score on held-out test records, or an adversary's on those that were released.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
     /// The plugin's name.
@@ -60,7 +60,7 @@ pub struct Row {
     /// The budget; null for a mechanism that claims no differential privacy whatever it is given.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
-    /// Who is trusted.
+    /// The trust model.
     pub trust: Trust,
     /// The model: its name, and its hyper-parameters as far as they were given; or the adversary.
     #[serde(flatten)]
@@ -73,7 +73,7 @@ pub struct Row {
     /// The sample standard deviation over trials; NaN for one trial.
     #[serde(serialize_with = "score")]
     pub sd: f64,
-    /// What the guarantee says of this score, where it is an adversary's: no more than so much, or of an unbiased error no less.
+    /// The bound that the guarantee implies of this score, where it is an adversary's: upper, or of the normalised MSE lower.
     #[serde(serialize_with = "bound", skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
     /// How many trials.
@@ -93,7 +93,7 @@ pub struct Row {
     /// What was chosen of the mechanism and the model, and on whose records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuned: Vec<Tuned>,
-    /// What a release of as many training records with fresh randomness promises, with a warning where a claim promises nothing after all.
+    /// The guarantee of a release of as many training records with fresh randomness, with a warning where a claim is void after all.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,
     /// The time of all trials, release and model, summed, in seconds. They run side by side, so it is more than the wall
@@ -101,7 +101,7 @@ pub struct Row {
     pub seconds: f64,
 }
 
-/// The better of what is known without a release, guesses or the volunteers' records, and how likely such scores are if they are no better than that.
+/// The better of what is known without a release, the baseline or the volunteers' records, and how likely such scores are if they are no better than that.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Against {
     /// What is known.
@@ -166,7 +166,7 @@ impl Outcome {
             "trials",
             "seconds",
             "tuned",
-            "promises",
+            "guarantee",
             "design",
             "trust",
             "baseline",
@@ -232,7 +232,7 @@ impl Outcome {
     /// The same for people.
     pub fn without_mechanism(&self, scores: &Scores) -> String {
         let shown =
-            self.references(scores).map(|of| format!("{} {}", of.knows, scores.metric.shown(of.mean)));
+            self.references(scores).map(|of| format!("{} {}", of.named(), scores.metric.shown(of.mean)));
         format!("Without a mechanism: {}.", shown.collect::<Vec<_>>().join("; "))
     }
 

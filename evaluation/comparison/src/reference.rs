@@ -1,5 +1,6 @@
-//! What every row is held against: what models score that learn from no release.
+//! What every row is compared with: what models score that learn from no release.
 
+use super::metric::Subject;
 use super::spread::mean_and_sd;
 use super::{Metric, Scorer};
 use scumble_core::number;
@@ -23,11 +24,11 @@ impl LearnsFrom {
     }
 }
 
-/// What somebody knows who has no release.
+/// What is known without a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knows {
-    /// Which class is the commonest, or the mean.
+    /// Which class is the commonest, or the mean: the baseline.
     Guess,
     /// The volunteers' records.
     Volunteers,
@@ -39,14 +40,14 @@ pub enum Knows {
 impl std::fmt::Display for Knows {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
-            Self::Guess => "guessing",
+            Self::Guess => "the baseline",
             Self::Volunteers => "the volunteers alone",
             Self::Clean => "the records in the clear",
         })
     }
 }
 
-/// What a row is held against: the score of a model that learns from no release.
+/// What a row is compared with: the score of a model that learns from no release.
 #[derive(Debug, Clone, Serialize)]
 pub struct Reference {
     /// What is known.
@@ -88,5 +89,14 @@ impl Reference {
     ) -> Self {
         let (mean, sd) = mean_and_sd(&scores);
         Self { knows, records, scorer: scorer.clone(), metric, mean, sd, scores }
+    }
+
+    /// For people: what is known, the baseline by what it predicts.
+    pub fn named(&self) -> String {
+        match (self.knows, self.metric.subject()) {
+            (Knows::Guess, Subject::Classes) => "majority-class baseline".into(),
+            (Knows::Guess, Subject::Numbers) => "mean baseline".into(),
+            (knows, _) => knows.to_string(),
+        }
     }
 }

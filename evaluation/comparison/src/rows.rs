@@ -136,7 +136,7 @@ impl Comparison {
 }
 
 impl Row {
-    /// What no mechanism with the row's guarantee can be worth, where that is known: of whole records that nobody sees, without a δ and without volunteers.
+    /// What no mechanism with the row's guarantee can exceed in worth, where that is known: under local differential privacy of whole records, without a δ and without volunteers.
     fn at_most(&self, released: usize) -> Option<f64> {
         let dp = self.guarantee.local_dp(Unit::Record)?;
         let is_alone = self.guarantee.shaped_by == ShapedBy::PublicKnowledge && self.tuned.is_empty();
@@ -155,7 +155,7 @@ impl Cell {
         }
     }
 
-    /// What is guaranteed of a release of so many records, by which a model was chosen so, or as it is.
+    /// What is guaranteed of a release of so many records, by which a model was chosen so, or by which none was.
     fn guarantee(&self, released: usize, of_model: Option<&Tuned>) -> Result<Guarantee> {
         let release = self.mechanism.guarantee_of(released);
         let release = match self.shuffled {

@@ -1,7 +1,7 @@
 //! A comparison is run: all trials of all cells, on all cores.
 
 use super::cells::Cell;
-use super::data::{blind_guesses, check_learnable, score};
+use super::data::{baseline, check_learnable, score};
 use super::fidelity::fidelity;
 use super::prediction::Predicted;
 use super::scored::Scored;
@@ -29,7 +29,7 @@ impl Comparison {
         self.run_with(None, on_start, on_trial)
     }
 
-    /// The same, where trials that stand in the file `store` are taken from it, and the others are added to it.
+    /// The same, where trials that the file `store` has are taken from it, and the others are added to it.
     ///
     /// # Errors
     /// As [`run`](Self::run), and where the store cannot be read or written, or another run is at work on it: it holds all that
@@ -73,23 +73,23 @@ impl Comparison {
         let failed = failures.into_iter().map(|(cell, (trial, error))| cells[cell].failed(trial, &error));
         let failed = failed.collect();
         let (of_releases, of_references) = scored.split_at(released * self.trials);
-        let guesses = self.guesses()?;
+        let of_baseline = self.baseline_scores()?;
         let split = self.split(0);
         let (train_records, test_records) = split.sizes();
         let volunteers = self.splitting.volunteers(&self.data);
-        let of_metric = |metric: Metric| guesses.get(&metric).cloned().unwrap_or_default();
+        let of_metric = |metric: Metric| of_baseline.get(&metric).cloned().unwrap_or_default();
         let references = self.references(&cells[released..], of_references, of_metric, volunteers);
         let mut rows = self.rows(&cells[..released], of_releases, train_records, split.asked())?;
         self.judge(&mut rows, &references, train_records);
-        let blind_guesses: BTreeMap<Metric, f64> =
-            guesses.iter().map(|(metric, scores)| (*metric, mean_and_sd(scores).0)).collect();
+        let baselines: BTreeMap<Metric, f64> =
+            of_baseline.iter().map(|(metric, scores)| (*metric, mean_and_sd(scores).0)).collect();
         Ok(Outcome {
             rows,
             references,
             skipped,
             failed,
-            blind_guess: self.metrics.first().map_or(f64::NAN, |metric| blind_guesses[metric]),
-            blind_guesses,
+            baseline: self.metrics.first().map_or(f64::NAN, |metric| baselines[metric]),
+            baselines,
             train_records,
             test_records,
             volunteers,
@@ -97,7 +97,7 @@ impl Comparison {
         })
     }
 
-    /// The rows of a comparison of this one candidate that is held against nothing: what options are chosen by.
+    /// The rows of a comparison of this one candidate, without references: what options are chosen by.
     pub(super) fn rehearse(&self) -> Result<Vec<Row>> {
         check_learnable(&self.data)?;
         self.check_settings()?;
@@ -114,7 +114,7 @@ impl Comparison {
         self.rows(&cells, &scored, split.sizes().0, split.asked())
     }
 
-    /// What everybody scored in all trials of the first cell, then of the next; and which of these failed.
+    /// All scores in all trials of the first cell, then of the next; and which of these failed.
     fn scored(
         &self,
         cells: &[Cell],
@@ -152,29 +152,29 @@ impl Comparison {
         Ok((all, failures))
     }
 
-    /// The score of guessing in each trial, by every metric that is asked for: of a class at random where that is better than the commonest one; of a table, of records that
-    /// are spread evenly over their public bounds.
-    fn guesses(&self) -> Result<BTreeMap<Metric, Vec<f64>>> {
+    /// The score of the baseline in each trial, by every metric that is asked for: of a class at random where that is better than the commonest one; of a table, of records
+    /// that are spread evenly over their public bounds.
+    fn baseline_scores(&self) -> Result<BTreeMap<Metric, Vec<f64>>> {
         let targets = self.data.table.part(&self.data.domain.without_features())?;
         let mut scores: BTreeMap<Metric, Vec<f64>> =
             self.metrics.iter().map(|&metric| (metric, vec![])).collect();
         for trial in 0..self.trials {
             let split = self.split(trial);
             let (train, test) = (split.train(&targets)?, split.test(&targets)?);
-            let guesses = Predicted::of(blind_guesses(train.target(), test.len()));
+            let predicted = Predicted::of(baseline(train.target(), test.len()));
             let of_table = match self.metrics.iter().any(|metric| metric.is_of_table()) {
                 true => fidelity(&self.data.domain, &split.train(&self.data.table)?, None),
                 false => vec![],
             };
-            for (metric, score) in score(&self.data, &guesses, test.target()).chain(of_table) {
+            for (metric, score) in score(&self.data, &predicted, test.target()).chain(of_table) {
                 scores.entry(metric).and_modify(|scores| scores.push(score));
             }
         }
         let known = |metric: Metric, scores: &[f64]| match metric {
-            // Without a release she guesses the mean, whose error is the variance, and tells nothing apart.
+            // Without a release an adversary estimates the mean, whose error is the variance, and distinguishes nothing.
             Metric::UnbiasedError => Some(1.0),
             _ if metric.is_of_adversary() => Some(0.0),
-            // Who guesses has one score for all records.
+            // The baseline has one score for all records.
             Metric::Auc => Some(0.5),
             Metric::Accuracy => match self.data.domain.target() {
                 TargetDomain::Class { levels } => {

@@ -1,4 +1,4 @@
-//! What models scored, as it is kept in a store.
+//! What models scored, in the form that a store keeps.
 
 use super::Metric;
 use scumble_core::number;
@@ -12,7 +12,7 @@ pub(super) struct Scored {
     pub(super) scores: BTreeMap<Metric, Score>,
     /// The time of release and model.
     pub(super) seconds: f64,
-    /// The place of the option that people who were asked made out as the best.
+    /// The place of the option that was best by the answers of those who were asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) chosen: Option<usize>,
 }

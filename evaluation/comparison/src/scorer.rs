@@ -1,4 +1,4 @@
-//! Who learns from a release, or what is held against it, and by which metrics that is scored.
+//! What learns from a release, or is compared with it, and by which metrics that is scored.
 
 use super::metric::Subject;
 use super::{Adversary, Comparison, Metric, Model};
@@ -7,30 +7,30 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Who learns from a release, and is scored.
+/// What learns from a release, and is scored.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(into = "Named")]
 pub enum Scorer {
     /// A model, which learns to predict.
     Model(Model),
-    /// An adversary, who learns to read records.
+    /// An adversary, which learns to reconstruct records.
     Adversary(Adversary),
-    /// An adversary who knows all records but one, and tells whether that one is in.
+    /// An adversary that knows all records but one, and infers whether that one is in.
     Membership,
-    /// The audit, which tells apart what is easiest to, once for all trials.
+    /// The audit, which distinguishes the worst pair of records, once for all trials.
     Audit,
-    /// The released table itself, which is held against the records.
+    /// The released table itself, which is compared with the records.
     Table,
 }
 
-/// As it stands in a row.
+/// Its name and parameters in a row.
 #[derive(Serialize)]
 pub(super) struct Named {
     pub(super) model: &'static str,
     pub(super) model_parameters: BTreeMap<String, Value>,
 }
 
-/// What she knows, and how she learns, where that is not as usual.
+/// What the adversary knows, and how it learns, where that is not as usual.
 fn of_adversary(adversary: Adversary) -> BTreeMap<String, Value> {
     let share = ("known_share".to_owned(), adversary.known_share.into());
     let network = adversary.network.then(|| ("network".to_owned(), true.into()));
@@ -89,7 +89,7 @@ impl fmt::Display for Scorer {
         match self {
             Self::Model(model) => model.fmt(formatter),
             Self::Adversary(adversary) => adversary.fmt(formatter),
-            Self::Membership => formatter.write_str("an adversary who knows all records but one"),
+            Self::Membership => formatter.write_str("an adversary that knows all records but one"),
             Self::Audit => formatter.write_str("the audit"),
             Self::Table => formatter.write_str("the released table"),
         }

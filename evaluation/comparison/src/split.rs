@@ -1,4 +1,4 @@
-//! How records are split into those that are released to learn from and those that are kept for tests.
+//! How records are split into training records, which are released, and test records.
 
 use super::data::misfit;
 use super::{Comparison, Error, Result};
@@ -35,7 +35,7 @@ pub struct Splitting {
     #[serde(skip_serializing_if = "is_zero")]
     pub validation: f64,
     /// Whether classes are balanced among the training records: of each so many, drawn anew in each trial, as there are of the rarest. The
-    /// test records stay as they are.
+    /// test records are unchanged.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub balance: bool,
     /// Whether volunteers, training and test records that are drawn have classes in the shares of all records, as near as whole records come to them.
@@ -261,7 +261,7 @@ impl Split {
         Ok(table.select(&rows)?)
     }
 
-    /// How many records there are to learn from, and how many for tests.
+    /// How many training records there are, and how many test records.
     pub(super) fn sizes(&self) -> (usize, usize) {
         (self.train.len(), self.test.len())
     }
@@ -292,7 +292,7 @@ impl Split {
     }
 }
 
-/// Takes this share of the rows out, drawn by lot and in their order, and leaves one at least.
+/// Takes this share of the rows out, sampled uniformly at random and in their order, and leaves one at least.
 fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> {
     let most = rows.len().saturating_sub(1);
     let count = ((rows.len() as f64 * share).round() as usize).max(1).min(most);
@@ -304,7 +304,7 @@ fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> 
 }
 
 /// Orders `rows` so that the first ones, however many, have their classes (`classes` has that of each row) in the shares of all: the n-th row of a class of
-/// N stands where n + `offset` of N of all rows do, and those of a class stay in their order.
+/// N is where n + `offset` of N of all rows are, and those of a class stay in their order.
 pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset: f64) {
     let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
     let class = |row: usize| classes.get(row).copied().unwrap_or(usize::MAX);
@@ -322,8 +322,8 @@ pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset:
     *rows = placed.into_iter().map(|(_, row)| row).collect();
 }
 
-/// Leaves as many `rows` of each class as there are of the rarest, drawn by lot and in their order; `classes` (n) has the class of each
-/// row, and a row beyond it has none and goes.
+/// Leaves as many `rows` of each class as there are of the rarest, sampled uniformly at random and in their order; `classes` (n) has the class of
+/// each row, and a row beyond it has none and goes.
 pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rng) {
     let mut of_class: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &row in rows.iter() {

@@ -1,4 +1,4 @@
-//! Finished trials, as they are kept and found again.
+//! Finished trials, and how a store finds them.
 
 use super::cells::Cell;
 use super::reference::LearnsFrom;
@@ -18,7 +18,7 @@ pub(super) struct Stored<'a> {
     keys: Vec<Key>,
 }
 
-/// All that the scores of a cell depend on, but for the trial and who is scored.
+/// All that the scores of a cell depend on, but for the trial and what is scored.
 #[derive(Serialize)]
 struct Everything<'a> {
     scumble: &'a str,

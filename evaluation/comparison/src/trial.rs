@@ -1,4 +1,4 @@
-//! One trial of a cell: a release, and what everybody scores on it.
+//! One trial of a cell: a release, and all scores on it.
 
 use super::adversary::audited;
 use super::cells::Cell;

@@ -1,18 +1,18 @@
-//! Who is trusted with what.
+//! Trust models: local, shuffler and curator.
 
 use serde::Serialize;
 
-/// Who is trusted with more than what leaves.
+/// Who is trusted with more than what is released: the trust model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
-    /// Nobody: what leaves a person is noisy.
+    /// Nobody, the local model: what leaves a person is noisy.
     Nobody,
-    /// A shuffler, who mixes what leaves all people, and sees no more than that.
+    /// A shuffler, which permutes all people's reports at random, and sees no more than these.
     Shuffler,
-    /// A curator, who holds all records in the clear and releases some that models learn from.
+    /// A curator, which holds all records in the clear and releases some that models learn from.
     Curator,
-    /// A curator, who holds all records in the clear and releases a model.
+    /// A curator, which holds all records in the clear and releases a model.
     Model,
 }
 

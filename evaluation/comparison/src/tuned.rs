@@ -19,7 +19,7 @@ pub struct Tuned {
     pub chosen: Vec<Chosen>,
 }
 
-/// Of what parameters are chosen.
+/// What has parameters that are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tunable {
@@ -35,12 +35,12 @@ pub enum Tunable {
 pub enum TunedOn {
     /// Volunteers: options are compared on their records alone, some of them designing, some released and some tested on.
     Volunteers,
-    /// People whose records are not released: each says of one option whether it is right about her, flipped by the row's own ε. So nobody
-    /// pays more than that.
+    /// People whose records are not released: each says of one option whether it is right about them, by randomised response at the row's own ε.
+    /// So nobody pays more than that.
     PrivateValidation,
 }
 
-/// A option that was chosen.
+/// An option that was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chosen {
     /// Its parameters, of those that were chosen among.

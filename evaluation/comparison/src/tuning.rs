@@ -10,7 +10,7 @@ use scumble_core::{Guarantee, Randomness, ShapedBy, Unit, Volunteers};
 use scumble_datasets::DataSet;
 use scumble_validation::{Asking, GridSearch};
 
-/// How often a option is tried on volunteers.
+/// How often an option is tried on volunteers.
 const REHEARSALS: usize = 5;
 
 /// The share of the volunteers on whom options are scored.
@@ -58,7 +58,7 @@ impl Outcome {
     }
 }
 
-/// Volunteers as a data set of their own, on which options are compared as they will be in earnest.
+/// Volunteers as a data set of their own, on which options are compared as they will be at the release.
 pub(super) struct Rehearsal<'a> {
     comparison: &'a Comparison,
     data: DataSet,
@@ -123,7 +123,7 @@ impl<'a> Rehearsal<'a> {
     }
 }
 
-/// Asks people, each about one of the options, whether it is right about her, at this ε (infinite for answers as they are): the place of the
+/// Asks people, each about one of the options, whether it is right about them, at this ε (infinite for answers in the clear): the place of the
 /// option that seems best. `right` says of each option what all people would answer.
 ///
 /// # Errors
@@ -139,14 +139,14 @@ pub(super) fn ask(right: &[Vec<bool>], epsilon: f64, seed: u64) -> Result<usize>
     Ok(search.rehearse(options.collect(), &mut Randomness::seeded(seed))?.chosen)
 }
 
-/// What is left of a promise where volunteers' records chose its mechanism's parameters: nothing to them.
+/// What is left of a guarantee where volunteers' records chose its mechanism's parameters: none for them.
 pub(super) fn chosen_by_volunteers(mut release: Guarantee) -> Guarantee {
     release.claims.retain(|claim| claim.protects != Unit::Volunteer);
     release.shaped_by = ShapedBy::ConsentingVolunteers;
     release
 }
 
-/// What is promised to everybody, where some were released and the others asked.
+/// What is guaranteed to everybody, where some were released and the others asked.
 ///
 /// # Errors
 /// None for an ε that a release could have.
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_right_more_often_is_chosen_as_far_as_the_answers_tell() {
+    fn what_is_right_more_often_is_chosen_as_far_as_the_answers_tell() {
         // Right about 50, 90 and 70 of a hundred.
         let right = [50, 90, 70].map(|share| (0..3000).map(|at| at / 3 % 100 < share).collect());
         for epsilon in [1.0, f64::INFINITY] {

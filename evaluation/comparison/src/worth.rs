@@ -1,7 +1,7 @@
 //! What a release is worth: how many records in the clear teach a model as much.
 //!
 //! The mean score of the same model on more and more records in the clear is a *learning curve*, made monotone by least squares; between its sizes it is straight in
-//! the logarithm of their number, and from no record (the score of guessing) to the first size in their number itself. Turned around, it makes
+//! the logarithm of their number, and from no record (the baseline's score) to the first size in their number itself. Turned around, it makes
 //! a number of records of any score.
 
 use super::Metric;
@@ -46,11 +46,11 @@ pub fn at_most(records: usize, epsilon: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub struct LearningCurve {
     sizes: Vec<f64>,
-    /// Of guessing, and then at each size, in each trial; more is better.
+    /// Of the baseline, and then at each size, in each trial; more is better.
     scores: Vec<Vec<f64>>,
     /// 1, or −1 where less of the metric is better.
     sign: f64,
-    /// The curve of all trials, and those of trials drawn anew with which.
+    /// The learning curve of all trials, and those of trials drawn anew, with these trials.
     curve: Curve,
     drawn: Vec<(Vec<usize>, Curve)>,
 }
@@ -60,19 +60,19 @@ pub struct LearningCurve {
 struct Curve {
     /// Made monotone: of no record, and at each size.
     values: Vec<f64>,
-    /// Of all records, as it is: a mean that is as good is worth all of them, also where fewer ones did better by chance.
+    /// Of all records, not made monotone: a mean that is as good is worth all of them, also where fewer ones did better by chance.
     all: f64,
 }
 
 impl LearningCurve {
-    /// The curve of a metric through these sizes, in ascending order, with the scores of each in all trials; `guesses` are those of no record at all. None without a
+    /// The learning curve of a metric through these sizes, in ascending order, with the scores of each in all trials; `baseline` are those of no record at all. None without a
     /// size or a trial, or with a score that is no number.
-    pub fn new(metric: Metric, guesses: &[f64], points: &[(usize, &[f64])], seed: u64) -> Option<Self> {
+    pub fn new(metric: Metric, baseline: &[f64], points: &[(usize, &[f64])], seed: u64) -> Option<Self> {
         let sign = if metric.less_is_better() { -1.0 } else { 1.0 };
-        let all = std::iter::once(guesses).chain(points.iter().map(|(_, scores)| *scores));
+        let all = std::iter::once(baseline).chain(points.iter().map(|(_, scores)| *scores));
         let scores: Vec<Vec<f64>> =
             all.map(|scores| scores.iter().map(|score| sign * score).collect()).collect();
-        let trials = guesses.len();
+        let trials = baseline.len();
         let is_whole =
             |scores: &Vec<f64>| scores.len() == trials && scores.iter().all(|score| score.is_finite());
         if points.is_empty() || trials == 0 || !scores.iter().all(is_whole) {
@@ -133,7 +133,7 @@ impl LearningCurve {
         Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
     }
 
-    /// The largest number of records at which the curve is no higher than `score`, and all where it is as good as these.
+    /// The largest number of records at which the learning curve is no higher than `score`, and all where it is as good as these.
     fn records(&self, curve: &Curve, score: f64) -> f64 {
         let Curve { values: curve, all } = curve;
         if score >= *all {
@@ -204,10 +204,10 @@ mod tests {
     }
 
     fn curve(sd: f64, trials: usize, rng: &mut ChaCha20Rng) -> LearningCurve {
-        let guesses = vec![truth(0.0); trials];
+        let baseline = vec![truth(0.0); trials];
         let points = SIZES.map(|size| (size, scores_of(truth(size as f64), sd, trials, rng)));
         let points: Vec<(usize, &[f64])> = points.iter().map(|(size, scores)| (*size, &scores[..])).collect();
-        LearningCurve::new(Metric::Accuracy, &guesses, &points, 1).unwrap()
+        LearningCurve::new(Metric::Accuracy, &baseline, &points, 1).unwrap()
     }
 
     #[test]

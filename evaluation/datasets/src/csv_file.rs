@@ -40,7 +40,7 @@ impl CsvFile {
         (1..).zip(&self.rows)
     }
 
-    /// Where the column stands in a row.
+    /// The column's place in a row.
     ///
     /// # Errors
     /// [`Error::MissingColumn`] with the nearest name.

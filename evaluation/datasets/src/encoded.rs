@@ -5,7 +5,7 @@ use ndarray::Array1;
 use scumble_core::{Table, Target};
 use scumble_records::{Clips, Encoder, Kind, Loaded, OutOfBounds, Schema};
 
-/// Rows whose cells stand in the order of a schema's columns, encoded one after the other. They may come from several files.
+/// Rows whose cells are in the order of a schema's columns, encoded one after the other. They may come from several files.
 pub(crate) struct Encoded<'s> {
     schema: &'s Schema,
     target: &'static str,
@@ -77,7 +77,7 @@ fn encoder(schema: &Schema, target: &str, file: &str, out_of_bounds: OutOfBounds
 pub(crate) fn measured(schema: &Schema, target: &str, encoded: &Table) -> Result<Table> {
     let bounds = schema.columns().iter().filter_map(|column| match column.kind {
         Kind::Real { lower, upper, .. } => Some((column.name.as_str(), lower, upper - lower)),
-        Kind::Category { .. } => None,
+        _ => None,
     });
     let (of_target, of_features): (Vec<_>, Vec<_>) = bounds.partition(|(name, ..)| *name == target);
     let widths: Array1<f64> = of_features.iter().map(|(_, _, width)| *width).collect();

@@ -25,7 +25,7 @@ pub enum Error {
         file.display()
     )]
     Missing {
-        /// The file, as it is called when it is not packed.
+        /// The file, by its name when it is not packed.
         file: PathBuf,
     },
     /// A file of images or labels that is not what it claims to be.

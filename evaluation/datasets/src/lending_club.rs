@@ -55,8 +55,8 @@ pub struct Loans {
 impl Loans {
     /// The places of the encoded columns of one side of a data join (E.1.3: six columns of the file), and of the other: all the rest.
     ///
-    /// E.1.3 has the first in the data of the mechanism, but its accuracies are those of the first in clear and the rest private: these six
-    /// alone tell 51 to 53 % of balanced loans apart and the rest 65 %, where the paper has 56.1 % for the side that is in clear.
+    /// E.1.3 has the first in the data of the mechanism, but its accuracies are those of the first in the clear and the rest private: these six
+    /// alone tell 51 to 53 % of balanced loans apart and the rest 65 %, where the paper has 56.1 % for the side that is in the clear.
     pub fn joined(&self) -> [Vec<usize>; 2] {
         let is_joined = |name: &str| {
             JOINED.iter().any(|joined| {
@@ -86,7 +86,7 @@ fn read(folder: &Path, name: &str, schema: &str, target: &'static str) -> Result
     let issued =
         csv.rows().map(|(row, cells)| Ok((day(&csv.name, row, "issue_d", &cells[issue])?, row, cells)));
     let mut loans: Vec<_> = issued.collect::<Result<_>>()?;
-    // By time, and within a month as they stand in the file.
+    // By time, and within a month in the file's order.
     loans.sort_by_key(|&(issued, ..)| issued);
     let train_records = Some(loans.partition_point(|&(issued, ..)| issued < FIRST_TEST_MONTH));
     let mut encoded = Encoded::new(&schema, target, &csv.name)?;

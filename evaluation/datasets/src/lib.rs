@@ -37,7 +37,7 @@ pub mod valuation;
 pub mod wdbc;
 mod when;
 
-pub use data_set::{DataSet, SchemaAt};
+pub use data_set::{DataSet, Input, SchemaAt};
 pub use error::{Error, Result};
 pub use images::Images;
 pub use source::{Source, folder, source, sources};

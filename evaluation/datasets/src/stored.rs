@@ -1,4 +1,4 @@
-//! Files as they are stored: plain, or packed as .gz or .xz.
+//! Stored files: plain, or packed as .gz or .xz.
 
 use crate::{Error, Result};
 use flate2::read::MultiGzDecoder;

@@ -20,7 +20,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     Ok(DataSet { train_records, ..DataSet::new("valuation", TARGET, &schema, loaded)? })
 }
 
-/// The houses that `folder` has (414 × 6), in the file's order and in the units of the schema, whatever lies outside its bounds as it is. The
+/// The houses that `folder` has (414 × 6), in the file's order and in the units of the schema, with nothing clipped. The
 /// target is the price of a ping, in 10,000 New Taiwan dollars.
 ///
 /// # Errors

@@ -16,8 +16,8 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     read(folder, &schema()?, OutOfBounds::Clip)
 }
 
-/// The tumours that `folder` has (569 × 30), as they were measured: in the units of the schema (pixels, pixels², shares), and whatever
-/// lies outside its bounds as it is. The target is 0 for malignant and 1 for benign.
+/// The tumours that `folder` has (569 × 30), as they were measured: in the units of the schema (pixels, pixels², shares), with nothing
+/// clipped. The target is 0 for malignant and 1 for benign.
 ///
 /// # Errors
 /// [`Error::Missing`](crate::Error::Missing), else whatever is wrong with the file, with the row, the column and the value.

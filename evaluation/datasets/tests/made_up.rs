@@ -4,7 +4,7 @@ use approx::assert_abs_diff_eq;
 use jiff::civil::date;
 use ndarray::{Array2, array};
 use scumble_core::{Domain, Target, TargetDomain};
-use scumble_datasets::{DataSet, Error, Source, household, lending_club, source, sources, wdbc};
+use scumble_datasets::{DataSet, Error, Input, Source, household, lending_club, source, sources, wdbc};
 use scumble_records::Clipped;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn row(data: &DataSet, row: usize) -> Cell<'_> {
 }
 
 fn clipped(column: &str, cells: usize, lower: f64, upper: f64) -> Clipped {
-    Clipped { column: column.into(), cells, lower, upper }
+    Clipped { column: column.into(), cells, lower: lower.to_string(), upper: upper.to_string() }
 }
 
 fn classes(data: &DataSet) -> (Vec<usize>, Vec<String>) {
@@ -157,7 +157,7 @@ fn the_power_itself_comes_in_kilowatts_for_every_day() {
 #[test]
 fn loans_are_sorted_by_time_and_what_is_missing_has_its_constant() {
     let data = load("lending-club");
-    // In the file the loan of December 2011 stands first; those before July 2011 are for training.
+    // In the file the loan of December 2011 comes first; those before July 2011 are for training.
     assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
     assert_eq!(numbers(&data), [0.25, 0.0, 1.0]);
     // 15 numbers, and 2 + 12 + 5 + 14 + 51 levels.
@@ -235,7 +235,7 @@ fn a_file_is_ordered_by_its_dates_and_the_youngest_records_are_for_tests() {
     );
     let input =
         write("data.csv", "when,x,y\nDec-2011,4,0\nApr-2010,1,0\nJan-2011,2,0\nApr-2010,3,0\nFeb-2009,0,0\n");
-    let read = |share| DataSet::read_by_time(&input, &schema, "y", "when", share);
+    let read = |share| DataSet::read_by_time(&Input::new(&input, &schema, "y"), "when", share);
     let data = read(0.4).unwrap();
     assert_eq!(data.table.records().column(0), array![0.0, 0.1, 0.3, 0.2, 0.4]);
     assert_eq!(data.train_records, Some(3));
@@ -495,7 +495,7 @@ fn a_users_file_is_read_by_its_schema() {
                 lower = 0\nupper = 10\n";
     fs::write(&schema, toml).unwrap();
     fs::write(&input, "size,price\n1,5\n3,7\n").unwrap();
-    let data = DataSet::read(&input, &schema, "price").unwrap();
+    let data = DataSet::read(&Input::new(&input, &schema, "price")).unwrap();
     assert_eq!(*data.table.records(), Array2::from_shape_vec((2, 1), vec![0.5, 1.0]).unwrap());
     assert_eq!((data.target_width, data.train_records, data.name), (10.0, None, input.display().to_string()));
     assert_eq!(data.clipped, [clipped("size", 1, 0.0, 2.0)]);
@@ -514,7 +514,7 @@ fn a_sample_has_each_record_as_often_as_any_other() {
     std::fs::write(&schema, column("x", 64.0) + &column("y", 1.0)).unwrap();
     let mut counts = [0.0; 40];
     for seed in 0..2000 {
-        let (data, all) = DataSet::read_sample(&input, &schema, "y", 10, seed).unwrap();
+        let (data, all) = DataSet::read_sample(&Input::new(&input, &schema, "y"), 10, seed).unwrap();
         assert_eq!((data.table.len(), all), (10, 40));
         let values: Vec<f64> = data.table.records().column(0).iter().map(|value| value * 64.0).collect();
         let Target::Real(targets) = data.table.target() else { panic!("numbers") };
@@ -526,6 +526,6 @@ fn a_sample_has_each_record_as_often_as_any_other() {
     // The counts of one sample add up to ten, which makes them a little less variable than counts of coins.
     let chi_square: f64 = counts.iter().map(|count: &f64| (count - 500.0).powi(2) / (500.0 * 0.75)).sum();
     assert!(chi_square < 90.0, "{chi_square}: {counts:?}");
-    let (whole, _) = DataSet::read_sample(&input, &schema, "y", 99, 1).unwrap();
-    assert_eq!(whole.table, DataSet::read(&input, &schema, "y").unwrap().table);
+    let (whole, _) = DataSet::read_sample(&Input::new(&input, &schema, "y"), 99, 1).unwrap();
+    assert_eq!(whole.table, DataSet::read(&Input::new(&input, &schema, "y")).unwrap().table);
 }

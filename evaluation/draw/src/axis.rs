@@ -34,7 +34,7 @@ impl Axis {
         self.is_logarithmic
     }
 
-    /// How far along a value stands: 0 at the lower end, 1 at the upper one.
+    /// How far along a value is: 0 at the lower end, 1 at the upper one.
     pub fn share(&self, value: f64) -> f64 {
         let value = if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
         (value - self.from) / (self.to - self.from)

@@ -6,13 +6,13 @@ use scumble_comparison::{Row, Series, in_words};
 use scumble_core::Plugin;
 
 impl Page<'_> {
-    /// What each mechanism promises, at every budget.
+    /// What each mechanism guarantees, at every budget.
     pub(super) fn cards(&self, mechanisms: &[Series]) -> Markup {
-        let wanted = self.comparison.promised_at();
+        let wanted = self.comparison.claims_at();
         html! {
             section {
                 h2 { "What each guarantees" }
-                p.muted { "Of a release with fresh randomness. A release of this comparison, whose seed is known, guarantees nothing." }
+                p.muted { "Of a release with fresh randomness. A release of this comparison, whose seed is known, has no guarantee." }
                 @for Series { title, rows } in mechanisms {
                     details.card {
                         summary { strong { (title) } ": " (guaranteed(rows, wanted)) }
@@ -55,7 +55,7 @@ fn guaranteed(rows: &[Row], wanted: Option<f64>) -> String {
 /// How the words of a heading of a card look, where not as all others.
 fn class_of(heading: &str) -> Option<&'static str> {
     match heading {
-        "promises" => Some("first"),
+        "guarantee" => Some("first"),
         "WARNING" => Some("warning"),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Which mechanisms a chart shows in colours, with their names: more than a few lines nobody tells apart.
+//! Which mechanisms a chart shows in colours, with their names: nobody can distinguish more than a few lines.
 
 use scumble_comparison::{Outcome, Scores, Series};
 

@@ -103,7 +103,7 @@ fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> M
         text x=(at((LEFT + END) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" { (what) }
         @for known in known.iter().filter(|known| known.score.is_finite()) {
             @let y = at(up.y(known.score));
-            line.blind x1=(at(LEFT)) x2=(at(END)) y1=(y) y2=(y) { title { (known.what) ": " (up.metric.shown(known.score)) } }
+            line.baseline x1=(at(LEFT)) x2=(at(END)) y1=(y) y2=(y) { title { (known.what) ": " (up.metric.shown(known.score)) } }
         }
     }
 }
@@ -146,7 +146,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// The chart of these scores against what an adversary learns of the same releases, of the cast alone, with ε at the points. From a point a
-/// thin line leads to what its guarantee allows.
+/// thin line leads to the bound implied by its guarantee.
 pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) -> Markup {
     let [utility, attack] = scores;
     let [up, across] = [0, 1].map(|at| Gauge::of(scores[at], known[at]));
@@ -206,7 +206,7 @@ fn attacked_at(
                         @if let Some(epsilon) = row.epsilon { ", ε = " (in_words(epsilon)) }
                         ": " (row.shown()) "; " (attack.metric.title()) " " (attack.shown())
                         @if let Some(bound) = attack.bound {
-                            ", and its guarantee allows " (if attack.metric.less_is_better() { "at most " } else { "at least " })
+                            ", and its guarantee implies " (if attack.metric.less_is_better() { "at most " } else { "at least " })
                             (attack.metric.shown(bound))
                         }
                     }
@@ -216,7 +216,7 @@ fn attacked_at(
     }
 }
 
-/// Where a series stands at each budget, so far beside it.
+/// The places of a series at each budget, so far beside it.
 fn markers<'a>(series: &Series<'a>, shift: f64, across: &Across) -> Vec<Marker<'a>> {
     let points = across.budgets.iter().filter_map(|&(epsilon, x)| {
         let row =
@@ -299,7 +299,7 @@ pub(super) fn sample(ink: &str, place: usize) -> Markup {
     }
 }
 
-/// Whether scores stand on a logarithmic scale.
+/// Whether scores have a logarithmic scale.
 pub(super) fn is_logarithmic(scores: &Scores, known: &[Known]) -> bool {
     Gauge::of(scores, known).axis.is_logarithmic()
 }
@@ -339,7 +339,7 @@ impl Across {
         Self { budgets }
     }
 
-    /// How far a series stands beside its budgets, so that error bars do not hide each other.
+    /// How far a series is drawn beside its budgets, so that error bars do not hide each other.
     fn shift(&self, place: usize, count: usize) -> f64 {
         let gaps = self.budgets.windows(2).map(|pair| pair[1].1 - pair[0].1);
         let room = gaps.fold(2.0 * PAD, f64::min);
@@ -370,7 +370,7 @@ struct Gauge {
     metric: Metric,
 }
 
-/// Errors whose means differ by more than this factor stand on a logarithmic scale: the good ones should not be one line.
+/// Errors whose means differ by more than this factor have a logarithmic scale: the good ones should not be one line.
 const MANY_MAGNITUDES: f64 = 8.0;
 
 impl Gauge {
@@ -405,12 +405,12 @@ impl Gauge {
         Self { axis: Axis::linear(low.max(least) * scale, high.clamp(least, most) * scale), metric }
     }
 
-    /// Where a score stands from left to right; at the edge if it lies beyond.
+    /// The place of a score from left to right; at the edge if it lies beyond.
     fn x(&self, score: f64) -> f64 {
         LEFT + self.share(score).clamp(0.0, 1.0) * (END - LEFT)
     }
 
-    /// Where a score stands from the bottom up; at the edge if it lies beyond.
+    /// The place of a score from the bottom up; at the edge if it lies beyond.
     fn y(&self, score: f64) -> f64 {
         BOTTOM - self.share(score).clamp(0.0, 1.0) * (BOTTOM - TOP)
     }
@@ -420,7 +420,7 @@ impl Gauge {
         (0.0..=1.0).contains(&self.share(score))
     }
 
-    /// How far along it stands: 0 at the lower end, 1 at the upper one.
+    /// How far along a score is: 0 at the lower end, 1 at the upper one.
     fn share(&self, score: f64) -> f64 {
         self.axis.share(score * scale(self.metric))
     }

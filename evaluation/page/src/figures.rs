@@ -71,7 +71,7 @@ impl Page<'_> {
                     }
                 }
                 p.muted {
-                    "That little is learned proves nothing: this adversary guesses by ridge regression, and another may be cleverer, up to what is guaranteed."
+                    "That little is learned proves nothing: this adversary uses ridge regression, and another may learn more, up to the bound implied by the guarantee."
                 }
             }
         }
@@ -83,17 +83,17 @@ impl Page<'_> {
                 (tradeoff([utility, attack], [&self.known(utility), &self.known(attack)], cast))
                 @if attack.metric.is_of_audit() {
                     p.muted {
-                        "Here the audit tells apart the two records that are easiest to, of all that there could be: what it shows is proven \
-                         but for one audit in a million, and more may be so."
+                        "Here the audit distinguishes the worst pair of all possible records: an audited lower bound, wrong in one audit in a \
+                         million; the true advantage may be larger."
                     }
                 }
                 @if attack.metric == Metric::Membership {
                     p.muted {
-                        "Here an adversary knows all records but one, and tells by the noisy statistics of the release which of two is that one."
+                        "Here an adversary knows all records but one, and infers from the noisy statistics of the release which of two is that one."
                     }
                 }
                 @if attack.metric == Metric::UnbiasedError {
-                    p.muted { "Here right is private: the line leads to the least error that an unbiased guess has by Cramér and Rao." }
+                    p.muted { "Here right is private: the line leads to the least error that an unbiased estimate has by Cramér and Rao." }
                 }
                 (legend(utility, cast))
             }

@@ -20,9 +20,9 @@ impl Page<'_> {
                         } }
                     }
                     p.muted {
-                        "Never on the test records. Volunteers agreed to shape designs, which promise them nothing. Who is asked says of one \
-                         candidate whether it is right about them, flipped by the row's own ε, and their record stays with them: nobody pays more \
-                         than that ε."
+                        "Never on the test records. Volunteers agreed to shape designs, which guarantee them nothing. A person who is asked says of one \
+                         option whether it is right about them, by randomised response at the row's own ε, and their record is not released: nobody \
+                         pays more than that ε."
                     }
                 }
             }
@@ -62,7 +62,7 @@ impl Page<'_> {
             section {
                 h2 { "How it was made" }
                 pre.command { (self.command) }
-                p.muted { "Where this page stands already, it asks for --force. Public data sets lie where SCUMBLE_DATA says." }
+                p.muted { "Where the page exists already, add --force. Public data sets are read from the folder that SCUMBLE_DATA names." }
                 @if let Some(text) = self.experiment {
                     p { "The experiment; options of the command override it:" }
                     pre { (text) }

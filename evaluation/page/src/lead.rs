@@ -33,7 +33,7 @@ impl Page<'_> {
                 (grouped(data.table.len())) " records of " (data.name) ", at "
                 (counted(epsilons.len(), "privacy budget")) ". From each release " (models)
                 " learned " q { (data.target) } ", scored on " (grouped(*test_records))
-                " clean test records: "
+                " held-out test records: "
                 @if *trials > 1 { "mean ± standard deviation of " (counted(*trials, "trial")) ", " (again) "." }
                 @else { "one trial, so that its spread is not known." }
                 @if *volunteers > 0 {
@@ -46,14 +46,14 @@ impl Page<'_> {
             }
             @if data.is_drafted {
                 p.warning {
-                    "The schema is a draft: its bounds and levels were taken from the records themselves, and give away something of \
-                     them. The scores are what they are; what is promised below will be promised when the schema says what is publicly \
-                     known of each column instead."
+                    "The schema is a draft: its bounds and levels were taken from the records themselves, and disclose something of \
+                     them. The scores are valid; the guarantees below hold only once the schema says what is publicly known of each \
+                     column instead."
                 }
             }
             p.muted {
-                "ε is the budget: less is more private, ∞ is none. What is promised at it differs from mechanism to mechanism and \
-                 stands on the cards. The scores are of clean records and no promise covers them: a page about private data is for \
+                "ε is the budget: less is more private, ∞ is none. What it guarantees differs from mechanism to mechanism and is on \
+                 the cards. The scores are of records in the clear and no guarantee covers them: a page about private data is for \
                  their owner." @if let Some(first) = scores.first() { " " (self.outcome.without_mechanism(first)) }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::chart::Known;
 use jiff::Timestamp;
-use scumble_comparison::{Comparison, Knows, Metric, Outcome, Scores};
+use scumble_comparison::{Comparison, Knows, Metric, Outcome, Reference, Scores};
 use std::time::Duration;
 
 /// What the page shows, and how it came about.
@@ -24,21 +24,21 @@ pub struct Page<'a> {
 
 impl Page<'_> {
     /// What is scored without a release, by this metric.
-    pub(super) fn blind_guess(&self, metric: Metric) -> f64 {
-        self.outcome.blind_guesses.get(&metric).copied().unwrap_or(f64::NAN)
+    pub(super) fn baseline(&self, metric: Metric) -> f64 {
+        self.outcome.baselines.get(&metric).copied().unwrap_or(f64::NAN)
     }
 
-    /// What is scored without a mechanism: by a model, of guesses, of volunteers and of records in the clear; by an adversary, without a release.
+    /// What is scored without a mechanism: by a model, of the baseline, of volunteers and of records in the clear; by an adversary, without a release.
     pub(super) fn known(&self, scores: &Scores) -> Vec<Known> {
         let metric = scores.metric;
         if metric.is_of_adversary() || metric.is_of_table() {
             let what = if metric.is_of_table() { "spread evenly" } else { "without a release" };
-            return vec![Known { what: what.into(), score: self.blind_guess(metric) }];
+            return vec![Known { what: what.into(), score: self.baseline(metric) }];
         }
-        let named = |knows: Knows| match knows {
+        let named = |of: &Reference| match of.knows {
             Knows::Clean => "in the clear".to_owned(),
-            knows => knows.to_string(),
+            _ => of.named(),
         };
-        self.outcome.references(scores).map(|of| Known { what: named(of.knows), score: of.mean }).collect()
+        self.outcome.references(scores).map(|of| Known { what: named(of), score: of.mean }).collect()
     }
 }

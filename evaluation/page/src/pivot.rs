@@ -114,7 +114,7 @@ fn shown(row: &Row) -> Markup {
     html! {
         (row.metric.shown(row.mean))
         @if row.trials > 1 && row.mean.is_finite() { span.spread { " ± " (row.metric.shown(row.sd)) } }
-        @if let Some(bound) = row.bound { br; span.spread { "allowed " (row.metric.shown(bound)) } }
+        @if let Some(bound) = row.bound { br; span.spread { "bound " (row.metric.shown(bound)) } }
         @if let Some(worth) = &row.worth { br; span.spread { (worth) } }
     }
 }

@@ -1,4 +1,4 @@
-//! What to choose, for each thing to protect and each one who is trusted.
+//! What to choose, for each unit of privacy and each trust model.
 
 use super::page::Page;
 use maud::{Markup, html};
@@ -18,10 +18,10 @@ impl Page<'_> {
                         p.muted { (VOLUNTEERS) " stands for a file of your volunteers' records." }
                     }
                     p.muted {
-                        "By " (metric.title()) " by " (scores.scorer) ": the best mean of those with differential privacy of the same and the same trust, \
-                         how much worse that is than to learn from records as they are, and what it is worth: as many records in the clear teach the \
-                         same model as much, with an interval of 95 %. Picked by these very scores: what lies within a deviation of it is as good. It is \
-                         named where its scores are better than without a release at 1 %, for all rows together."
+                        "By " (metric.title()) " by " (scores.scorer) ": the best mean of those with differential privacy of the same unit in the same trust model, \
+                         how much worse that is than to learn from the records in the clear, and what it is worth: as many records in the clear teach \
+                         the same model as much, with an interval of 95 %. Chosen by these very scores: what is within a standard deviation of it is \
+                         as good. It is named where its scores are better than without a release at 1 %, for all rows together."
                     }
                 }
             }
@@ -47,7 +47,7 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                         @match choice.best {
                             None => span.muted {
                                 "no evidence that anything is better than "
-                                (choice.tried.map_or("guessing".into(), |tried| tried.baseline.to_string()))
+                                (choice.tried.map_or("the baseline".into(), |tried| tried.baseline.to_string()))
                             },
                             Some((title, row)) => {
                                 strong { (title) }

@@ -1,4 +1,4 @@
-//! Words and numbers as they stand in all parts of the page.
+//! Words and numbers of all parts of the page.
 
 use maud::{Markup, html};
 use scumble_core::{Guarantee, Unit};
@@ -14,16 +14,16 @@ pub(super) fn number(value: f64, shown: Markup) -> Markup {
     html! { td.number data-value=(key) { (shown) } }
 }
 
-/// A mark where a claim promises nothing after all, with the reason under the pointer; it stands in full on the card.
+/// A mark where a claim is void after all, with the reason under the pointer; the card has it in full.
 pub(super) fn warned(guarantee: &Guarantee) -> Markup {
     let warnings = guarantee.warnings();
     html! { @if !warnings.is_empty() { " " strong.warning title=(warnings.join("; ")) { "WARNING" } } }
 }
 
-/// What is protected, in words: by a claim that promises something.
+/// What is protected, in words: by a claim that is not void.
 pub(super) fn protected(guarantee: &Guarantee) -> String {
-    let standing = guarantee.claims.iter().filter(|claim| claim.warning().is_none());
-    let mut units: Vec<Unit> = standing.map(|claim| claim.protects).collect();
+    let valid = guarantee.claims.iter().filter(|claim| claim.warning().is_none());
+    let mut units: Vec<Unit> = valid.map(|claim| claim.protects).collect();
     if units.contains(&Unit::Record) {
         units.retain(|unit| *unit == Unit::Record);
     }

@@ -56,7 +56,7 @@ impl Key {
     }
 }
 
-/// A line as it stands in the file.
+/// A line of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<T> {

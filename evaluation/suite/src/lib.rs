@@ -1,4 +1,4 @@
-//! A dozen tasks on public data, on which mechanisms of every trust model are compared in the same way: the table that a paper holds its own mechanism against.
+//! A dozen tasks on public data, on which mechanisms of every trust model are compared in the same way: the table that a paper compares its own mechanism with.
 //!
 //! ```
 //! use scumble_suite::{Form, Results, tasks, task};

@@ -1,4 +1,4 @@
-//! How mechanisms stand over all tasks: what they are worth, and in how many they are better than no release.
+//! How mechanisms do over all tasks: what they are worth, and in how many they are better than no release.
 
 use super::results::{Finished, Results};
 use scumble_comparison::{Goal, Row, Scores, Trust};
@@ -13,7 +13,7 @@ pub(super) struct Standing {
     pub(super) at: Vec<At>,
 }
 
-/// How it stands at a budget.
+/// How it does at a budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct At {
     pub(super) epsilon: f64,
@@ -55,7 +55,7 @@ impl Results {
         all
     }
 
-    /// What is protected by some mechanism, and who is trusted, the most first.
+    /// The units of privacy and trust models that some mechanism has, the most protective first.
     pub(super) fn goals(&self) -> Vec<Goal> {
         let units = [Unit::Record, Unit::Features, Unit::Label];
         let all = units.into_iter().flat_map(|protects| Trust::ALL.map(|trust| Goal { protects, trust }));
@@ -69,7 +69,7 @@ impl Results {
         all.filter(|goal| rows.contains(&Some(*goal))).collect()
     }
 
-    /// How all mechanisms for this goal stand, the best at the middle budget first.
+    /// How all mechanisms for this goal do, the best at the middle budget first.
     pub(super) fn standings(&self, goal: Goal) -> Vec<Standing> {
         let epsilons = self.epsilons();
         let mut found: BTreeMap<&str, Vec<Vec<(f64, bool)>>> = BTreeMap::new();

@@ -12,7 +12,7 @@ pub(super) struct Table {
 }
 
 impl Results {
-    /// The document: the tasks, what to choose of each, and how the mechanisms stand over all. `command` made it.
+    /// The document: the tasks, what to choose of each, and how the mechanisms do over all. `command` made it.
     pub fn to_markdown(&self, command: &str) -> String {
         let mut text = format!(
             "# What privacy costs, task by task\n\n{}\n\n```console\n$ {command}\n```\n",
@@ -39,17 +39,17 @@ impl Results {
     /// What the tables say, and how they are read.
     pub(super) fn lead(&self) -> String {
         let form = match self.form {
-            Form::Whole => "The whole suite".to_owned(),
+            Form::Whole => "The full variant of the suite".to_owned(),
             Form::Quick => format!(
-                "The quick form of the suite: {} trials, of at most {} records to learn from and {} for tests",
+                "The quick variant of the suite: {} trials, of at most {} training records and {} test records",
                 Form::TRIALS,
                 Form::TRAIN,
                 Form::TEST
             ),
         };
         format!(
-            "{form}; version {}. Every mechanism is designed, releases training records, a model learns from the release, and is scored on clean test records. Behind a \
-             score stands its worth: how many records in the clear teach the same model as much, with an interval of 95 % by bootstrap over \
+            "{form}; version {}. Every mechanism is designed, releases training records, a model learns from the release, and is scored on held-out test records. A \
+             score is followed by its worth: how many records in the clear teach the same model as much, with an interval of 95 % by bootstrap over \
              trials. A mechanism is named where its scores are better than without a release, by a paired test at 1 % for all rows of a task \
              together; else there is no evidence that anything is.",
             env!("CARGO_PKG_VERSION")
@@ -58,8 +58,15 @@ impl Results {
 
     /// The tasks, with what models score without a mechanism.
     pub(super) fn tasks(&self) -> Table {
-        let header =
-            ["task", "records × columns", "to learn from", "score", "guessing", "volunteers", "in the clear"];
+        let header = [
+            "task",
+            "records × columns",
+            "training records",
+            "score",
+            "baseline",
+            "volunteers",
+            "in the clear",
+        ];
         let row = |finished: &Finished| -> Option<Vec<String>> {
             let (scores, outcome) = (finished.scores()?, &finished.outcome);
             let known = |knows: Knows| {
@@ -131,7 +138,7 @@ fn cell(choice: &Choice, scores: &Scores) -> String {
     }
 }
 
-/// How mechanisms stand, a row each.
+/// How mechanisms do, a row each.
 pub(super) fn overall(standings: &[Standing]) -> Table {
     let epsilons: Vec<f64> =
         standings.first().map_or(vec![], |standing| standing.at.iter().map(|at| at.epsilon).collect());

@@ -5,7 +5,7 @@ use scumble_core::{Registry, nearest_name};
 use serde::Serialize;
 use std::path::Path;
 
-/// A data set, what is learned of it, and who may learn from whom.
+/// A data set, what is learned of it, and from whose records.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
     /// Its name.
@@ -20,16 +20,16 @@ pub struct Task {
 pub enum Form {
     /// As the tasks say: hours.
     Whole,
-    /// [`TRIALS`](Self::TRIALS) trials of at most [`TRAIN`](Self::TRAIN) records to learn from and [`TEST`](Self::TEST) for tests.
+    /// [`TRIALS`](Self::TRIALS) trials of at most [`TRAIN`](Self::TRAIN) training records and [`TEST`](Self::TEST) test records.
     Quick,
 }
 
 impl Form {
-    /// Trials in the quick form.
+    /// Trials in the quick variant.
     pub const TRIALS: usize = 10;
-    /// Records that are released, at most, in the quick form.
+    /// Records that are released, at most, in the quick variant.
     pub const TRAIN: usize = 2000;
-    /// Test records, at most, in the quick form.
+    /// Test records, at most, in the quick variant.
     pub const TEST: usize = 1000;
 }
 

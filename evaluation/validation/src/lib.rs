@@ -41,7 +41,7 @@ impl Asking {
         }
     }
 
-    /// What all answers promise together.
+    /// The guarantee of all answers together.
     fn guarantee(self, answer: PrivateAnswer, candidates: usize) -> Guarantee {
         let parts = vec![answer.guarantee(); candidates];
         match self {
@@ -100,7 +100,7 @@ pub struct Selection {
     pub chosen: usize,
     /// What was spent of every validation record: ε, in nats.
     pub epsilon: f64,
-    /// What is promised to every validation record; nothing where the randomness has a seed.
+    /// What is guaranteed to every validation record; nothing where the randomness has a seed.
     pub guarantee: Guarantee,
 }
 
@@ -115,8 +115,8 @@ impl GridSearch {
     /// Trains the candidates, one after the other, and asks about each of them.
     ///
     /// What it costs is charged to the accounts of `dataset`, the validation people's, when all candidates are trained and before the first
-    /// answer is flipped: one whose training fails costs nothing. Where too little is left nothing is trained either. Randomness from a seed
-    /// promises nothing, and so costs more than any account bears but one without an end.
+    /// answer is flipped: one whose training fails costs nothing. Where too little is left nothing is trained either. A search by
+    /// randomness from a known seed has no guarantee, and so costs more than any account bears but an unlimited one.
     ///
     /// # Errors
     /// [`Error::Shape`] where there is no candidate, one without anybody to be asked about, or one that says more or less than was asked;
@@ -130,8 +130,8 @@ impl GridSearch {
         randomness: &mut Randomness,
     ) -> Result<Selection, E> {
         let count = candidates.len();
-        let promised = self.asking.guarantee(self.check(count)?, count);
-        let guarantee = promised.under(randomness.provenance());
+        let guaranteed = self.asking.guarantee(self.check(count)?, count);
+        let guarantee = guaranteed.under(randomness.provenance());
         ledger.check_release(dataset, &guarantee, None)?;
         let truths = self.truths(candidates)?;
         let what = format!("private validation of {count} candidates");
@@ -182,9 +182,9 @@ impl GridSearch {
     ) -> Result<Selection, Error> {
         let count = truths.len();
         let answer = self.check(count)?;
-        let promised = self.asking.guarantee(answer, count);
-        let (epsilon, _) = promised.cost(Unit::Record);
-        let guarantee = promised.under(randomness.provenance());
+        let guaranteed = self.asking.guarantee(answer, count);
+        let (epsilon, _) = guaranteed.cost(Unit::Record);
+        let guarantee = guaranteed.under(randomness.provenance());
         let streams = randomness.streams();
         let level = 1.0 - (1.0 - self.level) / count as f64;
         let judged = (0..).zip(truths).map(|(block, (name, truth))| {

@@ -1,4 +1,4 @@
-//! Private validation: what it promises, what it estimates, and what a search by it spends.
+//! Private validation: what it guarantees, what it estimates, and what a search by it spends.
 
 use scumble_accounting::binomial::{at_least, at_most};
 use scumble_classic::{PrivateAnswer, private_accuracy};
@@ -15,20 +15,26 @@ fn counts(answer: PrivateAnswer, draws: usize, seed: u64) -> [usize; 2] {
 }
 
 /// A lower bound on the ε of answers with these counts, wrong in one of a million runs.
-fn shown([yes_of_yes, yes_of_no]: [usize; 2], draws: usize) -> f64 {
+fn lower_bound([yes_of_yes, yes_of_no]: [usize; 2], draws: usize) -> f64 {
     (at_least(yes_of_yes, draws, 5e-7) / at_most(yes_of_no, draws, 5e-7)).ln()
 }
 
-/// 400,000 draws show all but a hundredth of ε or so. The variant flips as at √2·ε: one whose p is too small.
+/// 400,000 draws give a lower bound within a hundredth of ε or so. The faulty variant flips as at √2·ε: its p is too small.
 #[test]
-fn answers_keep_to_epsilon_and_a_variant_that_flips_too_seldom_does_not() {
+fn answers_keep_to_epsilon_and_a_faulty_variant_that_flips_too_seldom_does_not() {
     const DRAWS: usize = 400_000;
     for (seed, epsilon) in [(1, 0.5), (2, 1.0), (3, 2.0)] {
-        let honest = shown(counts(PrivateAnswer::new(epsilon).unwrap(), DRAWS, seed), DRAWS);
-        assert!((epsilon - 0.08..=epsilon).contains(&honest), "seed {seed}: ε = {epsilon} shows {honest}");
+        let honest = lower_bound(counts(PrivateAnswer::new(epsilon).unwrap(), DRAWS, seed), DRAWS);
+        assert!(
+            (epsilon - 0.08..=epsilon).contains(&honest),
+            "seed {seed}: ε = {epsilon} has the lower bound {honest}"
+        );
         let variant = PrivateAnswer::new(epsilon * 2f64.sqrt()).unwrap();
-        let broken = shown(counts(variant, DRAWS, seed), DRAWS);
-        assert!(broken > epsilon, "seed {seed}: a variant at ε = {epsilon} shows no more than {broken}");
+        let faulty = lower_bound(counts(variant, DRAWS, seed), DRAWS);
+        assert!(
+            faulty > epsilon,
+            "seed {seed}: a faulty variant at ε = {epsilon} has the lower bound {faulty}"
+        );
     }
 }
 
@@ -69,13 +75,13 @@ fn the_estimate_is_unbiased() {
 fn intervals_cover_the_accuracy_among_these_people_and_among_all() {
     for (seed, epsilon, accuracy) in [(20, 0.5, 0.7), (21, 1.0, 0.5), (22, 1.0, 0.98), (23, 4.0, 0.8)] {
         let mut randomness = Randomness::seeded(seed);
-        let lot = Randomness::seeded(1_000 + seed).streams();
+        let streams = Randomness::seeded(1_000 + seed).streams();
         let covered = |drawn: bool, randomness: &mut Randomness| {
             let covers = |trial: &u64| {
-                let mut lot = lot.stream(*trial);
+                let mut stream = streams.stream(*trial);
                 let answers: Vec<bool> = (0..200)
                     .map(|person| {
-                        let at = if drawn { uniform(&mut lot) } else { (f64::from(person) + 0.5) / 200.0 };
+                        let at = if drawn { uniform(&mut stream) } else { (f64::from(person) + 0.5) / 200.0 };
                         at < accuracy
                     })
                     .collect();
@@ -200,7 +206,7 @@ fn a_search_that_an_account_cannot_bear_is_refused_before_anything_is_trained() 
     );
     assert!(
         matches!(seeded, Err(scumble_custody::Error::Overdrawn { .. })),
-        "a seed promises nothing: {seeded:?}"
+        "a known seed has no guarantee: {seeded:?}"
     );
     let unknown = search(Asking::EachAboutOne).run(that_remember(&trained), &ledger, "others", &mut from_os);
     assert!(unknown.unwrap_err().to_string().contains("there is no account for \"others\""));

@@ -1,4 +1,4 @@
-//! The staircase mechanism of Geng and Viswanath (2014) as a stranger would add it to scumble.
+//! The staircase mechanism of Geng and Viswanath (2014) as a third party would add it to scumble.
 //!
 //! For one number it is the ε-private noise of least variance: at small ε it is Laplace's, at large ε far better. Here
 //! every number of a record takes it at ε/d. `noise.rs` has the distribution on the integers; this file makes a mechanism of it, and `main.rs` is

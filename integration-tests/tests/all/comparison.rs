@@ -179,7 +179,7 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
     let noisy = row(&outcome, "laplace", 100.0);
     assert!(noisy.sd > 1e-3, "{} ± {}", noisy.mean, noisy.sd);
     // Whoever always says one of two classes recognises half of them.
-    assert_eq!(outcome.blind_guesses[&Metric::BalancedAccuracy], 0.5);
+    assert_eq!(outcome.baselines[&Metric::BalancedAccuracy], 0.5);
     let limited = own(Some(200));
     assert_eq!((limited.train_records, limited.test_records), (200, 599));
     assert!(row(&limited, "identity", 100.0).sd > 0.0, "the records are drawn anew");

@@ -613,7 +613,7 @@ fn variants_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lo
         assert!(seen > 0.8 * claimed, "the audit only sees {seen} of {claimed}: {finding}");
         // What is disclosed, and what somebody who knows the other records knows, the audit finds.
         assert!(
-            finding.because.contains("a combination of the columns of a record leaves as it is"),
+            finding.because.contains("a combination of the columns of a record is released unchanged"),
             "{finding}"
         );
         assert!(finding.because.contains("who knows the other records to about 0.0000"), "{finding}");

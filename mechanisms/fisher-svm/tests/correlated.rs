@@ -267,7 +267,7 @@ fn a_design_has_no_number_from_the_data_and_a_seeded_release_no_claim() {
     let design = mechanism.guarantee();
     assert!(
         design.claims.is_empty()
-            && design.to_string().starts_with("promises   squared error of at least 100 "),
+            && design.to_string().starts_with("guarantee  squared error of at least 100 "),
         "{design}"
     );
     assert!(design.each_release[0].contains("times 1 − s"), "{design}");

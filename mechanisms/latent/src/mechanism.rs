@@ -445,7 +445,7 @@ mod tests {
         assert!(!theirs.how_sure().contains("Proven"), "{}", theirs.how_sure());
         let shown = card.to_string();
         for line in [
-            "rests on   as stated by the designer; not checked: a theorem",
+            "proof      as stated by the designer; not checked: a theorem",
             "assumes    as stated by the designer; not checked: a training",
             "holds      given the design, which private volunteers' data shaped (as stated by the designer; not checked)",
         ] {

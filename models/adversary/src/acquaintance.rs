@@ -1,5 +1,5 @@
-//! An acquaintance: an adversary who knows some of the records of a release, and what each became in it, and from these learns to read the
-//! others. She is the same to every mechanism, whatever it promises, and so what she learns stands on one axis.
+//! An acquaintance: an adversary that knows some of the records of a release, and what each became in it, and from these learns to reconstruct
+//! the others. It is the same for every mechanism, whatever its guarantee, so that results are comparable.
 
 use crate::{Error, Result};
 use faer::linalg::solvers::{Llt, Solve};
@@ -12,46 +12,46 @@ use rand::seq::SliceRandom;
 use scumble_classifier::{ClassifierParams, VectorModel};
 use scumble_core::{Randomness, Table, Target};
 
-/// She learns from no more records than this, and reads no more: her work is that of a matrix so large.
+/// It learns from no more records than this, and reconstructs no more: the work is that of a matrix so large.
 const MOST_RECORDS: usize = 4_000;
 /// The fewest by which anything is learned, judged and measured.
 const FEWEST_RECORDS: usize = 8;
-/// The share of what she knows by which she judges what she learned from the rest.
+/// The share of the known records by which it judges what it learned from the rest.
 const JUDGED: usize = 4;
-/// Penalties among which she chooses for each coordinate, in units of a released coordinate's variance.
+/// Penalties among which it chooses for each coordinate, in units of a released coordinate's variance.
 const PENALTIES: [f64; 12] = [1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, f64::INFINITY];
 /// What is left of a coordinate's variance where all of it seems to be known.
 const LEAST_VARIANCE: f64 = 1e-9;
 
-/// Units of each of her network's two hidden layers, and how often it sees each record.
+/// Units of each of the network's two hidden layers, and how often it sees each record.
 const NETWORK: ([usize; 2], usize) = ([64, 64], 60);
 
-/// Who knows some of the records of a release, and how hard she tries.
+/// An adversary that knows some of the records of a release, and how hard it tries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Acquaintance {
-    /// The share of the records that she knows, with the rows that they became, in (0, 1).
+    /// The share of the records that it knows, with the rows that they became, in (0, 1).
     pub known_share: f64,
-    /// Whether she trains a network beside her ridge regression, and reads by it what it reads better: seconds, and not milliseconds.
+    /// Whether it trains a network beside its ridge regression, for the coordinates where that is better: seconds, and not milliseconds.
     pub network: bool,
-    /// Which records she knows, and where her network begins.
+    /// The random seed: which records it knows, and where its network begins.
     pub seed: u64,
 }
 
-/// What an acquaintance learns of records that she does not know.
+/// What an acquaintance learns of records that it does not know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Learned {
-    /// The share of the features' variance that she recovers: 1 − Σ‖x̂ − x‖²/Σ‖x − x̄‖², where x̄ is what she would guess without the
-    /// release. 1 where she reads all of every record; about 0, or a little less, where she learned nothing.
+    /// The reconstruction R² of the features: 1 − Σ‖x̂ − x‖²/Σ‖x − x̄‖², where x̄ is the guess without the
+    /// release. 1 where all of every record is reconstructed; about 0, or a little less, where nothing was learned.
     pub recovered: f64,
-    /// How much better than a coin she tells which of two records, features and target, a released one was made of: 2·Pr\[right\] − 1.
+    /// The distinguishing advantage: of which of two records, features and target, a released one was made, 2·Pr\[right\] − 1.
     pub advantage: f64,
 }
 
-/// How much an adversary learns of the other rows of `released`, who knows some of the n records of `table` with the rows that they became.
+/// How much an adversary learns of the other rows of `released` that knows some of the n records of `table` with the rows that they became.
 ///
-/// She guesses the others by ridge regression of all coordinates of a record on all of the released one, with a penalty for each that she
-/// chooses by records that she did not learn from, or by a network, where that did better on these; and tells two records apart by how likely
-/// her errors are. None where rows of the release
+/// It guesses the others by ridge regression of all coordinates of a record on all of the released one, with a penalty for each that it
+/// chooses by records that it did not learn from, or by a network, where that did better on these; and distinguishes two records by how likely
+/// its errors are. None where rows of the release
 /// are no rows of the table, or fewer than eight records are known or unknown.
 ///
 /// ```
@@ -61,17 +61,17 @@ pub struct Learned {
 ///
 /// let records = Array2::from_shape_fn((100, 2), |(row, column)| ((row * (3 + column)) % 17) as f64);
 /// let table = Table::new(vec!["a".into(), "b".into()], records, Target::None)?;
-/// // What leaves as it is, she reads.
-/// let she = Acquaintance { known_share: 0.5, network: false, seed: 1 };
-/// let learned = acquaintance(&table, &table, she)?.unwrap();
+/// // What is released in the clear is reconstructed.
+/// let adversary = Acquaintance { known_share: 0.5, network: false, seed: 1 };
+/// let learned = acquaintance(&table, &table, adversary)?.unwrap();
 /// assert!(learned.recovered > 0.999_999 && learned.advantage > 0.9);
 /// # Ok::<(), scumble_adversary::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`Error::Shape`] for a share that is not within (0, 1), and for what stops a network.
-pub fn acquaintance(table: &Table, released: &Table, she: Acquaintance) -> Result<Option<Learned>> {
-    let Acquaintance { known_share, seed, .. } = she;
+pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) -> Result<Option<Learned>> {
+    let Acquaintance { known_share, seed, .. } = adversary;
     if !(known_share > 0.0 && known_share < 1.0) {
         return Err(Error::shape(format!(
             "known_share must lie between 0 and 1, and {known_share} does not"
@@ -94,7 +94,7 @@ pub fn acquaintance(table: &Table, released: &Table, she: Acquaintance) -> Resul
         return Ok(None);
     }
     let of = |values: &Array2<f64>, rows: &[usize]| values.select(Axis(0), rows);
-    let Some(reader) = Reader::learn(&of(&seen, known), &of(&made_of, known), she)? else {
+    let Some(reader) = Reader::learn(&of(&seen, known), &of(&made_of, known), adversary)? else {
         return Ok(None);
     };
     let (guesses, truth) = (reader.guess(of(&seen, unknown)), of(&made_of, unknown));
@@ -111,7 +111,7 @@ pub fn acquaintance(table: &Table, released: &Table, she: Acquaintance) -> Resul
     let unread = squares(reader.outputs.mean.view().insert_axis(Axis(0)));
     let recovered = if unread > 0.0 { 1.0 - squares(guesses.view()) / unread } else { f64::NAN };
     let before: Vec<f64> = truth.outer_iter().map(|candidate| reader.surprise_before(candidate)).collect();
-    // Each beside another: the next in an order by chance.
+    // Each beside another: the next in a random order.
     let right = (0..truth.nrows()).map(|row| {
         let other = (row + 1 + (rng.next_u64() % (truth.nrows() as u64 - 1)) as usize) % truth.nrows();
         let surprise = |candidate: usize| {
@@ -162,7 +162,7 @@ impl Place {
     }
 }
 
-/// What she learned: the way back, and how she errs on it.
+/// What it learned: the way back, and its errors.
 struct Reader {
     inputs: Place,
     outputs: Place,
@@ -170,13 +170,13 @@ struct Reader {
     weights: Array2<f64>,
     /// The same by a network, for the coordinates that it reads better.
     network: Option<(VectorModel, Vec<usize>)>,
-    /// Of the errors of her guesses, and of the mean as a guess, each with its covariance factored.
+    /// Of the errors of its guesses, and of the mean as a guess, each with its covariance factored.
     errors: [Llt<f64>; 2],
 }
 
 impl Reader {
     /// None where the values are too large for squares.
-    fn learn(seen: &Array2<f64>, made_of: &Array2<f64>, she: Acquaintance) -> Result<Option<Self>> {
+    fn learn(seen: &Array2<f64>, made_of: &Array2<f64>, adversary: Acquaintance) -> Result<Option<Self>> {
         let judges = (seen.nrows() / JUDGED).max(1);
         let parts = |values: &Array2<f64>| {
             let (judged, lesson) = values.view().split_at(Axis(0), judges);
@@ -207,9 +207,9 @@ impl Reader {
             }
         }
         let weights = basis.dot(&best.1);
-        let network = match she.network {
+        let network = match adversary.network {
             true => {
-                let network = trained(seen, made_of, she.seed)?;
+                let network = trained(seen, made_of, adversary.seed)?;
                 let errors = (&truth - &network.predict(&judged_seen)).mapv(|error| error * error);
                 let errors = errors.sum_axis(Axis(0));
                 let better = (0..errors.len()).filter(|&at| errors[at] < best.0[at]).collect();
@@ -227,13 +227,13 @@ impl Reader {
         }))
     }
 
-    /// What she takes the records for (n × m) that were released so (n × m′).
+    /// The reconstruction (n × m) of records that were released so (n × m′).
     fn guess(&self, seen: Array2<f64>) -> Array2<f64> {
         let guesses = read(&self.weights, self.network.as_ref(), &self.inputs.standardised(seen));
         guesses * &self.outputs.width + &self.outputs.mean
     }
 
-    /// Twice how unlikely the record `candidate` is, where she made `guess` of its release, up to a constant. Less [`Self::surprise_before`] it is
+    /// Twice how unlikely the record `candidate` is, where `guess` was made of its release, up to a constant. Less [`Self::surprise_before`] it is
     /// how unlikely that release is of the candidate.
     fn surprise_after(&self, candidate: ArrayView1<f64>, guess: ArrayView1<f64>) -> f64 {
         self.length(&self.errors[0], candidate, guess)
@@ -332,11 +332,11 @@ mod tests {
         Acquaintance { known_share: 0.5, network, seed: 3 }
     }
 
-    /// Of records of variance v in two independent columns under noise of variance s she can recover v/(v + s), and no map does better; and
-    /// with the likelihood she is right in E Φ(‖x − x′‖/2√s) of the cases, which for two columns is an advantage of √(v/(v + 2s)). Of 4,000
+    /// Of records of variance v in two independent columns under noise of variance s it can recover v/(v + s), and no map does better; and
+    /// with the likelihood it is right in E Φ(‖x − x′‖/2√s) of the cases, which for two columns is an advantage of √(v/(v + 2s)). Of 4,000
     /// records these are off by 0.05 and 0.065, five standard errors, once in a million times.
     #[test]
-    fn of_gaussian_records_under_gaussian_noise_she_learns_what_can_be_learned() {
+    fn of_gaussian_records_under_gaussian_noise_it_learns_what_can_be_learned() {
         let mut rng = Randomness::seeded(5).streams().stream(9);
         for (variance, network) in [(0.25_f64, false), (1.0, false), (1.0, true), (16.0, false)] {
             let records = Array2::from_shape_simple_fn((8_000, 2), || normal(&mut rng));
@@ -353,9 +353,9 @@ mod tests {
         }
     }
 
-    /// A release that says nothing: what she recovers and tells apart is chance, here by five standard errors of 1/√2000.
+    /// A release that says nothing: what it recovers and distinguishes is chance, here by five standard errors of 1/√2000.
     #[test]
-    fn of_what_says_nothing_she_learns_nothing() {
+    fn of_what_says_nothing_it_learns_nothing() {
         let mut rng = Randomness::seeded(6).streams().stream(9);
         let records = Array2::from_shape_simple_fn((4_000, 30), || normal(&mut rng));
         let released = Array2::from_shape_simple_fn((4_000, 10), || normal(&mut rng));
@@ -381,7 +381,7 @@ mod tests {
         assert!(network > 0.95, "{network}");
     }
 
-    /// More released coordinates than records that she knows, as where the identity stands in the records' place.
+    /// More released coordinates than records that it knows, as where the identity takes the records' place.
     #[test]
     fn wide_releases_are_read_too() {
         let mut rng = Randomness::seeded(7).streams().stream(9);
@@ -396,7 +396,7 @@ mod tests {
         assert!(learn(Array2::eye(200)).recovered.abs() < 0.1);
     }
 
-    /// A label that leaves as it is tells apart two records with other labels, and nothing else: half of the pairs, of which one in two is
+    /// A label in the clear distinguishes two records with other labels, and nothing else: half of the pairs, of which one in two is
     /// told by chance.
     #[test]
     fn a_label_alone_tells_apart_those_that_differ_in_it() {

@@ -71,7 +71,7 @@ fn attack(
             direct::members(name, mechanism, table, claim, effort)
         }
         _ => {
-            let why = "what would attack it stands in the tests of the mechanism's own crate, if anywhere";
+            let why = "what would attack it is in the tests of the mechanism's own crate, if anywhere";
             Ok(Finding::about(name, claim, effort).unattacked(Verdict::NotAttacked, why))
         }
     }

@@ -250,7 +250,7 @@ mod tests {
         assert!(switched.refute(1.0, 1e-6));
     }
 
-    /// What leaves as it is is found out within a hundred pairs, though it is asked for at a false-alarm rate of 10⁻⁹.
+    /// What is released unchanged is found out within a hundred pairs, though it is asked for at a false-alarm rate of 10⁻⁹.
     #[test]
     fn what_is_certain_is_shown_by_few() {
         let certain = bets(Aim::Epsilon { delta: 0.0 }, [1.0, 0.0], 100, 1);

@@ -1,4 +1,4 @@
-//! Many canaries in one release: every record is one end of the domain or the other, by a fair coin of its own, and an adversary who sees
+//! Many canaries in one release: every record is one end of the domain or the other, by a fair coin of its own, and an adversary that is given
 //! the row that it became guesses which.
 //!
 //! Given the other coins, each record's release is one of two neighbours. So for an event S of a row, of which the adversary learns from

@@ -28,7 +28,7 @@ pub(crate) struct Shown {
     pub(crate) is_of_other: bool,
 }
 
-/// What is shown of one pair.
+/// The audited lower bounds of one pair.
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
     /// One for each aim.
@@ -112,7 +112,7 @@ impl Claimed {
         let Some((pair, Excess { shown, what, .. })) =
             worst.max_by(|(_, one), (_, other)| one.by.total_cmp(&other.by))
         else {
-            return about.unattacked(Verdict::NotAttacked, "there are no two inputs to tell apart");
+            return about.unattacked(Verdict::NotAttacked, "there are no two inputs to distinguish");
         };
         let visible = Bets::visible(Aim::Epsilon { delta: self.delta }, samples, alarm);
         let most = reached.iter().max_by(|one, other| one.1.epsilon().total_cmp(&other.1.epsilon()));
@@ -179,7 +179,7 @@ impl Claimed {
     }
 }
 
-/// What the adversary tells apart, and how, in words.
+/// What the adversary distinguishes, and how, in words.
 fn told(pair: &str, shown: &Shown) -> String {
     let [p, q] = shown.shares;
     let which = if shown.is_of_other { "second" } else { "first" };

@@ -13,7 +13,7 @@ use scumble_core::{
 };
 
 /// Whether two inputs have the same distribution of outputs, as two members of an ambiguity set have, or any two inputs under perfect
-/// secrecy. `draw` releases the first input or the second; `claim` says in words what is promised of them.
+/// secrecy. `draw` releases the first input or the second; `claim` says in words what is claimed of them.
 ///
 /// It is a two-sample test, which ends when they are distinguished: events are learned and chosen on the outputs so far, and bet on with the
 /// next. In a quick audit a difference of 2 % in the probability of some event is seen, if the event is found.
@@ -34,7 +34,7 @@ pub fn same_distribution(
     claimed.judge(Finding::about(name, claim, effort), samples, alarm, &reached)
 }
 
-/// Attacks a claim that tables are released with one distribution: by a pair that the mechanism says is such, or, where it promises secrecy, by a few
+/// Attacks a claim that tables are released with one distribution: by a pair that the mechanism says is such, or, where it claims secrecy, by a few
 /// rows and the same with all that is protected at an end of the domain.
 pub(crate) fn members(
     name: &str,
@@ -107,7 +107,7 @@ pub fn recovery(
         recovered += usize::from(attempt(&mut stream)? <= pac.error);
     }
     let lower_bound = at_least(recovered, attempts, effort.false_alarm);
-    // Over budget there is no promise to break.
+    // Over budget there is no claim to refute.
     let (claimed, verdict) = match 1.0 - pac.confidence_gap {
         _ if pac.spent > pac.budget => (1.0, Verdict::NothingClaimed),
         most if lower_bound >= most => (most, Verdict::Broken),

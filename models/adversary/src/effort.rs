@@ -19,7 +19,7 @@ pub struct Effort {
     pub epsilons: &'static [f64],
     /// The probability with which a claim that holds is called broken, for each claim; all pairs and points of it count.
     pub false_alarm: f64,
-    /// What all draws come from: the same seed gives the same audit.
+    /// The random seed: the same one gives the same audit.
     pub seed: u64,
 }
 

@@ -34,7 +34,7 @@ impl Event {
 
 impl Aim {
     /// What shares p and q of an event suggest that so many other outputs will show.
-    fn promise(self, p: f64, q: f64, outputs: usize) -> f64 {
+    fn projected(self, p: f64, q: f64, outputs: usize) -> f64 {
         /// Standard errors between a share and its bound, at the alarms of an audit.
         const ERRORS: f64 = 5.5;
         let unit = ERRORS * ERRORS / outputs as f64;
@@ -119,10 +119,10 @@ impl Samples {
                 let [p, q] = sides.each_ref().map(share);
                 for (aim, best) in aims.iter().zip(&mut best) {
                     for (p, q, is_of_other) in [(p, q, false), (q, p, true)] {
-                        let promise = aim.promise(p, q, ahead.max(n));
-                        if !promise.is_nan() && best.is_none_or(|(most, _)| promise > most) {
+                        let projected = aim.projected(p, q, ahead.max(n));
+                        if !projected.is_nan() && best.is_none_or(|(most, _)| projected > most) {
                             let event = Event { score, threshold, at_most, is_of_other, shares: [p, q] };
-                            *best = Some((promise, event));
+                            *best = Some((projected, event));
                         }
                     }
                 }

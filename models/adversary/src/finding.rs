@@ -4,7 +4,7 @@ use crate::Effort;
 use serde::Serialize;
 use std::fmt;
 
-/// What is claimed, and what an adversary is shown to reach.
+/// What is claimed, and the audited lower bound on it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// The mechanism.
@@ -30,7 +30,7 @@ pub struct Finding {
     pub pairs: usize,
     /// How often each input was released, in the longest of the attacks: it ends when the claim is refuted.
     pub samples: usize,
-    /// Whether the claim stands.
+    /// Whether the claim holds.
     pub verdict: Verdict,
     /// Points of δ(ε), where the claim makes them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -97,7 +97,7 @@ pub struct ProfilePoint {
     pub lower_bound: f64,
 }
 
-/// Whether a claim stands.
+/// Whether a claim holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -147,7 +147,7 @@ impl Finding {
         }
     }
 
-    /// How much better than a coin an adversary tells the two inputs apart that are easiest to, at least: δ(0), the distance of the two distributions in
+    /// The distinguishing advantage, at least, for the two inputs that are easiest to distinguish: δ(0), the distance of the two distributions in
     /// total variation. None where no differential privacy was attacked, or a claim of it that has a δ and no profile, of which no more is
     /// asked than that.
     pub fn advantage(&self) -> Option<f64> {
@@ -179,7 +179,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Claims that do not stand.
+/// Claims that are refuted.
 #[derive(Clone, PartialEq)]
 pub struct Broken {
     findings: Vec<Finding>,
@@ -209,7 +209,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// As it is displayed, so that `unwrap` shows it.
+/// As displayed, so that `unwrap` shows it.
 impl fmt::Debug for Broken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)

@@ -167,7 +167,7 @@ impl Inversion {
         Ok(Self::Network(params.check().and_then(|params| params.fit(&pairs)).map_err(failed)?))
     }
 
-    /// What she takes the originals of released records (n × d′, as many columns as she learned from) for: n × d.
+    /// The estimated originals (n × d) of released records (n × d′, as many columns as it was learned from).
     ///
     /// As everywhere in linfa, records of another width panic.
     pub fn recover(&self, released: ArrayView2<f64>) -> Array2<f64> {
@@ -194,7 +194,7 @@ impl Inversion {
 fn check_pairs(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Result<()> {
     if released.nrows() != known.nrows() || known.is_empty() || released.is_empty() {
         return Err(Error::shape(format!(
-            "{} released records stand beside {} known ones",
+            "{} released records were given with {} known ones",
             released.nrows(),
             known.nrows()
         )));

@@ -2,7 +2,7 @@
 //!
 //! A local mechanism is attacked at the ends of its range, one coordinate at a time, outside its domain, and where it says itself
 //! that it is weakest. For each pair of inputs an adversary learns what tells their outputs apart, chooses an event, and counts it
-//! on samples that she has not looked at; Clopper and Pearson make of that a lower bound on ε, and on δ along a profile, which is
+//! on samples that it has not looked at; Clopper and Pearson make of that a lower bound on ε, and on δ along a profile, which is
 //! wrong with a stated probability. A claim that lies below it is broken.
 //!
 //! ```

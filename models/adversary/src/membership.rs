@@ -1,4 +1,4 @@
-//! Membership: whoever knows all other records tells by the noisy statistics of a release whether a record is among those that it was made of.
+//! Membership inference: an adversary that knows all other records tells by the noisy statistics of a release whether a record is among those that it was made of.
 
 use crate::Result;
 use rand::seq::SliceRandom;
@@ -7,9 +7,9 @@ use scumble_core::{Designed, Randomness, Table};
 /// So many records are asked about; each needs the likelihood of a table of its own.
 const TARGETS: usize = 200;
 
-/// How much better than a coin an adversary tells the records of `table` from those of `held_out`, by the noisy statistics that a release of the
+/// The membership advantage of an adversary that tells the records of `table` from those of `held_out` by the noisy statistics that a release of the
 /// `mechanism` is made of: 2·Pr\[right\] − 1, which is also the share of members that it takes for such, less that of others. None where the
-/// mechanism has no statistics, or there is nothing to be told apart.
+/// mechanism has no statistics, or there is nothing to distinguish.
 ///
 /// It knows all records but one, and two candidates for that one: z, which is in, and z′, which is not. Of statistics S it says z where
 /// ln P(S | with z) − ln P(S | with z′ in its place) ≥ 0, a tie by a coin: no test is right more often, where either candidate is as likely as the
@@ -18,7 +18,7 @@ const TARGETS: usize = 200;
 /// One draw of the statistics of `table` serves all of up to 200 pairs. Either of two records, drawn uniformly at random from one population, may be
 /// the member; so the share of pairs in which it is right is an unbiased estimate of its success in the game in which a coin decides, of those
 /// two, which is in. Pairs share their draw, and so it varies more from draw to draw than that of 200 independent games. Under (ε, δ)
-/// differential privacy for records that are replaced, its mean is at most (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015).
+/// differential privacy for replace one record, its mean is at most (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015).
 ///
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) for held-out records of another shape, and where the statistics cannot be drawn.

@@ -103,7 +103,7 @@ pub(crate) fn attack(
          nothing of these"
     );
     if leaves_a_combination(&noise) {
-        because += "; a combination of the columns of a record leaves as it is";
+        because += "; a combination of the columns of a record is released unchanged";
     }
     if error > farthest {
         because +=

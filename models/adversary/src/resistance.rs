@@ -1,4 +1,4 @@
-//! Claims of resistance to recovery, attacked by somebody who holds the key of another release.
+//! Claims of resistance to recovery, attacked by an adversary that holds the key of another release.
 
 use crate::direct::recovery;
 use crate::finding::{Finding, Verdict};
@@ -12,8 +12,8 @@ const MOST_ATTEMPTS: f64 = 2000.0;
 
 /// Attacks the claim `pac` of releases of `table`.
 ///
-/// No release may count fewer samples than it has. And whoever runs the mechanism herself knows how her own release was transformed: she
-/// learns the way back from what her key makes of records of her choice, and tries it on what another release made of a record that she
+/// No release may count fewer samples than it has. And an adversary that runs the mechanism itself knows how its own release was transformed: it
+/// learns the way back from what its key makes of records of its choice, and tries it on what another release made of a record that it
 /// does not know. Where each release draws its transformation afresh that is no better than a guess.
 pub(crate) fn attack(
     name: &str,
@@ -22,7 +22,7 @@ pub(crate) fn attack(
     (claim, pac): (&Claim, &PacResistance),
     effort: Effort,
 ) -> Result<Finding> {
-    // Her own records are all alike, so that she knows what queries are mixed with.
+    // The adversary's own records are all alike, so that it knows what queries are mixed with.
     let own = table.select(&vec![0; table.len()])?;
     let released = mechanism.release(table, &mut Randomness::seeded(effort.seed))?.table.len();
     if released as f64 > pac.spent {
@@ -34,11 +34,11 @@ pub(crate) fn attack(
     }
     let attempt = |stream: &mut Stream| {
         let seeds = [stream.next_u64(), stream.next_u64()];
-        let [hers, another] = seeds.map(|seed| mechanism.release(&own, &mut Randomness::seeded(seed)));
-        let (hers, another) = (hers?.key, another?.key);
+        let [own_key, another] = seeds.map(|seed| mechanism.release(&own, &mut Randomness::seeded(seed)));
+        let (own_key, another) = (own_key?.key, another?.key);
         let known = made_up(mechanism.domain(), &own, 2 * (own.columns().len() + 1), stream)?;
         let unknown = made_up(mechanism.domain(), &own, 1, stream)?;
-        let learned = Inversion::linear(hers.view(&known)?.records().view(), known.records().view())?;
+        let learned = Inversion::linear(own_key.view(&known)?.records().view(), known.records().view())?;
         let recovered = learned.recover(another.view(&unknown)?.records().view());
         Ok(Inversion::distances(recovered.view(), unknown.records().view())[0])
     };
@@ -59,7 +59,7 @@ pub(crate) fn attack(
     }
 }
 
-/// So many records of the domain by lot, with the target of the first of `like`.
+/// So many random records of the domain, with the target of the first of `like`.
 fn made_up(domain: &RecordDomain, like: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
     let features = domain.features();
     let (center, radius) = (features.center(), features.squared_radius().sqrt());

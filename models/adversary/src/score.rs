@@ -15,7 +15,7 @@ type Of<'a> = dyn Fn(&[f64]) -> f64 + Send + Sync + 'a;
 
 /// A number for each output: the larger, the more it speaks for the second of two inputs.
 pub(crate) struct Score<'a> {
-    /// What the adversary looks at, to stand behind "by".
+    /// What the adversary looks at, as worded after "by".
     pub(crate) name: &'static str,
     of: Box<Of<'a>>,
     of_refusal: f64,
@@ -37,7 +37,7 @@ impl<'a> Score<'a> {
     }
 }
 
-/// Scores along the line from `one` to `other` (m values each), which both are released from: as they are, and cut off at
+/// Scores along the line from `one` to `other` (m values each), which both are released from: unchanged, and cut off at
 /// both ends, beyond which Laplace noise says nothing more.
 pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
     let line: Vec<(f64, f64)> = one.into_iter().zip(other).map(|(x, y)| (x, y - x)).collect();
@@ -191,7 +191,7 @@ fn hash(values: &[f64]) -> u64 {
     hasher.finish()
 }
 
-/// The exponent of the lowest bit of a float that is set: what a sampler in floats gives away of what it was added to
+/// The exponent of the lowest bit of a float that is set: what a sampler in floats discloses of what it was added to
 /// (Mironov 2012).
 fn lowest_bit(x: f64) -> f64 {
     let (bits, exponent) = (x.to_bits() & ((1 << 52) - 1), (x.to_bits() >> 52) & 0x7ff);

@@ -96,7 +96,7 @@ pub(crate) fn single(values: &Array2<f64>) -> Array2<f32> {
 }
 
 impl Classifier {
-    /// The classes that it tells apart (K), ascending.
+    /// The classes that it distinguishes (K), ascending.
     pub fn classes(&self) -> &[usize] {
         &self.classes
     }

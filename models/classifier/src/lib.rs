@@ -1,7 +1,7 @@
 //! A dense network as a classifier of standardised features, or down to vectors that stand for classes.
 //!
 //! It follows linfa's traits, as the models of `scumble-linear` do: a plain struct of hyper-parameters whose `check`
-//! ([`linfa::ParamGuard`]) gives its checked variant, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). And as
+//! ([`linfa::ParamGuard`]) gives its checked counterpart, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). And as
 //! logistic regression there, it can be told of a matrix by which labels were flipped. Nothing here knows of privacy.
 //!
 //! ```

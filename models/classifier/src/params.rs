@@ -75,7 +75,7 @@ impl ClassifierParams {
         self
     }
 
-    /// The share of the records, drawn by lot, that only say when training has gone on for long enough; a tenth by default. The
+    /// The share of the records, sampled uniformly at random, that only say when training has gone on for long enough; a tenth by default. The
     /// network is that of the epoch in which their loss was least. With none it is that of the last.
     pub fn validation_share(mut self, validation_share: f64) -> Self {
         self.0.validation_share = validation_share;

@@ -1,4 +1,4 @@
-//! What a network learns of classes, from labels as they are and from flipped ones.
+//! What a network learns of classes, from true labels and from flipped ones.
 
 use linfa::prelude::*;
 use linfa::{Dataset, ParamGuard};

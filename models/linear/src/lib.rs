@@ -7,7 +7,7 @@
 //! regression of the covariance of what was added to features and target.
 //!
 //! They follow linfa's traits: a plain struct of hyper-parameters whose `check` ([`linfa::ParamGuard`]) gives its checked
-//! variant, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). Nothing here knows of privacy.
+//! counterpart, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). Nothing here knows of privacy.
 //!
 //! ```
 //! use linfa::prelude::*;

@@ -107,7 +107,7 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
 }
 
 impl ValidLogisticParams {
-    /// The fit that takes labels as they are.
+    /// The fit that takes labels to be the true ones.
     fn plain_layer(&self, standardized: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<Layer> {
         let classes = &standardized.targets;
         if classes.iter().all(|class| Some(class) == classes.first()) {
@@ -131,7 +131,7 @@ pub struct LogisticModel {
 }
 
 impl LogisticModel {
-    /// The classes that it tells apart (K), ascending.
+    /// The classes that it distinguishes (K), ascending.
     pub fn classes(&self) -> &[usize] {
         &self.layer.classes
     }

@@ -1,4 +1,4 @@
-//! The weights of ridge regression, on features as they are or with noise of known covariance: errors in variables.
+//! The weights of ridge regression, on features without noise or with noise of known covariance: errors in variables.
 
 use crate::{Error, Result};
 use faer::diag::Diag;

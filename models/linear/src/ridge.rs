@@ -20,7 +20,7 @@ pub struct ValidRidgeParams {
 ///
 /// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² over the weights w (d) of standardised features and a free
 /// intercept c, by a direct solution of its normal equations. [Through the origin](Self::through_origin) there is no c, and features are
-/// taken as they are.
+/// not standardised.
 ///
 /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖² with the covariances S of what
 /// is seen and s with the target, and those of the noise, N and m: errors in variables (Loh and Wainwright 2012).
@@ -40,7 +40,7 @@ impl RidgeParams {
         self
     }
 
-    /// Without an intercept, on features as they are: minimises ‖y − Xw‖²/2n + ½·`l2_penalty`·‖w‖².
+    /// Without an intercept, on features that are not standardised: minimises ‖y − Xw‖²/2n + ½·`l2_penalty`·‖w‖².
     pub fn through_origin(mut self) -> Self {
         self.0.through_origin = true;
         self
@@ -105,7 +105,7 @@ pub struct RidgeModel {
 }
 
 impl RidgeModel {
-    /// w (d values): of standardised features, or through the origin of features as they are.
+    /// w (d values): of standardised features, or through the origin of features that are not.
     pub fn weights(&self) -> &Array1<f64> {
         &self.weights
     }

@@ -30,7 +30,7 @@ pub struct Architecture {
     pub layers: Vec<Layer>,
 }
 
-/// Where a layer stands in the flat slice of all parameters: its weights (outputs × inputs, row after row), then its bias (outputs).
+/// The place of a layer in the flat slice of all parameters: its weights (outputs × inputs, row after row), then its bias (outputs).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub inputs: usize,
@@ -87,12 +87,12 @@ impl Architecture {
         }
     }
 
-    /// Where the layers stand, once [`parameters`](Self::parameters) was seen to be right.
+    /// The places of the layers, once [`parameters`](Self::parameters) was seen to be right.
     pub(crate) fn places(&self) -> impl DoubleEndedIterator<Item = Place> + ExactSizeIterator {
         (0..self.layers.len()).map(|index| self.place(index))
     }
 
-    /// Where the layer of this index stands, that of those before it added up: they are few.
+    /// The place of the layer of this index, that of those before it added up: they are few.
     pub(crate) fn place(&self, index: usize) -> Place {
         let (start, inputs) = self.layers[..index].iter().fold((0, self.inputs), |(start, inputs), layer| {
             (start + (inputs + 1) * layer.outputs, layer.outputs)

@@ -49,7 +49,7 @@ impl<T: Real> Embedding<T> {
         Ok(Self { table, activation, rest: Network::new(rest, Initialisation::He, seed.wrapping_add(1))? })
     }
 
-    /// The same with a table whose entries are `factor` times what they are: the less there is of what was drawn by lot, the more of what is
+    /// The same with a table whose entries are `factor` times what they are: the less there is of what was drawn at random, the more of what is
     /// learned shows in records that are weighted sums of rows.
     #[must_use]
     pub fn scaled(mut self, factor: T) -> Self {

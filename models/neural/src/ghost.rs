@@ -14,7 +14,7 @@ impl<T: Real> Network<T> {
     /// the gradients of the examples' own losses, not of their mean.
     ///
     /// It adds, so that networks which are trained together share one norm. Sums are taken in `f64` whatever the network's numbers,
-    /// for a clipped norm rests on them.
+    /// for a clipped norm depends on them.
     ///
     /// # Errors
     /// [`Error::Order`](crate::Error::Order) before a backward pass, [`Error::Length`](crate::Error::Length) unless there is one number an example.

@@ -22,8 +22,8 @@ pub struct Training {
     /// After how many epochs in which the validation loss did not become less than ever before training ends; never, if none. Without
     /// validation examples it has no meaning.
     pub patience: Option<usize>,
-    /// Whether the learning rate falls along half a cosine, epoch by epoch, and ends near zero (Loshchilov and Hutter 2017). Else it stays as
-    /// it is, and the last steps go to and fro as far as the first.
+    /// Whether the learning rate falls along half a cosine, epoch by epoch, and ends near zero (Loshchilov and Hutter 2017). Else it stays
+    /// the same, and the last steps go to and fro as far as the first.
     pub annealed: bool,
 }
 

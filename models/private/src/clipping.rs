@@ -7,7 +7,7 @@ use scumble_neural::{Network, Pass, Real};
 /// norm of `clip` at most over all networks together, and the rest none.
 ///
 /// Norms are taken once more of what the weights have left, for weights and products are rounded: what is still too long, and what is
-/// no number, is left out. So no error of rounding stands behind the bound but that of the norms themselves.
+/// no number, is left out. So no error of rounding affects the bound but that of the norms themselves.
 pub(crate) fn clip<T: Real, const N: usize>(
     networks: &[Network<T>; N],
     passes: &mut [Pass<T>; N],

@@ -18,7 +18,7 @@ pub struct Spent {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// Which data sets are neighbours. For those with a record more or less, q is public, as it is a number that was chosen: they are
+    /// The neighbouring relation. Under add/remove one record, q is public, for it is a number that was chosen: both neighbours are
     /// trained on at the same one.
     pub neighbours: Neighbours,
     /// How many steps.

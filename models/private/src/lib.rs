@@ -53,8 +53,8 @@
 //!    at most, and δ pays for it: a millionth of it is kept for (1 + e^ε)·steps·2⁻¹⁰⁰, and [`Error::Delta`] says where that is not enough.
 //! 5. *Rounding to the lattice* moves each number by half a step at most.
 //!
-//! Together ‖f(S ∪ {x}) − f(S)‖₂ ≤ Δ = (C + 2·γₖ·capacity·C)/step + √p, for p parameters (`sensitivity.rs` computes it). Both neighbour
-//! relations rest on this one number: a record more or less brings f(S ∪ {x}) in place of f(S) with probability q, and a record replaced
+//! Together ‖f(S ∪ {x}) − f(S)‖₂ ≤ Δ = (C + 2·γₖ·capacity·C)/step + √p, for p parameters (`sensitivity.rs` computes it). Both neighbouring
+//! relations depend on this one number: a record that is added or removed brings f(S ∪ {x}) in place of f(S) with probability q, and one replaced
 //! brings f(S ∪ {x}) or f(S ∪ {x′}) in place of f(S), both within Δ of it.
 //!
 //! 6. *Discrete noise is continuous noise, processed.* Draw X from N(c, σ² − r²) for an integer c, and then an integer K with probability

@@ -1,6 +1,6 @@
 //! Rows that go through a network together, and what each makes of that.
 //!
-//! A record's own gradient must not depend on the records beside it, to the last bit: else one record more would change all the others'
+//! A record's own gradient must not depend on the records beside it, to the last bit: else an added record would change all the others'
 //! gradients, and no clipping bounds that. Products of matrices have the same number for the same row as long as they sum in one order,
 //! but kernels take other ways for other shapes: for a single row, or where all is tiny. So rows go through in multiples of some
 //! number, and before a training [`alignment`] finds that number: it sends rows through the networks in all multiples up to
@@ -54,7 +54,7 @@ pub(crate) fn alignment<T: Real>(network: &Network<T>) -> Result<usize> {
     for alignment in ALIGNMENTS {
         let mut alike = true;
         for rows in (alignment..=MOST_ROWS).step_by(alignment) {
-            // The last rows turned round, and the first ones moved on: each stands elsewhere than where it stood among all, and in another
+            // The last rows turned round, and the first ones moved on: each is elsewhere than where it was among all, and in another
             // place of whatever number of rows a kernel takes at once.
             let turned: Vec<usize> = (MOST_ROWS - rows..MOST_ROWS).rev().collect();
             let moved: Vec<usize> = (0..rows).map(|at| (at + MOVED) % rows).collect();

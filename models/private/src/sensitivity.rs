@@ -1,4 +1,4 @@
-//! How far apart one record can bring two sums, as they stand on the lattice, and how much noise that leaves.
+//! How far apart one record can bring two sums on the lattice, and how much noise that leaves.
 
 use crate::rows::MOST_ROWS;
 use crate::{NoiseKind, PrivateTraining};

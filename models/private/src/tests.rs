@@ -1,6 +1,6 @@
 //! What is only seen from inside: how far apart the sums of neighbouring samples are, as integers, beside the bound that is claimed.
 //!
-//! Broken variants stand beside it: sums that forget to clip, or clip a batch and not each example, must break the bound.
+//! There are faulty variants too: sums that forget to clip, or clip a batch and not each example, must break the bound.
 
 use crate::PrivateTraining;
 use crate::noise::Streams;

@@ -15,7 +15,7 @@ const SEED: u64 = 11;
 /// Standard deviations that a normal number exceeds on either side once in a million.
 const Z: f64 = 4.9;
 
-/// Gives records back as they are.
+/// Gives records back unchanged.
 fn autoencode<T: Real>(
     records: ArrayView2<T>,
     [network]: &[Network<T>; 1],
@@ -97,7 +97,7 @@ fn a_network_learns_within_a_target() {
 }
 
 /// Of /shared/reference: Poisson sampling rate as B of n, noise multiplier, steps; ε at δ = 10⁻⁵ by Rényi divergences, and by a privacy loss
-/// distribution for a record more or less, and for one that is replaced (Google's dp-accounting).
+/// distribution for add/remove one record, and for replace one record (Google's dp-accounting).
 const DP_SGD: [(usize, usize, f64, u64, [f64; 3]); 3] = [
     (64, 45_000, 0.7, 3515, [2.054302999685342, 1.2287288879830371, 1.4319466947400603]),
     (100, 10_000, 1.0, 1000, [2.101366525420273, 1.8282436455855091, 2.8434458118173023]),
@@ -137,7 +137,7 @@ fn a_target_that_one_step_exceeds_says_what_could_be_reached() {
     let Error::NoStep { one_step, needed, .. } = error else { panic!("{error}") };
     assert!(one_step > 0.1);
     let text = error.to_string();
-    assert!(text.contains("ε = 0.1 at δ = 0.00001 (one record replaced)"), "{text}");
+    assert!(text.contains("ε = 0.1 at δ = 0.00001 (replace one record)"), "{text}");
     let with = |noise_multiplier: f64| PrivateTraining { noise_multiplier, ..training };
     assert!(with(needed).steps_within::<f32>(1000, 1000, target).unwrap() >= 1);
     assert!(with(needed * 0.999).steps_within::<f32>(1000, 1000, target).is_err());

@@ -174,7 +174,7 @@ impl KernelSvmModel {
 }
 
 impl KernelSvmModel {
-    /// The classes that it tells apart (K), ascending.
+    /// The classes that it distinguishes (K), ascending.
     pub fn classes(&self) -> &[usize] {
         self.sides.all()
     }

@@ -1,7 +1,7 @@
 //! Support vector machines on standardised features: linear ones at any size, Gaussian kernels on small data.
 //!
 //! They follow linfa's traits: a plain struct of hyper-parameters whose `check` ([`linfa::ParamGuard`]) gives its checked
-//! variant, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). More than two classes are learned one against the
+//! counterpart, [`Fit`](linfa::traits::Fit), [`Predict`](linfa::traits::Predict). More than two classes are learned one against the
 //! rest. Nothing here knows of privacy.
 //!
 //! ```

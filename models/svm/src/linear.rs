@@ -52,7 +52,7 @@ impl SvmParams {
         self
     }
 
-    /// Whether features are standardised by what the machine is fitted on, as they are by default.
+    /// Whether features are standardised by what the machine is fitted on, which is the default.
     pub fn standardize(mut self, standardize: bool) -> Self {
         self.0.standardize = standardize;
         self
@@ -175,7 +175,7 @@ impl SvmModel {
 }
 
 impl SvmModel {
-    /// The classes that it tells apart (K), ascending.
+    /// The classes that it distinguishes (K), ascending.
     pub fn classes(&self) -> &[usize] {
         self.sides.all()
     }

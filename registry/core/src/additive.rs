@@ -73,7 +73,7 @@ pub trait Named {
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
 pub trait AdditiveNoise: Named + Debug + Clone + Send + Sync + Sized + 'static {
-    /// The theorem that the claim rests on, as the card cites it.
+    /// The theorem that proves the claim, as the card cites it.
     const THEOREM: &'static str;
 
     /// The parameters beside `protect`; their documentation comments become the description.

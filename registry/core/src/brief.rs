@@ -77,7 +77,7 @@ impl Brief {
         })
     }
 
-    /// That what a design promises costs no more than the budget, where the noise was not made from the budget but from something
+    /// That what a design guarantees costs no more than the budget, where the noise was not made from the budget but from something
     /// else: its ε, for the part of the record that it protects.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Brief {
         Err(Error::Parameter { plugin: plugin.into(), problem })
     }
 
-    /// The volunteers' records, of whatever promise, which must be of the domain's shape and lie in it. They may have a target where the
+    /// The volunteers' records, whatever they are guaranteed, which must be of the domain's shape and lie in it. They may have a target where the
     /// domain has none: a design that leaves the target to another may still learn from the volunteers' what it is for. And they may have none where the
     /// domain has one: such volunteers are *unlabelled* (see [`labelled_volunteers`](Self::labelled_volunteers)).
     ///
@@ -132,7 +132,7 @@ impl Brief {
     /// The volunteers' records as [`volunteers_within`](Self::volunteers_within), for a design that claims nothing for them.
     ///
     /// # Errors
-    /// As there, and [`Error::PrivateVolunteers`] where they are promised privacy.
+    /// As there, and [`Error::PrivateVolunteers`] where they are guaranteed privacy.
     pub fn unclaimed_volunteers(&self, plugin: &str) -> Result<&Table> {
         match &self.volunteers {
             Volunteers::Private(_) => Err(Error::PrivateVolunteers { plugin: plugin.into() }),
@@ -175,7 +175,7 @@ pub enum Volunteers {
     Public(Table),
     /// They agreed to what the design says of them.
     Consented(Table),
-    /// They are promised privacy: a design may only be saved with a central-DP claim for them.
+    /// They are guaranteed privacy: a design may only be saved with a central-DP claim for them.
     Private(Table),
 }
 

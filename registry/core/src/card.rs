@@ -12,7 +12,7 @@ impl fmt::Display for Unit {
         formatter.write_str(match self {
             Self::Record => "the whole record",
             Self::Features => "the features (not the label)",
-            Self::Label => "the label (not the features)",
+            Self::Label => "the label (label DP)",
             Self::Volunteer => "each volunteer's record",
         })
     }
@@ -114,9 +114,9 @@ impl Claim {
             Unit::Label => format!(
                 "To one who knows the features: {words} What the features say of the label is not hidden."
             ),
-            // The promise is about the design, which is out before any release.
+            // The guarantee is about the design, which is out before any release.
             Unit::Volunteer => format!(
-                "Of one who shaped the design, from the design: {words} If her own record is released by it, that release's ε comes on top."
+                "Of one who shaped the design, from the design: {words} If their own record is released by it, that release's ε comes on top."
             ),
             _ => words,
         }
@@ -133,14 +133,14 @@ impl Claim {
     }
 
     /// The theorem, and who says that it applies where that cannot be checked.
-    fn rests_on(&self) -> String {
+    fn proof(&self) -> String {
         match self.protects {
             Unit::Volunteer => format!("{AS_STATED}: {}", self.theorem),
             _ => self.theorem.clone(),
         }
     }
 
-    /// Why it promises nothing after all, in words, where it does not: a budget that is exceeded or vacuous, an ε without end, a δ of one,
+    /// Why it guarantees nothing after all, in words, where that is so: a budget that is exceeded or vacuous, an ε without end, a δ of one,
     /// an error that may be none. Whoever shows a claim shows this in its place, or before it.
     ///
     /// ```
@@ -152,7 +152,7 @@ impl Claim {
     ///     theorem: "Corollary 1".into(),
     /// };
     /// assert_eq!(of(99.0).warning(), None);
-    /// assert_eq!(of(100.0).warning().unwrap(), "100 samples are spent of a budget of 99, so nothing of it is promised any more");
+    /// assert_eq!(of(100.0).warning().unwrap(), "100 samples are spent of a budget of 99, so nothing of it is guaranteed any more");
     /// ```
     pub fn warning(&self) -> Option<String> {
         self.notion.warning()
@@ -206,7 +206,7 @@ impl Notion {
                 dp.delta
             ),
             Self::CramerRao(bound) => format!(
-                "The record, but for a squared error of {} on average, if she guesses without bias.",
+                "The record, but for a squared error of {} on average, if the adversary guesses without bias.",
                 AtLeast(bound.error())
             ),
             Self::PacResistance(pac) if pac.budget < 1.0 => "All of it: there is no budget.".into(),
@@ -224,7 +224,7 @@ impl Notion {
         }
     }
 
-    /// Why it promises nothing, where it does not.
+    /// Why it guarantees nothing, where that is so.
     fn warning(&self) -> Option<String> {
         match self {
             Self::LocalDp(LocalDp { epsilon, delta, .. })
@@ -237,7 +237,7 @@ impl Notion {
                 Some("the budget is vacuous: the theorem allows not one sample in such a setting".into())
             }
             Self::PacResistance(pac) if pac.spent > pac.budget => Some(format!(
-                "{} samples are spent of a budget of {}, so nothing of it is promised any more",
+                "{} samples are spent of a budget of {}, so nothing of it is guaranteed any more",
                 pac.spent, pac.budget
             )),
             Self::PacResistance(_) | Self::AmbiguitySet(_) | Self::PerfectSecrecy(_) => None,
@@ -261,14 +261,14 @@ impl Notion {
     fn how_sure(&self) -> &'static str {
         match self {
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
-                "Proven for every adversary, whatever else she knows and computes, if what is assumed is so."
+                "Proven for every adversary, whatever else it knows and computes, if what is assumed is so."
             }
             Self::ShuffledDp(_) => {
-                "Proven for every adversary who sees what the shuffler hands on and no report before, whatever else it knows and computes, if what is assumed is so. If the \
+                "Proven for every adversary that sees what the shuffler hands on and no report before, whatever else it knows and computes, if what is assumed is so. If the \
                  shuffler tells who sent which, the local claim is what is left."
             }
             Self::AmbiguitySet(_) => {
-                "Proven for every adversary who knows nothing else of the record; what she knows may leave one member."
+                "Proven for every adversary that knows nothing else of the record; what it knows may leave one member."
             }
             Self::CramerRao(_) => {
                 "Proven on average, for one who knows no other record. A biased guess, or one by somebody who knows other \
@@ -337,7 +337,7 @@ fn guess(dp: &LocalDp) -> String {
     )
 }
 
-/// The profile at a few ε beside the one that is promised, in words.
+/// The privacy profile at a few ε beside the claimed one, in words.
 fn along(profile: PrivacyProfile, epsilon: f64) -> String {
     let points = [0.25, 0.5, 2.0].map(|factor| factor * epsilon);
     // A δ of one half says next to nothing.
@@ -347,7 +347,7 @@ fn along(profile: PrivacyProfile, epsilon: f64) -> String {
     if points.is_empty() {
         return String::new();
     }
-    format!(" Nor is it more than {}, and so on along a profile.", points.join(", "))
+    format!(" Nor is it more than {}, and so on along the privacy profile.", points.join(", "))
 }
 
 /// A probability with two significant digits, rounded up.
@@ -364,8 +364,8 @@ impl fmt::Display for Upward {
 }
 
 impl Guarantee {
-    /// The claims for released records in one line: those for whole records, or, where there are none, all. Where one promises nothing after
-    /// all, its warning stands in its place.
+    /// The claims for released records in one line: those for whole records, or, where there are none, all. Where one guarantees nothing after
+    /// all, its warning is given in its place.
     pub fn summary(&self) -> String {
         let claims: Vec<&Claim> = self.claims_for_records().collect();
         match (claims.is_empty(), self.each_release.is_empty()) {
@@ -380,31 +380,31 @@ impl Guarantee {
         shown(&lines.join("; ")).into_owned()
     }
 
-    /// Why some of its claims promise nothing after all, one warning each.
+    /// Why some of its claims guarantee nothing after all, one warning each.
     pub fn warnings(&self) -> Vec<String> {
         self.claims.iter().filter_map(Claim::warning).collect()
     }
 
-    /// The card, as headings with their words: what is wrong with a claim, what is promised, what an adversary may learn, how sure that is, on what it
-    /// rests, what is given away, and what is assumed. A heading may stand several times.
+    /// The card, as headings with their words: what is wrong with a claim, what is guaranteed, what an adversary may learn, how sure that is, how it is
+    /// proven, what is disclosed, and what is assumed. A heading may occur several times.
     pub fn card(&self) -> Vec<(&'static str, String)> {
         let mut card = vec![];
-        card.extend(self.each_release.iter().map(|promise| ("promises", promise.clone())));
+        card.extend(self.each_release.iter().map(|guarantee| ("guarantee", guarantee.clone())));
         if card.is_empty() && self.claims_for_records().next().is_none() {
             let to_whom = if self.claims.is_empty() {
                 "nothing"
             } else {
                 "nothing to those whose records are released"
             };
-            card.push(("promises", to_whom.into()));
+            card.push(("guarantee", to_whom.into()));
             card.push(("may learn", "All that is disclosed below.".into()));
         }
         for claim in &self.claims {
             card.extend(claim.warning().map(|warning| ("WARNING", warning)));
-            card.push(("promises", claim.to_string()));
+            card.push(("guarantee", claim.to_string()));
             card.push(("may learn", claim.may_learn()));
             card.push(("how sure", claim.how_sure().into()));
-            card.push(("rests on", claim.rests_on()));
+            card.push(("proof", claim.proof()));
         }
         card.extend(self.discloses.iter().map(|disclosed| ("discloses", disclosed.clone())));
         card.extend(self.assumes.iter().map(|assumed| ("assumes", assumed.clone())));
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn what_promises_nothing_after_all_is_a_warning_on_the_card_and_in_the_summary() {
+    fn what_guarantees_nothing_after_all_is_a_warning_on_the_card_and_in_the_summary() {
         let pac = |budget, spent| {
             Notion::PacResistance(PacResistance { error: 0.001, confidence_gap: 0.1, budget, spent })
         };

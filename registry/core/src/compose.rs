@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(whole.local_dp(Unit::Record).unwrap().delta, 2e-6);
         assert_eq!(whole.local_dp(Unit::Label).unwrap().epsilon, 0.5, "the label alone spends less");
         assert_eq!(whole.local_dp(Unit::Features).unwrap().epsilon, 0.25);
-        assert_eq!(whole.discloses.len(), 1, "the same disclosure stands there once");
+        assert_eq!(whole.discloses.len(), 1, "the same disclosure is listed once");
     }
 
     #[test]
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn what_each_release_promises_is_not_known_of_several() {
+    fn what_each_release_guarantees_is_not_known_of_several() {
         let part = Guarantee { each_release: vec!["so much".into()], ..Guarantee::default() };
         assert_eq!(in_sequence(std::slice::from_ref(&part)).each_release, part.each_release);
         assert!(in_sequence(&[part.clone(), part]).each_release.is_empty());

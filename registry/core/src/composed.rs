@@ -41,7 +41,7 @@ pub(crate) fn parts_of(mechanism: &dyn Any) -> Option<Vec<&dyn Any>> {
     Some(composed.parts.iter().map(Designed::as_any).collect())
 }
 
-/// Where the columns of a part's own domain stand in `domain`, for each part in order.
+/// The places of the columns of a part's own domain in `domain`, for each part in order.
 ///
 /// # Errors
 /// As [`composed`].
@@ -102,7 +102,7 @@ pub struct Composed {
 #[derive(Debug, Clone)]
 struct Part {
     mechanism: Box<dyn LocalMechanism>,
-    /// Where its columns stand among all columns.
+    /// The places of its columns among all columns.
     columns: Vec<usize>,
     /// How many coordinates its range has, and how many columns it releases.
     range_dim: usize,
@@ -208,7 +208,7 @@ fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> 
     names
 }
 
-/// The parts' distributions side by side, each part's with whether it releases the target. Each draws its own lots.
+/// The parts' distributions side by side, each part's with whether it releases the target. Each draws its own randomness.
 fn join_noise(parts: Vec<(Noise, bool)>) -> Noise {
     let mut whole = Noise { features: vec![], target: NoiseDistribution::Exact { width: 0 } };
     let count = parts.len();

@@ -8,8 +8,8 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// Discrete Gaussian noise on the cells of tables of counts, in each of which a record is counted in one cell.
 ///
 /// Counts are whole numbers of a lattice 2³⁰ times finer than the noise, or so, and the noise is an exact integer of it: δ(ε) is that of
-/// [`GaussianNoise`](crate::GaussianNoise), of which a record is a vertex of a one-hot group. A record more or less changes one cell of a table by 1; a record that is
-/// replaced changes two.
+/// [`GaussianNoise`](crate::GaussianNoise), of which a record is a vertex of a one-hot group. Adding or removing a record changes one cell of a table by 1; replacing
+/// one changes two.
 ///
 /// ```
 /// use scumble_core::{CountNoise, Neighbours, Randomness};
@@ -97,7 +97,7 @@ mod tests {
         let noise = CountNoise::with_scale(of_record.scales()[0]).unwrap();
         let table = noise.profile(Neighbours::ReplaceOne);
         assert_relative_eq!(table.with(&table).epsilon(1e-6), 1.0, max_relative = 1e-6);
-        // With a record more or less μ² is half of that.
+        // Under add/remove one record μ² is half of that.
         let one = noise.profile(Neighbours::AddOrRemoveOne);
         assert_relative_eq!(one.mu() * 2f64.sqrt(), table.mu(), max_relative = 1e-9);
     }

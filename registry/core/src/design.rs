@@ -64,7 +64,7 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// What stands in the place of a plugin's name where a composition was made by hand.
+    /// What is given in place of a plugin's name where a composition was made by hand.
     pub const COMPOSED: &str = "composed";
 }
 
@@ -136,7 +136,7 @@ impl Design {
         }
     }
 
-    /// Whether a model of a release is to be used on [viewed](crate::Key::view) records, and not on records as they are: so it is of what a
+    /// Whether a model of a release is to be used on [viewed](crate::Key::view) records, and not on records in the clear: so it is of what a
     /// curator releases with a secret key, and of what is local where `encode` and `decode` alone make other records of those in the domain.
     ///
     /// # Errors

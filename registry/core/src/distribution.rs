@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "distribution", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NoiseDistribution {
-    /// As they are: so many coordinates.
+    /// In the clear: so many coordinates.
     Exact {
         /// How many.
         width: usize,
@@ -29,10 +29,10 @@ pub enum NoiseDistribution {
         /// Each coordinate's moments.
         moments: Vec<Moments>,
         /// How much of a product of two coordinates of one record remains: E\[w·w′ | u, u′\] = `pairs`·u·u′, also with those
-        /// of another `Unbiased` block of the same lot. 1 where they are independent. 0 says nothing of products: where no two are ever
+        /// of another `Unbiased` block of the same draw. 1 where they are independent. 0 says nothing of products: where no two are ever
         /// answered together, and of the levels of one group, of which no two are ever 1.
         pairs: f64,
-        /// Which lot: blocks that one mechanism answers have one in common, those of different parts of a composition none.
+        /// Which random draw: blocks that one mechanism answers have one in common, those of different parts of a composition none.
         #[serde(default)]
         lot: usize,
     },
@@ -69,7 +69,7 @@ pub struct Moments {
 }
 
 impl NoiseDistribution {
-    /// The same, with another lot than those of other parts.
+    /// The same, with another random draw than those of other parts.
     pub(crate) fn of_part(self, part: usize, parts: usize) -> Self {
         match self {
             Self::Unbiased { moments, pairs, lot } => {
@@ -121,7 +121,7 @@ impl NoiseDistribution {
     }
 }
 
-/// The first two moments of a coordinate as distances from a center, and the lot by which it is answered, with what remains of a
+/// The first two moments of a coordinate as distances from a center, and the random draw by which it is answered, with what remains of a
 /// product with another one of it.
 #[derive(Clone)]
 struct Coordinate {

@@ -12,7 +12,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// A key that answers no more.
     #[error(
-        "the release promised an answer to {most} records at most, {answered} were answered, and {asked} more are asked for"
+        "the release answers {most} records at most, {answered} were answered, and {asked} more are asked for"
     )]
     Spent {
         /// How many it answers in all.

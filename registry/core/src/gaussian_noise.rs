@@ -33,20 +33,20 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 #[derive(Debug, Clone)]
 pub struct GaussianNoise {
     points: IntegerDomain,
-    distributions: NoiseDistributions,
+    distributions: Distributions,
     profile: PrivacyProfile,
 }
 
 /// The distributions of coordinates.
 #[derive(Debug, Clone)]
-enum NoiseDistributions {
+enum Distributions {
     /// One for all, however many there are.
     One(DiscreteGaussian),
     /// Those that differ, and which of them is each coordinate's (d values).
     Each { distinct: Vec<DiscreteGaussian>, of: Vec<usize> },
 }
 
-impl NoiseDistributions {
+impl Distributions {
     fn of(&self, coordinate: usize) -> &DiscreteGaussian {
         match self {
             Self::One(distribution) => distribution,
@@ -86,7 +86,7 @@ impl GaussianNoise {
                 value: budget.epsilon(),
             });
         };
-        Ok(Self { points, distributions: NoiseDistributions::One(distribution(sigma)?), profile })
+        Ok(Self { points, distributions: Distributions::One(distribution(sigma)?), profile })
     }
 
     /// The noise whose σ is at least `scales` (d values, in the units of `domain`), and more by one lattice step at most, on a
@@ -120,7 +120,7 @@ impl GaussianNoise {
         distinct.dedup();
         let of = sigmas.iter().map(|sigma| distinct.partition_point(|other| other < sigma)).collect();
         let distinct = distinct.into_iter().map(distribution).collect::<Result<_>>()?;
-        Ok(Self { points, distributions: NoiseDistributions::Each { distinct, of }, profile })
+        Ok(Self { points, distributions: Distributions::Each { distinct, of }, profile })
     }
 
     /// Rounds `point` (d values) to the lattice within the domain, and adds one draw to each coordinate.
@@ -360,7 +360,7 @@ mod tests {
         for sigma in [0.5, 1.0, 3.0, 20.0] {
             let noise = GaussianNoise {
                 points: IntegerDomain::new(&Domain::unit_box(1), Lattice::new(-3).unwrap()).unwrap(),
-                distributions: NoiseDistributions::One(
+                distributions: Distributions::One(
                     DiscreteGaussian::new(Rational::new((2.0 * sigma) as u64, 2).unwrap()).unwrap(),
                 ),
                 profile: PrivacyProfile::pure(1.0),

@@ -1,4 +1,4 @@
-//! Guarantees: what a release promises, what it gives away, and on what the promise rests.
+//! Guarantees: what a release claims, what it discloses, and what is assumed.
 //!
 //! The notions are separate types and never convert into one another. Only notions of differential privacy show
 //! an ε. A guarantee prints as a card for people (`card.rs`) and serialises to JSON for machines.
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// What a release promises: its claims, what it `discloses` exactly, and what it `assumes`.
+/// The guarantee of a release: its claims, what it `discloses` exactly, and what it `assumes`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guarantee {
-    /// What is promised; nothing where it is empty.
+    /// What is guaranteed; nothing where it is empty.
     pub claims: Vec<Claim>,
-    /// What each release of a design promises, in words, where its numbers come from the records: a design is public, and
+    /// What each release of a design guarantees, in words, where its numbers come from the records: a design is public, and
     /// has none of them. The release's own guarantee has the claims.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub each_release: Vec<String>,
@@ -27,10 +27,10 @@ pub struct Guarantee {
     pub shaped_by: ShapedBy,
 }
 
-/// One promise.
+/// One line of a guarantee.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// What is promised.
+    /// What is claimed.
     #[serde(flatten)]
     pub notion: Notion,
     /// To what.
@@ -39,7 +39,7 @@ pub struct Claim {
     pub theorem: String,
 }
 
-/// The part of a record that may be anything while the promise holds.
+/// The part of a record that may be anything while the claim holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -63,7 +63,7 @@ impl Unit {
         }
     }
 
-    /// Whether a promise for this is one for `other`.
+    /// Whether a claim for this is one for `other`.
     pub fn covers(self, other: Self) -> bool {
         self == other || (self == Self::Record && matches!(other, Self::Features | Self::Label))
     }
@@ -179,7 +179,7 @@ impl CentralDp {
 /// better.
 ///
 /// Noise that leaves some directions open has an infinite diagonal wherever a column leans on one of them, and still hides the rest:
-/// where the whole matrix is known, Tr(I⁻¹) is, and stands in `joint`. The diagonals of releases add up, and their joint bounds do
+/// where the whole matrix is known, Tr(I⁻¹) is, and `joint` has it. The diagonals of releases add up, and their joint bounds do
 /// not: one release may open what another hides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CramerRao {
@@ -232,7 +232,7 @@ pub struct PacResistance {
     /// How many samples may be released.
     #[serde(with = "number")]
     pub budget: f64,
-    /// How many are. More than the budget is no promise at all, and the card says so.
+    /// How many are. More than the budget is no guarantee at all, and the card says so.
     #[serde(with = "number")]
     pub spent: f64,
 }
@@ -260,11 +260,11 @@ pub enum ShapedBy {
     PublicVolunteers,
     /// Data of people who agreed to it.
     ConsentingVolunteers,
-    /// Data of people who are promised privacy themselves.
+    /// Data of people who are guaranteed privacy themselves.
     PrivateVolunteers,
 }
 
-/// What every promise about records rests on.
+/// What every claim about records assumes.
 pub const ASSUMED: [&str; 3] = [
     "the bounds and levels are public, and were not taken from the data",
     "each person contributes one record",
@@ -272,12 +272,12 @@ pub const ASSUMED: [&str; 3] = [
 ];
 
 impl Guarantee {
-    /// The guarantee of a mechanism that promises nothing and gives away all that it sees of a record of `domain`.
+    /// The guarantee of a mechanism that claims nothing and discloses all that it sees of a record of `domain`.
     pub fn nothing(domain: &RecordDomain) -> Self {
         Self { discloses: in_clear(domain, Unit::Record), ..Self::default() }
     }
 
-    /// The guarantee of a mechanism that hides the features and leaves the target as it is: these notions with their theorems, for whole
+    /// The guarantee of a mechanism that hides the features and releases the target in the clear: these notions with their theorems, for whole
     /// records where there is no target.
     pub fn of_features(domain: &RecordDomain, notions: impl IntoIterator<Item = (Notion, String)>) -> Self {
         let protects = Unit::of_features(domain);
@@ -375,7 +375,7 @@ impl Guarantee {
         if let Provenance::Seed(_) = provenance {
             self.claims.retain(|claim| claim.protects == Unit::Volunteer);
             self.each_release.clear();
-            let line = "whatever the noise hides, to anyone who knows or can guess the seed: a seeded release promises nothing";
+            let line = "whatever the noise hides, to anyone who knows or can guess the seed: a release made from a known seed has no guarantee";
             self.discloses.insert(0, line.into());
         }
         self
@@ -383,7 +383,7 @@ impl Guarantee {
 
     /// For machines: all of it, the summary, and the warnings. `epsilon` is that of the whole record, or null where none is claimed.
     pub fn to_json(&self) -> serde_json::Value {
-        // A NaN, which no constructor of ours lets in, cannot be written: then the summary stands alone.
+        // A NaN, which no constructor of ours lets in, cannot be written: then there is the summary alone.
         let written = serde_json::to_value(self).unwrap_or_default();
         let mut value = if written.is_object() { written } else { serde_json::json!({}) };
         // In plain words, too: a card is read by people.
@@ -401,13 +401,13 @@ impl Guarantee {
     }
 }
 
-/// What leaves in clear, in words, when `unit` of a record of `domain` does.
+/// What is disclosed in the clear, in words, when `unit` of a record of `domain` does.
 pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
     let features = unit != Unit::Label && !domain.columns().is_empty();
     let label = unit != Unit::Features && *domain.target() != TargetDomain::None;
     let lines = [
-        (features, "the features of every record, as they are"),
-        (label, "the label of every record, as it is"),
+        (features, "the features of every record, in the clear"),
+        (label, "the label of every record, in the clear"),
     ];
     let lines = lines.into_iter().filter(|(leaves, _)| *leaves);
     lines.map(|(_, line)| line.to_owned()).collect()
@@ -477,8 +477,11 @@ mod tests {
         let mut guarantee = local(1.0, Unit::Features);
         guarantee.discloses.push("the label".into());
         let card = guarantee.under(Provenance::Seed(1)).to_string();
-        assert!(card.contains("discloses  the label"), "what leaves in clear does so under any seed: {card}");
-        assert!(card.contains("promises   nothing") && card.contains("seed"), "{card}");
+        assert!(
+            card.contains("discloses  the label"),
+            "what is disclosed in the clear is so under any seed: {card}"
+        );
+        assert!(card.contains("guarantee  nothing") && card.contains("seed"), "{card}");
         assert!(!card.contains('ε'), "{card}");
         let kept = local(1.0, Unit::Record).under(Provenance::OperatingSystem);
         assert_eq!(kept, local(1.0, Unit::Record));
@@ -509,14 +512,14 @@ mod tests {
     }
 
     #[test]
-    fn a_design_says_what_its_releases_promise_and_a_seeded_release_does_not() {
+    fn a_design_says_what_its_releases_guarantee_and_a_seeded_release_does_not() {
         let design =
             Guarantee { each_release: vec!["as much as its records allow".into()], ..Guarantee::default() };
         let card = design.to_string();
-        assert!(card.starts_with("promises   as much") && !card.contains("nothing"), "{card}");
+        assert!(card.starts_with("guarantee  as much") && !card.contains("nothing"), "{card}");
         assert_eq!(design.summary(), "no claim before the records are seen");
         let seeded = design.under(Provenance::Seed(1));
-        assert!(seeded.to_string().starts_with("promises   nothing"), "{seeded}");
+        assert!(seeded.to_string().starts_with("guarantee  nothing"), "{seeded}");
     }
 
     #[test]

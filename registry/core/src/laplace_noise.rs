@@ -8,7 +8,7 @@ use scumble_sampling::{DiscreteLaplace, Rational};
 /// Discrete Laplace noise on a lattice, calibrated to the ℓ₁ diameter of a domain.
 ///
 /// A point is rounded to the lattice and the domain's bound enforced again on the integers, so that the sensitivity is
-/// a statement about integers and no float error stands behind the claim. The noise is an exact integer; the final
+/// a statement about integers and no float error affects the claim. The noise is an exact integer; the final
 /// conversion to `f64` is post-processing. With t = ⌈Δ₁/ε⌉ lattice steps, any two points of the domain differ in
 /// their output distribution by at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry, Nissim and Smith 2006; on integers: Ghosh,
 /// Roughgarden and Sundararajan 2009).

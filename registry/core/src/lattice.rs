@@ -229,7 +229,7 @@ pub(crate) struct Spread {
 
 /// A domain on a lattice: the integer points to which its points are rounded.
 ///
-/// The domain's bounds are enforced again on the integers, so that no float error stands behind a diameter.
+/// The domain's bounds are enforced again on the integers, so that no float error affects a diameter.
 #[derive(Debug, Clone)]
 pub(crate) struct IntegerDomain {
     lattice: Lattice,

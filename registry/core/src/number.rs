@@ -1,4 +1,4 @@
-//! Numbers in JSON: a finite one as it is, the others as the strings "inf" and "-inf".
+//! Numbers in JSON: a finite one unchanged, the others as the strings "inf" and "-inf".
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserializer, Serializer};

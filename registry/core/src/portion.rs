@@ -21,7 +21,7 @@ pub enum Protect {
     Label,
 }
 
-/// As it is asked for.
+/// In the words of the parameter that asks for it.
 impl fmt::Display for Protect {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

@@ -81,7 +81,7 @@ impl RecordDomain {
     /// The records with these d columns, one a coordinate of `features`, and this target.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong number of columns or a name that stands twice; [`Error::Domain`] for a target
+    /// [`Error::Shape`] for a wrong number of columns or a name that is listed twice; [`Error::Domain`] for a target
     /// without a domain.
     pub fn new(columns: Vec<String>, features: Domain, target: TargetDomain) -> Result<Self> {
         check_columns(&columns, features.dim(), || format!("the domain has {} coordinates", features.dim()))?;

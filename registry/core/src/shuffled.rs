@@ -63,7 +63,7 @@ impl Guarantee {
     }
 }
 
-/// What a claim for what a shuffler hands on rests on, beside what its local claim does.
+/// What a claim for what a shuffler hands on assumes, beside what its local claim does.
 const ASSUMED_OF_A_SHUFFLER: [&str; 2] = [
     "for the claim through a shuffler: rows are put into a random order before anyone but the shuffler sees them, and no time, sender or order is handed on",
     "for the claim through a shuffler: all people report by this design, once each, and no row is left out for what it says",

@@ -74,7 +74,7 @@ impl Table {
     /// The table of these records (n × d) with this target (n) and these column names (d).
     ///
     /// # Errors
-    /// [`Error::Shape`] where the three do not fit, or a name stands twice.
+    /// [`Error::Shape`] where the three do not fit, or a name is listed twice.
     pub fn new(columns: Vec<String>, records: Array2<f64>, target: Target) -> Result<Self> {
         check_columns(&columns, records.ncols(), || format!("the records have {}", records.ncols()))?;
         match target.len() {
@@ -195,12 +195,12 @@ pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -
         return Err(Error::shape(format!("{} columns are named where {}", columns.len(), whose())));
     }
     match first_duplicate(columns) {
-        Some(column) => Err(Error::shape(format!("the column {column:?} stands there twice"))),
+        Some(column) => Err(Error::shape(format!("the column {column:?} is listed twice"))),
         None => Ok(()),
     }
 }
 
-/// Where columns stand, by name.
+/// The places of columns, by name.
 pub struct Places<'a>(HashMap<&'a str, usize>);
 
 impl<'a> Places<'a> {
@@ -209,12 +209,12 @@ impl<'a> Places<'a> {
         Self(columns.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect())
     }
 
-    /// Where the column of this name stands.
+    /// The place of the column of this name.
     pub fn get(&self, name: &str) -> Option<usize> {
         self.0.get(name).copied()
     }
 
-    /// Where each of the wanted columns stands.
+    /// The place of each of the wanted columns.
     ///
     /// # Errors
     /// [`Error::Shape`] for a column that is not there.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Whether a character does not show, or changes how what stands around it shows: control characters, line and paragraph separators,
+/// Whether a character does not show, or changes how what is around it shows: control characters, line and paragraph separators,
 /// bidirectional controls, and invisible format characters (Unicode 16, categories Cc, Zl, Zp, and Cf but for marks that are drawn).
 ///
 /// ```

@@ -233,7 +233,7 @@ proptest! {
             (&whole.discloses, united(|guarantee| guarantee.discloses)),
             (&whole.assumes, united(|guarantee| guarantee.assumes)),
         ] {
-            prop_assert_eq!(found.len(), lines.len(), "a line stands there twice: {:?}", found);
+            prop_assert_eq!(found.len(), lines.len(), "a line is listed twice: {:?}", found);
             prop_assert_eq!(&found.iter().cloned().collect::<BTreeSet<_>>(), &lines);
         }
         prop_assert_eq!(Some(whole.shaped_by), tree.leaves().iter().map(|leaf| leaf.shaped_by).max());
@@ -414,7 +414,7 @@ proptest! {
         let flat = compose::in_sequence(&parts);
         for whole in [&flat, &compose::in_sequence(&reversed(&parts)), &nested(&parts, &cuts)] {
             let dp = whole.local_dp(Unit::Record).unwrap();
-            // With pure parts that give away all they may, a loss of `shift` beside the Gaussian one.
+            // With pure parts that disclose all they may, a loss of `shift` beside the Gaussian one.
             let truth = gaussian::epsilon(mu_squared.sqrt(), delta).unwrap() + shift;
             prop_assert!(dp.epsilon >= truth * (1.0 - 1e-9) || dp.epsilon >= sum_of_epsilons(&parts), "{dp:?}, and {truth} is true");
             prop_assert!(dp.epsilon <= sum_of_epsilons(&parts) * (1.0 + 1e-14) && exact(dp.delta) >= exact_sum(deltas_of(&parts)));

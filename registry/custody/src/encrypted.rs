@@ -66,7 +66,7 @@ pub(crate) fn check(passphrase: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A file of ours of this format in which `secret` stands encrypted.
+/// A file of ours of this format that holds `secret`, encrypted.
 ///
 /// # Errors
 /// The sentence about a passphrase that is too short, or a machine without entropy.

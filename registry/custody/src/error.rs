@@ -18,7 +18,7 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
-    /// A file that stands where a new one should be.
+    /// A file that is where a new one should be.
     #[error("{} is {what}", file.display())]
     Exists {
         /// The file.

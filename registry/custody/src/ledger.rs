@@ -119,7 +119,7 @@ impl Account {
         (difference_down(self.total.epsilon(), epsilon), difference_down(self.total.delta(), delta))
     }
 
-    /// What a release with this guarantee costs, where `target` is the label: a promise for another label, or for all but another
+    /// What a release with this guarantee costs, where `target` is the label: a claim for another label, or for all but another
     /// one, is none for this account.
     fn cost(&self, guarantee: &Guarantee, target: Option<&str>) -> (f64, f64) {
         let is_other = self.target.is_some() && self.target.as_deref() != target;
@@ -261,7 +261,7 @@ impl Ledger {
         self.change(false, |accounts| self.spend_release(accounts, dataset, guarantee, target, what))
     }
 
-    /// Whether [`charge_release`](Self::charge_release) would be refused as things stand, before work is done for a release that may not
+    /// Whether [`charge_release`](Self::charge_release) would be refused now, before work is done for a release that may not
     /// happen. Nothing is charged.
     ///
     /// # Errors
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_for_one_label_is_none_for_another() {
+    fn a_claim_for_one_label_is_none_for_another() {
         let desk = labels("quality");
         let guarantee = Guarantee {
             claims: vec![Claim {
@@ -571,7 +571,7 @@ mod tests {
         };
         let release = |target| desk.ledger.charge_release("survey", &guarantee, target, "a test");
         release(Some("quality")).unwrap();
-        // Here quality is a feature, and leaves in clear.
+        // Here quality is a feature, and is disclosed in the clear.
         for other in [Some("alcohol"), None] {
             let refused = release(other).unwrap_err().to_string();
             assert!(refused.contains("ε = inf"), "{refused}");
@@ -600,7 +600,7 @@ mod tests {
         let spent: Vec<f64> =
             desk.ledger.accounts().unwrap().iter().map(|account| account.spent().0).collect();
         assert_eq!(spent, [1.0, 1.0]);
-        // What protects the label alone may have given away the rest.
+        // What protects the label alone may have disclosed the rest.
         assert!(charge(Unit::Label).unwrap_err().to_string().contains("ε = inf"));
         assert!(charge(Unit::Features).is_err());
     }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// What becomes of a file that already stands where a new one is to be.
+/// What becomes of a file that is already where a new one is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and the new one is refused.
@@ -43,7 +43,7 @@ pub struct NewFile {
     aside: NamedTempFile,
     /// As it was named, for errors.
     path: PathBuf,
-    /// Where it comes to stand: where a link of that name leads.
+    /// Where it is put: where a link of that name leads.
     place: PathBuf,
     existing: Existing,
 }
@@ -52,7 +52,7 @@ impl NewFile {
     /// Begins the file at `path`.
     ///
     /// # Errors
-    /// [`Error::Exists`] where one stands there that must stay, or that is no plain file; [`Error::Io`] where the folder
+    /// [`Error::Exists`] where there is one that must stay, or that is no plain file; [`Error::Io`] where the folder
     /// is not there or cannot be written.
     pub fn create(path: &Path, existing: Existing, readable: Readable) -> Result<Self> {
         let failed = |source| Error::Io { file: path.into(), source };
@@ -102,7 +102,7 @@ impl NewFile {
     /// Puts the file in its place, on the disk.
     ///
     /// # Errors
-    /// [`Error::Io`] where the disk refuses, [`Error::Exists`] where a file has come to stand there that must stay.
+    /// [`Error::Io`] where the disk refuses, [`Error::Exists`] where there is now a file that must stay.
     pub fn commit(self) -> Result<()> {
         let Self { aside, path, place, existing } = self;
         let failed = |source| Error::Io { file: path.clone(), source };

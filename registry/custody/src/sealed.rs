@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stands_twice_in_one_object_is_refused_at_any_depth() {
+    fn a_name_that_appears_twice_in_one_object_is_refused_at_any_depth() {
         let text = sealed();
         for (from, to) in [
             ("\"plugin\"", "\"format\": \"a-format\",\n  \"plugin\""),

@@ -1,4 +1,4 @@
-//! Records from distributions: levels in the numbers that were estimated, in an order by chance.
+//! Records from distributions: levels in the numbers that were estimated, in a random order.
 
 use rand::Rng;
 use rand::seq::SliceRandom;

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use scumble_parquet::{Writer, open};
-//! use scumble_records::{OutOfBounds, Reader, Schema, csv, stream};
+//! use scumble_records::{OutOfBounds, Reader, Schema, TextFormat, csv, stream};
 //!
 //! let schema = Schema::from_toml("[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n", "a schema")?;
 //! let table = csv::read(&b"size\n0.5\n1\n"[..], "some CSV", &schema, None)?.table;
@@ -15,7 +15,7 @@
 //! let decoder = schema.decoder(&schema.domain(None)?.layout(), None);
 //! stream::write(&table, &decoder, Writer::new(file, &decoder)?)?;
 //!
-//! let again = Reader::new(open(&path)?, &schema, None, OutOfBounds::Reject)?.read_all()?.table;
+//! let again = Reader::new(open(&path, &TextFormat::default())?, &schema, None, OutOfBounds::Reject)?.read_all()?.table;
 //! assert_eq!(again, table);
 //! # Ok::<(), scumble_records::Error>(())
 //! ```
@@ -55,16 +55,19 @@ pub use rows::Rows;
 pub use writer::{Block, Writer};
 
 use scumble_records::{Error, Result};
-use scumble_records::{ReadRows, csv, open_to_read};
+use scumble_records::{ReadRows, TextFormat, csv, open_to_read};
 use std::io::Read;
 use std::path::Path;
 
-/// Opens a file of records: Parquet, if it begins as such, else CSV. Its name does not matter, but a file that is named as
-/// Parquet is not taken for CSV.
+/// Opens a file of records: Parquet, if it begins as such, else CSV, written as `format` says and else as is recognised. Its name does
+/// not matter, but a file that is named as Parquet is not taken for CSV. `-` is standard input, where CSV is read.
 ///
 /// # Errors
 /// [`Error::Io`] where it cannot be opened; [`Error::Unreadable`] for what begins as Parquet and is none.
-pub fn open(file: &Path) -> Result<Box<dyn ReadRows>> {
+pub fn open(file: &Path, format: &TextFormat) -> Result<Box<dyn ReadRows>> {
+    if is_standard(file) {
+        return Ok(Box::new(csv::Rows::written(std::io::stdin(), "standard input", format)?));
+    }
     let source = file.display().to_string();
     let refuse = |problem: &str| Err(Error::Unreadable { file: source.clone(), problem: problem.into() });
     let failed = |source| Error::Io { file: file.into(), source };
@@ -78,8 +81,13 @@ pub fn open(file: &Path) -> Result<Box<dyn ReadRows>> {
         _ if is_named_as_parquet(file) => {
             refuse("it is named as Parquet and does not begin as such; if it is CSV, name it so")
         }
-        _ => Ok(Box::new(csv::Rows::new(std::io::Cursor::new(magic).chain(opened), &source)?)),
+        _ => Ok(Box::new(csv::Rows::written(std::io::Cursor::new(magic).chain(opened), &source, format)?)),
     }
+}
+
+/// Whether a file is standard input or output: `-`.
+pub fn is_standard(file: &Path) -> bool {
+    file.as_os_str() == "-"
 }
 
 /// Whether the name of a file ends with `.parquet`.

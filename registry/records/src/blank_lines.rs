@@ -6,6 +6,7 @@ use std::io::{self, Read};
 #[derive(Debug)]
 pub(crate) struct BlankLines<R> {
     input: R,
+    delimiter: u8,
     place: Place,
     columns: Columns,
     /// How many bytes of a byte order mark were seen; none after the first byte that is not of it.
@@ -40,9 +41,10 @@ enum Place {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> BlankLines<R> {
-    pub(crate) fn new(input: R) -> Self {
+    pub(crate) fn new(input: R, delimiter: u8) -> Self {
         Self {
             input,
+            delimiter,
             place: Place::LineStart,
             columns: Columns::OneSoFar,
             marks: Some(0),
@@ -69,7 +71,7 @@ impl<R: Read> BlankLines<R> {
         let ends_return = self.place == Place::AfterReturn && byte == b'\n';
         match self.columns {
             Columns::OneSoFar if is_line_end && is_in_line => self.columns = Columns::One,
-            Columns::OneSoFar if byte == b',' && self.place != Place::Quotes => {
+            Columns::OneSoFar if byte == self.delimiter && self.place != Place::Quotes => {
                 self.columns = Columns::Several
             }
             Columns::One if is_line_end && !is_in_line && !ends_return => {
@@ -83,7 +85,7 @@ impl<R: Read> BlankLines<R> {
             (Place::Quotes, _) | (Place::AfterQuote, b'"') => Place::Quotes,
             (_, b'\n') => Place::LineStart,
             (_, b'\r') => Place::AfterReturn,
-            (_, b',') => Place::CellStart,
+            (_, byte) if byte == self.delimiter => Place::CellStart,
             (Place::LineStart | Place::AfterReturn | Place::CellStart, b'"') => Place::Quotes,
             _ => Place::Cell,
         };

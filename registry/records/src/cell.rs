@@ -1,5 +1,6 @@
 //! What stands in a cell, and how a number is written in one.
 
+use jiff::civil::Date;
 use std::borrow::Cow;
 
 /// What stands in one cell, whatever the format of its file.
@@ -10,6 +11,7 @@ use std::borrow::Cow;
 /// | a number | itself | its shortest decimal digits, as text |
 /// | a whole number | the nearest of 64 bits | its digits, as text |
 /// | a flag | 0 or 1 | `false` or `true`, as text |
+/// | a day | none | as it is written |
 /// | nothing | what is missing, or as empty text | what is missing, or as empty text |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
@@ -23,6 +25,13 @@ pub enum Cell<'a> {
     Whole(i64),
     /// Yes or no.
     Flag(bool),
+    /// A day, written in the letters of `strftime`.
+    Date {
+        /// The day.
+        date: Date,
+        /// How it is written.
+        format: &'a str,
+    },
 }
 
 impl<'a> Cell<'a> {
@@ -41,13 +50,16 @@ impl<'a> Cell<'a> {
             Self::Number(number) => digits(number, &mut zmij::Buffer::new()).into_owned().into(),
             Self::Whole(number) => number.to_string().into(),
             Self::Flag(flag) => if flag { "true" } else { "false" }.into(),
+            Self::Date { date, format } => {
+                jiff::fmt::strtime::format(format, date).unwrap_or_else(|_| date.to_string()).into()
+            }
         }
     }
 
     /// As a number, finite or not, if it is one.
     pub(crate) fn number(self) -> Option<f64> {
         match self {
-            Self::Null => None,
+            Self::Null | Self::Date { .. } => None,
             Self::Text(text) => text.parse().ok(),
             Self::Number(number) => Some(number),
             Self::Whole(number) => Some(number as f64),

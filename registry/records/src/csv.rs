@@ -1,14 +1,16 @@
-//! CSV: reading it some rows at a time, and writing it.
+//! CSV: reading it some rows at a time, however it is written, and writing it.
 
 use crate::blank_lines::BlankLines;
+use crate::text_format::{Decimal, Recognised, TextFormat, with_point};
 use crate::{
     Cell, Decoder, Encoder, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Schema, WriteRows, cell::digits,
     open_to_read,
 };
 use crate::{Error, Result};
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Reads CSV by `schema`, with `target` as what is to be learned; `source` names it in errors. Values outside the bounds are
 /// clipped.
@@ -26,9 +28,12 @@ pub fn read(input: impl Read + Send, source: &str, schema: &Schema, target: Opti
 ///
 /// A row ends where the file does, or at a line's end outside quotation marks. A row of more than 16 MiB, or a quotation
 /// mark that is never closed, is an error and not a very large cell.
-#[derive(Debug)]
-pub struct Rows<R> {
-    reader: csv::Reader<Ended<R>>,
+pub struct Rows<'r> {
+    reader: csv::Reader<Ended<Box<dyn Read + Send + 'r>>>,
+    decimal: Decimal,
+    /// What was recognised.
+    remarks: Vec<&'static str>,
+    bytes: Arc<AtomicU64>,
     header: Vec<String>,
     record: csv::StringRecord,
     source: String,
@@ -37,8 +42,20 @@ pub struct Rows<R> {
     held: Option<Error>,
 }
 
-impl Rows<File> {
-    /// Opens `file`.
+impl std::fmt::Debug for Rows<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { source, header, row, .. } = self;
+        formatter
+            .debug_struct("Rows")
+            .field("source", source)
+            .field("header", header)
+            .field("row", row)
+            .finish()
+    }
+}
+
+impl Rows<'static> {
+    /// Opens `file`, and recognises how it is written.
     ///
     /// # Errors
     /// As [`open_to_read`] and [`new`](Self::new).
@@ -47,14 +64,29 @@ impl Rows<File> {
     }
 }
 
-impl<R: Read> Rows<R> {
-    /// Reads the header of `input`; `source` names it in errors.
+impl<'r> Rows<'r> {
+    /// Reads the header of `input`, and recognises how it is written; `source` names it in errors.
     ///
     /// # Errors
     /// [`Error::Unreadable`] for what is no CSV, [`Error::Empty`](scumble_core::Error::Empty) for what is nothing.
-    pub fn new(input: R, source: &str) -> Result<Self> {
+    pub fn new(input: impl Read + Send + 'r, source: &str) -> Result<Self> {
+        Self::written(input, source, &TextFormat::default())
+    }
+
+    /// The same for a file of which something is known of how it is written.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn written(input: impl Read + Send + 'r, source: &str, format: &TextFormat) -> Result<Self> {
+        let failed = |error: io::Error| Error::Unreadable { file: source.into(), problem: error.to_string() };
+        let bytes = Arc::new(AtomicU64::new(0));
+        let counted = Counted { input, bytes: bytes.clone() };
+        let Recognised { input, delimiter, decimal, remarks } = format.recognise(counted).map_err(failed)?;
         // A row of another length is ours to name, so the parser lets it pass.
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Ended::new(input));
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .delimiter(delimiter.byte())
+            .from_reader(Ended::new(input, delimiter.byte()));
         let header = reader.headers().map_err(|error| unreadable(source, &error))?;
         let header: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         reader.get_mut().begin_row();
@@ -62,21 +94,14 @@ impl<R: Read> Rows<R> {
             let problem = "its header cannot be told from its rows".into();
             return Err(Error::Unreadable { file: source.into(), problem });
         }
-        if let [only] = &header[..] {
-            if only == END {
-                return Err(Error::empty(source));
-            }
-            if let Some(separator) = only.chars().find(|c| [';', '\t', '|'].contains(c)) {
-                return Err(Error::Unreadable {
-                    file: source.into(),
-                    problem: format!(
-                        "its columns seem to be separated by {separator:?}, and commas are read"
-                    ),
-                });
-            }
+        if header == [END] {
+            return Err(Error::empty(source));
         }
         Ok(Self {
             reader,
+            decimal,
+            remarks,
+            bytes,
             header,
             record: csv::StringRecord::new(),
             source: source.into(),
@@ -92,7 +117,11 @@ impl<R: Read> Rows<R> {
         }
         encoder.check_row_length(self.row, self.record.len())?;
         for place in encoder.places() {
-            rows.push(encoder, Cell::Text(&self.record[place]))?;
+            let cell = &self.record[place];
+            match self.decimal {
+                Decimal::Point => rows.push(encoder, Cell::Text(cell))?,
+                Decimal::Comma => rows.push(encoder, Cell::Text(&with_point(cell)))?,
+            }
         }
         Ok(true)
     }
@@ -128,7 +157,7 @@ impl<R: Read> Rows<R> {
     }
 }
 
-impl<R: Read + Send> ReadRows for Rows<R> {
+impl ReadRows for Rows<'_> {
     fn source(&self) -> &str {
         &self.source
     }
@@ -153,7 +182,13 @@ impl<R: Read + Send> ReadRows for Rows<R> {
     }
 
     fn bytes(&self) -> u64 {
-        self.reader.position().byte()
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn recognised(&self) -> Option<String> {
+        let (last, first) = self.remarks.split_last()?;
+        let first = first.join(", ");
+        Some(if first.is_empty() { (*last).to_owned() } else { format!("{first} and {last}") })
     }
 }
 
@@ -207,7 +242,30 @@ impl<W: Write> WriteRows for Writer<W> {
 }
 
 fn unreadable(source: &str, error: &csv::Error) -> Error {
-    Error::Unreadable { file: source.into(), problem: error.to_string() }
+    let problem = match error.kind() {
+        csv::ErrorKind::Utf8 { pos, .. } => {
+            let row = pos.as_ref().map_or(String::new(), |place| format!("row {}: ", place.record()));
+            format!(
+                "{row}it is not UTF-8, as what comes before it is; if the file is in Latin-1: --encoding latin-1"
+            )
+        }
+        _ => error.to_string(),
+    };
+    Error::Unreadable { file: source.into(), problem }
+}
+
+/// Counts the bytes of a file that were read.
+struct Counted<R> {
+    input: R,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
 }
 
 /// What is read after the last byte of a file, as a row of its own: one that is swallowed lies in quotation marks that
@@ -225,8 +283,11 @@ struct Ended<R> {
 impl<R: Read> Ended<R> {
     const LONGEST: usize = 16 << 20;
 
-    fn new(input: R) -> Self {
-        Self { input: BlankLines::new(input).chain(AFTER_THE_FILE.as_bytes()), left: Self::LONGEST }
+    fn new(input: R, delimiter: u8) -> Self {
+        Self {
+            input: BlankLines::new(input, delimiter).chain(AFTER_THE_FILE.as_bytes()),
+            left: Self::LONGEST,
+        }
     }
 
     fn is_of_one_column(&self) -> bool {
@@ -254,7 +315,7 @@ impl<R: Read> Read for Ended<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Clips;
+    use crate::{Clips, Delimiter, Encoding};
     use proptest::prelude::*;
 
     fn schema() -> Schema {
@@ -381,6 +442,56 @@ mod tests {
         }
     }
 
+    /// What is read of this file, and what was recognised of how it is written.
+    fn recognised(bytes: &[u8], schema: &str) -> (Vec<f64>, Option<String>) {
+        let schema = Schema::from_toml(schema, "schema.toml").unwrap();
+        let rows = Rows::new(bytes, "data.csv").unwrap();
+        let recognised = rows.recognised();
+        let loaded = Reader::new(rows, &schema, None, OutOfBounds::Reject).unwrap().read_all().unwrap();
+        (loaded.table.records().iter().copied().collect(), recognised)
+    }
+
+    #[test]
+    fn a_file_is_read_however_it_is_written_and_says_how() {
+        let schema = "[[column]]\nname = \"größe\"\nkind = \"real\"\nlower = 0\nupper = 2\n\
+            [[column]]\nname = \"am\"\nkind = \"date\"\nlower = \"2020-01-01\"\nupper = \"2020-01-11\"\nformat = \"%d.%m.%Y\"";
+        let text = "größe;am\r\n0,5;02.01.2020\r\n1,0;11.01.2020\r\n";
+        let records = vec![0.25, 0.1, 0.5, 1.0];
+        let latin: Vec<u8> = text.chars().map(|one| u8::try_from(u32::from(one)).unwrap()).collect();
+        let wide = |first: u16| [first].into_iter().chain(text.encode_utf16());
+        let little: Vec<u8> = wide(0xfeff).flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = wide(0xfeff).flat_map(u16::to_be_bytes).collect();
+        let mut packed = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
+        packed.write_all(&latin).unwrap();
+        let (columns, commas) = ("columns separated by semicolons", "decimal commas");
+        for (bytes, expected) in [
+            (text.as_bytes().to_vec(), format!("{columns} and {commas}")),
+            (latin, format!("encoded in Latin-1, {columns} and {commas}")),
+            (little, format!("encoded in UTF-16, {columns} and {commas}")),
+            (big, format!("encoded in UTF-16, {columns} and {commas}")),
+            (text.replace(';', "\t").into(), format!("columns separated by tabs and {commas}")),
+            (packed.finish().unwrap(), format!("packed by gzip, encoded in Latin-1, {columns} and {commas}")),
+        ] {
+            assert_eq!(recognised(&bytes, schema), (records.clone(), Some(expected)));
+        }
+        let number = "[[column]]\nname = \"x\"\nkind = \"real\"\nlower = 0\nupper = 2";
+        assert_eq!(
+            recognised(b"x,y\n\"0,5\",a\n\"1,5\",b\n", number),
+            (vec![0.25, 0.75], Some(commas.into()))
+        );
+        assert_eq!(recognised(b"x,y\n0.5,\"1,5\"\n", number), (vec![0.25], None));
+    }
+
+    #[test]
+    fn what_is_said_of_a_file_is_not_recognised_from_it() {
+        let format = TextFormat { delimiter: Some(Delimiter::Comma), ..TextFormat::default() };
+        let rows = Rows::written(&b"a;b,c\n"[..], "data.csv", &format).unwrap();
+        assert_eq!((rows.header(), rows.recognised()), (&["a;b".to_owned(), "c".into()][..], None));
+        let format = TextFormat { encoding: Some(Encoding::Latin1), ..TextFormat::default() };
+        let rows = Rows::written(&b"\xe9t\xe9\n"[..], "data.csv", &format).unwrap();
+        assert_eq!(rows.header(), ["été"]);
+    }
+
     #[test]
     fn records_never_vanish_in_a_cell_that_nobody_reads() {
         assert!(message(b"size,notes\n1,a\n2,\"b\n1,c\n2,d\n").contains("middle of row 2"));
@@ -431,9 +542,9 @@ mod tests {
         assert_eq!(message(b"size\n"), "data.csv holds no records");
         assert_eq!(message(b""), "data.csv holds no records");
         assert!(message(b"size,size\n1,2\n").contains("twice"));
-        assert!(message(b"id;size\n1;2\n").contains("separated by ';'"));
         assert!(message(b"size\n1\n1,2\n").contains("row 2: it has 2 cells"));
-        assert!(message(b"size\n\xff\xfe\n").contains("UTF-8"));
+        let late = [b"size,notes\n".to_vec(), b"1,a\n".repeat(1 << 15), b"1,\xff\n".to_vec()].concat();
+        assert!(message(&late).contains("row 32769: it is not UTF-8"));
         assert!(message(b"size\n\"1\n").contains("ends in the middle of row 1: a quotation mark"));
         let missing = Rows::open(Path::new("no/such.csv")).unwrap_err();
         assert!(missing.to_string().starts_with("no/such.csv: "), "{missing}");

@@ -1,5 +1,6 @@
 //! From released records back to rows of cells, in the schema's own columns and units.
 
+use crate::kind::Form;
 use crate::{Cell, Column, Kind, Schema};
 use scumble_core::Places;
 use scumble_core::{Layout, Noise, NoiseDistribution, Result, TargetLayout};
@@ -8,29 +9,56 @@ use std::collections::{HashMap, HashSet};
 
 /// Turns flat released records into rows of cells.
 ///
-/// A column of the schema whose coordinates were all released stands under its own name, in its own unit, in the
-/// schema's order; a real value that noise took outside its bounds stays where it is, and a group becomes its largest
-/// level. Whatever else was released (latents) follows under the name that the mechanism gave it, as it is.
+/// A column of the schema whose coordinates were all released has its own name and unit, in the schema's order; numbers become
+/// what [`Values`] says, and a group becomes its largest level. Whatever else was released (latents) follows under the name that
+/// the mechanism gave it, unchanged.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     layout: Layout,
     header: Vec<String>,
     cells: Vec<Made>,
+    values: Values,
+    is_of_bins: bool,
+}
+
+/// What becomes of released numbers in a file. All of it is post-processing, which leaves the guarantee.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Values {
+    /// Integers, dates and ordered levels are rounded and clamped to their bounds; real numbers stay, for their noise is then
+    /// known to whoever learns from them.
+    #[default]
+    Settled,
+    /// Real numbers are clamped to their bounds too.
+    Clamped,
+    /// Every number stays as the mechanism drew it: of a date the days since 1970-01-01, of an ordered level its rank from 0.
+    /// Estimators need that: of what was rounded and clamped the noise is not known.
+    Drawn,
 }
 
 /// What one cell is made of: places in a flat record.
 #[derive(Debug, Clone)]
 enum Made {
-    Real { place: usize, lower: f64, upper: f64 },
+    Number { place: usize, lower: f64, upper: f64, kind: Kind },
     Level { places: Vec<usize>, levels: Vec<String> },
     Latent { place: usize },
 }
 
 impl Made {
-    fn places_of_levels(&self) -> &[usize] {
+    /// Whether a number becomes a value of its column's kind.
+    fn is_settled(kind: &Kind, values: Values) -> bool {
+        match values {
+            Values::Settled => !matches!(kind, Kind::Real { .. }),
+            Values::Clamped => true,
+            Values::Drawn => false,
+        }
+    }
+
+    /// Where it was released, if what is written is not that.
+    fn places_of_others(&self, values: Values) -> &[usize] {
         match self {
             Self::Level { places, .. } => places,
-            _ => &[],
+            Self::Number { place, kind, .. } if Self::is_settled(kind, values) => std::slice::from_ref(place),
+            Self::Number { .. } | Self::Latent { .. } => &[],
         }
     }
 }
@@ -44,7 +72,13 @@ impl Schema {
 
 impl Decoder {
     pub(crate) fn new(schema: &Schema, layout: &Layout, target: Option<&str>) -> Self {
-        let mut decoder = Self { layout: layout.clone(), header: vec![], cells: vec![] };
+        let mut decoder = Self {
+            layout: layout.clone(),
+            header: vec![],
+            cells: vec![],
+            values: Values::default(),
+            is_of_bins: false,
+        };
         let places = Places::of(&layout.columns);
         let named: HashSet<String> = schema.columns().iter().flat_map(Column::coordinates).collect();
         let suffixes = suffixes(layout);
@@ -52,15 +86,15 @@ impl Decoder {
         for column in schema.columns() {
             if Some(column.name.as_str()) == target {
                 let first = layout.columns.len();
-                let fits = match (&column.kind, layout.target) {
-                    (Kind::Real { .. }, TargetLayout::Real) => true,
-                    (Kind::Category { levels: own }, TargetLayout::Class { levels }) => own.len() == levels,
+                let fits = match (column.kind.form(true), layout.target) {
+                    (Form::Number { .. }, TargetLayout::Real) => true,
+                    (Form::Levels(own), TargetLayout::Class { levels }) => own.len() == levels,
                     _ => false,
                 };
                 if fits {
                     let own: Vec<usize> = (first..layout.width()).collect();
                     taken.extend(own.iter().copied());
-                    decoder.push_column(column, column.name.clone(), own);
+                    decoder.push_column(column, true, column.name.clone(), own);
                 }
                 continue;
             }
@@ -73,7 +107,7 @@ impl Decoder {
                 let own = own.map(|name| places.get(&name).filter(|_| !of_others(&name)));
                 if let Some(own) = own.collect::<Option<Vec<usize>>>() {
                     taken.extend(own.iter().copied());
-                    decoder.push_column(column, format!("{}{suffix}", column.name), own);
+                    decoder.push_column(column, false, format!("{}{suffix}", column.name), own);
                 }
             }
         }
@@ -87,12 +121,25 @@ impl Decoder {
         decoder
     }
 
-    fn push_column(&mut self, column: &Column, name: String, places: Vec<usize>) {
+    fn push_column(&mut self, column: &Column, is_target: bool, name: String, places: Vec<usize>) {
         self.header.push(name);
-        self.cells.push(match &column.kind {
-            Kind::Real { lower, upper, .. } => Made::Real { place: places[0], lower: *lower, upper: *upper },
-            Kind::Category { levels } => Made::Level { places, levels: levels.clone() },
+        self.cells.push(match column.kind.form(is_target) {
+            Form::Number { lower, upper } => {
+                Made::Number { place: places[0], lower, upper, kind: column.kind.clone() }
+            }
+            Form::Levels(levels) => Made::Level { places, levels: levels.to_vec() },
         });
+    }
+
+    /// The same, with numbers as `values` says.
+    pub fn with_values(self, values: Values) -> Self {
+        Self { values, ..self }
+    }
+
+    /// The same for records that were drawn uniformly within bins, not near what they were made of: there each of the k whole values
+    /// of a column has a k-th of its bounds.
+    pub fn of_bins(self) -> Self {
+        Self { is_of_bins: true, ..self }
     }
 
     /// What the flat records are.
@@ -107,25 +154,32 @@ impl Decoder {
 
     /// Whether each column is text: levels, and not numbers.
     pub fn is_text(&self) -> impl Iterator<Item = bool> {
-        self.cells.iter().map(|cell| matches!(cell, Made::Level { .. }))
+        self.cells.iter().map(|cell| match cell {
+            Made::Level { .. } => true,
+            Made::Number { kind: kind @ (Kind::Date { .. } | Kind::Ordered { .. }), .. } => {
+                Made::is_settled(kind, self.values)
+            }
+            Made::Number { .. } | Made::Latent { .. } => false,
+        })
     }
 
     /// The distribution of what is read back from the file, where `noise` is that of the records: a group that became its largest
-    /// level has another one, which is not known.
+    /// level, and a number that was rounded and clamped, have another one, which is not known.
     pub fn noise(&self, noise: &Noise) -> Noise {
-        let levels: HashSet<usize> = self.cells.iter().flat_map(Made::places_of_levels).copied().collect();
+        let changed = self.cells.iter().flat_map(|cell| cell.places_of_others(self.values));
+        let changed: HashSet<usize> = changed.copied().collect();
         let mut first = 0;
         let mut read_back = |distribution: &NoiseDistribution| {
             let places = first..first + distribution.width();
             first = places.end;
             let places: Vec<usize> = places.collect();
-            let runs = places.chunk_by(|one, other| levels.contains(one) == levels.contains(other));
+            let runs = places.chunk_by(|one, other| changed.contains(one) == changed.contains(other));
             let runs = runs.map(|run| match distribution {
                 NoiseDistribution::Additive { .. }
                 | NoiseDistribution::Correlated { .. }
                 | NoiseDistribution::Shared { .. }
                 | NoiseDistribution::Unbiased { .. }
-                    if levels.contains(&run[0]) =>
+                    if changed.contains(&run[0]) =>
                 {
                     NoiseDistribution::Unknown { width: run.len() }
                 }
@@ -145,7 +199,16 @@ impl Decoder {
     pub fn decode(&self, record: &[f64]) -> Result<Vec<Cell<'_>>> {
         check_width(self.layout.width(), record.len())?;
         let cells = self.cells.iter().map(|cell| match cell {
-            Made::Real { place, lower, upper } => Cell::Number(lower + record[*place] * (upper - lower)),
+            Made::Number { place, lower, upper, kind } => {
+                let (value, width) = (record[*place], upper - lower);
+                match (Made::is_settled(kind, self.values), kind.whole_values()) {
+                    (false, _) => Cell::Number(lower + value * width),
+                    (true, Some(values)) if self.is_of_bins => {
+                        kind.settled(lower + (value * values as f64).floor())
+                    }
+                    (true, _) => kind.settled(lower + value * width),
+                }
+            }
             Made::Level { places, levels } => {
                 let values: Vec<f64> = places.iter().map(|&place| record[place]).collect();
                 Cell::Text(&levels[largest(&values)])

@@ -1,8 +1,9 @@
 //! Schemas drafted from the records of a file, for somebody who knows what is public to go over.
 
-use crate::schema::LARGEST_BOUND;
+use crate::kind::{LARGEST_BOUND, parse_date};
 use crate::{Cell, Column, Encoder, Kind, Missing, ReadRows, Schema};
 use crate::{Error, Result};
+use jiff::civil::Date;
 use scumble_core::first_duplicate;
 use scumble_core::shown;
 use std::collections::{BTreeSet, HashSet};
@@ -20,6 +21,9 @@ const MOST_STRAYS: usize = 3;
 /// So many whole numbers without one that comes twice are enough to take them for the records' own names.
 const MOST_NAMES: usize = 10_000;
 
+/// Whole numbers up to here have bounds that are whole in floating point.
+const MOST_WHOLE: f64 = 9e15;
+
 /// Why a column is left out from which nothing is learned.
 const ONE_VALUE: &str = "it has one value";
 
@@ -29,7 +33,7 @@ const MISSING: [&str; 9] = ["", "?", "-", "NA", "N/A", "NaN", "nan", "NULL", "nu
 /// The level of cells in which nothing stands.
 const EMPTY: &str = "(empty)";
 
-/// Drafts a schema of a file, as TOML with remarks for people: numbers get the bounds between which they were found, rounded outward; texts, and
+/// Drafts a schema of a file, as TOML with remarks for people: numbers get the bounds between which they were found, rounded outward, and dates the years; texts, and
 /// numbers of which there are two, the levels that were found; what has one value, counts the rows, or has more than 50 different texts is
 /// left out, and none of them is shown.
 ///
@@ -116,12 +120,50 @@ struct Seen {
     /// Those that are neither.
     strays: BTreeSet<String>,
     has_empty: bool,
+    dates: Dates,
+}
+
+/// How dates are written that a draft knows.
+const DATE_FORMATS: [&str; 4] = ["%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y"];
+
+/// The first and the last date, by each format in which all cells so far were dates; none before the first cell.
+#[derive(Default)]
+struct Dates(Option<Vec<(&'static str, Date, Date)>>);
+
+impl Dates {
+    fn add(&mut self, text: &str) {
+        match &mut self.0 {
+            None => {
+                let read = |format| parse_date(text, format).map(|date| (format, date, date));
+                self.0 = Some(DATE_FORMATS.into_iter().filter_map(read).collect());
+            }
+            Some(formats) => formats.retain_mut(|(format, first, last)| {
+                let Some(date) = parse_date(text, format) else { return false };
+                (*first, *last) = (date.min(*first), date.max(*last));
+                true
+            }),
+        }
+    }
+
+    /// From the first day of the first year to the last of the last, with a remark.
+    fn kind(&self) -> Option<(Kind, Option<String>)> {
+        let formats = self.0.as_deref().unwrap_or_default();
+        let (format, first, last) = formats.first().filter(|(_, first, last)| first < last)?;
+        let (lower, upper) = (first.first_of_year(), last.last_of_year());
+        let remark = (formats.len() > 1).then(|| {
+            format!("Days and months could be the other way round: see whether format = {format:?} is right.")
+        });
+        Some((Kind::Date { lower, upper, format: (*format).into() }, remark))
+    }
 }
 
 impl Seen {
     fn add(&mut self, cell: Cell) {
         self.cells += 1;
         let text = cell.text();
+        if !MISSING.contains(&&*text) {
+            self.dates.add(&text);
+        }
         match cell.number().filter(|number| number.abs() <= LARGEST_BOUND) {
             Some(number) => self.add_number(number),
             None if MISSING.contains(&&*text) => {
@@ -181,7 +223,18 @@ impl Seen {
                 return Err(ONE_VALUE.into());
             }
             let (lower, upper) = bounds(self.least, self.most);
-            return Ok((Kind::Real { lower, upper, unit: String::new() }, self.remark()));
+            let kind = match self.is_whole && lower.abs().max(upper.abs()) <= MOST_WHOLE {
+                true => Kind::Integer { lower: lower as i64, upper: upper as i64, unit: String::new() },
+                false => Kind::real(lower, upper),
+            };
+            return Ok((kind, self.remark()));
+        }
+        if let Some(dated) = self.dates.kind().filter(|_| self.numbers == 0) {
+            return Ok(dated);
+        }
+        if self.levels.iter().map(|level| level.to_ascii_lowercase()).eq(["false", "true"]) && !self.has_empty
+        {
+            return Ok((Kind::Boolean {}, None));
         }
         if !self.is_of_few_levels() {
             return Err(format!(
@@ -223,15 +276,24 @@ impl Seen {
 
     /// What missing cells are read as, and how they stand in the file, if not as nothing.
     fn missing(&self, kind: &Kind) -> (Option<Missing>, Vec<String>) {
-        match kind {
+        let (cells, middle): (Vec<String>, _) = match kind {
             Kind::Real { lower, upper, .. } => {
-                let cells: Vec<String> = self.absent.union(&self.strays).cloned().collect();
-                let middle = (!cells.is_empty()).then_some(Missing::Number((lower + upper) / 2.0));
-                // An empty cell is missing where nothing else is.
-                (middle, if cells == [""] { vec![] } else { cells })
+                (self.absent.union(&self.strays).cloned().collect(), Missing::Number((lower + upper) / 2.0))
             }
-            Kind::Category { .. } => (self.has_empty.then(|| Missing::Level(EMPTY.into())), vec![]),
-        }
+            Kind::Integer { lower, upper, .. } => {
+                let middle = Missing::Number(lower.midpoint(*upper) as f64);
+                (self.absent.union(&self.strays).cloned().collect(), middle)
+            }
+            Kind::Date { lower, format, .. } => {
+                let first = Cell::Date { date: *lower, format };
+                (self.absent.iter().cloned().collect(), Missing::Level(first.text().into_owned()))
+            }
+            Kind::Boolean {} | Kind::Ordered { .. } | Kind::Category { .. } => {
+                return (self.has_empty.then(|| Missing::Level(EMPTY.into())), vec![]);
+            }
+        };
+        // An empty cell is missing where nothing else is.
+        ((!cells.is_empty()).then_some(middle), if cells == [""] { vec![] } else { cells })
     }
 }
 
@@ -305,13 +367,13 @@ mod tests {
         assert_eq!(
             kinds.iter().map(|kind| kind.trim()).collect::<Vec<_>>(),
             [
-                "age from 16 to 90",
+                "age from 16 to 90, whole",
                 "smokes one of 0, 1",
                 "city one of New, York, Oslo, Rome, (empty)",
                 "income from -200 to 4200",
-                "rated from 3 to 8",
+                "rated from 3 to 8, whole",
                 "group one of a, b\"c",
-                "card from 0 to 10000",
+                "card from 0 to 10000, whole",
             ]
         );
         assert_eq!(schema.columns()[3].missing, Some(Missing::Number(2000.0)));
@@ -335,7 +397,7 @@ mod tests {
         for (text, expected) in [
             ("", "data.csv holds no records"),
             ("a,b\n", "data.csv holds no records"),
-            ("a,a\n1,2\n", "data.csv: the column \"a\" stands there twice"),
+            ("a,a\n1,2\n", "data.csv: the column \"a\" occurs twice"),
             ("a,b\n1\n", "data.csv, row 1: it has 1 cells where the header has 2"),
             ("a\n1\n1\n", "data.csv: no column holds numbers, or between 2 and 50 different texts"),
             (&many, "data.csv: no column holds numbers"),

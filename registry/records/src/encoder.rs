@@ -1,6 +1,7 @@
 //! From rows of cells to encoded records.
 
-use crate::{Cell, Column, Error, Kind, Result, Schema};
+use crate::kind::Form;
+use crate::{Cell, Column, Error, Result, Schema};
 use scumble_core::text::{abridged, nearest_name};
 use scumble_core::{RecordDomain, Table};
 use std::collections::HashMap;
@@ -36,7 +37,8 @@ pub struct Encoder {
 #[derive(Debug, Clone)]
 struct Field {
     column: Column,
-    /// Where it stands in a row.
+    is_target: bool,
+    /// Where it is in a row.
     place: usize,
     /// No number and no level of it has more bytes.
     longest: usize,
@@ -72,10 +74,10 @@ pub struct Clipped {
     pub column: String,
     /// How many of its cells.
     pub cells: usize,
-    /// The lower bound.
-    pub lower: f64,
+    /// The lower bound, as people read it.
+    pub lower: String,
     /// The upper bound.
-    pub upper: f64,
+    pub upper: String,
 }
 
 impl Schema {
@@ -112,13 +114,10 @@ impl Encoder {
         let columns = first.into_iter().chain(last);
         let fields = columns.map(|column| {
             let place = header.place_of(&column.name, source)?;
-            let levels = match &column.kind {
-                Kind::Real { .. } => &[],
-                Kind::Category { levels } => &levels[..],
-            };
-            let texts = levels.iter().chain(&column.missing_cells);
+            let texts = column.kind.levels().unwrap_or_default().iter().chain(&column.missing_cells);
             let longest = texts.map(String::len).fold(LONGEST_NUMBER, usize::max);
-            Ok(Field { column: column.clone(), place, longest })
+            let is_target = Some(column.name.as_str()) == target;
+            Ok(Field { column: column.clone(), is_target, place, longest })
         });
         let fields = fields.collect::<Result<_>>()?;
         Ok(Self {
@@ -244,11 +243,9 @@ impl Encoder {
     pub fn clipped(&self, clips: &Clips) -> Vec<Clipped> {
         let counted = self.fields.iter().zip(&clips.0).filter(|(_, cells)| **cells > 0);
         counted
-            .filter_map(|(field, &cells)| match field.column.kind {
-                Kind::Real { lower, upper, .. } => {
-                    Some(Clipped { column: field.column.name.clone(), cells, lower, upper })
-                }
-                Kind::Category { .. } => None,
+            .filter_map(|(field, &cells)| {
+                let [lower, upper] = field.column.kind.shown_bounds()?;
+                Some(Clipped { column: field.column.name.clone(), cells, lower, upper })
             })
             .collect()
     }
@@ -296,13 +293,19 @@ impl Field {
     ) -> std::result::Result<bool, String> {
         let wanted = || self.wanted(out_of_bounds);
         let cell = self.column.present(cell);
-        match &self.column.kind {
-            Kind::Real { lower, upper, .. } => {
-                let value = cell.number().ok_or_else(|| format!("is no number; {}", wanted()))?;
+        let kind = &self.column.kind;
+        match kind.form(self.is_target) {
+            Form::Number { lower, upper } => {
+                let value = match (kind.number(cell), out_of_bounds) {
+                    // As a release has it that was not rounded.
+                    (Err(_), OutOfBounds::Keep) => cell.number().ok_or("is no number"),
+                    (value, _) => value,
+                };
+                let value = value.map_err(|problem| format!("{problem}; {}", wanted()))?;
                 if !value.is_finite() {
                     return Err(format!("is no finite number; {}", wanted()));
                 }
-                let within = value.clamp(*lower, *upper);
+                let within = value.clamp(lower, upper);
                 let kept = match out_of_bounds {
                     OutOfBounds::Reject if within != value => {
                         return Err(format!("lies outside the bounds; {}", wanted()));
@@ -317,10 +320,8 @@ impl Field {
                 record.push(encoded);
                 Ok(kept != value)
             }
-            Kind::Category { levels } => {
-                let text = cell.text();
-                let level = levels.iter().position(|level| *level == text);
-                let level = level.ok_or_else(|| format!("is no level of it; {}", wanted()))?;
+            Form::Levels(levels) => {
+                let level = kind.level(cell).ok_or_else(|| format!("is no level of it; {}", wanted()))?;
                 record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
                 Ok(false)
             }
@@ -329,14 +330,7 @@ impl Field {
 
     /// What would be right.
     fn wanted(&self, out_of_bounds: OutOfBounds) -> String {
-        match &self.column.kind {
-            Kind::Real { .. } if out_of_bounds == OutOfBounds::Keep => "a number is needed".into(),
-            Kind::Real { lower, upper, unit } => {
-                let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-                format!("a number between {lower} and {upper}{unit} is needed")
-            }
-            Kind::Category { levels } => format!("the schema has {}", abridged(&levels.join(", "), LONGEST)),
-        }
+        self.column.kind.wanted(out_of_bounds != OutOfBounds::Keep)
     }
 }
 
@@ -369,7 +363,7 @@ mod tests {
             [0.0, 0.5, 1.0]
         );
         one.add(&other);
-        let expected = Clipped { column: "size".into(), cells: 2, lower: 10.0, upper: 20.0 };
+        let expected = Clipped { column: "size".into(), cells: 2, lower: "10".into(), upper: "20".into() };
         assert_eq!(encoder.clipped(&one), [expected]);
     }
 

@@ -71,8 +71,8 @@ pub enum Error {
         /// The nearest name that is there.
         nearest: Option<String>,
     },
-    /// A column whose name stands twice.
-    #[error("{file}: the column {column:?} stands there twice")]
+    /// A column whose name occurs twice.
+    #[error("{file}: the column {column:?} occurs twice")]
     DuplicateColumn {
         /// The file.
         file: String,

@@ -11,23 +11,30 @@ mod decoder;
 mod draft;
 mod encoder;
 mod error;
+mod kind;
+mod learning;
 mod reader;
 mod records;
 mod rows;
 mod schema;
 pub mod stream;
 mod text_file;
+mod text_format;
+mod words;
 
 pub use cell::Cell;
-pub use decoder::Decoder;
+pub use decoder::{Decoder, Values};
 pub use draft::draft;
 pub use encoder::{Clipped, Clips, Encoder, OutOfBounds};
 pub use error::{Error, Result};
+pub use kind::Kind;
+pub use learning::Learning;
 pub use reader::{Loaded, Reader, read_matrix, read_numbers};
 pub use records::Records;
 pub use rows::{RawRows, ReadRows, WriteRows};
-pub use schema::{Column, Kind, Missing, Schema};
+pub use schema::{Column, Missing, Schema};
 pub use text_file::{open_to_read, read_text};
+pub use text_format::{Decimal, Delimiter, Encoding, TextFormat};
 
 /// The README's examples run.
 #[cfg(doctest)]

@@ -21,6 +21,12 @@ pub trait ReadRows: Send {
 
     /// About how many of the file's bytes were read, for whoever waits.
     fn bytes(&self) -> u64;
+
+    /// What was recognised of how the file is written, where that is not the usual form: "columns separated by semicolons and
+    /// decimal commas".
+    fn recognised(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Where released records go: a table in a file.
@@ -62,6 +68,10 @@ impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
 
     fn bytes(&self) -> u64 {
         (**self).bytes()
+    }
+
+    fn recognised(&self) -> Option<String> {
+        (**self).recognised()
     }
 }
 
@@ -109,6 +119,10 @@ impl RawRows {
             Cell::Number(number) => Kept::Number(number),
             Cell::Whole(number) => Kept::Whole(number),
             Cell::Flag(flag) => Kept::Flag(flag),
+            Cell::Date { .. } => {
+                self.text += &cell.text();
+                Kept::Text { end: self.text.len() }
+            }
         });
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! Schemas: what is publicly known of a table's columns.
 
-use crate::{Cell, Error, Result, read_text};
+use crate::kind::Form;
+use crate::{Cell, Error, Kind, Result, read_text};
 use scumble_core::first_duplicate;
-use scumble_core::number::short;
 use scumble_core::text::{abridged, nearest_name};
-use scumble_core::{Brief, Domain, RecordDomain, TargetDomain, shown, text};
+use scumble_core::{Brief, Domain, RecordDomain, TargetDomain, text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -78,9 +78,6 @@ struct Unchecked {
     column: Vec<toml::Table>,
 }
 
-/// A bound has room to grow: noise may take a value many widths away.
-pub(crate) const LARGEST_BOUND: f64 = 1e100;
-
 /// One column of a schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
@@ -121,39 +118,6 @@ impl Missing {
     }
 }
 
-/// What a column holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Kind {
-    /// A number.
-    Real {
-        /// The smallest value that is kept; a smaller one is clipped to it.
-        lower: f64,
-        /// The largest value that is kept.
-        upper: f64,
-        /// For people.
-        #[serde(default)]
-        unit: String,
-    },
-    /// One of these.
-    Category {
-        /// The levels, as they stand in the file.
-        levels: Vec<String>,
-    },
-}
-
-/// For people: the bounds with their unit, or the levels.
-impl std::fmt::Display for Kind {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Real { lower, upper, unit } => {
-                write!(formatter, "from {} to {} {}", short(*lower), short(*upper), shown(unit))
-            }
-            Self::Category { levels } => write!(formatter, "one of {}", shown(&levels.join(", "))),
-        }
-    }
-}
-
 impl Column {
     /// The cell, or what it is read as where it is missing.
     pub(crate) fn present<'a>(&'a self, cell: Cell<'a>) -> Cell<'a> {
@@ -169,7 +133,9 @@ impl Column {
             Cell::Null => true,
             Cell::Text(text) if self.missing_cells.is_empty() => text.is_empty(),
             Cell::Text(text) => self.missing_cells.iter().any(|missing| missing == text),
-            Cell::Flag(_) => self.missing_cells.iter().any(|missing| *missing == cell.text()),
+            Cell::Flag(_) | Cell::Date { .. } => {
+                self.missing_cells.iter().any(|missing| *missing == cell.text())
+            }
             Cell::Number(_) | Cell::Whole(_) => self.missing_cells.iter().any(|missing| {
                 let same = |one: f64, other: f64| one == other || (one.is_nan() && other.is_nan());
                 Cell::Text(missing).number().zip(cell.number()).is_some_and(|(one, other)| same(one, other))
@@ -180,21 +146,15 @@ impl Column {
     /// # Errors
     /// The sentence about the first text in it that does not show, or changes how other text shows.
     pub(crate) fn check_text(&self) -> std::result::Result<(), String> {
-        let of_kind = match &self.kind {
-            Kind::Real { unit, .. } => std::slice::from_ref(unit),
-            Kind::Category { levels } => levels,
-        };
-        let mut texts = std::iter::once(&self.name).chain(&self.missing_cells).chain(of_kind);
+        let mut texts = std::iter::once(&self.name).chain(&self.missing_cells).chain(self.kind.texts());
         texts.try_for_each(|text| text::check(text))
     }
 
     /// What is wrong with its bins.
     fn misfit_of_bins(&self) -> Option<String> {
-        match (self.bins, &self.kind) {
-            (Some(_), Kind::Category { .. }) => {
-                Some("bins are of a number, and a category has its levels".into())
-            }
-            (Some(bins), Kind::Real { .. }) if bins < 2 => {
+        match (self.bins, self.kind.form(false)) {
+            (Some(_), Form::Levels(_)) => Some("bins are of a number, and a category has its levels".into()),
+            (Some(bins), Form::Number { .. }) if bins < 2 => {
                 Some(format!("bins = {bins} are too few: there must be two or more"))
             }
             _ => None,
@@ -209,22 +169,13 @@ impl Column {
                 "the missing cell {cell:?} begins or ends with a space, and cells are read without"
             ));
         }
-        match (&self.missing, &self.kind) {
-            (None, _) if self.missing_cells.is_empty() => None,
-            (None, _) => {
-                Some("missing_cells are listed, and `missing` does not say what they are read as".into())
-            }
-            (Some(Missing::Number(number)), Kind::Real { lower, upper, .. }) => {
-                let outside = !(lower..=upper).contains(&number);
-                outside.then(|| {
-                    format!(
-                        "missing = {number} must lie within the bounds {} and {}",
-                        short(*lower),
-                        short(*upper)
-                    )
-                })
-            }
-            (Some(Missing::Level(level)), Kind::Category { levels }) => {
+        let Some(missing) = &self.missing else {
+            return (!self.missing_cells.is_empty()).then(|| {
+                "missing_cells are listed, and `missing` does not say what they are read as".into()
+            });
+        };
+        match (missing, &self.kind, self.kind.levels()) {
+            (Missing::Level(level), _, Some(levels)) => {
                 match levels.contains(level) {
                     true => self.missing_cells.iter().find(|cell| levels.contains(cell)).map(|cell| {
                         format!("the missing cell {cell:?} is a level, and so it is not missing")
@@ -232,21 +183,43 @@ impl Column {
                     false => Some(format!("missing = {level:?} must be one of its levels")),
                 }
             }
-            (Some(Missing::Level(level)), Kind::Real { .. }) => {
-                Some(format!("missing = {level:?} must be a number within the bounds"))
-            }
-            (Some(Missing::Number(number)), Kind::Category { .. }) => {
+            (Missing::Number(number), _, Some(_)) => {
                 Some(format!("missing = {number} must be one of its levels, in quotation marks"))
             }
+            (Missing::Number(number), Kind::Date { .. }, None) => {
+                Some(format!("missing = {number} must be a date in quotation marks"))
+            }
+            (Missing::Level(level), Kind::Real { .. } | Kind::Integer { .. }, None) => {
+                Some(format!("missing = {level:?} must be a number within the bounds"))
+            }
+            (missing, kind, None) => {
+                let text = missing.as_cell().text().into_owned();
+                let [lower, upper] = kind.shown_bounds().unwrap_or_default();
+                match (kind.number(missing.as_cell()), kind.form(false)) {
+                    (Err(problem), _) => Some(format!("missing = {text} {problem}")),
+                    (Ok(number), Form::Number { lower: least, upper: most })
+                        if !(least..=most).contains(&number) =>
+                    {
+                        Some(format!("missing = {text} must lie within the bounds {lower} and {upper}"))
+                    }
+                    _ => None,
+                }
+            }
         }
+    }
+
+    /// Into how many bins it is divided: as many as it says, or one for each of a few whole values.
+    fn bins(&self) -> Option<usize> {
+        const FEW: usize = 16;
+        self.bins.or_else(|| self.kind.whole_values().filter(|values| *values <= FEW))
     }
 
     /// The names of its coordinates in an encoded record: its own, or one a level.
     pub(crate) fn coordinates(&self) -> Vec<String> {
         let Self { name, kind, .. } = self;
-        match kind {
-            Kind::Real { .. } => vec![name.clone()],
-            Kind::Category { levels } => levels.iter().map(|level| format!("{name}={level}")).collect(),
+        match kind.form(false) {
+            Form::Number { .. } => vec![name.clone()],
+            Form::Levels(levels) => levels.iter().map(|level| format!("{name}={level}")).collect(),
         }
     }
 }
@@ -282,6 +255,26 @@ impl Schema {
         schema.check()?;
         schema.check_text()?;
         Ok(schema)
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The same with one column of another kind, in which no value of the former one is missing.
+    pub(crate) fn with_kind(mut self, name: &str, kind: Kind) -> Result<Self> {
+        for column in self.columns.iter_mut().filter(|column| column.name == name && column.kind != kind) {
+            // A code that stands for a missing one is written as a number here and as text there.
+            column.missing = match (&column.missing, kind.levels()) {
+                (Some(missing), Some(_)) => Some(Missing::Level(missing.as_cell().text().into_owned())),
+                (Some(missing), None) => missing.as_cell().number().map(Missing::Number),
+                (None, _) => None,
+            };
+            column.bins = column.bins.filter(|_| kind.levels().is_none());
+            column.kind = kind.clone();
+        }
+        self.check()?;
+        Ok(self)
     }
 
     /// Whether it says of itself that it was [drafted](crate::draft()) from records, and not yet gone over.
@@ -325,7 +318,7 @@ impl Schema {
     /// # Errors
     /// [`Error::Schema`] where there is no column, or two of one name.
     pub fn of_numbers(columns: &[String]) -> Result<Self> {
-        let number = Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() };
+        let number = Kind::real(0.0, 1.0);
         let columns = columns.iter().map(|name| Column {
             name: name.clone(),
             missing: None,
@@ -346,40 +339,15 @@ impl Schema {
             return refuse("it has no [[column]]".into());
         }
         if let Some(name) = first_duplicate(&names) {
-            return refuse(format!("the column {name:?} stands there twice"));
+            return refuse(format!("the column {name:?} occurs twice"));
         }
         let padded = |text: &String| text.trim() != text;
         for column @ Column { name, kind, .. } in &self.columns {
             if padded(name) {
                 return refuse(format!("column {name:?}: a name neither begins nor ends with a space"));
             }
-            match kind {
-                Kind::Real { lower, upper, .. } => {
-                    let fits = |bound: f64| bound.abs() <= LARGEST_BOUND;
-                    if !(lower < upper && fits(*lower) && fits(*upper)) {
-                        return refuse(format!(
-                            "column {name:?}: the bounds {} and {} must be finite (at most {LARGEST_BOUND:e}), and the lower one \
-                             smaller",
-                            short(*lower),
-                            short(*upper)
-                        ));
-                    }
-                }
-                Kind::Category { levels } => {
-                    if levels.len() < 2 {
-                        return refuse(format!("column {name:?}: a category needs two levels or more"));
-                    }
-                    if let Some(level) = levels.iter().find(|level| padded(level)) {
-                        return refuse(format!(
-                            "column {name:?}: the level {level:?} begins or ends with a space, and cells are read without"
-                        ));
-                    }
-                    if let Some(level) = first_duplicate(levels) {
-                        return refuse(format!("column {name:?}: the level {level:?} stands there twice"));
-                    }
-                }
-            }
-            if let Some(problem) = column.misfit_of_missing().or_else(|| column.misfit_of_bins()) {
+            let misfit = kind.misfit().or_else(|| column.misfit_of_missing());
+            if let Some(problem) = misfit.or_else(|| column.misfit_of_bins()) {
                 return refuse(format!("column {name:?}: {problem}"));
             }
         }
@@ -414,15 +382,15 @@ impl Schema {
         let mut factors = vec![];
         for column in features {
             names.extend(column.coordinates());
-            factors.push(match &column.kind {
-                Kind::Real { .. } => Domain::unit_box(1),
-                Kind::Category { levels } => Domain::one_hot(levels.len())?,
+            factors.push(match column.kind.form(false) {
+                Form::Number { .. } => Domain::unit_box(1),
+                Form::Levels(levels) => Domain::one_hot(levels.len())?,
             });
         }
-        let target = match target.map(|column| &column.kind) {
+        let target = match target.map(|column| column.kind.form(true)) {
             None => TargetDomain::None,
-            Some(Kind::Real { .. }) => TargetDomain::Real { lower: 0.0, upper: 1.0 },
-            Some(Kind::Category { levels }) => TargetDomain::Class { levels: levels.clone() },
+            Some(Form::Number { .. }) => TargetDomain::Real { lower: 0.0, upper: 1.0 },
+            Some(Form::Levels(levels)) => TargetDomain::Class { levels: levels.to_vec() },
         };
         Ok(RecordDomain::new(names, Domain::product(factors)?, target)?)
     }
@@ -433,7 +401,11 @@ impl Schema {
             true => Brief::TARGET.to_owned(),
             false => column.name.clone(),
         };
-        self.columns.iter().filter_map(|column| Some((name(column), column.bins?))).collect()
+        let is_class = |column: &Column| {
+            Some(column.name.as_str()) == target && matches!(column.kind.form(true), Form::Levels(_))
+        };
+        let columns = self.columns.iter().filter(|column| !is_class(column));
+        columns.filter_map(|column| Some((name(column), column.bins()?))).collect()
     }
 
     /// Where the columns `names` of encoded records lie, with the target if it is one of them: a part of
@@ -562,8 +534,8 @@ pub(crate) mod tests {
             (TOML.replace("20.0", "5.0"), "and the lower one smaller"),
             (TOML.replace("20.0", "inf"), "must be finite"),
             (TOML.replace("[\"no\", \"yes\"]", "[\"no\"]"), "two levels or more"),
-            (TOML.replace("\"yes\"", "\"no\""), "stands there twice"),
-            (TOML.replace("\"good\"", "\"size\""), "stands there twice"),
+            (TOML.replace("\"yes\"", "\"no\""), "occurs twice"),
+            (TOML.replace("\"good\"", "\"size\""), "occurs twice"),
             (TOML.replace("upper", "uper"), "column \"size\": "),
             (TOML.replace("\"no\", ", "\" no\", "), "begins or ends with a space"),
             (TOML.replace("name = \"size\"", ""), "[[column]] number 1: missing field `name`"),

@@ -7,8 +7,8 @@
 //! scumble_testing::conformance::check(&MY_PLUGIN).unwrap();
 //! ```
 //!
-//! Privacy is not among these checks: that a claim holds is for the audit to attack. These say that a mechanism keeps
-//! house.
+//! Privacy is not among these checks: that a claim holds is for the audit to attack. They say that a mechanism conforms to
+//! the traits.
 
 use ndarray::{Array2, Axis, concatenate};
 use scumble_core::{
@@ -41,7 +41,7 @@ impl fmt::Display for Failures {
     }
 }
 
-/// As it is displayed, so that `unwrap` shows it.
+/// As displayed, so that `unwrap` shows it.
 impl fmt::Debug for Failures {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
@@ -256,7 +256,7 @@ fn claims_within_budget(subject: &Subject) -> Verdict {
         }
     }
     require(!guarantee.claims.is_empty() || !guarantee.discloses.is_empty(), || {
-        "it neither claims anything nor says what it gives away".into()
+        "it neither claims anything nor says what it discloses".into()
     })
 }
 
@@ -324,7 +324,7 @@ fn never_repeats_noise(subject: &Subject) -> Verdict {
         "two blocks of one record are alike".into()
     })?;
     let constant = first.select(&vec![0; local::BLOCK]).map_err(text)?;
-    require(first != constant, || "a record that stands there many times is always released alike".into())
+    require(first != constant, || "a record that occurs many times is always released alike".into())
 }
 
 fn states_its_assumptions(subject: &Subject) -> Verdict {
@@ -381,7 +381,7 @@ fn states_provenance(subject: &Subject) -> Verdict {
     let release = subject.design.mechanism().release(table, &mut fresh).map_err(text)?;
     let local = subject.local().is_some();
     require(!local || release.guarantee == subject.design.mechanism().guarantee(), || {
-        "a fresh release promises something else than its design".into()
+        "a fresh release has another guarantee than its design".into()
     })
 }
 
@@ -436,7 +436,7 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
     }
     let design = subject.with_epsilon(f64::INFINITY).map_err(text)?;
     match statistics(&design, &subject.example.table, SEED)? {
-        // Rows are still drawn by chance, of what has no noise.
+        // Rows are still drawn at random, of what has no noise.
         Some(one) => {
             let other = statistics(&design, &subject.example.table, SEED + 1)?;
             require(Some(one) == other, || "its statistics have noise".into())?;

@@ -8,7 +8,7 @@ use scumble_core::{
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};
 
-/// A mechanism with the claim of an honest one, and a fault.
+/// A mechanism with the claim of a correct one, and a fault.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Faulty {
     honest: Box<dyn LocalMechanism>,
@@ -40,7 +40,7 @@ pub enum Fault {
     /// It encodes by the first design, which moves points into a wide set, and takes the noise of the second, which is that of a narrow
     /// one: what lies outside of that leaves all the same.
     Unmoved(Box<dyn LocalMechanism>, Box<dyn LocalMechanism>),
-    /// This coordinate leaves as it is.
+    /// This coordinate is released unchanged.
     Bare(usize),
     /// The first two coordinates share their noise.
     Shared,
@@ -54,13 +54,13 @@ pub enum Fault {
     SharedByBlocks,
     /// Every release draws from one seed, whatever it is given.
     SeedIgnored,
-    /// The first row of every release leaves as it is.
+    /// The first row of every release is unchanged.
     FirstRowBare,
-    /// What is left over when a release is cut into whole blocks leaves as it is.
+    /// What is left over when a release is cut into whole blocks is released unchanged.
     RestBare,
-    /// A record that is zero in the first coordinate leaves as it is.
+    /// A record that is zero in the first coordinate is released unchanged.
     ZeroBare,
-    /// A record of this level leaves as it is.
+    /// A record of this level is released unchanged.
     LevelBare(usize),
     /// A release does not clip, and puts back on what a record has outside of the domain.
     ReleasedUnclipped,

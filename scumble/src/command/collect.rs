@@ -1,14 +1,12 @@
 //! `scumble collect`: records from the reports of many people.
 
-use super::{Failure, print, print_json, refuse_overlaps, spinning};
-use crate::parquet::{self, is_named_as_parquet, open};
-use crate::records;
-use crate::registry::{
-    Existing, NewFile, Randomness, Readable, Registry, ShippedDesign, csv, read_numbers, stream,
-};
+use super::output::{Output, check_json, report};
+use super::reading::Reading;
+use super::{Failure, print_json, refuse_overlaps, spinning};
+use crate::parquet::{self, is_named_as_parquet};
+use crate::registry::{Randomness, Registry, ShippedDesign, csv, read_numbers, stream};
 use clap::Args;
 use serde_json::json;
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -34,6 +32,8 @@ pub(super) struct CollectArguments {
     /// Repeat the draws of this seed. Collecting is post-processing: the guarantee of the reports holds for any seed.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    reading: Reading,
     /// Replace an output that exists.
     #[arg(long)]
     force: bool,
@@ -56,10 +56,10 @@ pub(super) fn collect(
         )
         .into());
     };
-    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    let mut written = BufWriter::new(NewFile::create(output, existing, Readable::AsUsual)?);
+    check_json(output, as_json)?;
+    let mut written = Output::create(output, arguments.force)?;
     let columns = local.layout().columns;
-    let reports = read_numbers(open(reports)?, &columns)?;
+    let reports = read_numbers(arguments.reading.open(reports)?, &columns)?;
     let mut randomness = match arguments.seed {
         Some(seed) => Randomness::seeded(seed),
         None => Randomness::from_os()?,
@@ -71,17 +71,19 @@ pub(super) fn collect(
     let collected =
         spinning("collecting", || collector.collect(&reports, wanted, &mut randomness.streams().stream(0)))
             .map_err(|error| format!("{}: {error}", arguments.reports.display()))?;
-    let decoder = stream::decoder(&collected, local.domain(), design.records()?);
+    let decoder = stream::decoder(&collected, local.domain(), design.records()?).of_bins();
     if is_named_as_parquet(output) {
         stream::write(&collected, &decoder, parquet::Writer::new(&mut written, &decoder)?)?;
     } else {
         stream::write(&collected, &decoder, csv::Writer::new(&mut written, &decoder)?)?;
     }
-    let file = written.into_inner().map_err(|error| records::Error::Write { source: error.into_error() })?;
-    file.commit()?;
+    written.commit()?;
     let (records, reports) = (collected.len(), reports.len());
     if as_json {
         return print_json(&json!({ "output": output, "records": records, "reports": reports }));
     }
-    print(&format!("{} holds {records} records that were collected from {reports} reports", output.display()))
+    report(
+        output,
+        &format!("{} holds {records} records that were collected from {reports} reports", output.display()),
+    )
 }

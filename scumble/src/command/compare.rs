@@ -1,6 +1,7 @@
 //! `scumble compare`.
 
 use super::protect::ProtectArgument;
+use super::reading::{Reading, tell_recognised};
 use super::running::Running;
 use super::setting::{Settable, set};
 use super::summary::{coloured, of_split, summary};
@@ -10,15 +11,15 @@ use crate::compare::{
     VOLUNTEERS, in_words,
 };
 use crate::custody;
-use crate::datasets::DataSet;
+use crate::datasets::{DataSet, Input};
 use crate::page::Page;
-use crate::registry::{Error, Existing, NewFile, Readable, Registry, number};
+use crate::registry::{Error, Existing, Learning, NewFile, Readable, Registry, number};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use jiff::Timestamp;
 use serde_json::json;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 const EXAMPLES: &str = "\
@@ -50,7 +51,7 @@ pub(super) struct CompareArguments {
     /// Replace a page, rows or a chart that exist.
     #[arg(long)]
     force: bool,
-    /// A file, CSV with a header or Parquet, in place of the embedded wine data.
+    /// A file, CSV with a header or Parquet, in place of the embedded wine data; - for CSV on standard input.
     #[arg(long, value_name = "FILE", requires = "schema", requires = "target")]
     input: Option<PathBuf>,
     /// What is publicly known of its columns.
@@ -59,6 +60,11 @@ pub(super) struct CompareArguments {
     /// The column to learn: a category by logistic regression, a number by ridge regression.
     #[arg(long, value_name = "COLUMN", requires = "input")]
     target: Option<String>,
+    /// Learn the target as a class (classify) or as a number (regress), where its column can be both.
+    #[arg(long, value_name = "TASK", requires = "input")]
+    task: Option<Learning>,
+    #[command(flatten)]
+    reading: Reading,
     /// Of a long file, so many records, sampled uniformly at random in one pass that holds no more.
     #[arg(long, value_name = "N", requires = "input")]
     sample: Option<NonZeroUsize>,
@@ -126,6 +132,13 @@ pub(super) fn compare(
     let experiment = arguments.config.as_ref().map(|file| Experiment::read(file)).transpose()?;
     check_places(arguments, experiment.as_ref())?;
     let comparison = comparison(registry, arguments, experiment.as_ref())?;
+    tell_recognised(&comparison.data.name, comparison.data.recognised.as_deref());
+    if let (Some(codes), None) = (comparison.data.codes, comparison.data.learning) {
+        let DataSet { name, target, .. } = &comparison.data;
+        complain(&format!(
+            "{name}: {target:?} has {codes} whole values and is regressed; if they are codes of classes: --task classify"
+        ));
+    }
     let store = cells(arguments, experiment.as_ref());
     let running = Running { what: "comparing", store: store.as_deref(), jobs: arguments.jobs };
     let outcome = running.run(&comparison)?.map_err(|error| in_file(error, arguments))?;
@@ -237,7 +250,11 @@ fn comparison(
 ) -> Result<Comparison, Failure> {
     let candidates = candidates(registry, arguments, experiment)?;
     let data = match (&arguments.input, &arguments.schema, &arguments.target) {
-        (Some(input), Some(schema), Some(target)) => read(arguments, (input, schema, target), experiment)?,
+        (Some(file), Some(schema), Some(target)) => {
+            let (format, learning) = (arguments.reading.format(), arguments.task);
+            let input = Input { format, learning, ..Input::new(file, schema, target) };
+            read(arguments, &input, experiment)?
+        }
         _ => experiment.map_or_else(|| Ok(DataSet::wine()?), Experiment::data)?,
     };
     let mut comparison = match experiment {
@@ -276,14 +293,14 @@ fn comparison(
 /// A file, or a sample of it.
 fn read(
     arguments: &CompareArguments,
-    (input, schema, target): (&Path, &Path, &str),
+    input: &Input,
     experiment: Option<&Experiment>,
 ) -> Result<DataSet, Failure> {
     let Some(records) = arguments.sample.map(NonZeroUsize::get) else {
-        return Ok(DataSet::read(input, schema, target)?);
+        return Ok(DataSet::read(input)?);
     };
     let seed = arguments.seed.or(experiment.and_then(Experiment::seed)).unwrap_or(1);
-    let (data, all) = DataSet::read_sample(input, schema, target, records, seed)?;
+    let (data, all) = DataSet::read_sample(input, records, seed)?;
     let sampled = data.table.len();
     if sampled == all {
         return Ok(data);
@@ -376,7 +393,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     );
     let less = |table: &Scores| if table.metric.less_is_better() { " (less is better)" } else { "" };
     let guess = |table: &Scores| {
-        let guess = table.metric.shown(outcome.blind_guesses.get(&table.metric).copied().unwrap_or(f64::NAN));
+        let guess = table.metric.shown(outcome.baselines.get(&table.metric).copied().unwrap_or(f64::NAN));
         match table.metric.is_of_adversary() {
             true => format!("Without a release it is {guess}.{}", allowed(comparison, table)),
             false if table.metric.is_of_table() => {
@@ -407,7 +424,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     text += &tunings(outcome);
     text += &format!(
         "Guarantees{}:\n",
-        comparison.promised_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
+        comparison.claims_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
     );
     text += &guarantees(comparison, &first.series);
     text += "\n\nThe card of each: scumble describe NAME. Your own data: scumble compare --input FILE.csv --schema \
@@ -520,7 +537,7 @@ fn tunings(outcome: &Outcome) -> String {
 fn guarantees(comparison: &Comparison, mechanisms: &[Series]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let wanted = comparison.promised_at();
+    let wanted = comparison.claims_at();
     for Series { title, rows } in mechanisms {
         let row = rows.iter().find(|row| row.epsilon == wanted).unwrap_or(&rows[0]);
         let guarantee = &row.guarantee;

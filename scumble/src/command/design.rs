@@ -1,14 +1,14 @@
 //! `scumble design`: a mechanism, or several side by side, as a file to ship.
 
 use super::protect::ProtectArgument;
+use super::reading::Reading;
 use super::schema::public_schema;
 use super::setting::{Settable, set};
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
 use crate::classic::{Arrangement, LABEL_SHARE, Protect, asked, protected};
-use crate::parquet::open;
 use crate::registry::{
-    Brief, Budget, Clipped, Existing, Kind, Loaded, NewFile, OutOfBounds, Part, ReadRows, Readable, Reader,
-    Registry, Schema, ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
+    Brief, Budget, Clipped, Existing, Learning, Loaded, NewFile, OutOfBounds, Part, ReadRows, Readable,
+    Reader, Registry, Schema, ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -77,13 +77,18 @@ pub(super) struct DesignArguments {
     /// What the release is for: a matrix K, as CSV or Parquet, whose columns are named as the encoded columns. The error that counts is
     /// then ‖K(x̂ − x)‖².
     #[arg(long, value_name = "FILE")]
-    task: Option<PathBuf>,
+    task_matrix: Option<PathBuf>,
+    /// Learn the target as a class (classify) or as a number (regress), where its column can be both.
+    #[arg(long, value_name = "TASK", requires = "target")]
+    task: Option<Learning>,
     /// A parameter, as `describe` shows it; NAME.KEY=VALUE where several mechanisms are named. Dots go down into objects: KEY.KEY=VALUE.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Where to save the design.
     #[arg(long, value_name = "DESIGN.json")]
     output: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
     /// Replace a design that exists.
     #[arg(long)]
     force: bool,
@@ -100,7 +105,7 @@ enum VolunteerStatus {
 }
 
 pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: bool) -> Result<(), Failure> {
-    let read = [&arguments.schema, &arguments.volunteers, &arguments.task];
+    let read = [&arguments.schema, &arguments.volunteers, &arguments.task_matrix];
     let read: Vec<PathBuf> = read.into_iter().flatten().cloned().collect();
     refuse_overlaps(&read, &[&arguments.output])?;
     // Before minutes of learning.
@@ -149,12 +154,14 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
 
 /// What is publicly known of the columns.
 fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
-    match (&arguments.schema, &arguments.data) {
-        (Some(file), _) => Ok(Schema::read(file)?),
-        (None, name) => {
-            Ok(Schema::from_toml(public_schema(name.as_deref().unwrap_or_default())?, "the schema")?)
-        }
-    }
+    let schema = match (&arguments.schema, &arguments.data) {
+        (Some(file), _) => Schema::read(file)?,
+        (None, name) => Schema::from_toml(public_schema(name.as_deref().unwrap_or_default())?, "the schema")?,
+    };
+    Ok(match &arguments.target {
+        Some(target) => schema.for_learning(target, arguments.task)?,
+        None => schema,
+    })
 }
 
 /// By the one mechanism that is named, arranged to protect what is asked for.
@@ -217,7 +224,7 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
     };
     let mut clipped = vec![];
     if let (Some(file), Some(status)) = (&arguments.volunteers, arguments.volunteers_are) {
-        let loaded = volunteers(file, schema, target)?;
+        let loaded = volunteers(arguments, file, schema)?;
         clipped = loaded.clipped;
         brief.volunteers = match status {
             VolunteerStatus::Public => Volunteers::Public(loaded.table),
@@ -225,15 +232,16 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
             VolunteerStatus::Private => Volunteers::Private(loaded.table),
         };
     }
-    if let Some(file) = &arguments.task {
-        brief.task = Task::Linear(read_matrix(open(file)?, brief.domain.columns())?);
+    if let Some(file) = &arguments.task_matrix {
+        brief.task = Task::Linear(read_matrix(arguments.reading.open(file)?, brief.domain.columns())?);
     }
     Ok((brief, clipped))
 }
 
 /// The volunteers' records, with their labels if the file has them.
-fn volunteers(file: &Path, schema: &Schema, target: Option<&str>) -> Result<Loaded, Failure> {
-    let rows = open(file)?;
+fn volunteers(arguments: &DesignArguments, file: &Path, schema: &Schema) -> Result<Loaded, Failure> {
+    let target = arguments.target.as_deref();
+    let rows = arguments.reading.open(file)?;
     let unlabelled = target.filter(|target| rows.header().iter().all(|column| column != target));
     let Some(target) = unlabelled else {
         return Ok(Reader::new(rows, schema, target, OutOfBounds::Clip)?.read_all()?);
@@ -282,10 +290,8 @@ fn parts<'a>(
             }
             Some(_) => {}
             None => {
-                let by = match schema.column(target)?.kind {
-                    Kind::Category { .. } => "randomized-response",
-                    Kind::Real { .. } => "laplace",
-                };
+                let is_class = schema.column(target)?.kind.levels().is_some();
+                let by = if is_class { "randomized-response" } else { "laplace" };
                 parts.push(Part {
                     plugin: registry.get(by)?,
                     parameters: Value::Null,

@@ -1,6 +1,6 @@
 //! A file of numbers, with a column of labels, and no schema: as solvers take them.
 
-use crate::parquet::open;
+use super::reading::Reading;
 use crate::records::Error;
 use crate::registry::{OutOfBounds, ReadRows, Reader, Schema, nearest_name};
 use ndarray::Array2;
@@ -48,8 +48,8 @@ impl Labelled {
     /// # Errors
     /// Where the file cannot be read or lacks records, a column is missing or named twice, a row has another length, or a cell is
     /// no finite number.
-    pub(super) fn read(file: &Path, target: &str, drop: &[String]) -> Result<Self, Error> {
-        let rows = open(file)?;
+    pub(super) fn read(file: &Path, reading: &Reading, target: &str, drop: &[String]) -> Result<Self, Error> {
+        let rows = reading.open(file)?;
         let name = rows.source().to_owned();
         let header = rows.header().to_vec();
         let mut seen = HashSet::new();

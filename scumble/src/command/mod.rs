@@ -17,8 +17,10 @@ mod design;
 mod labelled;
 mod ledger;
 mod list;
+mod output;
 mod passphrase;
 mod protect;
+mod reading;
 mod release;
 #[cfg(feature = "reproduce")]
 mod reproduce;
@@ -32,6 +34,7 @@ mod summary;
 mod view;
 
 use crate::adversary::Broken;
+use crate::parquet::is_standard;
 use crate::records;
 use crate::registry::{Clipped, Registry, is_same_file, shown};
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
@@ -39,6 +42,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Release data under a stated privacy guarantee, so that models can still be learned from it.
 ///
@@ -51,6 +55,9 @@ struct Arguments {
     /// Print JSON instead of text.
     #[arg(long, global = true)]
     json: bool,
+    /// Print no notes and no progress on stderr, but errors.
+    #[arg(long, global = true)]
+    quiet: bool,
 }
 
 #[derive(Subcommand)]
@@ -160,6 +167,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
+    QUIET.store(arguments.quiet, Ordering::Relaxed);
     let registry = Registry::installed()?;
     match arguments.command.unwrap_or(Command::Compare(Default::default())) {
         Command::List { markdown: true } => list::markdown(&registry),
@@ -191,7 +199,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn refuse(problem: &str) -> ExitCode {
-    complain(&format!("error: {problem}"));
+    line_on_stderr(&format!("error: {problem}"));
     ExitCode::from(2)
 }
 
@@ -204,6 +212,9 @@ fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {
 /// Where a file would be written that is read, or written twice.
 fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure> {
     for (at, output) in written.iter().enumerate() {
+        if is_standard(output) {
+            continue;
+        }
         if read.iter().any(|input| is_same_file(input, output)) {
             return Err(format!("{}: it is read, so nothing is written there", output.display()).into());
         }
@@ -214,8 +225,18 @@ fn refuse_overlaps(read: &[PathBuf], written: &[&PathBuf]) -> Result<(), Failure
     Ok(())
 }
 
-/// One line on stderr; where nobody can read it, nobody misses it.
+/// Whether nothing but errors goes to stderr.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// A note on stderr, unless none is wanted.
 fn complain(line: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        line_on_stderr(line);
+    }
+}
+
+/// One line on stderr; where nobody can read it, nobody misses it.
+fn line_on_stderr(line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let _ = writeln!(std::io::stderr(), "{}", shown(&line));
 }
@@ -269,9 +290,12 @@ fn view_command(design: &Path, key: Option<&Path>) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
-/// Hidden unless stderr is a terminal.
+/// Hidden unless stderr is a terminal, and progress is wanted.
 fn progress_bar(length: u64, template: &str) -> ProgressBar {
-    let bar = ProgressBar::new(length);
+    let bar = match QUIET.load(Ordering::Relaxed) {
+        true => ProgressBar::hidden(),
+        false => ProgressBar::new(length),
+    };
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

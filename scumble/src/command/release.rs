@@ -1,20 +1,19 @@
 //! `scumble release`: a file of records, by a saved design.
 
+use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
-use super::{
-    Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command,
-};
-use crate::parquet::{self, is_named_as_parquet, open};
+use super::reading::Reading;
+use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command};
+use crate::parquet::{self, is_named_as_parquet, is_standard};
 use crate::records;
 use crate::registry::{
     Clipped, CuratorMechanism, Designed, Existing, Gathering, Guarantee, Key, Ledger, LocalMechanism,
     NewFile, Noise, NoiseDistribution, OutOfBounds, Randomness, Readable, Reader, Registry, ShippedDesign,
-    csv, is_beside, stream,
+    Values, csv, is_beside, stream,
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::json;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,10 +31,10 @@ pub(super) struct ReleaseArguments {
     /// A design, as `scumble design` saves it.
     #[arg(long, value_name = "DESIGN.json")]
     design: PathBuf,
-    /// The records: CSV or Parquet, by what the file holds, whose header names the columns of the design's schema, in any order.
+    /// The records: CSV or Parquet, by what the file holds, whose header names the columns of the design's schema, in any order; - for CSV on standard input.
     #[arg(long, value_name = "PRIVATE")]
     input: PathBuf,
-    /// Where the released records go, in the schema's own columns and units, or the model that is released in their place, for encoded records: Parquet if it is named so (.parquet), else CSV.
+    /// Where the released records go, in the schema's own columns and units, or the model that is released in their place, for encoded records: Parquet if it is named so (.parquet), else CSV; - for standard output.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
     /// Where the guarantee of this release goes, with the distribution of its noise, as JSON.
@@ -59,14 +58,41 @@ pub(super) struct ReleaseArguments {
     /// The name of the data set in the ledger.
     #[arg(long, value_name = "NAME", requires = "ledger")]
     dataset: Option<String>,
+    /// What becomes of numbers in the file.
+    #[arg(long, value_name = "VALUES", default_value = "settled")]
+    values: ValuesArgument,
+    #[command(flatten)]
+    reading: Reading,
     /// Replace an output or a card that exists. A key is never replaced.
     #[arg(long)]
     force: bool,
 }
 
+/// What becomes of released numbers.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ValuesArgument {
+    /// Integers, dates and ordered levels are rounded and clamped to their bounds; real numbers stay.
+    Settled,
+    /// Real numbers are clamped too.
+    Clamped,
+    /// All stay as they were drawn, which estimators need: of what is rounded and clamped the noise is not known.
+    Drawn,
+}
+
+impl From<ValuesArgument> for Values {
+    fn from(argument: ValuesArgument) -> Self {
+        match argument {
+            ValuesArgument::Settled => Self::Settled,
+            ValuesArgument::Clamped => Self::Clamped,
+            ValuesArgument::Drawn => Self::Drawn,
+        }
+    }
+}
+
 /// The files of a release, each of them still aside.
 struct Outputs {
-    released: BufWriter<NewFile>,
+    released: Output,
+    values: ValuesArgument,
     card: Option<NewFile>,
     /// With its passphrase.
     key: Option<(NewFile, String)>,
@@ -89,6 +115,7 @@ pub(super) fn release(
     arguments: &ReleaseArguments,
     as_json: bool,
 ) -> Result<(), Failure> {
+    check_json(&arguments.output, as_json)?;
     let design = ShippedDesign::read(&arguments.design, registry)?;
     check_places(arguments, design.mechanism())?;
     let view = view_of(&design, arguments)?;
@@ -140,7 +167,10 @@ pub(super) fn release(
         Some(Key::Model(_)) => format!("a model, with coefficients for encoded records ({ENCODED})"),
         _ => format!("{} released records", done.records),
     };
-    print(&format!("{} holds {what}: {}", arguments.output.display(), done.guarantee.summary()))
+    report(
+        &arguments.output,
+        &format!("{} holds {what}: {}", arguments.output.display(), done.guarantee.summary()),
+    )
 }
 
 /// The command that views records for models of the release, where these cannot be used on records in the clear.
@@ -202,7 +232,8 @@ impl Outputs {
         let usual = |path: &PathBuf| NewFile::create(path, existing, Readable::AsUsual);
         let secret = |path: &PathBuf| NewFile::create(path, Existing::Keep, Readable::ByOwner);
         Ok(Self {
-            released: BufWriter::new(usual(&arguments.output)?),
+            released: Output::create(&arguments.output, arguments.force)?,
+            values: arguments.values,
             card: arguments.card.as_ref().map(usual).transpose()?,
             key: match &arguments.key {
                 Some(key) => Some((secret(key)?, arguments.passphrase.read()?)),
@@ -221,6 +252,7 @@ impl Outputs {
                 "design": {"origin": design.origin(), "digest": design.digest()?},
                 "records": done.records,
                 "view": view,
+                "values": self.values.to_possible_value().map(|value| value.get_name().to_owned()),
                 "guarantee": done.guarantee.to_json(),
                 "noise": {
                     "columns": done.columns,
@@ -231,8 +263,7 @@ impl Outputs {
             });
             file.finish((serde_json::to_string_pretty(&card)? + "\n").as_bytes())?;
         }
-        let released = self.released.into_inner();
-        Ok(released.map_err(|error| records::Error::Write { source: error.into_error() })?.commit()?)
+        self.released.commit()
     }
 }
 
@@ -259,7 +290,7 @@ impl Work<'_> {
             stream::check(&mut self.reader()?, |bytes| self.go_on(bytes))?;
         }
         let mut reader = self.reader()?;
-        let decoder = self.design.decoder()?;
+        let decoder = self.design.decoder()?.with_values(self.arguments.values.into());
         self.charge(&guarantee)?;
         let streams = randomness.streams();
         let output = &mut outputs.released;
@@ -298,6 +329,7 @@ impl Work<'_> {
         self.bar.finish_and_clear();
         self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
         let decoder = records.schema.decoder(drawing.layout(), records.target.as_deref());
+        let decoder = decoder.with_values(self.arguments.values.into()).of_bins();
         let (output, go_on) = (&mut outputs.released, |records| self.go_on(records));
         if is_named_as_parquet(&self.arguments.output) {
             stream::write_drawn(&drawing, &decoder, parquet::Writer::new(output, &decoder)?, go_on)?;
@@ -328,6 +360,7 @@ impl Work<'_> {
         let records = self.design.records()?;
         self.charge(&release.guarantee)?;
         let decoder = stream::decoder(&release.table, curator.domain(), records);
+        let decoder = decoder.with_values(self.arguments.values.into());
         let output = &mut outputs.released;
         if is_named_as_parquet(&self.arguments.output) {
             stream::write(&release.table, &decoder, parquet::Writer::new(output, &decoder)?)?;
@@ -357,19 +390,23 @@ impl Work<'_> {
 
     fn reader(&self) -> Result<Reader<'static>, Failure> {
         let records = self.design.records()?;
-        let rows = open(&self.arguments.input)?;
+        let rows = self.arguments.reading.open(&self.arguments.input)?;
         let out_of_bounds = out_of_bounds(self.arguments.strict);
         Ok(Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)?)
     }
 
     fn check_readable_twice(&self) -> Result<(), Failure> {
         let input = &self.arguments.input;
+        let twice = |file: String| format!("{file}: --ledger needs a plain file, for it is read twice");
+        if is_standard(input) {
+            return Err(twice("standard input".into()).into());
+        }
         let found =
             std::fs::metadata(input).map_err(|source| records::Error::Io { file: input.clone(), source })?;
         if found.is_file() {
             return Ok(());
         }
-        Err(format!("{}: --ledger needs a plain file, for it is read twice", input.display()).into())
+        Err(twice(input.display().to_string()).into())
     }
 
     /// Before the first released byte is written anywhere.

@@ -1,8 +1,8 @@
 //! `scumble schema`.
 
+use super::reading::Reading;
 use super::{Failure, print, print_json, refuse_overlaps};
 use crate::datasets;
-use crate::parquet::open;
 use crate::registry::{Existing, NewFile, Readable, Records, Schema, csv, draft, stream};
 use clap::Args;
 use serde_json::json;
@@ -16,7 +16,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SchemaArguments {
-    /// A file of records, CSV with a header or Parquet, of which a draft is made.
+    /// A file of records, CSV with a header or Parquet, of which a draft is made; - for CSV on standard input.
     #[arg(value_name = "FILE", required_unless_present = "data", conflicts_with = "data")]
     input: Option<PathBuf>,
     /// A public data set by name, as in comparisons, whose own schema is wanted: no draft.
@@ -31,6 +31,8 @@ pub(super) struct SchemaArguments {
     /// Replace files that exist.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 /// What is publicly known of the columns of this data set, as TOML.
@@ -53,11 +55,11 @@ fn records_of(name: &str, schema: &Schema) -> Result<Vec<u8>, Failure> {
 }
 
 pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), Failure> {
-    let SchemaArguments { input, data, output, records, force } = arguments;
+    let SchemaArguments { input, data, output, records, force, reading } = arguments;
     let read: Vec<PathBuf> = input.iter().cloned().collect();
     refuse_overlaps(&read, &[output, records].into_iter().flatten().collect::<Vec<_>>())?;
     let (text, source) = match (input, data) {
-        (Some(input), _) => (draft(open(input)?)?, input.display().to_string()),
+        (Some(input), _) => (draft(reading.open(input)?)?, input.display().to_string()),
         (None, name) => {
             let name = name.as_deref().unwrap_or_default();
             (public_schema(name)?.to_owned(), name.to_owned())

@@ -1,6 +1,7 @@
 //! `scumble solve`: the numerical solvers, each by itself.
 
 use super::labelled::Labelled;
+use super::reading::Reading;
 use super::{Failure, print, print_json};
 use crate::kkt::{self, SoftMargin, Waterfilling};
 use crate::registry::number;
@@ -51,6 +52,8 @@ pub(super) struct SvmArguments {
     /// The records: CSV with a header or Parquet, and numbers in every column that is neither the target nor dropped.
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
     /// The column of labels, of which there are two.
     #[arg(long, value_name = "COLUMN")]
     target: String,
@@ -131,13 +134,13 @@ const LARGEST_RESIDUAL: f64 = 1e-9;
 const MOST_STEPS: u64 = 200;
 
 fn svm(arguments: &SvmArguments, as_json: bool) -> Result<(), Failure> {
-    let SvmArguments { input, target, positive, drop, scale, theta, rho } = arguments;
+    let SvmArguments { input, reading, target, positive, drop, scale, theta, rho } = arguments;
     for (name, value) in [("--theta", theta), ("--rho", rho)] {
         if !(value.is_finite() && *value > 0.0) {
             return Err(format!("{name} {value}: it must be above zero, and finite").into());
         }
     }
-    let mut data = Labelled::read(input, target, drop)?;
+    let mut data = Labelled::read(input, reading, target, drop)?;
     let signs = data.signs(input, target, positive)?;
     scale.apply(&mut data.records);
     let start = Instant::now();

@@ -1,19 +1,20 @@
 //! `scumble view`: records in the clear, mapped into the space of what a design released, so that a model of the release can be used on them.
 
+use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
+use super::reading::Reading;
 use super::release::{go_on, length_of, out_of_bounds, stop_when_interrupted};
-use super::{Failure, complain, print, print_json, progress_bar, refuse_overlaps, tell_clipped};
+use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::custody::key as key_file;
-use crate::parquet::{self, is_named_as_parquet, open};
+use crate::parquet::{self, is_named_as_parquet};
 use crate::records;
 use crate::registry::{
-    Clipped, Designed, Existing, LocalMechanism, NewFile, Readable, Reader, Registry, ShippedDesign, csv,
-    stream,
+    Clipped, Designed, Existing, LocalMechanism, NewFile, Readable, Reader, Registry, ShippedDesign, Values,
+    csv, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -41,6 +42,8 @@ pub(super) struct ViewArguments {
     /// Refuse a number outside its bounds, instead of clipping and counting it.
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    reading: Reading,
     /// Replace an output that exists.
     #[arg(long)]
     force: bool,
@@ -55,8 +58,8 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
         return Err("the design releases reports: a model of the records that are collected from them is used on records in the clear".into());
     }
     stop_when_interrupted()?;
-    let existing = if *force { Existing::Replace } else { Existing::Keep };
-    let mut written = BufWriter::new(NewFile::create(output, existing, Readable::AsUsual)?);
+    check_json(output, as_json)?;
+    let mut written = Output::create(output, *force)?;
     let bar = progress_bar(length_of(input), "viewing {bar:40} {bytes}/{total_bytes}, {eta} left");
     let viewed = match (design.mechanism(), key) {
         (Designed::Local(local), None) => view_stream(arguments, &design, &**local, &mut written, &bar),
@@ -73,8 +76,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     };
     bar.finish_and_clear();
     let (records, clipped) = viewed?;
-    let file = written.into_inner().map_err(|error| records::Error::Write { source: error.into_error() })?;
-    file.commit()?;
+    written.commit()?;
     tell_clipped(&input.display().to_string(), &clipped);
     complain(&format!(
         "{} is NOT private: no guarantee covers viewed records, which are for those who may see {}",
@@ -84,7 +86,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     if as_json {
         return print_json(&json!({ "output": output, "records": records }));
     }
-    print(&format!("{} holds {records} viewed records", output.display()))
+    report(output, &format!("{} holds {records} viewed records", output.display()))
 }
 
 /// Record by record, in bounded memory.
@@ -92,10 +94,10 @@ fn view_stream(
     arguments: &ViewArguments,
     design: &ShippedDesign,
     local: &dyn LocalMechanism,
-    output: &mut BufWriter<NewFile>,
+    output: &mut Output,
     bar: &ProgressBar,
 ) -> Result<(u64, Vec<Clipped>), Failure> {
-    let (mut reader, decoder) = (reader(arguments, design)?, design.decoder()?);
+    let (mut reader, decoder) = (reader(arguments, design)?, design.decoder()?.with_values(Values::Drawn));
     let on_progress = |bytes| go_on(bar, bytes);
     let streamed = if is_named_as_parquet(&arguments.output) {
         stream::view(local, &mut reader, &decoder, parquet::Writer::new(output, &decoder)?, on_progress)
@@ -110,7 +112,7 @@ fn view_table(
     arguments: &ViewArguments,
     design: &ShippedDesign,
     key: &Path,
-    output: &mut BufWriter<NewFile>,
+    output: &mut Output,
 ) -> Result<(u64, Vec<Clipped>), Failure> {
     let loaded = reader(arguments, design)?.read_all()?;
     let text =
@@ -124,6 +126,7 @@ fn view_table(
         NewFile::create(key, Existing::Replace, Readable::ByOwner)?.finish(saved.as_bytes())?;
     }
     let decoder = stream::decoder(&viewed, design.mechanism().domain(), design.records()?);
+    let decoder = decoder.with_values(Values::Drawn);
     if is_named_as_parquet(&arguments.output) {
         stream::write(&viewed, &decoder, parquet::Writer::new(output, &decoder)?)?;
     } else {
@@ -134,6 +137,6 @@ fn view_table(
 
 fn reader(arguments: &ViewArguments, design: &ShippedDesign) -> Result<Reader<'static>, Failure> {
     let records = design.records()?;
-    let rows = open(&arguments.input)?;
+    let rows = arguments.reading.open(&arguments.input)?;
     Ok(Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds(arguments.strict))?)
 }

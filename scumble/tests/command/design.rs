@@ -37,7 +37,7 @@ fn a_shuffler_adds_a_claim_to_the_card_of_a_local_design() {
     let files = Files::new();
     let line = "design direct --schema schema.toml --target colour --epsilon 2 --shuffled 32561 --shuffled-delta 1e-6 --output design.json";
     let card = files.run(line);
-    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (one record replaced) through a shuffler whom all trust, who mixes the reports of \
+    let claim = "(ε, δ) = (0.06072, 1e-6) central differential privacy (replace one record) through a shuffler whom all trust, who mixes the reports of \
                  32561 people or more";
     assert!(card.contains(claim) && card.contains("ε = 2 local differential privacy"), "{card}");
     assert!(card.contains("random order before anyone but the shuffler sees them"), "{card}");
@@ -171,7 +171,7 @@ fn what_makes_no_composition_is_refused() {
             "--columns is needed once for each of 1 --mechanism, and is given 2 times",
         ),
         ("laplace --columns sice", "schema.toml: there is no column \"sice\"; did you mean \"size\"?"),
-        ("laplace --columns size,size", "schema.toml: the column \"size\" stands there twice"),
+        ("laplace --columns size,size", "schema.toml: the column \"size\" occurs twice"),
         ("lapace", "there is no mechanism \"lapace\"; did you mean \"laplace\"?"),
         ("laplace --target color", "schema.toml: there is no column \"color\"; did you mean \"colour\"?"),
         (
@@ -227,7 +227,7 @@ fn only_the_word_inf_means_no_privacy() {
     let refused = files.refuses("compare --epsilon 1,1e400");
     assert!(refused.contains("only the word inf"), "{refused}");
     assert_eq!(files.all(), ["schema.toml"]);
-    assert!(files.run(&line("inf")).contains("promises   nothing"));
+    assert!(files.run(&line("inf")).contains("guarantee  nothing"));
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn what_trainings_on_the_same_volunteers_cost_is_checked_together_and_their_assu
     assert!(!files.exists("design.json"));
     let card = files.run(&line(0.005));
     assert_eq!(card.matches("nothing else was learned from these volunteers").count(), 1, "{card}");
-    assert!(card.contains("(one record replaced) for each volunteer's record"), "{card}");
+    assert!(card.contains("(replace one record) for each volunteer's record"), "{card}");
 }
 
 /// The same design, whether an object of parameters is given whole or name by name.
@@ -460,7 +460,7 @@ fn volunteers_of_whom_nothing_can_be_learned_leave_no_design() {
 #[test]
 fn a_task_is_a_matrix_over_the_encoded_columns() {
     let files = Files::new();
-    let line = "design laplace --schema schema.toml --epsilon 1 --output a.json --task task.csv";
+    let line = "design laplace --schema schema.toml --epsilon 1 --output a.json --task-matrix task.csv";
     files.write("task.csv", "price,size,colour=red\n1,0,0\n");
     assert_eq!(
         files.refuses(line),

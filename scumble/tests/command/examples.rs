@@ -19,7 +19,7 @@ fn a_composition_is_designed_released_and_saved() {
     let printed = run("compose");
     for expected in [
         "1599 wines, released by composed",
-        "promises   ε = 4 local differential privacy for the whole record",
+        "guarantee  ε = 4 local differential privacy for the whole record",
         "ε = 3 by the piecewise mechanism",
         "ε = 1 by randomised response",
         "saved in",
@@ -63,7 +63,7 @@ fn a_plugin_is_written_checked_attacked_and_compared() {
     for expected in [
         "it conforms",
         "an audit did not refute its claim",
-        "promises   ε = 8 local differential privacy for the features (not the label)",
+        "guarantee  ε = 8 local differential privacy for the features (not the label)",
         "central-laplace",
     ] {
         assert!(printed.contains(expected), "{expected:?} is missing:\n{printed}");

@@ -177,8 +177,8 @@ fn every_model_and_metric_has_a_table_of_its_own() {
     let kinds: BTreeSet<String> =
         rows.iter().map(|row| format!("{} {}", row["model_parameters"], row["metric"])).collect();
     assert_eq!(kinds.len(), 4);
-    assert_eq!(outcome["blind_guesses"].as_object().unwrap().len(), 2);
-    assert_eq!(outcome["blind_guesses"]["rmse"], outcome["blind_guess"]);
+    assert_eq!(outcome["baselines"].as_object().unwrap().len(), 2);
+    assert_eq!(outcome["baselines"]["rmse"], outcome["baseline"]);
     let text = files.run("compare --full --config exp.toml");
     for expected in [
         "root mean squared error by ridge regression, l2_penalty = 0.1 (less is better)\n",
@@ -187,10 +187,10 @@ fn every_model_and_metric_has_a_table_of_its_own() {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
     assert_eq!(text.matches("The mean baseline gets").count(), 4);
-    // A penalty so large that nothing but the mean is left: its score is the blind guess.
+    // A penalty so large that nothing but the mean is left: its score is the mean baseline.
     let heavy = rows.iter().find(|row| row["model_parameters"]["l2_penalty"] == 1e9).unwrap();
-    let [heavy, guess] = [&heavy["mean"], &outcome["blind_guess"]].map(|value| value.as_f64().unwrap());
-    assert!((heavy - guess).abs() < 1e-3 * guess, "{heavy} and {guess}");
+    let [heavy, baseline] = [&heavy["mean"], &outcome["baseline"]].map(|value| value.as_f64().unwrap());
+    assert!((heavy - baseline).abs() < 1e-3 * baseline, "{heavy} and {baseline}");
 }
 
 /// Of three trials: five cells by a model and an adversary, and the model on 20, 40 and all 45 records in the clear.

@@ -82,7 +82,7 @@ fn a_label_has_a_name_and_accounts_are_opened_before_the_first_release() {
         files.refuses(&format!("{init} --unit label")).ends_with("needs to know which column the label is")
     );
     let shown = files.run(&format!("{init} --unit label --target colour"));
-    assert!(shown.contains("survey, the label (not the features) (the label is \"colour\")"), "{shown}");
+    assert!(shown.contains("survey, the label (label DP) (the label is \"colour\")"), "{shown}");
     files.good();
     let release = |target: &str, output: &str| {
         let mechanism = if target == "colour" {
@@ -118,7 +118,7 @@ fn what_is_no_account_is_named() {
         ),
         (
             "ledger charge --ledger ledger.json --dataset survey --unit label --epsilon 1",
-            "the ledger ledger.json: there is no account for the label (not the features) of \"survey\"",
+            "the ledger ledger.json: there is no account for the label (label DP) of \"survey\"",
         ),
         (
             "ledger init --ledger ledger.json --dataset survey --epsilon 2",

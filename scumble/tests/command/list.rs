@@ -11,7 +11,7 @@ fn the_list_and_the_descriptions_agree() {
     for name in names {
         assert!(text.contains(name), "{text}");
         let card = String::from_utf8(scumble(&["describe", name]).stdout).unwrap();
-        assert!(card.starts_with(name) && card.contains("promises"), "{card}");
+        assert!(card.starts_with(name) && card.contains("guarantee"), "{card}");
         let described = json(&["describe", name, "--json"]);
         assert_eq!(described["name"], name);
         assert!(described["parameters"].is_object() && described["example"]["guarantee"].is_object());

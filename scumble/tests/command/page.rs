@@ -91,9 +91,9 @@ fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
         "<h1>What privacy costs: “price” learned from data.csv</h1>",
         "<pre class=\"command\">scumble compare --config exp.toml --html page.html --seed 3</pre>",
         "grid = { protect = [&quot;label&quot;, &quot;record&quot;] }",
-        "<dt class=\"first\">promises</dt><dd>ε = 1 local differential privacy for the whole record</dd>",
-        "<dt class=\"first\">promises</dt><dd>ε = 8 local differential privacy for the label (not the features)</dd>",
-        "<dt>discloses</dt><dd>the features of every record, as they are</dd>",
+        "<dt class=\"first\">guarantee</dt><dd>ε = 1 local differential privacy for the whole record</dd>",
+        "<dt class=\"first\">guarantee</dt><dd>ε = 8 local differential privacy for the label (label DP)</dd>",
+        "<dt>discloses</dt><dd>the features of every record, in the clear</dd>",
         "randomized-response: ",
         "laplace 0.1.0",
         "<dt>seed</dt><dd>3</dd>",
@@ -115,9 +115,12 @@ fn the_chart_is_a_file_of_its_own() {
     files.run("compare --config exp.toml --svg chart.svg --csv rows.csv");
     let chart = files.read("chart.svg");
     assert!(chart.starts_with("<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\""), "{chart}");
-    for expected in
-        ["--s0: #", "data-series=\"laplace, protect = label\"", ">guessing</text>", ">in the clear</text>"]
-    {
+    for expected in [
+        "--s0: #",
+        "data-series=\"laplace, protect = label\"",
+        ">mean baseline</text>",
+        ">in the clear</text>",
+    ] {
         assert!(chart.contains(expected), "{expected:?} is missing:\n{chart}");
     }
     assert!(!chart.contains("identity") && !chart.contains("NaN"), "{chart}");

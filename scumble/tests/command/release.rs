@@ -279,7 +279,7 @@ fn bad_input_leaves_nothing_behind() {
             "data.csv: the file ends in the middle of row 2: a quotation mark is never closed",
         ),
         ("size,price\n1,5\n".into(), "data.csv: there is no column \"colour\""),
-        ("size,colour,price,size\n1,red,5,1\n".into(), "data.csv: the column \"size\" stands there twice"),
+        ("size,colour,price,size\n1,red,5,1\n".into(), "data.csv: the column \"size\" occurs twice"),
         (header.into(), "data.csv holds no records"),
         ("".into(), "data.csv holds no records"),
         (

@@ -77,7 +77,7 @@ fn a_schema_without_an_end_is_refused() {
 fn text_that_could_write_lines_of_a_card_is_refused() {
     let files = Files::new();
     for (from, to) in [
-        ("\"cm\"", r#""\n\npromises   \u03b5 = 0.1 local differential privacy""#),
+        ("\"cm\"", r#""\n\nguarantee  \u03b5 = 0.1 local differential privacy""#),
         ("\"cm\"", r#""cm\u001b[8m""#),
         ("\"red\"", r#""\u202eder""#),
         ("\"size\"", r#""si\u200bze""#),

@@ -172,7 +172,7 @@ fn what_nobody_pays_for_is_not_tuned() {
         ),
         (
             format!("{random}volunteers = 0.3\n{laplace}{TUNED_MODEL}grid = {{ l2_penalty = [1] }}\n"),
-            "exp.toml: [[model]] number 1: \"logistic\": l2_penalty stands in grid and in tune",
+            "exp.toml: [[model]] number 1: \"logistic\": l2_penalty is in grid and in tune",
         ),
         (
             format!("{random}volunteers = 0.3\n{laplace}tune = {{ protct = [\"label\"] }}\n"),
@@ -195,7 +195,7 @@ fn what_nobody_pays_for_is_not_tuned() {
     files.write("exp.toml", files.read("exp.toml").replace("\"colour\"", "\"price\""));
     let message = files.refuses("compare --config exp.toml");
     assert!(
-        message.contains("laplace: candidates that promise different things cannot be chosen among"),
+        message.contains("laplace: options that guarantee different things cannot be chosen among"),
         "{message}"
     );
     let numbers = format!(

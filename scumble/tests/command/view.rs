@@ -43,7 +43,7 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
     );
     let design = ShippedDesign::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
     let records = design.records().unwrap();
-    let rows = parquet::open(&files.path("clean.csv")).unwrap();
+    let rows = parquet::open(&files.path("clean.csv"), &Default::default()).unwrap();
     let reader = Reader::new(rows, &records.schema, Some("colour"), OutOfBounds::Clip).unwrap();
     let clean = reader.read_all().unwrap().table;
     let viewed = local::view(design.local().unwrap(), &clean).unwrap();
@@ -200,7 +200,7 @@ fn a_key_that_counts_its_answers_is_saved_with_what_it_counted() {
     let before = files.read("keys/key.json");
     assert_eq!(
         files.refuses(&line("others", "other")),
-        "the release promised an answer to 5 records at most, 3 were answered, and 3 more are asked for"
+        "the release answers 5 records at most, 3 were answered, and 3 more are asked for"
     );
     assert_eq!(files.read("keys/key.json"), before);
 }

@@ -14,7 +14,7 @@
 //! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
 //! | [`search`] | the least number at which something holds, which solves for all of these |
 //!
-//! [`Neighbours`] names which data sets are neighbours: a record more or less, or one replaced. ε differs by up to two for
+//! [`Neighbours`] names the neighbouring relation: add/remove one record, or replace one. ε differs by up to two for
 //! the same training; no function here has a default.
 //!
 //! All of it but tables is said of continuous Gaussian noise on real numbers. What discrete noise on a lattice costs more is for

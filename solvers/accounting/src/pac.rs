@@ -10,7 +10,7 @@
 //! the input, which is an assumption (ERRATA.md, D11). Logarithms are those of base two (ERRATA.md, D2).
 //!
 //! [`budget`](Budget::budget) counts how often the adversary fails as the average over transformations that it is: by Markov's inequality
-//! she fails more often than kδ for one transformation in k at most, so the weights are packed for (2ε, 2kδ), and Fano's error probability
+//! it fails more often than kδ for one transformation in k at most, so the weights are packed for (2ε, 2kδ), and Fano's error probability
 //! is 1/k and what the norm's bound may fail by, maximised over k, Δ and c. The papers' form sets it to zero (ERRATA.md, D11) and is larger.
 
 use crate::Result;
@@ -200,7 +200,7 @@ pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
     let range = "between one and the dimension";
     check("the dimension of the output", out_dim as f64, range, (1..=setting.dim).contains(&out_dim))?;
     let (dim, out) = (setting.dim as f64, out_dim as f64);
-    // τ_p and β² stand in both entropies, and so does 2πe.
+    // τ_p and β² are in both entropies, and so does 2πe.
     let of_sample = out / 2.0 * (setting.mixed_over_private() * dim / 3.0).log2();
     let told = of_sample - mean_log_determinant(setting.dim as usize, out_dim as usize);
 

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::fmt;
 
-/// When two data sets are neighbours.
+/// The neighbouring relation: when two data sets are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// One has a record more.
+    /// One has one record that the other has not.
     AddOrRemoveOne,
     /// They differ in one record.
     ReplaceOne,
@@ -19,8 +19,8 @@ pub enum Neighbours {
 impl fmt::Display for Neighbours {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::AddOrRemoveOne => "one record more or less",
-            Self::ReplaceOne => "one record replaced",
+            Self::AddOrRemoveOne => "add/remove one record",
+            Self::ReplaceOne => "replace one record",
         })
     }
 }

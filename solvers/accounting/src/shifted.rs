@@ -1,4 +1,4 @@
-//! NoiseDistributions on a finite table of integers, told apart from themselves some steps on: noise with bounds.
+//! Distributions on a finite table of integers, distinguished from themselves some steps on: noise with bounds.
 
 use crate::Result;
 use crate::error::{check, check_delta, check_epsilon};

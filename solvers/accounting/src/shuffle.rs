@@ -4,7 +4,7 @@
 //! data sets are neighbours if they differ in one person's value ([`Neighbours::ReplaceOne`](crate::Neighbours::ReplaceOne)). Then what the shuffler hands on is
 //! (ε, δ)-differentially private with an ε that falls as √(e^ε₀/n).
 //!
-//! # What the upper bound rests on
+//! # Proof of the upper bound
 //!
 //! It is the bound of the stronger clones (Feldman, McMillan and Talwar, *Stronger privacy amplification by shuffling for Rényi and approximate differential
 //! privacy*, SODA 2023, Theorem 3.1): each other person is a clone with probability 2/(e^ε₀ + 1), and reports then what the person in question would, or would
@@ -27,10 +27,10 @@
 //!
 //! The proof needs one randomiser, the same for all, that is chosen before the first report; reports that depend on earlier ones are not covered.
 //!
-//! # What the lower bound rests on
+//! # Proof of the lower bound
 //!
 //! A randomiser, and data: randomised response with two levels, where all others have the value that the person has or has not, or with three, where all others
-//! have the third. An adversary who looks at counts tells the two neighbours apart by so much.
+//! have the third. An adversary that looks at counts distinguishes the two neighbours by so much.
 //!
 //! # How it is computed
 //!
@@ -131,7 +131,7 @@ impl Shuffle {
         self.levels
     }
 
-    /// Bounds on the least ε such that what the shuffler hands on is (ε, δ)-differentially private, for neighbours by replacement. The upper one holds for every
+    /// Bounds on the least ε such that what the shuffler hands on is (ε, δ)-differentially private, under the neighbouring relation replace one record. The upper one holds for every
     /// randomiser of this local ε, and is never above it; the lower one says that no better proof is possible, as there are a randomiser and data that need as much.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl Shuffle {
         Ok(Bounds { lower: lower.min(upper), upper })
     }
 
-    /// Bounds on the least δ such that what the shuffler hands on is (ε, δ)-differentially private, for neighbours by replacement.
+    /// Bounds on the least δ such that what the shuffler hands on is (ε, δ)-differentially private, under the neighbouring relation replace one record.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.

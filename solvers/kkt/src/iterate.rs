@@ -1,4 +1,4 @@
-//! Where an interior point method stands.
+//! The iterate of an interior point method.
 
 /// A point strictly inside all inequalities.
 #[derive(Debug, Clone, PartialEq)]

@@ -35,12 +35,12 @@ const REGULAR: f64 = 1e-11;
 impl SoftMargin<'_> {
     /// The largest violation of the KKT conditions: of the programme with slacks ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)),
     ///
-    /// - α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: in each coordinate the difference, over the largest of 1, what stands on the left, and the
+    /// - α = Σ ωᵢyᵢxᵢ and ρβ = Σ ωᵢyᵢ: in each coordinate the difference, over the largest of 1, the left-hand side, and the
     ///   sum's own terms, for the rounding of one multiplier is a share of its term;
     /// - of ωᵢ/θᵢ and yᵢ(α·xᵢ + β) + ξᵢ − 1, none is negative and one is zero: |the smaller one|;
     /// - of (θᵢ + κξᵢ − ωᵢ)/θᵢ (the multiplier of ξᵢ ≥ 0, which stationarity in ξ defines) and ξᵢ likewise.
     ///
-    /// So margins count as they are, in which 1 is the width of the gap, and multipliers as shares of their penalty. Farokhi's (15), with ξ from its
+    /// So margins count unscaled, in which 1 is the width of the gap, and multipliers as shares of their penalty. Farokhi's (15), with ξ from its
     /// own stationarity: (15b) prints it for θ = 1.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl SoftMargin<'_> {
     }
 
     /// The machine with its last digits, where the bias has a penalty: from which records lie inside, outside and on the edge of the
-    /// margin, the optimum follows by linear equations; a record that leaves its place on the way there changes them. Where that leads no further, the machine as it is.
+    /// margin, the optimum follows by linear equations; a record that leaves its place on the way there changes them. Where that leads no further, the machine unchanged.
     ///
     /// # Errors
     /// As [`kkt_residual`](Self::kkt_residual).

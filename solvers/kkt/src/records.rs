@@ -17,7 +17,7 @@ pub struct Records {
 enum Values {
     /// Row by row.
     Dense(Vec<f64>),
-    /// Of each row the columns that are not zero, and what stands there.
+    /// Of each row the columns that are not zero, and their values.
     Sparse { ends: Vec<usize>, places: Vec<u32>, values: Vec<f64> },
 }
 

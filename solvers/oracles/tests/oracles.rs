@@ -1,4 +1,4 @@
-//! What oracles answer, against closed forms and the distribution that their privacy rests on.
+//! What oracles answer, against closed forms and the distribution that their privacy is proven for.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What PrivUnit answers, against closed forms, numbers of PrivUnit on the whole sphere, and the distribution that its privacy rests on.
+//! What PrivUnit answers, against closed forms, numbers of PrivUnit on the whole sphere, and the distribution that its privacy is proven for.
 
 use approx::assert_abs_diff_eq;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn the_cap_is_answered_with_odds_of_e_to_the_epsilon() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// All that privacy rests on: the cap has as many candidates whatever the vector, so that probabilities of one and the same answer are in the ratio 1 or e^ε.
+    /// All that the proof of privacy needs: the cap has as many candidates whatever the vector, so that probabilities of one and the same answer are in the ratio 1 or e^ε.
     #[test]
     fn a_cap_has_as_many_candidates_whatever_the_vector(
         vector in prop::collection::vec(prop_oneof![-1.0..1.0f64, Just(0.0), Just(f64::NAN), Just(1e300)], 5),

@@ -40,7 +40,7 @@ pub enum Error {
     Odds {
         /// The multiple of e^ε.
         heads: u64,
-        /// What stands against it.
+        /// What it is compared with.
         tails: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! NoiseDistributions given by a table of integers.
+//! Distributions given by a table of integers.
 
 use crate::{Error, Result};
 use rand_core::RngCore;

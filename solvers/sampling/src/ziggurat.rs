@@ -1,7 +1,7 @@
 //! A point under a curve, uniform: the ziggurat of Marsaglia and Tsang (2000), on integers and exact.
 //!
 //! A decreasing curve f on the integers is covered by rectangles of one and the same area A. Rectangle i has wᵢ columns and
-//! the height A/wᵢ and stands on those before it, so its floor is Yᵢ = Σ A/wⱼ over j < i. The lowest holds the tail too:
+//! the height A/wᵢ and is put on those before it, so its floor is Yᵢ = Σ A/wⱼ over j < i. The lowest holds the tail too:
 //! its last 2m columns stand for stairs of m columns each and half the height of the one before, without end.
 //!
 //! A draw takes a uniform rectangle, a uniform column k in it, a uniform height y in it, and keeps k where y < f(k). All that
@@ -295,7 +295,7 @@ fn cover(curve: &Curve, reach: u64, stair: u64, lowest: u64) -> Option<Box<[Laye
         let height = (area / u128::from(width)) as u64;
         layers.push(Layer { width, inner: 0, decided: 0, floor, height });
         floor += height;
-        // The next stands on this one, and leaves out only columns where the curve is no higher than its floor.
+        // The next is put on this one, and leaves out only columns where the curve is no higher than its floor.
         width = if layers.len() == 1 { reach } else { outside(curve, floor).max(narrowest).min(width) };
     }
     let count = layers.len() as u64;

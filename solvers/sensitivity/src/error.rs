@@ -18,7 +18,7 @@ pub enum Error {
         row: usize,
         /// The column.
         column: usize,
-        /// What stands there.
+        /// The value there.
         value: f64,
     },
     /// A width or radius that is none.

@@ -1,6 +1,6 @@
 //! How far apart a map takes two points of a set: max ‖g(x) − g(x′)‖₁, exactly or by a bound that says so.
 //!
-//! Everything rests on ‖v‖₁ = max sᵀv over the signs s ∈ {±1}^Z: the distance is the largest spread of sᵀg over the set, and for a
+//! Everything follows from ‖v‖₁ = max sᵀv over the signs s ∈ {±1}^Z: the distance is the largest spread of sᵀg over the set, and for a
 //! linear map E that of a set in the direction Eᵀs. A product of sets has the sum of the spreads, in one direction for all.
 //!
 //! ```

@@ -146,7 +146,7 @@ fn membership_is_within_its_bound_and_seen_where_the_budget_is_large() {
 }
 
 #[test]
-fn a_release_of_other_rows_is_scored_as_a_table_and_by_models_and_by_nobody_who_knows_its_rows() {
+fn a_release_of_other_rows_is_scored_as_a_table_and_by_models_and_by_no_adversary_that_knows_its_rows() {
     let metrics: Vec<Metric> =
         Metric::fitting(DataSet::wine().unwrap().domain.target()).filter(|m| !m.is_of_audit()).collect();
     let outcome = run(metrics.clone(), 2);

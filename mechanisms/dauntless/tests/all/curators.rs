@@ -239,7 +239,7 @@ fn cards_say_what_is_given_away_and_no_epsilon_where_there_is_none() {
     assert!(space.contains("same output distribution") && space.contains("linear relation"), "{space}");
     assert!(space.contains("all records, exactly, to one who knows") && !space.contains('ε'), "{space}");
     let obfuscation = card(&Designed::curator(SingularValueObfuscation::new(numbers(3), 0.01).unwrap()));
-    assert!(obfuscation.starts_with("promises   nothing"), "{obfuscation}");
+    assert!(obfuscation.starts_with("guarantee  nothing"), "{obfuscation}");
     assert!(obfuscation.contains("no differential privacy") && obfuscation.contains("left singular vectors"));
     let budget = Budget::new(1.0, 1e-6).unwrap();
     let private = card(&Designed::curator(MultiplicativeDp::new(numbers(3), budget, 1000, 3).unwrap()));

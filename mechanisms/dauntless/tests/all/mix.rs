@@ -95,7 +95,7 @@ fn the_card_counts_samples_against_the_budget_and_says_when_it_is_exceeded() {
     // Of which the design's card warns already.
     let card = vacuous.guarantee().to_string();
     assert!(
-        card.starts_with("WARNING    the budget is vacuous") && card.contains("promises   NOTHING"),
+        card.starts_with("WARNING    the budget is vacuous") && card.contains("guarantee  NOTHING"),
         "{card}"
     );
     let vacuous = fresh(&vacuous, &crowd(6, 3, 1)).guarantee;

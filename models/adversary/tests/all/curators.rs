@@ -32,7 +32,7 @@ impl SecretKey for NoKey {
     }
 }
 
-/// As it is released, with noise that the records share.
+/// A release, with noise that the records share.
 fn release(mechanism: &Designed, records: Array2<f64>) -> Result<Release> {
     let table = Table::new(vec!["x".into()], records, Target::None)?;
     Ok(Release {

@@ -39,7 +39,7 @@ fn optimisers_step_as_pytorch_does() {
     );
 }
 
-/// A parameter that is stepped among many, on several threads, is stepped as it is alone.
+/// A parameter that is stepped among many, on several threads, is stepped as if alone.
 #[test]
 fn a_step_of_many_parameters_is_that_of_each() {
     for amsgrad in [false, true] {

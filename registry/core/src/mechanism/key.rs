@@ -1,4 +1,4 @@
-//! Keys: what makes models of a release useful for clean records.
+//! Keys: what makes models of a release useful for records in the clear.
 
 use super::LocalMechanism;
 use crate::{Result, Table, Target, local};
@@ -7,30 +7,30 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// What gives the [`view`](Key::view) of clean records in the released space. No guarantee covers what it returns.
+/// What gives the [`view`](Key::view) of records in the clear in the released space. No guarantee covers what it returns.
 ///
 /// How designs and secrets are saved is said in `scumble-custody`.
 #[derive(Clone)]
 pub enum Key {
-    /// There is none, and none is needed: a model of the release is used on records as they are.
+    /// There is none, and none is needed: a model of the release is used on records in the clear.
     None,
     /// A local mechanism's key is its design, which is public.
     Design(Box<dyn LocalMechanism>),
     /// A curator's key is secret: it is saved apart, never with the design or the table.
     Secret(Secret),
-    /// What is released is a model, which predicts of records as they are: nothing is learned from its table, which holds its coefficients.
+    /// What is released is a model, which predicts of records in the clear: nothing is learned from its table, which holds its coefficients.
     Model(Box<dyn ReleasedModel>),
 }
 
 /// A model that is released in place of records. It is public: no guarantee is spent by what it predicts.
 pub trait ReleasedModel: DynClone + Debug + Send + Sync {
-    /// The targets (n) of clean records (n × d).
+    /// The targets (n) of records in the clear (n × d).
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for records that are not of the domain's shape.
     fn predict(&self, clean: &Table) -> Result<Target>;
 
-    /// What it says of clean records (n × d): the probability of each class (n × classes), or the target (n × 1).
+    /// What it says of records in the clear (n × d): the probability of each class (n × classes), or the target (n × 1).
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
@@ -51,13 +51,13 @@ pub struct Secret {
 /// The part of a curator's release that only the curator may hold.
 #[typetag::serde(tag = "key")]
 pub trait SecretKey: DynClone + Send + Sync {
-    /// The noise-free view of clean records (n × d) in the released space.
+    /// The noise-free view of records in the clear (n × d) in the released space.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for records of another shape, [`Error::Spent`](crate::Error::Spent) where it answers no more of them.
     fn view(&self, clean: &Table) -> Result<Table>;
 
-    /// What a model of the release says of the view of clean records (n), in the terms of their own target: by default as it says it.
+    /// What a model of the release says of the view of records in the clear (n), in the terms of their own target: by default as it says it.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number.
@@ -86,7 +86,7 @@ impl Key {
         Self::Secret(Secret { release: released.digest(), key: Box::new(key) })
     }
 
-    /// Clean records (n × d) as they would have been released without noise; for a model, as they are.
+    /// Clean records (n × d) as they would have been released without noise; for a model, unchanged.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or [`Error::NonFinite`](crate::Error::NonFinite) for records that are not of the domain's shape, [`Error::Spent`](crate::Error::Spent) where a
@@ -99,7 +99,7 @@ impl Key {
         }
     }
 
-    /// What a model of the release predicted for the view of clean records (n), in the terms of their own target.
+    /// What a model of the release predicted for the view of records in the clear (n), in the terms of their own target.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for predictions of another kind or number than the release's targets.

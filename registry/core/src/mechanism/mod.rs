@@ -73,21 +73,21 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
     /// The logarithm of the probability, or its density, with which `perturb` makes `released` of `point` (m values each), up
     /// to a term that is the same for all points. None where the mechanism cannot say.
     ///
-    /// No claim rests on it: an audit attacks by it, beside what it learns from samples.
+    /// No claim depends on it: an audit attacks by it, beside what it learns from samples.
     fn log_likelihood(&self, _point: &[f64], _released: &[f64]) -> Option<f64> {
         None
     }
 
-    /// What `perturb` does, block of coordinates by block, as far as it can be said in these terms; coordinates that are not named leave
-    /// as they are, or in a way that is not described.
+    /// What `perturb` does, block of coordinates by block, as far as it can be said in these terms; coordinates that are not named are
+    /// released unchanged, or in a way that is not described.
     ///
-    /// No claim rests on it: an audit holds `perturb` to it, and the claim to what follows from it. That finds faults that samples of
+    /// No claim depends on it: an audit holds `perturb` to it, and the claim to what follows from it. That finds faults that samples of
     /// many columns do not show.
     fn perturbation(&self) -> Vec<Perturbation> {
         vec![]
     }
 
-    /// Pairs of points of the range that it takes to be the easiest to tell apart, where records may differ in `unit` alone. An
+    /// Pairs of points of the range that it takes to be the easiest to distinguish, where records may differ in `unit` alone. An
     /// audit attacks them beside its own.
     fn worst_pairs(&self, _unit: Unit) -> Vec<[Vec<f64>; 2]> {
         vec![]
@@ -122,7 +122,7 @@ impl<M: LocalMechanism> AsLocal for M {
     }
 }
 
-/// A mechanism that somebody trusted runs, who sees all records: what it releases may depend on all of them together.
+/// A mechanism that somebody trusted runs, who holds all records: what it releases may depend on all of them together.
 ///
 /// Saved and loaded as a [`LocalMechanism`] is.
 #[typetag::serde(tag = "kind")]
@@ -161,8 +161,8 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         true
     }
 
-    /// Whether a release has a secret key, without which nothing can be learned from it. Where it has none, a model of it is used on records as
-    /// they are.
+    /// Whether a release has a secret key, without which nothing can be learned from it. Where it has none, a model of it is used on records in
+    /// the clear.
     fn has_key(&self) -> bool {
         true
     }
@@ -187,7 +187,7 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
 
 dyn_clone::clone_trait_object!(CuratorMechanism);
 
-/// Noisy statistics of a table, which a curator's release is made of. No claim rests on this: an audit attacks by it, beside what is released.
+/// Noisy statistics of a table, which a curator's release is made of. No claim depends on this: an audit attacks by it, beside what is released.
 pub trait Statistics: Sync {
     /// Statistics of `table` (n × d) as a release would be made of, drawn by themselves.
     ///
@@ -219,7 +219,7 @@ pub enum Side {
 pub enum Designed {
     /// Each person, for one record.
     Local(Box<dyn LocalMechanism>),
-    /// A curator, who sees all records.
+    /// A curator, who holds all records.
     Curator(Box<dyn CuratorMechanism>),
 }
 

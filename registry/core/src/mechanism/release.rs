@@ -13,7 +13,7 @@ pub struct Release {
     pub guarantee: Guarantee,
     /// The distribution of the released table given the noise-free view.
     pub noise: Noise,
-    /// What turns clean records into ones on which a model of the released table can be used.
+    /// What turns records in the clear into ones on which a model of the released table can be used.
     pub key: Key,
 }
 

@@ -6,7 +6,7 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use scumble_parquet::{Rows, open};
 use scumble_records::Result;
-use scumble_records::{Loaded, OutOfBounds, Reader, Schema};
+use scumble_records::{Loaded, OutOfBounds, Reader, Schema, TextFormat};
 use std::path::PathBuf;
 
 const SCHEMA: &str = r#"
@@ -296,7 +296,8 @@ fn a_file_is_opened_by_what_it_holds() {
     };
     let numbers = Schema::of_numbers(&["x".into()]).unwrap();
     let first = |path: PathBuf| {
-        let all = Reader::new(open(&path)?, &numbers, None, OutOfBounds::Keep)?.read_all()?;
+        let all = Reader::new(open(&path, &TextFormat::default())?, &numbers, None, OutOfBounds::Keep)?
+            .read_all()?;
         Ok::<f64, scumble_records::Error>(all.table.records()[[0, 0]])
     };
     let data = file("required double x;", &[Data::Double(vec![Some(1.5)])], 1, WriterProperties::default());
@@ -318,5 +319,8 @@ fn a_file_is_opened_by_what_it_holds() {
         let refused = first(write(name, bytes)).unwrap_err().to_string();
         assert!(refused.contains(name) && refused.contains(expected), "{refused}");
     }
-    assert!(open(folder.path()).is_err_and(|error| error.to_string().contains("directory")));
+    assert!(
+        open(folder.path(), &TextFormat::default())
+            .is_err_and(|error| error.to_string().contains("directory"))
+    );
 }

@@ -22,7 +22,7 @@ fn the_ceiling_of_laplace_noise_is_that_of_other_solvers() {
     }
 }
 
-/// Equation 10, summed as it is printed.
+/// Equation 10, summed as printed.
 fn alternating(classes: u64, epsilon: f64) -> f64 {
     let others = (classes / 2 - 1) as f64;
     let half = (-epsilon / 2.0).exp();

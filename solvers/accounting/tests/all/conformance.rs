@@ -17,7 +17,7 @@ struct Accountant {
     answer: Answer,
     /// Whether it knows of sampling.
     samples: bool,
-    /// How far it may be off, relative and absolute: two answers to nearly the same question may stand in the wrong order by so
+    /// How far it may be off, relative and absolute: two answers to nearly the same question may be in the wrong order by so
     /// much. An ε or δ next to nothing is bounded, but not closely.
     slack: (f64, f64),
 }

@@ -1,4 +1,4 @@
-//! NoiseDistributions that the calculators of Dauntless keep, whatever the numbers.
+//! Properties of the calculators of Dauntless, whatever the numbers.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;

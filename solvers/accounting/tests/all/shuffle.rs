@@ -183,7 +183,7 @@ fn the_upper_bound_is_the_expectation_that_the_proof_ends_with() {
     }
 }
 
-/// Down to 10⁻²⁵⁰ they are found again.
+/// Down to 10⁻²⁵⁰ they are reproduced.
 #[test]
 fn the_least_deltas_have_their_digits() {
     for (people, epsilon_local, levels) in [(400, 1.0, 3), (400, 3.0, 5), (1_000, 2.0, 3)] {

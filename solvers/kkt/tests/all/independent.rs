@@ -134,12 +134,12 @@ proptest! {
 
     #[test]
     fn a_polished_machine_meets_its_conditions(
-        seed in 0u64..1000, n in 1usize..200, d in 0usize..8, variants in any::<bool>(),
+        seed in 0u64..1000, n in 1usize..200, d in 0usize..8, doubled in any::<bool>(),
         penalties in prop::sample::select(vec![(0.01, 0.01), (1.0, 1.0), (1e-6, 1e-6)]),
     ) {
         let mut of = Drawn::new(seed, n, d.max(1), penalties.0, penalties.1);
-        if variants {
-            // Each record stands there twice, so multipliers on the edge are many.
+        if doubled {
+            // Each record occurs twice, so multipliers on the edge are many.
             of.records = ndarray::concatenate![ndarray::Axis(0), of.records, of.records];
             of.signs = of.signs.repeat(2);
             of.penalties = of.penalties.repeat(2);

@@ -1,4 +1,4 @@
-//! Each sampler against its distribution by Pearson's χ², with a variant that must be rejected.
+//! Each sampler against its distribution by Pearson's χ², with a faulty variant that must be rejected.
 //!
 //! False-alarm rate 10⁻⁶ a test. The smallest error that each must see is a parameter 5 % off, and the test
 //! proves that it sees it: the same draws are compared with the wrong distribution and have to fail.

@@ -1,0 +1,414 @@
+//! What a column holds: numbers and levels of several kinds, and what a cell means in each.
+
+use crate::Cell;
+use jiff::civil::Date;
+use scumble_core::number::short;
+use scumble_core::{first_duplicate, shown};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// A bound has room to grow: noise may take a value many widths away.
+pub(crate) const LARGEST_BOUND: f64 = 1e100;
+
+/// Whole numbers up to here are exact in floating point.
+const LARGEST_WHOLE: i64 = 1 << 53;
+
+/// What a column holds.
+///
+/// | kind | in an encoded record | a released value |
+/// |---|---|---|
+/// | real | one coordinate in [0, 1] by its bounds | as it was drawn |
+/// | integer, date | one coordinate in [0, 1] by its bounds | rounded, and clamped to the bounds |
+/// | ordered | one coordinate: the level's rank over that of the last; one-hot as a target | the level whose rank is nearest |
+/// | category, boolean | one-hot | a level |
+///
+/// Rounding and clamping are post-processing: the guarantee stays. [`Values`](crate::Values) says when neither is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Kind {
+    /// A number.
+    Real {
+        /// The smallest value that is kept; a smaller one is clipped to it.
+        lower: f64,
+        /// The largest value that is kept.
+        upper: f64,
+        /// For people.
+        #[serde(default)]
+        unit: String,
+    },
+    /// A whole number.
+    Integer {
+        /// The smallest value that is kept.
+        #[serde(deserialize_with = "whole")]
+        lower: i64,
+        /// The largest value that is kept.
+        #[serde(deserialize_with = "whole")]
+        upper: i64,
+        /// For people.
+        #[serde(default)]
+        unit: String,
+    },
+    /// A day.
+    Date {
+        /// The first day that is kept: `lower = "2020-01-01"`.
+        lower: Date,
+        /// The last day that is kept.
+        upper: Date,
+        /// How the file writes it, in the letters of `strftime`: `format = "%d.%m.%Y"`. Without it, as `2020-01-31`.
+        #[serde(default = "iso", skip_serializing_if = "is_iso")]
+        format: String,
+    },
+    /// Yes or no: `true`, `yes`, `y`, `t` and `1`, or `false`, `no`, `n`, `f` and `0`, in whatever case.
+    Boolean {},
+    /// One of these, each more than the one before it.
+    Ordered {
+        /// The levels in their order, as the file has them.
+        levels: Vec<String>,
+    },
+    /// One of these.
+    Category {
+        /// The levels, as the file has them.
+        levels: Vec<String>,
+    },
+}
+
+/// The form that a column has in an encoded record.
+pub(crate) enum Form<'k> {
+    /// One coordinate, by these bounds.
+    Number { lower: f64, upper: f64 },
+    /// One coordinate a level.
+    Levels(&'k [String]),
+}
+
+const ISO: &str = "%Y-%m-%d";
+
+fn iso() -> String {
+    ISO.into()
+}
+
+fn is_iso(format: &str) -> bool {
+    format == ISO
+}
+
+static BOOLEAN: LazyLock<[String; 2]> = LazyLock::new(|| ["false".into(), "true".into()]);
+
+/// `8` as well as `8.0`.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    match number.fract() == 0.0 && number.abs() <= LARGEST_WHOLE as f64 {
+        true => Ok(number as i64),
+        false => {
+            Err(serde::de::Error::custom(format!("the bound {number} of integers must be a whole number")))
+        }
+    }
+}
+
+/// Days since 1970-01-01.
+fn days(date: Date) -> f64 {
+    f64::from(date.since(EPOCH).map_or(0, |span| span.get_days()))
+}
+
+const EPOCH: Date = jiff::civil::date(1970, 1, 1);
+
+/// The date so many days after 1970-01-01.
+fn date_of(days: f64) -> Option<Date> {
+    EPOCH.checked_add(jiff::Span::new().try_days(days as i64).ok()?).ok()
+}
+
+/// The date that this text is, by a format; a time of day behind a date as 2020-01-31 is left out.
+pub(crate) fn parse_date(text: &str, format: &str) -> Option<Date> {
+    let text = match format == ISO {
+        true => text.split_once(['T', ' ']).map_or(text, |(date, _)| date),
+        false => text,
+    };
+    Date::strptime(format, text).ok()
+}
+
+/// Which flag this text is.
+fn flag(text: &str) -> Option<bool> {
+    let is = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
+    match () {
+        () if is(&["true", "yes", "y", "t", "1"]) => Some(true),
+        () if is(&["false", "no", "n", "f", "0"]) => Some(false),
+        () => None,
+    }
+}
+
+impl Kind {
+    /// A number within these bounds, without a unit.
+    pub(crate) fn real(lower: f64, upper: f64) -> Self {
+        Self::Real { lower, upper, unit: String::new() }
+    }
+
+    pub(crate) fn form(&self, is_target: bool) -> Form<'_> {
+        match (self, self.levels()) {
+            (Self::Ordered { levels }, _) if !is_target => {
+                Form::Number { lower: 0.0, upper: (levels.len() - 1) as f64 }
+            }
+            (_, Some(levels)) => Form::Levels(levels),
+            (_, None) => {
+                let (lower, upper) = self.bounds();
+                Form::Number { lower, upper }
+            }
+        }
+    }
+
+    /// Its levels, where it has some.
+    pub fn levels(&self) -> Option<&[String]> {
+        match self {
+            Self::Category { levels } | Self::Ordered { levels } => Some(levels),
+            Self::Boolean {} => Some(&BOOLEAN[..]),
+            Self::Real { .. } | Self::Integer { .. } | Self::Date { .. } => None,
+        }
+    }
+
+    /// How far apart its bounds are, in its own unit (days of a date); 1 of what has levels.
+    pub fn width(&self) -> f64 {
+        let (lower, upper) = self.bounds();
+        upper - lower
+    }
+
+    /// Its bounds as numbers: of a date in days since 1970-01-01, 0 and 1 of what has levels.
+    fn bounds(&self) -> (f64, f64) {
+        match self {
+            Self::Real { lower, upper, .. } => (*lower, *upper),
+            Self::Integer { lower, upper, .. } => (*lower as f64, *upper as f64),
+            Self::Date { lower, upper, .. } => (days(*lower), days(*upper)),
+            Self::Boolean {} | Self::Ordered { .. } | Self::Category { .. } => (0.0, 1.0),
+        }
+    }
+
+    /// Its bounds for people; none of what has levels.
+    pub(crate) fn shown_bounds(&self) -> Option<[String; 2]> {
+        match self {
+            Self::Real { lower, upper, .. } => Some([lower.to_string(), upper.to_string()]),
+            Self::Integer { lower, upper, .. } => Some([lower.to_string(), upper.to_string()]),
+            Self::Date { lower, upper, .. } => Some([lower.to_string(), upper.to_string()]),
+            Self::Boolean {} | Self::Ordered { .. } | Self::Category { .. } => None,
+        }
+    }
+
+    /// How many values it has, where they are whole numbers or ranks.
+    pub(crate) fn whole_values(&self) -> Option<usize> {
+        match self {
+            Self::Integer { .. } | Self::Date { .. } => Some(self.width() as usize + 1),
+            Self::Ordered { levels } => Some(levels.len()),
+            Self::Real { .. } | Self::Boolean {} | Self::Category { .. } => None,
+        }
+    }
+
+    /// The level that a cell is.
+    pub(crate) fn level(&self, cell: Cell) -> Option<usize> {
+        let text = cell.text();
+        match self {
+            Self::Boolean {} => flag(&text).map(usize::from),
+            _ => self.levels()?.iter().position(|level| *level == text),
+        }
+    }
+
+    /// The number that a cell is: a rank, or days, of what has these. `Err` says what it is not.
+    pub(crate) fn number(&self, cell: Cell) -> Result<f64, &'static str> {
+        match self {
+            Self::Integer { .. } => match cell.number() {
+                Some(number) if number.is_finite() && number.fract() != 0.0 => Err("is no whole number"),
+                number => number.ok_or("is no whole number"),
+            },
+            Self::Date { format, .. } => {
+                parse_date(&cell.text(), format).map(days).ok_or("is no date of its format")
+            }
+            Self::Ordered { .. } => self.level(cell).map(|rank| rank as f64).ok_or("is no level of it"),
+            _ => cell.number().ok_or("is no number"),
+        }
+    }
+
+    /// The nearest value that a column of this kind has, for a number in its own unit.
+    pub(crate) fn settled(&self, number: f64) -> Cell<'_> {
+        let (lower, upper) = match self.form(false) {
+            Form::Number { lower, upper } => (lower, upper),
+            Form::Levels(levels) => (0.0, (levels.len() - 1) as f64),
+        };
+        let within = number.clamp(lower, upper);
+        match self {
+            Self::Real { .. } => Cell::Number(within),
+            Self::Integer { .. } => Cell::Number(within.round()),
+            Self::Date { format, .. } => match date_of(within.round()) {
+                Some(date) => Cell::Date { date, format },
+                None => Cell::Number(within.round()),
+            },
+            // A cast of what is no number is 0.
+            Self::Boolean {} | Self::Ordered { .. } | Self::Category { .. } => {
+                self.levels().map_or(Cell::Null, |levels| Cell::Text(&levels[within.round() as usize]))
+            }
+        }
+    }
+
+    /// What a cell should be, for people; `is_bounded` where bounds are heeded.
+    pub(crate) fn wanted(&self, is_bounded: bool) -> String {
+        let of = |unit: &str| if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let what = match self {
+            Self::Real { .. } => "a number",
+            Self::Integer { .. } => "a whole number",
+            Self::Date { .. } => "a date",
+            Self::Boolean {} => return "true or false is needed".into(),
+            Self::Ordered { levels } | Self::Category { levels } => {
+                return format!("the schema has {}", scumble_core::text::abridged(&levels.join(", "), 60));
+            }
+        };
+        let format = match self {
+            Self::Date { format, .. } if !is_iso(format) => format!(", written as {format}"),
+            _ => String::new(),
+        };
+        match (self, self.shown_bounds().filter(|_| is_bounded)) {
+            (Self::Real { unit, .. } | Self::Integer { unit, .. }, Some([lower, upper])) => {
+                format!("{what} between {lower} and {upper}{} is needed", of(unit))
+            }
+            (_, Some([lower, upper])) => format!("{what} between {lower} and {upper}{format} is needed"),
+            (_, None) => format!("{what}{format} is needed"),
+        }
+    }
+
+    /// The text in it that people see.
+    pub(crate) fn texts(&self) -> &[String] {
+        match self {
+            Self::Real { unit, .. } | Self::Integer { unit, .. } => std::slice::from_ref(unit),
+            Self::Date { format, .. } => std::slice::from_ref(format),
+            Self::Boolean {} => &[],
+            Self::Ordered { levels } | Self::Category { levels } => levels,
+        }
+    }
+
+    /// What is wrong with its bounds or levels.
+    pub(crate) fn misfit(&self) -> Option<String> {
+        match self {
+            Self::Real { lower, upper, .. } => {
+                let fits = |bound: f64| bound.abs() <= LARGEST_BOUND;
+                (!(lower < upper && fits(*lower) && fits(*upper))).then(|| {
+                    format!(
+                        "the bounds {} and {} must be finite (at most {LARGEST_BOUND:e}), and the lower one smaller",
+                        short(*lower),
+                        short(*upper)
+                    )
+                })
+            }
+            Self::Integer { lower, upper, .. } => {
+                let fits = |bound: i64| bound.unsigned_abs() <= LARGEST_WHOLE as u64;
+                (!(lower < upper && fits(*lower) && fits(*upper))).then(|| {
+                    format!("the bounds {lower} and {upper} must be at most 2^53, and the lower one smaller")
+                })
+            }
+            Self::Date { lower, upper, format } => {
+                if lower >= upper {
+                    return Some(format!("the first day {lower} must be before the last day {upper}"));
+                }
+                let written = jiff::fmt::strtime::format(format, *upper).ok();
+                let is_read = written.is_some_and(|text| parse_date(&text, format) == Some(*upper));
+                (!is_read).then(|| {
+                    format!("the format {format:?} does not write a day, month and year that it reads again")
+                })
+            }
+            Self::Boolean {} => None,
+            Self::Ordered { levels } | Self::Category { levels } => {
+                if levels.len() < 2 {
+                    let what = if matches!(self, Self::Ordered { .. }) { "an order" } else { "a category" };
+                    return Some(format!("{what} needs two levels or more"));
+                }
+                if let Some(level) = levels.iter().find(|level| level.trim() != *level) {
+                    return Some(format!(
+                        "the level {level:?} begins or ends with a space, and cells are read without"
+                    ));
+                }
+                first_duplicate(levels).map(|level| format!("the level {level:?} occurs twice"))
+            }
+        }
+    }
+}
+
+/// For people: the bounds with their unit, or the levels.
+impl std::fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Real { lower, upper, unit } => {
+                write!(formatter, "from {} to {} {}", short(*lower), short(*upper), shown(unit))
+            }
+            Self::Integer { lower, upper, unit } => {
+                let unit =
+                    if unit.is_empty() { Cow::default() } else { Cow::from(format!(" {}", shown(unit))) };
+                write!(formatter, "from {lower} to {upper}{unit}, whole")
+            }
+            Self::Date { lower, upper, .. } => write!(formatter, "from {lower} to {upper}"),
+            Self::Boolean {} => formatter.write_str("true or false"),
+            Self::Ordered { levels } => write!(formatter, "in order {}", shown(&levels.join(", "))),
+            Self::Category { levels } => write!(formatter, "one of {}", shown(&levels.join(", "))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(toml: &str) -> Kind {
+        toml::from_str(toml).unwrap()
+    }
+
+    #[test]
+    fn what_was_drawn_becomes_the_nearest_value_of_its_kind() {
+        let age = kind("kind = \"integer\"\nlower = 0\nupper = 90.0");
+        let day =
+            kind("kind = \"date\"\nlower = \"2020-01-01\"\nupper = \"2020-12-31\"\nformat = \"%d.%m.%Y\"");
+        let pain = kind("kind = \"ordered\"\nlevels = [\"none\", \"some\", \"much\"]");
+        let first = days(jiff::civil::date(2020, 1, 1));
+        for (kind, drawn, expected) in [
+            (&age, -5.21, "0"),
+            (&age, 41.5, "42"),
+            (&age, 1e9, "90"),
+            (&day, first - 40.0, "01.01.2020"),
+            (&day, first + 58.6, "29.02.2020"),
+            (&day, first + 1e6, "31.12.2020"),
+            (&pain, -3.0, "none"),
+            (&pain, 1.4, "some"),
+            (&pain, f64::INFINITY, "much"),
+        ] {
+            assert_eq!(kind.settled(drawn).text(), expected, "{kind}, {drawn}");
+        }
+    }
+
+    #[test]
+    fn cells_are_read_by_their_kind() {
+        let age = kind("kind = \"integer\"\nlower = 0\nupper = 90");
+        assert_eq!(age.number(Cell::Text("41.0")), Ok(41.0));
+        assert_eq!(age.number(Cell::Text("41.5")), Err("is no whole number"));
+        let day = kind("kind = \"date\"\nlower = \"1969-12-01\"\nupper = \"2020-12-31\"");
+        assert_eq!(day.number(Cell::Text("1970-01-02T09:30:00")), Ok(1.0));
+        assert_eq!(day.number(Cell::Text("1969-12-31")), Ok(-1.0));
+        assert_eq!(day.number(Cell::Text("31.12.1969")), Err("is no date of its format"));
+        let smokes = kind("kind = \"boolean\"");
+        for (text, expected) in [("YES", Some(1)), ("0", Some(0)), ("f", Some(0)), ("perhaps", None)] {
+            assert_eq!(smokes.level(Cell::Text(text)), expected, "{text}");
+        }
+        assert_eq!(smokes.level(Cell::Flag(true)), Some(1));
+    }
+
+    #[test]
+    fn what_is_no_kind_is_refused_in_one_line() {
+        for (toml, expected) in [
+            ("kind = \"integer\"\nlower = 5\nupper = 5", "and the lower one smaller"),
+            (
+                "kind = \"date\"\nlower = \"2021-01-01\"\nupper = \"2020-01-01\"",
+                "must be before the last day",
+            ),
+            (
+                "kind = \"date\"\nlower = \"2020-01-01\"\nupper = \"2021-01-01\"\nformat = \"%d.%m.\"",
+                "does not write a day",
+            ),
+            ("kind = \"ordered\"\nlevels = [\"a\"]", "an order needs two levels or more"),
+            ("kind = \"ordered\"\nlevels = [\"a\", \"a\"]", "occurs twice"),
+        ] {
+            let problem = kind(toml).misfit().unwrap();
+            assert!(problem.contains(expected) && !problem.contains('\n'), "{problem}");
+        }
+        let half = toml::from_str::<Kind>("kind = \"integer\"\nlower = 0.5\nupper = 5").unwrap_err();
+        assert!(half.message().contains("must be a whole number"), "{half}");
+    }
+}

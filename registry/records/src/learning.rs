@@ -1,0 +1,87 @@
+//! Whether a target is a class or a number, where its schema leaves that open.
+
+use crate::words::words;
+use crate::{Error, Kind, Result, Schema};
+
+words!(
+    /// What is learned of a target.
+    Learning, "task":
+    /// Which of its classes a record is of.
+    Classify = "classify",
+    /// The number that it is.
+    Regress = "regress"
+);
+
+/// More classes than that are numbers.
+const MOST_CLASSES: usize = 50;
+
+impl Schema {
+    /// The same with `target` as a class or as a number, where it can be both: whole numbers within bounds are classes, and levels that are
+    /// numbers have bounds.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`]; [`Error::Schema`] where it cannot be that.
+    pub fn for_learning(self, target: &str, learning: Option<Learning>) -> Result<Self> {
+        let Some(learning) = learning else { return Ok(self) };
+        let column = self.column(target)?;
+        let kind = match (learning, &column.kind) {
+            (Learning::Classify, kind) if kind.levels().is_some() => kind.clone(),
+            (Learning::Classify, Kind::Integer { lower, upper, .. })
+                if upper.abs_diff(*lower) < MOST_CLASSES as u64 =>
+            {
+                Kind::Category { levels: (*lower..=*upper).map(|code| code.to_string()).collect() }
+            }
+            (Learning::Classify, _) => {
+                return Err(self.refused(format!(
+                    "column {target:?} cannot be classified: its classes are to be listed, as levels, or to be at most {MOST_CLASSES} whole numbers"
+                )));
+            }
+            (Learning::Regress, kind) => match kind.levels() {
+                None => kind.clone(),
+                Some(levels) => of_numbers(levels).ok_or_else(|| {
+                    self.refused(format!("column {target:?} cannot be regressed: its levels are no numbers"))
+                })?,
+            },
+        };
+        self.with_kind(target, kind)
+    }
+
+    fn refused(&self, problem: String) -> Error {
+        Error::Schema { file: self.source().into(), problem }
+    }
+}
+
+/// Between the least and the greatest of these levels.
+fn of_numbers(levels: &[String]) -> Option<Kind> {
+    let numbers: Vec<f64> = levels.iter().map(|level| level.parse().ok()).collect::<Option<_>>()?;
+    let lower = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let upper = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some(match numbers.iter().all(|number| number.fract() == 0.0 && number.abs() < 1e15) {
+        true => Kind::Integer { lower: lower as i64, upper: upper as i64, unit: String::new() },
+        false => Kind::real(lower, upper),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_of_codes_is_a_class_or_a_number() {
+        let text = "column = [{ name = \"grade\", kind = \"integer\", lower = 3, upper = 5 }, \
+            { name = \"code\", kind = \"category\", levels = [\"10\", \"2.5\"] }, { name = \"x\", kind = \"real\", lower = 0, upper = 1 }]";
+        let schema = Schema::from_toml(text, "schema.toml").unwrap();
+        let learned = |target, learning| {
+            schema
+                .clone()
+                .for_learning(target, Some(learning))
+                .map(|schema| schema.column(target).unwrap().kind.to_string())
+        };
+        assert_eq!(learned("grade", Learning::Classify).unwrap(), "one of 3, 4, 5");
+        assert_eq!(learned("grade", Learning::Regress).unwrap(), "from 3 to 5, whole");
+        assert_eq!(learned("code", Learning::Classify).unwrap(), "one of 10, 2.5");
+        assert_eq!(learned("code", Learning::Regress).unwrap().trim(), "from 2.5 to 10");
+        let refused = learned("x", Learning::Classify).unwrap_err().to_string();
+        assert!(refused.starts_with("schema.toml: column \"x\" cannot be classified"), "{refused}");
+    }
+}

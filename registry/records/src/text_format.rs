@@ -1,0 +1,351 @@
+//! How the text of a CSV file is written: what is said of it, and what is recognised.
+
+use crate::words::words;
+use encoding_rs::{Encoding as Code, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs_io::DecodeReaderBytesBuilder;
+use flate2::read::MultiGzDecoder;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::io::{self, Cursor, Read};
+
+/// How the text of a CSV file is written. What is not given is recognised: gzip by its first bytes, the encoding by a byte order
+/// mark and by whether the beginning of the file is UTF-8, the delimiter by the header, and a decimal comma by numbers in the
+/// beginning of the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextFormat {
+    /// What separates columns.
+    pub delimiter: Option<Delimiter>,
+    /// What separates the decimals of a number.
+    pub decimal: Option<Decimal>,
+    /// Which bytes its characters are.
+    pub encoding: Option<Encoding>,
+}
+
+words!(
+    /// What separates the columns of a row.
+    Delimiter, "delimiter":
+    /// A comma.
+    Comma = "comma" | ",",
+    /// A semicolon.
+    Semicolon = "semicolon" | ";",
+    /// A tab.
+    Tab = "tab" | "\t" | "\\t",
+    /// A vertical bar.
+    Bar = "bar" | "|" | "pipe"
+);
+
+words!(
+    /// What separates the decimals of a number.
+    Decimal, "decimal separator":
+    /// A point: `1.5`.
+    Point = "point" | "." | "dot",
+    /// A comma: `1,5`. Points between three digits each are then those of thousands: `1.234,5`.
+    Comma = "comma" | ","
+);
+
+words!(
+    /// Which bytes the characters of a text are.
+    Encoding, "encoding":
+    /// UTF-8, with or without a byte order mark.
+    Utf8 = "utf-8" | "utf8",
+    /// UTF-16, the less significant byte first where no byte order mark says otherwise.
+    Utf16 = "utf-16" | "utf16" | "utf-16le",
+    /// Latin-1, as the superset Windows-1252.
+    Latin1 = "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" | "cp1252"
+);
+
+impl Delimiter {
+    const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
+
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+            Self::Bar => b'|',
+        }
+    }
+
+    /// The one that is most frequent in the header, outside quotation marks; of one column the comma.
+    fn of_header(text: &str) -> Self {
+        let mut counts = [0usize; 4];
+        let (mut is_quoted, mut has_begun) = (false, false);
+        for character in text.chars() {
+            match character {
+                '"' => is_quoted = !is_quoted,
+                '\n' | '\r' if !is_quoted && has_begun => break,
+                '\n' | '\r' => continue,
+                _ if is_quoted => {}
+                other => {
+                    if let Some(at) = Self::ALL.iter().position(|one| char::from(one.byte()) == other) {
+                        counts[at] += 1;
+                    }
+                }
+            }
+            has_begun = true;
+        }
+        // The first of the most frequent.
+        let most = counts.iter().max().copied().unwrap_or(0);
+        Self::ALL[counts.iter().position(|count| *count == most).unwrap_or(0)]
+    }
+}
+
+impl Decimal {
+    /// By the numbers in the rows at the beginning of a file: a comma, where some number has one that cannot be of thousands and none has a
+    /// decimal point; where all could be of thousands, only beside a delimiter that is none.
+    fn of_rows(text: &str, delimiter: Delimiter) -> Self {
+        let mut rows =
+            csv::ReaderBuilder::new().flexible(true).delimiter(delimiter.byte()).from_reader(text.as_bytes());
+        let (mut maybe, mut surely) = (false, false);
+        // The last row may be cut.
+        let mut rows: Vec<csv::StringRecord> = rows.records().map_while(Result::ok).collect();
+        rows.pop_if(|_| text.len() >= SAMPLE);
+        for cell in rows.iter().flatten().map(str::trim) {
+            match Separated::of(cell) {
+                Some(Separated::Point) => return Self::Point,
+                Some(Separated::Comma) => surely = true,
+                Some(Separated::Thousands) => maybe = true,
+                None => {}
+            }
+        }
+        match surely || (maybe && delimiter != Delimiter::Comma) {
+            true => Self::Comma,
+            false => Self::Point,
+        }
+    }
+}
+
+/// What a number's one separator can be.
+#[derive(Debug, PartialEq)]
+enum Separated {
+    /// A decimal point.
+    Point,
+    /// A decimal comma.
+    Comma,
+    /// A comma of decimals or of thousands.
+    Thousands,
+}
+
+impl Separated {
+    fn of(cell: &str) -> Option<Self> {
+        let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let groups = |whole: &str, rest: &str| {
+            let mut parts = rest.split(['.', ',']);
+            (1..=3).contains(&whole.len()) && !whole.starts_with('0') && parts.all(|part| part.len() == 3)
+        };
+        let at = digits.find([',', '.'])?;
+        let (whole, rest) = (&digits[..at], &digits[at + 1..]);
+        if !(is_digits(whole) && rest.split(['.', ',']).all(is_digits)) {
+            return None;
+        }
+        match (digits.as_bytes()[at], rest.contains([',', '.'])) {
+            (b'.', false) if groups(whole, rest) => None,
+            (b'.', false) => Some(Self::Point),
+            (b',', false) if groups(whole, rest) => Some(Self::Thousands),
+            (b',', false) => Some(Self::Comma),
+            // 1.234,5 and 1,234.5.
+            (b'.', true) => rest.contains(',').then_some(Self::Comma),
+            (_, _) => rest.contains('.').then_some(Self::Point),
+        }
+    }
+}
+
+/// The text of a cell, with a point where a number has a decimal comma, and without the points of its thousands.
+pub(crate) fn with_point(cell: &str) -> Cow<'_, str> {
+    let trimmed = cell.trim();
+    let (number, exponent) = trimmed.find(['e', 'E']).map_or((trimmed, ""), |at| trimmed.split_at(at));
+    let digits = number.strip_prefix(['-', '+']).unwrap_or(number);
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, decimals) = digits.split_once(',').unwrap_or((digits, ""));
+    let mut groups = whole.split('.');
+    let first = groups.next().unwrap_or_default();
+    let is_grouped = groups.clone().count() > 0;
+    let fits = is_digits(first)
+        && is_digits(decimals)
+        && (!is_grouped || (1..=3).contains(&first.len()))
+        && groups.all(|group| group.len() == 3 && is_digits(group))
+        && !(whole.is_empty() && decimals.is_empty());
+    match fits && (is_grouped || digits.contains(',')) {
+        true => {
+            let sign = &number[..number.len() - digits.len()];
+            let whole = whole.replace('.', "");
+            let point = if decimals.is_empty() { "" } else { "." };
+            format!("{sign}{whole}{point}{decimals}{exponent}").into()
+        }
+        false => cell.into(),
+    }
+}
+
+impl Encoding {
+    fn code(self) -> &'static Code {
+        match self {
+            Self::Utf8 => UTF_8,
+            Self::Utf16 => UTF_16LE,
+            Self::Latin1 => WINDOWS_1252,
+        }
+    }
+
+    /// By a byte order mark, bytes of zero beside the first character, or whether it is UTF-8 as far as it goes.
+    fn of_bytes(bytes: &[u8]) -> (Self, &'static Code) {
+        match bytes {
+            [0xff, 0xfe, ..] => return (Self::Utf16, UTF_16LE),
+            [0xfe, 0xff, ..] => return (Self::Utf16, UTF_16BE),
+            [1..=255, 0, 1..=255, 0, ..] => return (Self::Utf16, UTF_16LE),
+            [0, 1..=255, 0, 1..=255, ..] => return (Self::Utf16, UTF_16BE),
+            _ => {}
+        }
+        match std::str::from_utf8(bytes) {
+            // A character may be cut at the end.
+            Err(error) if error.error_len().is_some() || bytes.len() < SAMPLE => (Self::Latin1, WINDOWS_1252),
+            _ => (Self::Utf8, UTF_8),
+        }
+    }
+}
+
+/// So many bytes are looked at.
+const SAMPLE: usize = 1 << 16;
+
+/// A text of which is known how it is written.
+pub(crate) struct Recognised<'r> {
+    /// The text as UTF-8.
+    pub(crate) input: Box<dyn Read + Send + 'r>,
+    pub(crate) delimiter: Delimiter,
+    pub(crate) decimal: Decimal,
+    /// What was found out and is not the usual form, for people.
+    pub(crate) remarks: Vec<&'static str>,
+}
+
+impl TextFormat {
+    /// # Errors
+    /// Whatever keeps the beginning from being read.
+    pub(crate) fn recognise<'r>(&self, input: impl Read + Send + 'r) -> io::Result<Recognised<'r>> {
+        let mut remarks = vec![];
+        let (start, input) = beginning(input, 2)?;
+        let input: Box<dyn Read + Send + 'r> = match start[..] {
+            [0x1f, 0x8b] => {
+                remarks.push("packed by gzip");
+                Box::new(MultiGzDecoder::new(input))
+            }
+            _ => Box::new(input),
+        };
+        let (sample, input) = beginning(input, SAMPLE)?;
+        let (encoding, code) = match self.encoding {
+            Some(encoding) => (encoding, encoding.code()),
+            None => Encoding::of_bytes(&sample),
+        };
+        let (sample, input): (_, Box<dyn Read + Send + 'r>) = match encoding {
+            Encoding::Utf8 => (sample, Box::new(input)),
+            Encoding::Utf16 | Encoding::Latin1 => {
+                let decoded =
+                    DecodeReaderBytesBuilder::new().encoding(Some(code)).bom_override(true).build(input);
+                let (sample, input) = beginning(decoded, SAMPLE)?;
+                (sample, Box::new(input))
+            }
+        };
+        match (self.encoding, encoding) {
+            (None, Encoding::Latin1) => remarks.push("encoded in Latin-1"),
+            (None, Encoding::Utf16) => remarks.push("encoded in UTF-16"),
+            _ => {}
+        }
+        let text = String::from_utf8_lossy(&sample);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let delimiter = self.delimiter.unwrap_or_else(|| Delimiter::of_header(text));
+        match (self.delimiter, delimiter) {
+            (None, Delimiter::Semicolon) => remarks.push("columns separated by semicolons"),
+            (None, Delimiter::Tab) => remarks.push("columns separated by tabs"),
+            (None, Delimiter::Bar) => remarks.push("columns separated by vertical bars"),
+            _ => {}
+        }
+        let decimal = self.decimal.unwrap_or_else(|| Decimal::of_rows(text, delimiter));
+        if self.decimal.is_none() && decimal == Decimal::Comma {
+            remarks.push("decimal commas");
+        }
+        Ok(Recognised { input, delimiter, decimal, remarks })
+    }
+}
+
+/// The bytes that were looked at, and what comes after them.
+type Again<R> = io::Chain<Cursor<Vec<u8>>, R>;
+
+/// The first bytes, so many at most, and a reader that gives them again before the rest.
+fn beginning<R: Read>(mut input: R, most: usize) -> io::Result<(Vec<u8>, Again<R>)> {
+    let mut bytes = vec![];
+    input.by_ref().take(most as u64).read_to_end(&mut bytes)?;
+    Ok((bytes.clone(), Cursor::new(bytes).chain(input)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_say_what_their_separator_is() {
+        for (cell, expected) in [
+            ("1,5", Some(Separated::Comma)),
+            ("-0,998", Some(Separated::Comma)),
+            ("1234,567", Some(Separated::Comma)),
+            ("1.234,5", Some(Separated::Comma)),
+            ("1,234", Some(Separated::Thousands)),
+            ("1.5", Some(Separated::Point)),
+            ("0.998", Some(Separated::Point)),
+            ("1,234.5", Some(Separated::Point)),
+            ("1.234", None),
+            ("1,2,3", None),
+            ("Rome, Italy", None),
+            ("12", None),
+            (",", None),
+            ("31.12.2020", None),
+        ] {
+            assert_eq!(Separated::of(cell), expected, "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_decimal_comma_becomes_a_point_and_other_text_stays() {
+        for (cell, expected) in [
+            ("1,5", "1.5"),
+            (" -0,25 ", "-0.25"),
+            ("1.234,5", "1234.5"),
+            ("1.234.567", "1234567"),
+            ("2,5e-3", "2.5e-3"),
+            (",5", ".5"),
+            ("5,", "5"),
+            ("1.23", "1.23"),
+            ("12", "12"),
+            ("a,b", "a,b"),
+            ("1,2,3", "1,2,3"),
+            ("", ""),
+            (",", ","),
+            ("31.12.2020", "31.12.2020"),
+        ] {
+            assert_eq!(with_point(cell), expected, "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_delimiter_is_the_most_frequent_of_the_header() {
+        for (text, expected) in [
+            ("a,b\n1;2;3;4,5", Delimiter::Comma),
+            ("a;b, c;d\n", Delimiter::Semicolon),
+            ("\n\"a,b,c\"\td\n", Delimiter::Tab),
+            ("a|b|c", Delimiter::Bar),
+            ("alone\n1;2", Delimiter::Comma),
+            ("", Delimiter::Comma),
+        ] {
+            assert_eq!(Delimiter::of_header(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_is_not_guessed() {
+        for name in ["tab", ";", "COMMA", "pipe"] {
+            assert!(name.parse::<Delimiter>().is_ok(), "{name}");
+        }
+        assert_eq!(
+            "ebcdic".parse::<Encoding>().unwrap_err(),
+            "\"ebcdic\" is no encoding; there are utf-8, utf-16, latin-1"
+        );
+    }
+}

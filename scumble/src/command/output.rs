@@ -1,0 +1,88 @@
+//! Where records go: a new file, or standard output.
+
+use super::{Failure, complain, print};
+use crate::parquet::is_standard;
+use crate::records;
+use crate::registry::{Existing, NewFile, Readable};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
+
+/// Records that are written aside, and appear once all of them are there.
+pub(super) enum Output {
+    /// Under a name.
+    Named(BufWriter<NewFile>),
+    /// On standard output, from a file without a name.
+    Standard(BufWriter<File>),
+}
+
+impl Output {
+    /// # Errors
+    /// As [`NewFile::create`].
+    pub(super) fn create(path: &Path, replace: bool) -> Result<Self, Failure> {
+        if is_standard(path) {
+            return Ok(Self::Standard(BufWriter::new(tempfile::tempfile()?)));
+        }
+        let existing = if replace { Existing::Replace } else { Existing::Keep };
+        Ok(Self::Named(BufWriter::new(NewFile::create(path, existing, Readable::AsUsual)?)))
+    }
+
+    /// # Errors
+    /// [`records::Error::Write`]; as [`NewFile::commit`].
+    pub(super) fn commit(self) -> Result<(), Failure> {
+        let failed = |source| records::Error::Write { source };
+        match self {
+            Self::Named(file) => {
+                Ok(file.into_inner().map_err(|error| failed(error.into_error()))?.commit()?)
+            }
+            Self::Standard(file) => {
+                let mut file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+                file.rewind().map_err(failed)?;
+                match io::copy(&mut file, &mut io::stdout().lock()) {
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                    copied => Ok(copied.map(|_| ()).map_err(failed)?),
+                }
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Named(file) => file.write(bytes),
+            Self::Standard(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Named(file) => file.flush(),
+            Self::Standard(file) => file.flush(),
+        }
+    }
+}
+
+/// Says what was written to `path`: on stderr where the records themselves are on stdout.
+///
+/// # Errors
+/// Where it cannot be printed.
+pub(super) fn report(path: &Path, text: &str) -> Result<(), Failure> {
+    if is_standard(path) {
+        complain(text);
+        return Ok(());
+    }
+    print(text)
+}
+
+/// # Errors
+/// Where both records and JSON would be printed.
+pub(super) fn check_json(path: &Path, as_json: bool) -> Result<(), Failure> {
+    match as_json && is_standard(path) {
+        true => Err(
+            "--output -: the records go to standard output, and so cannot --json; give a file to one of them"
+                .into(),
+        ),
+        false => Ok(()),
+    }
+}
