@@ -1,4 +1,4 @@
-//! What papers found, found again: each result runs by name, and sets the paper's numbers beside ours.
+//! Reproduced results of papers: each runs by name, and sets the paper's numbers beside ours.
 //!
 //! A result is one [`Reproduction`] in a table: a name, a line, the paper, and a function that runs it. The same seed gives the same
 //! numbers whatever the number of threads.
@@ -117,7 +117,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Reproduction {
     /// Its name: the paper's, and the result's.
     pub name: &'static str,
-    /// What is shown, in one line.
+    /// What it is about, in one line.
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
@@ -152,14 +152,15 @@ pub struct RunOptions<'a> {
     pub registry: &'a Registry,
     /// Where the data sets lie.
     pub folder: &'a Path,
-    /// A form of seconds: fewer trials, fewer points of a curve, and of many records a part. The report says which.
+    /// The quick variant, of seconds: fewer trials, fewer points of a curve, and of many records a part. The report
+    /// says which.
     pub quick: bool,
-    /// What all draws come from.
+    /// The random seed.
     pub seed: u64,
     /// How often draws are repeated where they are, two or more, in place of what the result has, which is 100 or fewer.
     pub trials: Option<usize>,
-    /// A folder for files of finished trials, of results that take minutes or hours: what stands there is taken from there, and what is new is
-    /// added, so that one that was stopped goes on, and results that share their work do it once.
+    /// A folder for files of finished trials, of results that take minutes or hours: what is there is taken from there,
+    /// and what is new is added, so that one that was stopped goes on, and results that share their work do it once.
     pub store: Option<&'a Path>,
     /// Hears how many steps a result has.
     pub on_start: &'a (dyn Fn(u64) + Sync),
@@ -168,7 +169,7 @@ pub struct RunOptions<'a> {
 }
 
 impl<'a> RunOptions<'a> {
-    /// The full form with seed 1, heard by nobody.
+    /// The full variant with seed 1, heard by nobody.
     pub fn new(registry: &'a Registry, folder: &'a Path) -> Self {
         Self {
             registry,
@@ -197,7 +198,8 @@ impl<'a> RunOptions<'a> {
         Ok(Some(Store::open(&file)?))
     }
 
-    /// What a trial found that `words` tell from all others: from the store where it stands there, else by `run`, and then it stands there.
+    /// What a trial found that `words` tell from all others: from the store where it has it, else by `run`, and then
+    /// the store has it.
     fn once<T: Clone + Serialize + DeserializeOwned>(
         &self,
         store: &Option<Store<Trial<T>>>,
@@ -263,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_sorted_and_stand_once() {
+    fn names_are_sorted_and_unique() {
         let names: Vec<&str> = all().iter().map(|result| result.name).collect();
         assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
         assert!(all().iter().all(|result| !result.about.contains('\n')));

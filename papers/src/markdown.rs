@@ -3,12 +3,12 @@
 use super::{Agreement, Finding, Report};
 use std::fmt::Write;
 
-/// The reports as Markdown, by paper, behind a table of how many claims were found again. `command` is what made them.
+/// The reports as Markdown, by paper, behind a table of how many claims were reproduced. `command` is what made them.
 ///
-/// Times stand in no line: the same seed gives the same document.
+/// No line has a time: the same seed gives the same document.
 pub fn markdown(reports: &[Report], command: &str) -> String {
     let mut text = format!(
-        "# Papers, found again\n\nMade by the command, and not by hand:\n\n```console\n$ {command}\n```\n\n\
+        "# Reproduced results\n\nMade by the command, and not by hand:\n\n```console\n$ {command}\n```\n\n\
          *Reproduced* is what came out as the paper says; *better* came out better than it says; what *differs* says why, there or in the words below its table.\n\n"
     );
     let papers = || reports.chunk_by(|a, b| a.paper == b.paper);
@@ -28,9 +28,9 @@ pub fn markdown(reports: &[Report], command: &str) -> String {
         // Nothing keeps a string from growing.
         let _ = write!(text, "\n## {}\n", reports[0].paper);
         for Report { name, about, quick, seed, trials, findings, notes, .. } in reports {
-            let form = if *quick { "quick form, " } else { "" };
+            let variant = if *quick { "quick variant, " } else { "" };
             let repeated = if *trials == 1 { "one draw".to_owned() } else { format!("{trials} trials") };
-            let _ = write!(text, "\n### {name}\n\n{}: {form}{repeated}, seed {seed}.\n\n", capital(about));
+            let _ = write!(text, "\n### {name}\n\n{}: {variant}{repeated}, seed {seed}.\n\n", capital(about));
             text += "| what | paper | ours | verdict |\n|---|---|---|---|\n";
             for Finding { what, paper, ours, verdict, why, .. } in findings {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
@@ -49,7 +49,7 @@ fn line(text: &mut String, cells: impl IntoIterator<Item = String>) {
     let _ = writeln!(text, "| {} |", cells.join(" | "));
 }
 
-/// Words that do not end the cell in which they stand, nor become markup.
+/// Words that do not end their cell, nor become markup.
 fn in_cell(words: &str) -> String {
     let marks = ['|', '*', '_', '<', '`'];
     words.split_whitespace().collect::<Vec<_>>().join(" ").chars().fold(String::new(), |mut text, letter| {
@@ -75,7 +75,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn every_finding_stands_in_a_row_of_four_cells_and_is_counted() {
+    fn every_finding_is_a_row_of_four_cells_and_is_counted() {
         let registry = Registry::installed().unwrap();
         let options =
             RunOptions { quick: true, ..RunOptions::new(&registry, Path::new("no data are needed")) };
@@ -91,7 +91,7 @@ mod tests {
             assert_eq!(rows.len(), report.findings.len());
             assert!(rows.iter().all(|row| row.replace("\\|", "").matches('|').count() == 5), "{rows:?}");
         }
-        let counted: usize = rows("# Papers, found again")
+        let counted: usize = rows("# Reproduced results")
             .iter()
             .flat_map(|row| {
                 row.split('|').filter_map(|cell| cell.trim().parse::<usize>().ok()).collect::<Vec<_>>()

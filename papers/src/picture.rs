@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Panels, one below the other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Picture {
-    /// What is shown.
+    /// The title.
     pub title: String,
     /// The panels.
     pub panels: Vec<Panel>,
@@ -17,7 +17,7 @@ pub struct Picture {
 /// Layers between two scales.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
-    /// What is shown.
+    /// The title.
     pub title: String,
     /// From left to right.
     pub across: Scale,
@@ -70,7 +70,8 @@ pub enum Marks {
     Dots(Vec<[f64; 2]>),
     /// A line at this height.
     Level(f64),
-    /// Images side by side, under the layer's name. A panel of nothing else is a sheet: it has no axes, and strip stands below strip.
+    /// Images side by side, under the layer's name. A panel of nothing else is a sheet: it has no axes, and strip
+    /// follows strip.
     Images {
         /// Pixels in a row of an image.
         width: usize,
@@ -89,9 +90,9 @@ pub enum Marks {
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CurvePoint {
-    /// Where it stands, from left to right.
+    /// Its place from left to right.
     pub x: f64,
-    /// How high it stands.
+    /// Its height.
     pub y: f64,
     /// The standard error of `y`; 0 where there is none.
     pub error: f64,
@@ -290,7 +291,7 @@ impl Layer {
     }
 }
 
-/// Where values stand on a panel.
+/// Where values are on a panel.
 struct Frame {
     across: Axis,
     up: Axis,

@@ -9,13 +9,13 @@ use std::fmt;
 pub struct Report {
     /// The result's name.
     pub name: &'static str,
-    /// What is shown.
+    /// What it is about.
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
-    /// Whether this is the quick form.
+    /// Whether this is the quick variant.
     pub quick: bool,
-    /// What all draws came from.
+    /// The random seed.
     pub seed: u64,
     /// How often draws were repeated; 1 where a single one is shown.
     pub trials: usize,
@@ -57,15 +57,15 @@ pub struct Finding {
     pub why: String,
 }
 
-/// Whether a claim was found again.
+/// Whether a claim was reproduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
     /// It was.
     Reproduced,
-    /// What was found is better.
+    /// What came out is better.
     Better,
-    /// What was found is something else.
+    /// What came out is something else.
     Differs,
 }
 
@@ -91,7 +91,7 @@ impl Agreement {
 pub struct Grid {
     /// What they are.
     pub title: String,
-    /// What stands in each column.
+    /// What each column has.
     pub header: Vec<String>,
     /// As many cells in each as the header has.
     pub rows: Vec<Vec<String>>,

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_median_stands_in_the_middle() {
+    fn a_median_is_in_the_middle() {
         assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0])), (2.0, 2.5));
         assert!(median(&[]).is_nan());
     }

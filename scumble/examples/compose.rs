@@ -1,4 +1,4 @@
-//! Two mechanisms for one record: noise for the numbers, randomised response for the label. What they promise together is
+//! Two mechanisms for one record: noise for the numbers, randomised response for the label. Their joint guarantee is
 //! derived, and the composition is saved as one design.
 //!
 //! ```console

@@ -60,7 +60,7 @@ fn design(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Each client knows the design and her own wine, and sends one row.
+/// Each client knows the design and its own wine, and sends one row.
 fn clients(folder: &Path) -> Result<(), Failure> {
     let wines = linfa_datasets::winequality();
     let mut collected = "alcohol,quality\n".to_owned();
@@ -79,7 +79,7 @@ fn clients(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What one client does with the cells of her record.
+/// What one client does with the cells of its record.
 fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Failure> {
     let design = ShippedDesign::read(design, &Registry::installed()?)?;
     let records = design.records()?;

@@ -1,4 +1,4 @@
-//! A model learned from released records, scored on clean ones.
+//! A model trained on released records, scored on held-out test records.
 //!
 //! ```console
 //! $ cargo run --release --example train_on_release
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let brief = Brief::new(wine.domain.clone(), Budget::pure(epsilon)?);
         let design = randomized_response.design(&Default::default(), &brief)?;
         let release = design.mechanism().release(&train, &mut Randomness::from_os()?)?;
-        // The model lives in the space of what was released; the key brings clean records there.
+        // The model lives in the space of what was released; the key maps records in the clear there.
         let view = release.key.view(&test)?;
         println!("labels at ε = {epsilon:<8} {:.1} % right", 100.0 * accuracy(release.table, &view)?);
     }

@@ -64,7 +64,8 @@ impl AdditiveNoise for CentralNoise {
 }
 
 register_noise! {
-    /// Numbers within the middle share of their bounds, under exact Laplace noise for that smaller set. A class leaves in clear.
+    /// Numbers within the middle share of their bounds, under exact Laplace noise for that smaller set. A class is
+    /// released in the clear.
     pub struct CentralLaplace(CentralNoise);
 
     /// The plugin `central-laplace`.
@@ -80,7 +81,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     scumble_testing::conformance::check(&CENTRAL_LAPLACE)?;
     println!("it conforms");
     adversary::check(&CENTRAL_LAPLACE)?;
-    println!("an audit did not break its claim");
+    println!("an audit did not refute its claim");
 
     let registry = Registry::installed()?;
     let brief = Brief::new(DataSet::wine()?.domain, Budget::pure(8.0)?);

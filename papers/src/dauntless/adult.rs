@@ -50,7 +50,7 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
             why: String::new(),
         });
         findings.push(beside(format!("ordinary ridge regression of {n} records"), printed[0], 2.0, &found[0], 
-            "Levels are flags here, and balanced classes are told apart at the mean of labels; the paper says neither how it encodes levels nor where it cuts.".into()));
+            "Levels are flags here, and balanced classes are separated at the mean of labels; the paper says neither how it encodes levels nor where it cuts.".into()));
         rows.push(vec![
             n.to_string(),
             format!("{:.1}", printed[0]),
@@ -82,7 +82,7 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
             rows,
         }],
         notes: vec![format!(
-            "{TESTS} test records of each class, by lot; training records by lot from the rest, whose classes are as unequal as they are. Numbers go \
+            "{TESTS} test records of each class, sampled uniformly at random; training records likewise from the rest, with its class frequencies. Numbers go \
              from 0 to 1 by public bounds. v = 1, added to singular values (Σ + v·I). The model of the identity matrix is what ridge regression makes of \
              it: each record's label, shrunken."
         )],

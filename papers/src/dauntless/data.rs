@@ -23,7 +23,7 @@ impl Data {
         Ok(Self { domain: data.domain, train: train?, test: test? })
     }
 
-    /// The first records of a lot: so many for training, and so many for tests.
+    /// The first records of a shuffle: so many for training, and so many for tests.
     pub fn some(&self, [train, test]: [usize; 2], stream: &mut Stream) -> Result<Self> {
         let first = |table: &Table, most: usize, stream: &mut Stream| {
             let mut rows: Vec<usize> = (0..table.len()).collect();
@@ -38,7 +38,8 @@ impl Data {
         })
     }
 
-    /// The first `classes` alone: `each` records of every one for training, by lot, and all there are for tests.
+    /// The first `classes` alone: `each` records of every one for training, sampled uniformly at random, and all there
+    /// are for tests.
     pub fn of_classes(&self, classes: usize, each: usize, stream: &mut Stream) -> Result<Self> {
         let of = |table: &Table, class: usize| -> Vec<usize> {
             classes_of(table)
@@ -69,7 +70,7 @@ impl Data {
         Ok(Self { domain, train: self.train.select(&train)?, test: self.test.select(&test)? })
     }
 
-    /// Two parts of the training records: the first is this share of them, by lot.
+    /// Two parts of the training records: the first is this share of them, sampled uniformly at random.
     pub fn parted(&self, share: f64, stream: &mut Stream) -> Result<[Table; 2]> {
         let mut rows: Vec<usize> = (0..self.train.len()).collect();
         rows.shuffle(stream);

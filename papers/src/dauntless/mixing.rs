@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 const HIDDEN: [usize; 4] = [256, 128, 64, 32];
 
-/// How records leave before a network learns from them.
+/// How records are released before a network is trained on them.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Leaves {
@@ -27,8 +27,8 @@ enum Leaves {
     Approach2,
 }
 
-/// A row of a table: how records leave, of how many parts each is made, how many samples there are for each record, and the printed
-/// accuracy with its standard deviation.
+/// A row of a table: how records are released, of how many parts each is made, how many samples there are for each
+/// record, and the printed accuracy with its standard deviation.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     leaves: Leaves,
@@ -75,7 +75,7 @@ const TABLE_3: [Row; 13] = [
 impl Row {
     fn name(&self) -> String {
         match self.leaves {
-            Leaves::AsTheyAre => "as they are".into(),
+            Leaves::AsTheyAre => "in the clear".into(),
             Leaves::Mixed => format!("{} mixed", self.parts),
             Leaves::Approach1 => format!("{} mixed, approach 1 (an inverse)", self.parts),
             Leaves::Approach2 => format!("{} mixed, approach 2 (uniform)", self.parts),
@@ -129,7 +129,7 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
     let data = sized(options, name, "cifar10", sizes)?;
     let run =
         Run { options, name, data, epochs: if options.quick { 3 } else { 20 }, trials: trials(options) };
-    // The largest table of the quick form would take longest to transform.
+    // The largest table of the quick variant would take longest to transform.
     let rows: Vec<Row> = TABLE_3.into_iter().filter(|row| !options.quick || row.times <= 2).collect();
     let found = run.all(&rows)?;
     let mut findings = vec![];
@@ -175,7 +175,7 @@ impl Run<'_> {
     fn why(&self) -> String {
         match self.options.quick {
             true => {
-                format!("The quick form has {} records and {} epochs.", self.data.train.len(), self.epochs)
+                format!("The quick variant has {} records and {} epochs.", self.data.train.len(), self.epochs)
             }
             false => String::new(),
         }
@@ -203,7 +203,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// The accuracy on clean test records of what a network learned.
+    /// The accuracy of a network on held-out test records.
     fn trained(&self, row: &Row, trial: usize) -> Result<f64> {
         let seed = self.options.seed.wrapping_mul(1000).wrapping_add(trial as u64);
         let params = ClassifierParams::default()
@@ -264,13 +264,13 @@ impl Run<'_> {
             trials: self.trials,
             findings,
             grids: vec![Grid {
-                title: "Accuracy on clean test records, in percent".into(),
-                header: ["what leaves", "samples", "printed", "ours"].map(str::to_owned).to_vec(),
+                title: "Accuracy on held-out test records, in percent".into(),
+                header: ["release", "samples", "printed", "ours"].map(str::to_owned).to_vec(),
                 rows: grid.collect(),
             }],
             notes: vec![
                 format!(
-                    "{} training records, of which half are public, by lot, and {} test records. A mixture has as many public parts as private ones, \
+                    "{} training records, of which a random half are public, and {} test records. A mixture has as many public parts as private ones, \
                      by random weights; labels are vectors of ten normal coordinates, and what a network says is the nearest. Four layers of \
                      {HIDDEN:?} with rectifiers, down the squared error by Adam, {} epochs of 128 at a time with a rate that falls to zero; where nothing is mixed, a softmax. \
                      Columns are standardised before training. The paper says neither its optimiser nor when it stops.",
@@ -283,7 +283,7 @@ impl Run<'_> {
                      any budget: each private record is mixed into several samples, and there are far more of them than a theorem allows."
                 ),
             ],
-            picture: chart(title, "A network of what leaves", "samples", curves),
+            picture: chart(title, "A network trained on the release", "samples", curves),
         })
     }
 }
@@ -295,7 +295,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_network_of_what_leaves_finds_the_classes_of_clean_records() {
+    fn a_network_trained_on_a_release_finds_the_classes_of_test_records() {
         let registry = Registry::installed().unwrap();
         let options = RunOptions::new(&registry, Path::new(""));
         let run =
@@ -314,7 +314,7 @@ mod tests {
 
     /// The tables print a row once, and their gaps are against mixing alone of as many samples.
     #[test]
-    fn rows_are_told_apart_by_what_leaves_and_how_much() {
+    fn rows_are_distinguished_by_release_and_size() {
         for table in [&TABLE_2[..], &TABLE_3] {
             for (at, row) in table.iter().enumerate() {
                 let same = |other: &&Row| (other.name(), other.times) == (row.name(), row.times);

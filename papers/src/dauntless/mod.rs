@@ -18,7 +18,7 @@ const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation and Uniform 
 pub(super) const RESULTS: [Reproduction; 5] = [
     Reproduction {
         name: "dauntless/adult",
-        about: "incomes (Adult) by ridge regression, on records and on the identity matrix that leaves of them",
+        about: "incomes (Adult) by ridge regression, on records and on the identity matrix that is released in their place",
         paper: PAPER,
         run: adult::adult,
     },
@@ -36,19 +36,19 @@ pub(super) const RESULTS: [Reproduction; 5] = [
     },
     Reproduction {
         name: "dauntless/table-2",
-        about: "handwritten digits (MNIST), mixed and transformed: accuracy of a network of what leaves",
+        about: "handwritten digits (MNIST), mixed and transformed: accuracy of a network trained on the release",
         paper: PAPER,
         run: mixing::table_2,
     },
     Reproduction {
         name: "dauntless/table-3",
-        about: "small photographs (CIFAR-10), mixed and transformed: accuracy of a network of what leaves",
+        about: "small photographs (CIFAR-10), mixed and transformed: accuracy of a network trained on the release",
         paper: PAPER,
         run: mixing::table_3,
     },
 ];
 
-/// How results of this paper are repeated: as often as its third table is, or twice in the quick form.
+/// How results of this paper are repeated: as often as its third table is, or twice in the quick variant.
 fn trials(options: &super::RunOptions) -> usize {
     options.trials.unwrap_or(if options.quick { 2 } else { 3 })
 }

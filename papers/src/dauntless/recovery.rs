@@ -19,7 +19,7 @@ use serde_json::json;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Public {
-    /// This share of the records, by lot.
+    /// This share of the records, sampled uniformly at random.
     Share(f64),
     /// All digits but 1 to 5.
     OtherDigits,
@@ -97,12 +97,12 @@ const AT_ONCE: usize = 25_000;
 /// An image is recovered within this share of its distance from the mean of what is public.
 const WITHIN: f64 = 0.5;
 
-/// What an adversary came to.
+/// What an adversary recovered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Recovered {
-    /// The share of private images that she recovered.
+    /// The share of private images that it recovered.
     share: f64,
-    /// The median distance of what she recovered, as a share of that from the mean.
+    /// The median distance of what it recovered, as a share of that from the mean.
     distance: f64,
     private: Vec<String>,
     recovered: Vec<String>,
@@ -178,8 +178,8 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
         }],
         notes: vec![
             format!(
-                "The adversary has what leaves, and of each mixture its public part with its weights; she learns an affine map from the one to the other by \
-                 least squares, doubles what it says, for private parts weigh as much as public ones, and applies it to {COUNTED} private images that are \
+                "The adversary has the release, and of each mixture its public part with its weights; it learns an affine map from the one to the other by \
+                 least squares, doubles its result, for private parts weigh as much as public ones, and applies it to {COUNTED} private images that are \
                  transformed alone. One counts as recovered within {WITHIN} of its distance from the mean of what is public; the median distance is in \
                  that unit. One layer, approach 1, the identity for an activation."
             ),

@@ -122,9 +122,9 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             rows,
         }],
         notes: vec![format!(
-            "{} images of each digit, by lot; all test images of these digits. Three layers of {HIDDEN:?} with rectifiers. v = 1, added to singular \
+            "{} images of each digit, sampled uniformly at random; all test images of these digits. Three layers of {HIDDEN:?} with rectifiers. v = 1, added to singular \
              values. On the identity matrix the first layer is a table, trained by Adam for {} epochs at {}, and the layers behind it at {}, from {} of the usual first weights: what \
-             is drawn by lot there stays in the model of every image. A test image is a weighted sum of rows of the table, and a network that is \
+             is drawn at random there stays in the model of every image. A test image is a weighted sum of rows of the table, and a network that is \
              trained so is not far from a linear one.",
             effort.each, effort.epochs, effort.table_rate, effort.learning_rate, effort.start
         )],

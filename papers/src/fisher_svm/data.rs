@@ -34,7 +34,7 @@ impl Labelled {
         Ok(Self::new(self.data.select(rows)?))
     }
 
-    /// The share of records (n × d, clean) on whose side the machine decides.
+    /// The share of records (n × d, in the clear) on whose side the machine decides.
     pub fn success(&self, machine: &scumble_kkt::Machine) -> f64 {
         let weights = ndarray::ArrayView1::from(&machine.weights);
         let scores = self.data.table.records().dot(&weights) + machine.bias;

@@ -20,7 +20,7 @@ use serde_json::json;
 /// By how much an exponent that is fitted may exceed the bound's.
 const SLACK: f64 = 0.05;
 
-/// What is learned from records, and how it is measured.
+/// What is trained on records, and how it is measured.
 struct Study<'a> {
     /// What moves.
     what: &'a str,
@@ -68,7 +68,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     (options.on_start)((steps.iter().sum::<usize>() * options.trials()) as u64);
     let machines = |slacks: bool| {
         move |original: &Data| {
-            // Signs stay as they are.
+            // Signs are unchanged.
             let signs = Labelled::new(original.clone()).signs;
             let learn = move |table: &Table| -> Result<Vec<f64>> {
                 let learned = machine(table.records(), &signs, TOLERANCE)?;

@@ -181,7 +181,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
         }],
         notes: vec!["The bound is for an adversary to whom all records are unknown; one who knows the others has a support vector exactly.".into()],
         picture: Picture {
-            title: "Noise along the line leaves the line where it is (Figure 4)".into(),
+            title: "Noise along the line leaves the line unchanged (Figure 4)".into(),
             panels: vec![panel(&format!("m = {VARIANCE}"), &example, &line, &released, &after)],
         },
     })

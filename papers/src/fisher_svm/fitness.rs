@@ -1,4 +1,4 @@
-//! Figure 7: how well a ridge regression that is learned from noisy loans fits the original ones.
+//! Figure 7: how well a ridge regression that is trained on noisy loans fits the original ones.
 
 use super::data::{self, Data};
 use super::sweep::{Better, Measure, findings, grid, panel, sweep};
@@ -14,7 +14,7 @@ use ndarray::Array1;
 /// σ of Section 3.2.3.
 const SIGMA: f64 = 1e-5;
 
-/// In the quick form one loan of so many.
+/// In the quick variant one loan of so many.
 const QUICK_STRIDE: usize = 10;
 
 pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -36,7 +36,7 @@ pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evide
             .to_owned(),
     ];
     if options.quick {
-        notes.push(format!("The quick form takes one loan of {QUICK_STRIDE}: {} of 42,535.", rows.len()));
+        notes.push(format!("The quick variant takes one loan of {QUICK_STRIDE}: {} of 42,535.", rows.len()));
     }
     Ok(Evidence {
         trials: options.trials(),
@@ -45,7 +45,7 @@ pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evide
         notes,
         picture: Picture {
             title: "Fitness on the original loans, by λ (Lending Club, Figure 7)".into(),
-            panels: vec![panel(&learned, &measure, "Of regressions learned from noisy records")],
+            panels: vec![panel(&learned, &measure, "Of regressions trained on noisy records")],
         },
     })
 }

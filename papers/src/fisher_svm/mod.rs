@@ -35,7 +35,7 @@ pub(super) const RESULTS: [Reproduction; 7] = [
     },
     Reproduction {
         name: "fisher-svm/figure-4",
-        about: "the same points under noise that leaves the line where it is",
+        about: "the same points under noise that leaves the line unchanged",
         paper: PAPER,
         run: example::figure_4,
     },
@@ -59,7 +59,7 @@ pub(super) const RESULTS: [Reproduction; 7] = [
     },
     Reproduction {
         name: "fisher-svm/wdbc",
-        about: "breast tumours (WDBC): noise that leaves the machine where it is, and what it promises",
+        about: "breast tumours (WDBC): noise that leaves the machine unchanged, and its guarantee",
         paper: PAPER,
         run: wdbc::run,
     },

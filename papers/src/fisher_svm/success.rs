@@ -1,4 +1,4 @@
-//! Figures 5 and 6: how well a machine that is learned from noisy records decides the original ones.
+//! Figures 5 and 6: how well a machine that is trained on noisy records decides the original ones.
 
 use super::data::{self, Labelled};
 use super::machine;
@@ -9,7 +9,7 @@ use crate::{Picture, Result, RunOptions};
 /// The share of its objective by which a machine may miss the optimum: no success changes by as much as one record in a thousand.
 pub(super) const TOLERANCE: f64 = 1e-6;
 
-/// In the quick form one person of so many.
+/// In the quick variant one person of so many.
 const QUICK_STRIDE: usize = 20;
 
 pub(super) fn figure_5(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -25,7 +25,7 @@ pub(super) fn figure_5(options: &RunOptions, name: &'static str) -> Result<Evide
     )?;
     found.notes.push(
         "Records are unscaled, as they were measured: the paper's 28.4·m comes out for no other. θ = 1 and ρ = 0.01, as in Section 3.1; \
-         success is on the 569 records that the machine learned from, without their noise."
+         success is on the 569 training records, without their noise."
             .into(),
     );
     Ok(found)
@@ -47,7 +47,7 @@ pub(super) fn figure_6(options: &RunOptions, name: &'static str) -> Result<Evide
     );
     if options.quick {
         let (some, every) = (rows.len(), QUICK_STRIDE);
-        found.notes.push(format!("The quick form takes one record of {every}: {some} of 48,842."));
+        found.notes.push(format!("The quick variant takes one record of {every}: {some} of 48,842."));
     }
     Ok(found)
 }
@@ -67,7 +67,7 @@ fn run(
         Ok(labelled.success(&machine(released.records(), signs, TOLERANCE)?))
     })?;
     let measure = Measure { name: "success rate (%)", scale: 100.0, better: Better::More, clean };
-    let mut panels = vec![panel(&learned, &measure, "Of machines learned from noisy records")];
+    let mut panels = vec![panel(&learned, &measure, "Of machines trained on noisy records")];
     if with_bounds {
         panels.push(panel_of_bounds(&learned));
     }

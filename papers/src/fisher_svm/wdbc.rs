@@ -1,4 +1,4 @@
-//! Section 3.2.1: correlated noise on breast tumours, which leaves the machine where it is.
+//! Section 3.2.1: correlated noise on breast tumours, which leaves the machine unchanged.
 
 use super::{RHO, THETA, data, design, least_error_of_correlated, sharp_machine};
 use crate::report::{Evidence, four};
@@ -73,7 +73,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
             "The bound is for an adversary to whom all records are unknown; one who knows the others has a support vector exactly.".into(),
         ],
         picture: Picture {
-            title: "Correlated noise on WDBC: what it promises each support vector".into(),
+            title: "Correlated noise on WDBC: the guarantee of each support vector".into(),
             panels: vec![Panel {
                 title: "(p − 1)(1 − bᵢ²/bᵀb), the least squared error per m".into(),
                 across: Scale::linear("support vectors, by their share of the machine"),

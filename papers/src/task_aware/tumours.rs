@@ -55,7 +55,7 @@ pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     }
 }
 
-/// Ours with so many latents. The quick form has a weight decay that the full one chooses.
+/// Ours with so many latents. The quick variant has a weight decay that the full one chooses.
 pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
     let mut parameters = json!({
         "latent_dim": latents,
@@ -142,7 +142,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
             ),
             format!(
                 "task-agnostic has the paper's noise, for the largest distance of two records for training, {of_pairs:.1}, which says nothing of other \
-                 records: a claim for every record rests on a set that holds these and has an ℓ₁ diameter of {of_set:.1}."
+                 records: a claim for every record needs a set that holds these and has an ℓ₁ diameter of {of_set:.1}."
             ),
         ],
         picture: Picture {

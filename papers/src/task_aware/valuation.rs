@@ -47,7 +47,7 @@ pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     }
 }
 
-/// Ours with so many latents. The quick form has a weight decay that the full one chooses.
+/// Ours with so many latents. The quick variant has a weight decay that the full one chooses.
 pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
     let epochs = if options.quick { 1000 } else { 4000 };
     let training = json!({ "hidden": "relu", "epochs": epochs, "learning_rate": 1e-2, "seed": options.seed });

@@ -16,7 +16,7 @@ use serde_json::Value;
 const MANY: Subject =
     Subject { name: "vlm/beyond-mnist", data: Data::digits_of_many, plan, chance: 0.1, notes };
 
-/// What codes are held to in the full form: accuracy by local ε.
+/// What codes are held to in the full variant: accuracy by local ε.
 const ASKED: [(f64, f64); 3] = [(1.0, 0.65), (2.0, 0.74), (4.0, 0.85)];
 
 fn plan(options: &RunOptions) -> Plan {
@@ -119,14 +119,14 @@ pub(super) fn beyond(options: &RunOptions, _: &'static str) -> Result<Evidence> 
         trials: plan.trials,
         findings: findings.collect(),
         grids: vec![Grid {
-            title: "accuracy on clean images, %, ± a standard deviation".into(),
+            title: "accuracy on images in the clear, %, ± a standard deviation".into(),
             header: ["local ε", "learned codes", "the paper's latents"].map(str::to_owned).to_vec(),
             rows: rows.collect(),
         }],
         notes: (MANY.notes)(plan),
         picture: Picture {
             title: "Digits that many people share, with few volunteers".into(),
-            panels: vec![panel("clean images", "accuracy, %, ± a standard deviation", curves)],
+            panels: vec![panel("images in the clear", "accuracy, %, ± a standard deviation", curves)],
         },
     })
 }

@@ -1,5 +1,5 @@
-//! Data collection: people release records and labels, a classifier learns from them, and classifies clean records or released ones
-//! (Figures 1, 4 and 7).
+//! Data collection: people release records and labels, a classifier learns from them, and classifies records in the
+//! clear or released ones (Figures 1, 4 and 7).
 
 use super::learner::{Released, Rule, choose};
 use super::people::{Data, People, Sizes};
@@ -31,7 +31,7 @@ pub(super) enum Of {
 /// How often test records are classified rightly, as shares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Accuracy {
-    /// As they are.
+    /// In the clear.
     clean: f64,
     /// As they would be released.
     private: f64,
@@ -72,7 +72,7 @@ fn images(records: &Array2<f64>, rows: &[usize]) -> Vec<String> {
 /// By what records are released.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum By {
-    /// A variational Laplace mechanism whose volunteers were promised this central ε; infinity is no promise.
+    /// A variational Laplace mechanism whose volunteers have this central ε; infinity is no guarantee.
     Learned(f64),
     /// `direct`, column by column.
     Direct,
@@ -91,7 +91,8 @@ pub(super) struct Plan {
     /// Hidden layers of the classifier of latents, and of that of features.
     pub hidden: [Vec<usize>; 2],
     pub classes: usize,
-    /// Whether the first test record of each class is shown before and after, of the first mechanism that promises volunteers nothing.
+    /// Whether the first test record of each class is shown before and after, of the first mechanism without a
+    /// guarantee for volunteers.
     pub shows_images: bool,
     /// Whether labels are private too: else records get all of ε, and nothing else is compared.
     pub private_labels: bool,
@@ -171,7 +172,8 @@ impl Collection {
         Ok(Self { plan, found, by, tests, before })
     }
 
-    /// The first test record of each class, as it is and as it was released at each local ε, without a promise to volunteers.
+    /// The first test record of each class, in the clear and as released at each local ε, without a guarantee for
+    /// volunteers.
     pub fn images(&self) -> Vec<(Option<f64>, &[String])> {
         let learned = self.by.iter().position(|by| *by == By::Learned(f64::INFINITY));
         let released = learned.into_iter().flat_map(|by| {
@@ -209,7 +211,7 @@ impl Job {
     }
 }
 
-/// Those of one mechanism and trial, which stand side by side, with what was found of them before.
+/// Those of one mechanism and trial, side by side, with what was found of them before.
 fn chunks<'j>(jobs: &'j [Job], before: &'j [Option<Utility>]) -> Vec<(&'j [Job], &'j [Option<Utility>])> {
     let mut rest = before;
     let same = |a: &Job, b: &Job| a.by == b.by && a.trial == b.trial;

@@ -24,7 +24,7 @@ pub(super) struct Subject {
     pub name: &'static str,
     pub data: fn(&RunOptions) -> Result<Data>,
     pub plan: fn(&RunOptions) -> Plan,
-    /// How often who guesses blindly is right.
+    /// The accuracy of the majority-class baseline.
     pub chance: f64,
     pub notes: fn(&Plan) -> Vec<String>,
 }
@@ -45,7 +45,8 @@ const LOANS: Subject = Subject {
     notes: notes_of_loans,
 };
 
-/// Central and local ε: fewer in the quick form, which has too few volunteers for anything to be learned from them privately.
+/// Central and local ε: fewer in the quick variant, which has too few volunteers for anything to be learned from them
+/// privately.
 pub(super) fn budgets(options: &RunOptions) -> [Vec<f64>; 2] {
     match options.quick {
         true => [vec![f64::INFINITY], vec![1.0, 4.0, 10.0, f64::INFINITY]],
@@ -150,7 +151,7 @@ pub(super) const RULES: &str = "Two classifiers are learned from a release, of w
                      about one: the paper's network, whose loss knows how labels were flipped, and the nearest of the released classes' mean directions. Up to \
                      ε = 2 there is the second alone, for a network finds nothing there that could be told from chance, and a trial is the mean of five releases.";
 
-pub(super) const JOINTLY: &str = "Where volunteers are promised a central ε, encoder and decoder are trained privately together, not by turns as in Section 3.1, for \
+pub(super) const JOINTLY: &str = "Where volunteers have a central ε, encoder and decoder are trained privately together, not by turns as in Section 3.1, for \
                        which no (ε, δ) holds: so the curves at central ε = 1 and 5 may lie lower than the paper's.";
 
 pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -173,11 +174,11 @@ pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Re
 }
 
 pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    private(options, Level::Latent, "Digits as they are released: latents (Figure 4)")
+    private(options, Level::Latent, "Released digits: latents (Figure 4)")
 }
 
 pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    private(options, Level::Features, "Digits as they are released: features (Figure 7)")
+    private(options, Level::Features, "Released digits: features (Figure 7)")
 }
 
 fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> {
@@ -475,7 +476,7 @@ fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
         let ceiling = ceiling::of_laplace(classes, of_record)?.min(ceiling::of_any(classes, of_record)?);
         for (by, name) in shown_at(collection, Level::Latent) {
             let mean = Mean::of(&collection.accuracies(by, at, level, Of::Private)).value;
-            // Test records are drawn by lot.
+            // Test records are sampled uniformly at random.
             let error = (ceiling * (1.0 - ceiling)
                 / (collection.tests * collection.plan.trials).max(1) as f64)
                 .sqrt();
@@ -509,7 +510,7 @@ fn below_clean(collection: &Collection, level: Level) -> Finding {
         .max_by(|a, b| a.1.value.total_cmp(&b.1.value))
         .unwrap_or((f64::NAN, Mean::of(&[])));
     Finding {
-        what: "released records against clean ones, central ε = ∞".into(),
+        what: "released records against records in the clear, central ε = ∞".into(),
         paper: "a considerable drop".into(),
         ours: format!(
             "{:.1} ± {:.1} points at the most, at local ε = {local}",

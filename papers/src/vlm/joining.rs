@@ -1,4 +1,4 @@
-//! Figure 3: columns of loans that one house releases, joined to those that another has in clear.
+//! Figure 3: columns of loans that one party releases, joined to those that another has in the clear.
 
 use super::sharing::{Model, classes_of};
 use super::{SEEDED, curve, panel, percent, shown, trials};
@@ -21,11 +21,11 @@ use serde_json::{Value, json};
 /// What a trial found, as shares of the test records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Trial {
-    /// With the columns that are in clear alone.
+    /// With the columns that are in the clear alone.
     alone: f64,
-    /// With the others alone, in clear.
+    /// With the others alone, in the clear.
     others: f64,
-    /// With all columns in clear.
+    /// With all columns in the clear.
     all: f64,
     /// Of each local ε: with latents joined, and with columns that direct released.
     joined: Vec<[f64; 2]>,
@@ -49,8 +49,8 @@ fn model(options: &RunOptions) -> Model {
     }
 }
 
-/// Which columns are in clear, and which are private. E.1.3 has the named eight in the data of the mechanism, but its accuracies are those of
-/// the eight in clear: with them private, nothing is left to be gained.
+/// Which columns are in the clear, and which are private. E.1.3 has the named eight in the data of the mechanism, but
+/// its accuracies are those of the eight in the clear: with them private, nothing is left to be gained.
 fn sides(loans: &lending_club::Loans) -> [Vec<usize>; 2] {
     loans.joined()
 }
@@ -178,7 +178,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
     let room = Mean::of_differences(&all, &alone);
     let findings = vec![
         Finding {
-            what: "the columns in clear alone, and all of them".into(),
+            what: "the columns in the clear alone, and all of them".into(),
             paper: "56.1 %, and 65.8 %".into(),
             ours: format!("{} %, and {} %", percent(&alone), percent(&all)),
             value: Some(100.0 * room.value),
@@ -188,7 +188,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
         },
         Finding {
             what: "released latents, joined, lie between the two at local ε in [4, 10]".into(),
-            paper: "a significant improvement over the columns in clear alone".into(),
+            paper: "a significant improvement over the columns in the clear alone".into(),
             ours: said(&ours),
             value: ours.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
             verdict: Agreement::of(
@@ -199,14 +199,14 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
         },
         Finding {
             what: "columns that direct released, joined".into(),
-            paper: "never more than one point over the columns in clear alone".into(),
+            paper: "never more than one point over the columns in the clear alone".into(),
             ours: said(&of_direct),
             value: of_direct.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
             verdict: Agreement::of(of_direct.iter().all(|(_, gain)| gain.value <= 0.01)),
             why: String::new(),
         },
     ];
-    let header = ["local ε", "clear alone", "latents joined", "direct joined", "all in clear"];
+    let header = ["local ε", "clear alone", "latents joined", "direct joined", "all in the clear"];
     let row = |(at, local): (usize, &f64)| {
         vec![shown(*local), percent(&alone), percent(&with(at, 0)), percent(&with(at, 1)), percent(&all)]
     };
@@ -219,7 +219,7 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
         curve("latents joined".into(), 0, local, |at| with(at, 0)),
         curve("direct joined".into(), 1, local, |at| with(at, 1)),
         level(2, "clear alone", &alone),
-        level(3, "all in clear", &all),
+        level(3, "all in the clear", &all),
     ];
     let title = "Loans joined to columns that were released (Figure 3)";
     Evidence {
@@ -233,15 +233,15 @@ fn told(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Eviden
         notes: vec![
             format!(
                 "42,535 loans of 2007 to 2011, the oldest 85 % for training, both parts balanced. Six of the eight columns that the paper names are there, \
-                 and in clear ({clear} once categories are one-hot); the other {private} are released. Labels are in clear, and test records have released \
+                 and in the clear ({clear} once categories are one-hot); the other {private} are released. Labels are in the clear, and test records have released \
                  columns too."
             ),
             format!(
                 "E.1.3 has the eight in the data that are released. But the others alone give {} % here, so nothing would be gained by these, and the \
-                 printed accuracies are near those of the eight in clear.",
+                 printed accuracies are near those of the eight in the clear.",
                 percent(&others)
             ),
-            "The mechanism is learned from the columns that it releases, of the training records, and is promised nothing: the latents are shared without it. \
+            "The mechanism is trained on the columns that it releases, of the training records, without a central guarantee: the latents are shared without it. \
              5 latents, l = 5 and ε_pretraining = 15 for every ε, where the paper searches anew for each."
                 .into(),
             SEEDED.into(),

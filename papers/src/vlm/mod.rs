@@ -26,19 +26,19 @@ pub(super) const RESULTS: [Reproduction; 7] = [
     },
     Reproduction {
         name: "vlm/figure-1-lending-club",
-        about: "loans (Lending Club) that people share: accuracy on clean records, by local and central ε",
+        about: "loans (Lending Club) that people share: accuracy on records in the clear, by local and central ε",
         paper: PAPER,
         run: figures::figure_1_lending_club,
     },
     Reproduction {
         name: "vlm/figure-1-mnist",
-        about: "handwritten digits (MNIST) that people share: accuracy on clean records, by local and central ε",
+        about: "handwritten digits (MNIST) that people share: accuracy on records in the clear, by local and central ε",
         paper: PAPER,
         run: figures::figure_1_mnist,
     },
     Reproduction {
         name: "vlm/figure-2",
-        about: "handwritten nines (MNIST), of which the mechanism has seen none: accuracy on clean records, by local and central ε",
+        about: "handwritten nines (MNIST), of which the mechanism has seen none: accuracy on records in the clear, by local and central ε",
         paper: PAPER,
         run: novel::figure_2,
     },
@@ -62,13 +62,13 @@ pub(super) const RESULTS: [Reproduction; 7] = [
     },
 ];
 
-/// How results of this paper are repeated: as often as it does, or twice in the quick form.
+/// How results of this paper are repeated: as often as it does, or twice in the quick variant.
 fn trials(options: &super::RunOptions) -> usize {
     options.trials.unwrap_or(if options.quick { 2 } else { 3 })
 }
 
-/// Seeded experiments keep no promise, and this says so.
-const SEEDED: &str = "All noise is exact, and has a seed here, so that anybody finds the same: what is shown promises nothing to anybody.";
+/// Seeded experiments have no guarantee, and this says so.
+const SEEDED: &str = "All noise is exact, and has a known seed here, so that anybody can reproduce it: a release made from a known seed has no guarantee.";
 
 /// An ε, or ∞.
 fn shown(epsilon: f64) -> String {

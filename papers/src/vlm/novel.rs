@@ -53,7 +53,7 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     ))
 }
 
-/// Without a promise to volunteers, on latents and on features.
+/// Without a guarantee for volunteers, on latents and on features.
 fn near_the_printed(collection: &Collection) -> Vec<Finding> {
     let Some(at) = collection.plan.local.iter().position(|local| *local == PRINTED_AT) else { return vec![] };
     let finding = |(level, name): (&Level, &str)| {
@@ -61,7 +61,7 @@ fn near_the_printed(collection: &Collection) -> Vec<Finding> {
         let mean = Mean::of(&accuracies);
         let off = mean.value - PRINTED;
         Finding {
-            what: format!("nines told from others on {name}, at local ε = {PRINTED_AT} and central ε = ∞"),
+            what: format!("nines recognised on {name}, at local ε = {PRINTED_AT} and central ε = ∞"),
             paper: "about 75 %".into(),
             ours: format!("{} %", percent(&accuracies)),
             value: Some(100.0 * mean.value),

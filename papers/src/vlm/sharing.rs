@@ -16,15 +16,15 @@ const DELTA: f64 = 1e-5;
 /// How a mechanism is learned.
 #[derive(Clone)]
 pub(super) struct Model {
-    /// Parameters of `vlm`, where volunteers are promised nothing.
+    /// Parameters of `vlm`, where volunteers have no guarantee.
     pub parameters: Value,
-    /// Where they are promised a central ε; of its `volunteers` all but that.
+    /// Where they have a central ε; of its `volunteers` all but that.
     pub private: Value,
 }
 
 impl Model {
-    /// Parameters of `vlm` for this central ε of so many volunteers: infinity promises nothing. Neighbours are the paper's, and the volunteers'
-    /// number is public, for theirs are published records.
+    /// Parameters of `vlm` for this central ε of so many volunteers: infinity is no guarantee. Neighbours are the
+    /// paper's, and the volunteers' number is public, for theirs are published records.
     fn parameters(&self, central: f64, volunteers: usize, seed: u64) -> Value {
         let mut parameters = if central.is_finite() { &self.private } else { &self.parameters }.clone();
         parameters["seed"] = json!(seed);
@@ -70,7 +70,7 @@ impl Shared {
         Ok(self.mechanism.estimates(latents)?)
     }
 
-    /// The latents (n × Z) as they are released at ε.
+    /// The latents (n × Z), released at ε.
     pub fn released(
         &self,
         latents: &Array2<f64>,
@@ -93,7 +93,7 @@ impl Shared {
     }
 }
 
-/// Labels (n) of so many classes as they are released at ε, and the matrix (K × K) by which they were flipped.
+/// Labels (n) of so many classes, released at ε, and the matrix (K × K) by which they were flipped.
 pub(super) fn flipped(
     labels: &Array1<usize>,
     classes: usize,

@@ -72,7 +72,7 @@ fn for_people_an_epsilon_is_never_rounded_down() {
     let line = text.lines().find(|line| line.contains("privacy loss")).unwrap();
     let shown: f64 = line.split_whitespace().nth(2).unwrap().parse().unwrap();
     assert!((exact..exact + 1e-4).contains(&shown), "{line}");
-    assert!(text.contains("add/remove one record"), "{text}");
+    assert!(text.contains("(neighbouring relation: add/remove one record)"), "{text}");
 }
 
 #[test]
@@ -201,8 +201,8 @@ fn what_a_shuffler_mixes_has_a_central_epsilon() {
     let text = String::from_utf8(scumble(&SHUFFLE).stdout).unwrap();
     for expected in [
         "32561 reports by any one mechanism of local epsilon = 2",
-        "a shuffler whom all trust",
-        "(epsilon, 1e-6)-differentially private for neighbours by replace one record",
+        "a trusted shuffler",
+        "(epsilon, 1e-6)-differentially private (neighbouring relation: replace one record)",
         "epsilon = 0.06072  by the privacy blanket; no proof can give less than 0.05714",
     ] {
         assert!(text.contains(expected), "{text}");

@@ -83,5 +83,5 @@ fn what_is_no_report_is_refused_with_its_row_and_writes_nothing() {
 #[test]
 fn there_is_nothing_to_view() {
     let refused = reported().refuses("view --design design.json --input data.csv --output view.csv");
-    assert!(refused.contains("on clean records as they are"), "{refused}");
+    assert!(refused.contains("is used on records in the clear"), "{refused}");
 }

@@ -80,8 +80,8 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
     }
     for row in all.iter().filter(|row| row["model"] == "adversary") {
         assert_eq!(row["model_parameters"]["known_share"], 0.5);
-        let promises_all = row["guarantee"]["epsilon"].is_number();
-        assert!(!promises_all || row["bound"].is_number() || row["metric"] == "recovered", "{row}");
+        let claims_all = row["guarantee"]["epsilon"].is_number();
+        assert!(!claims_all || row["bound"].is_number() || row["metric"] == "recovered", "{row}");
     }
     let of = |mechanism: &str| rows.iter().filter(|row| row["mechanism"] == mechanism).collect::<Vec<_>>();
     for without in ["identity", "column-space", "fisher-correlated", "singular-value-obfuscation"] {
@@ -98,7 +98,7 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
 }
 
 #[test]
-fn the_wines_are_compared_on_one_screen_or_in_full() {
+fn the_wine_data_are_compared_on_one_screen_or_in_full() {
     let whole = ["compare", "--full", "--trials", "2", "--epsilon", "0.5,inf", "--set", "vlm.epochs=1"];
     let text = String::from_utf8(scumble(&whole).stdout).unwrap();
     for expected in [
@@ -108,7 +108,7 @@ fn the_wines_are_compared_on_one_screen_or_in_full() {
         "identity",
         "±",
         "the whole record",
-        "Guessing blindly",
+        "The majority-class baseline gets ",
         "What to choose",
         "adversary",
     ] {
@@ -120,14 +120,14 @@ fn the_wines_are_compared_on_one_screen_or_in_full() {
     .unwrap();
     for expected in [
         "wine quality: accuracy (%) of \"quality\" by logistic regression\n",
-        "1151 records released; 128 volunteers without labels; 320 clean test records; 8 trials; seed 1",
+        "1151 records released; 128 volunteers without labels; 320 held-out test records; 8 trials; seed 1",
         "Without a mechanism: majority-class baseline 53.4; the records in the clear 7",
         "by a curator's model",
         " by a shuffler",
         "the whole record, by a curator's model, ε = 2:\n",
         "  scumble design private-logistic --data wine --target quality --epsilon 2 ",
         "Without differential privacy, not to be compared: ",
-        "Left out, for reasons that --full tells: ",
+        "Left out (reasons: --full): ",
     ] {
         assert!(bare.contains(expected), "{expected:?} is missing:\n{bare}");
     }
@@ -203,7 +203,7 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
     );
     assert_eq!(rows.lines().count(), 1 + 2 * 3);
     assert!(files.refuses(&format!("{line} --csv rows.csv")).contains("rows.csv"), "it stays");
-    assert!(text.contains("24 records released; 24 volunteers; 12 clean test records"), "{text}");
+    assert!(text.contains("24 records released; 24 volunteers; 12 held-out test records"), "{text}");
     assert!(text.contains("; the volunteers alone "), "{text}");
     let page = files.read("page.html");
     assert!(
@@ -299,7 +299,7 @@ fn bad_files_and_columns_are_named() {
             .ends_with("there is no column \"colour\"; did you mean \"color\"?")
     );
     let twice = files.write("twice.csv", "size,size,colour,price\n1,1,red,5\n");
-    assert!(files.refusal(&twice, "colour").ends_with("the column \"size\" stands there twice"));
+    assert!(files.refusal(&twice, "colour").ends_with("the column \"size\" occurs twice"));
     files.write("schema.toml", SCHEMA.replace("upper = 10.0", "upper = -1.0"));
     assert!(files.refusal(&good, "colour").contains("schema.toml: column \"size\": the bounds 0 and -1"));
     files.write("schema.toml", "column = [\n{ name = ");
@@ -307,7 +307,7 @@ fn bad_files_and_columns_are_named() {
 }
 
 #[test]
-fn metrics_are_asked_for_by_name_and_the_default_of_models_stands_before_others() {
+fn metrics_are_asked_for_by_name_and_the_default_of_models_comes_before_others() {
     let scored = |metrics: &[&str]| {
         let arguments = ["compare", "--json", "--trials", "1", "--epsilon", "1", "--mechanism", "identity"];
         let outcome = json(&[&arguments[..], metrics].concat());
@@ -319,7 +319,7 @@ fn metrics_are_asked_for_by_name_and_the_default_of_models_stands_before_others(
         outcome["rows"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
     };
     assert_eq!(scored(&["--metric", "auc"]), ["auc by logistic: 1"]);
-    // What leaves as it is is at no distance, and a local mechanism has no statistics.
+    // A release in the clear is at no distance, and a local mechanism has no statistics.
     assert_eq!(
         scored(&["--metric", "workload-error", "--metric", "membership"]),
         ["accuracy by logistic: 1", "membership by membership: none", "workload-error by table: 0"]
@@ -434,7 +434,7 @@ fn many_levels_cost_no_more_than_their_width() {
     assert_eq!(outcome["rows"][0]["mechanism"], "direct");
 }
 
-/// What was finished stands in the store, is said to, and is not computed again.
+/// What was finished is in the store, is said to be, and is not computed again.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_says_what_it_kept() {
@@ -482,7 +482,7 @@ fn a_sample_of_a_file_is_compared_and_said_to_be_one() {
     // What is left out says how to have it in.
     let text =
         files.run("compare --input long.csv --schema schema.toml --target price --trials 1 --epsilon 1");
-    assert!(text.contains("learn from volunteers' records: --volunteers 0.2 has them take part"), "{text}");
+    assert!(text.contains("learn from volunteers' records: --volunteers 0.2 includes them"), "{text}");
     assert!(files.refuses("compare --sample 10").contains("--input"));
     assert!(files.refuses("compare --jobs 0").contains("--jobs"));
 }

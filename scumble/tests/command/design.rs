@@ -1,4 +1,4 @@
-//! `scumble design`: what is saved, what it promises, and what is refused.
+//! `scumble design`: what is saved, what it guarantees, and what is refused.
 
 use crate::{Files, SCHEMA};
 use serde_json::Value;
@@ -164,14 +164,14 @@ fn what_makes_no_composition_is_refused() {
     for (line, expected) in [
         (
             "--mechanism laplace --mechanism direct",
-            "--columns is needed once for each of 2 --mechanism, and stands there 0 times",
+            "--columns is needed once for each of 2 --mechanism, and is given 0 times",
         ),
         (
             "--mechanism laplace --columns size --columns price",
-            "--columns is needed once for each of 1 --mechanism, and stands there 2 times",
+            "--columns is needed once for each of 1 --mechanism, and is given 2 times",
         ),
         ("laplace --columns sice", "schema.toml: there is no column \"sice\"; did you mean \"size\"?"),
-        ("laplace --columns size,size", "schema.toml: the column \"size\" stands there twice"),
+        ("laplace --columns size,size", "schema.toml: the column \"size\" occurs twice"),
         ("lapace", "there is no mechanism \"lapace\"; did you mean \"laplace\"?"),
         ("laplace --target color", "schema.toml: there is no column \"color\"; did you mean \"colour\"?"),
         (
@@ -265,13 +265,13 @@ fn a_design_whose_names_are_not_what_they_seem_is_refused() {
 }
 
 #[test]
-fn private_volunteers_must_be_promised_something() {
+fn private_volunteers_must_have_a_guarantee() {
     let files = Files::new();
     files.good();
-    let line = |promise: &str| {
+    let line = |status: &str| {
         format!(
-            "design laplace --schema schema.toml --epsilon 1 --output {promise}.json --volunteers data.csv --volunteers-are \
-             {promise}"
+            "design laplace --schema schema.toml --epsilon 1 --output {status}.json --volunteers data.csv --volunteers-are \
+             {status}"
         )
     };
     files.write("data.csv", files.read("data.csv") + "99,red,5\n"); // one is clipped, which is not said of what is refused
@@ -279,10 +279,10 @@ fn private_volunteers_must_be_promised_something() {
     assert!(refused.starts_with("private volunteers were at hand when \"laplace\" designed it"), "{refused}");
     assert!(!files.exists("private.json"));
     // Nobody's record shaped these, and the user hears it.
-    for promise in ["public", "consented"] {
-        let output = files.command(&line(promise)).output().unwrap();
+    for status in ["public", "consented"] {
+        let output = files.command(&line(status)).output().unwrap();
         assert!(String::from_utf8(output.stderr).unwrap().contains("were not used"));
-        assert!(files.exists(&format!("{promise}.json")));
+        assert!(files.exists(&format!("{status}.json")));
     }
     files.write("bad.csv", "size,colour,price\n1,red,dear\n");
     let refused =
@@ -540,7 +540,7 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
     files.good();
     let training = "--set training={\"epochs\":5,\"steps\":2,\"task_epochs\":5} --volunteers data.csv --volunteers-are consented";
     assert_eq!(claims(&files, &format!("task-aware-gradient --target price {training}")), of("record"));
-    // Nothing is claimed of what is released as it is, and its card says so.
+    // Nothing is claimed of what is released in the clear, and its card says so.
     assert_eq!(claims(&files, "identity --target colour"), []);
 }
 

@@ -34,7 +34,7 @@ fn a_model_learns_from_a_release() {
     let scores: Vec<f64> =
         printed.lines().map(|line| line.split_whitespace().rev().nth(2).unwrap().parse().unwrap()).collect();
     assert_eq!(scores.len(), 6);
-    // 320 test wines: three standard errors are eight points. Blindly one gets 53 %.
+    // 320 test wines: three standard errors are eight points. The majority-class baseline is 53 %.
     assert!(scores[0] > 68.0 && scores[5] > 64.0, "{printed}");
 }
 
@@ -62,7 +62,7 @@ fn a_plugin_is_written_checked_attacked_and_compared() {
     let printed = run("write_a_plugin");
     for expected in [
         "it conforms",
-        "an audit did not break its claim",
+        "an audit did not refute its claim",
         "guarantee  ε = 8 local differential privacy for the features (not the label)",
         "central-laplace",
     ] {

@@ -186,7 +186,7 @@ fn every_model_and_metric_has_a_table_of_its_own() {
     ] {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
-    assert_eq!(text.matches("Guessing blindly gets").count(), 4);
+    assert_eq!(text.matches("The mean baseline gets").count(), 4);
     // A penalty so large that nothing but the mean is left: its score is the mean baseline.
     let heavy = rows.iter().find(|row| row["model_parameters"]["l2_penalty"] == 1e9).unwrap();
     let [heavy, baseline] = [&heavy["mean"], &outcome["baseline"]].map(|value| value.as_f64().unwrap());

@@ -50,7 +50,7 @@ fn two_names_that_look_alike_are_not_two_accounts() {
         let refused = crate::refused(command);
         assert!(refused.contains("a name of one line in which all shows"), "{name:?}: {refused}");
     }
-    // What somebody wrote of a charge shows as it is.
+    // The text of a charge is shown in full.
     let mut command =
         files.command("ledger charge --ledger ledger.json --dataset survey --epsilon 0.5 --what");
     command.arg("talks\u{1b}\u{202e}");
@@ -99,7 +99,7 @@ fn a_label_has_a_name_and_accounts_are_opened_before_the_first_release() {
         )
     };
     files.run(&release("colour", "one.csv"));
-    // Where the price is the label, the colour leaves as it is.
+    // Where the price is the label, the colour is released in the clear.
     assert!(files.refuses(&release("price", "two.csv")).contains("ε = inf"));
     assert!(files.refuses(init).ends_with("all accounts of a data set are opened before its first release"));
 }

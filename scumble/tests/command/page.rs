@@ -43,7 +43,7 @@ fn the_numbers_of_the_page_are_those_of_the_json() {
         Value::String(text) => text.parse().unwrap(),
         value => value.as_f64().unwrap(),
     };
-    // What has no budget stands apart, once.
+    // What has no budget is listed apart, once.
     let with_budget = rows.iter().filter(|row| !row["epsilon"].is_null());
     let expected: Vec<f64> = with_budget.map(|row| number(&row["mean"])).collect();
     let found = numbers(&files.read("page.html"));
@@ -83,7 +83,7 @@ fn a_page_holds_its_numbers_as_files() {
 }
 
 #[test]
-fn a_page_says_what_was_promised_and_how_it_was_made() {
+fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
     let files = experiment();
     files.run("compare --config exp.toml --html page.html --seed 3");
     let page = files.read("page.html");
@@ -132,7 +132,7 @@ fn the_chart_is_a_file_of_its_own() {
 }
 
 #[test]
-fn a_page_that_stands_there_stays_unless_it_may_be_replaced() {
+fn a_page_that_exists_stays_unless_it_may_be_replaced() {
     let files = Files::new();
     files.write("page.html", "old");
     // So many trials that nobody would wait for the refusal, if it came after them.
@@ -207,7 +207,7 @@ fn a_page_asks_nothing_of_the_network() {
     // The name space alone has an address.
     let page = page.replace("http://www.w3.org/2000/svg", "");
     for loading in [" src=", " href=", "url(", "@import", "<link", "<iframe", "://", "fetch(", "XMLHttp"] {
-        assert!(!page.contains(loading), "{loading:?} stands in the page");
+        assert!(!page.contains(loading), "{loading:?} is in the page");
     }
 }
 

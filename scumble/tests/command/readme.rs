@@ -1,4 +1,4 @@
-//! What the README shows works as it stands there.
+//! What the README shows works, word for word.
 
 use crate::Files;
 

@@ -89,7 +89,7 @@ fn a_seed_gives_the_same_bytes_whatever_the_number_of_threads() {
     assert_ne!(one, release(2, 2));
 }
 
-/// What stands in data.csv, as Parquet too; in both with the last digits that the way through the bounds and back gives.
+/// What data.csv holds, as Parquet too; in both with the last digits that the way through the bounds and back gives.
 fn as_parquet(files: &Files) {
     files.run("design identity --epsilon 1 --schema schema.toml --output as-it-is.json");
     files.run("release --design as-it-is.json --input data.csv --output data.parquet");
@@ -181,7 +181,7 @@ fn every_command_that_reads_records_reads_parquet() {
 }
 
 #[test]
-fn the_card_says_what_this_release_promises() {
+fn the_card_says_what_this_release_guarantees() {
     let files = designed("laplace --target price --epsilon 2");
     let card = |line: &str| -> Value {
         files.run(&format!("{RELEASE} --force --card card.json {line}"));
@@ -279,7 +279,7 @@ fn bad_input_leaves_nothing_behind() {
             "data.csv: the file ends in the middle of row 2: a quotation mark is never closed",
         ),
         ("size,price\n1,5\n".into(), "data.csv: there is no column \"colour\""),
-        ("size,colour,price,size\n1,red,5,1\n".into(), "data.csv: the column \"size\" stands there twice"),
+        ("size,colour,price,size\n1,red,5,1\n".into(), "data.csv: the column \"size\" occurs twice"),
         (header.into(), "data.csv holds no records"),
         ("".into(), "data.csv holds no records"),
         (
@@ -393,7 +393,7 @@ fn a_ledger_is_charged_before_a_release_and_refuses_one_too_many() {
     files.run(&release("two.csv"));
     assert_eq!(spent(&files), 2.0);
     assert!(files.refuses(&release("three.csv")).starts_with("\"survey\" has too little left"));
-    // What is seeded promises nothing, and costs infinitely much.
+    // A seeded release has no guarantee, and costs infinitely much.
     assert!(files.refuses(&format!("{} --seed 1", release("three.csv"))).contains("ε = inf"));
     assert!(!files.exists("three.csv"));
     assert_eq!(spent(&files), 2.0);

@@ -1,4 +1,4 @@
-//! `scumble reproduce`: quick forms. Those that need data say so and pass where these are not there.
+//! `scumble reproduce`: quick variants. Those that need data say so and pass where these are not there.
 
 use crate::Files;
 use serde_json::Value;
@@ -55,17 +55,17 @@ fn value(report: &Value, at: usize) -> f64 {
     report["findings"][at]["value"].as_f64().unwrap()
 }
 
-/// The quick form, which finds all that it should.
+/// The quick variant, which reproduces all that it should.
 #[track_caller]
 fn quickly(name: &str) -> Value {
-    let report = quick_form(name);
+    let report = quick_variant(name);
     assert_all_reproduced(&report);
     report
 }
 
-/// The quick form.
+/// The quick variant.
 #[track_caller]
-fn quick_form(name: &str) -> Value {
+fn quick_variant(name: &str) -> Value {
     let report = Files::new().reproduced(&format!("{name} --quick"));
     assert_eq!((report["name"].as_str(), report["quick"].as_bool()), (Some(name), Some(true)));
     report
@@ -128,7 +128,7 @@ fn the_line_of_figure_4_stays_where_it_is() {
 }
 
 #[test]
-fn correlated_noise_on_tumours_promises_28_41_m() {
+fn correlated_noise_on_tumours_has_an_error_of_28_41_m() {
     if !is_there("wdbc") {
         return;
     }
@@ -212,7 +212,7 @@ fn a_households_losses_are_those_of_an_independent_implementation_and_ours_are_l
     if !is_there("household") {
         return;
     }
-    let report = quick_form("task-aware/figure-4");
+    let report = quick_variant("task-aware/figure-4");
     let expected = [
         [5.0, 0.9581619868983665, 1.0709470230740603, 1.029535782912148],
         [10.0, 0.8084130049291076, 1.0503551014320096, 0.9163571977632652],
@@ -237,12 +237,12 @@ fn a_households_losses_are_those_of_an_independent_implementation_and_ours_are_l
     }
 }
 
-/// At the budget of the paper, with networks that are trained for a shorter time than in the full form.
+/// At the budget of the paper, with networks that are trained for a shorter time than in the full variant.
 #[test]
 fn designs_that_are_trained_through_noise_lose_less_than_the_papers() {
     for (folder, figure, at) in [("valuation", "valuation", 4), ("wdbc", "wdbc", 8)] {
         if is_there(folder) {
-            let report = quick_form(&format!("task-aware/figure-5-{figure}"));
+            let report = quick_variant(&format!("task-aware/figure-5-{figure}"));
             assert_eq!(report["trials"], 10);
             // Of ours, on training records and on test records.
             for finding in &report["findings"].as_array().unwrap()[at..at + 2] {
@@ -258,7 +258,7 @@ fn designs_that_are_trained_through_noise_lose_less_than_the_papers() {
 fn figures_6_to_8_of_task_aware_privacy_run() {
     for (folders, figure) in [(&["valuation", "wdbc"][..], 6), (&["valuation"], 7), (&["mnist"], 8)] {
         if folders.iter().all(|folder| is_there(folder)) {
-            let report = quick_form(&format!("task-aware/figure-{figure}"));
+            let report = quick_variant(&format!("task-aware/figure-{figure}"));
             assert!(!report["findings"].as_array().unwrap().is_empty());
             for panel in report["picture"]["panels"].as_array().unwrap() {
                 for layer in panel["layers"].as_array().unwrap() {

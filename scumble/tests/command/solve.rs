@@ -403,7 +403,7 @@ fn what_cannot_be_solved_is_one_line() {
         ),
         ("x,side\n", SVM, "data.csv holds no records"),
         ("", SVM, "data.csv holds no records"),
-        ("x,x,side\n1,2,right\n", SVM, "data.csv: the column \"x\" stands there twice"),
+        ("x,x,side\n1,2,right\n", SVM, "data.csv: the column \"x\" occurs twice"),
         ("x,side\n1,right\n2\n", SVM, "data.csv, row 2: it has 1 cells where the header has 2"),
         (good, &dropped.replace("--theta 1", "--theta 0"), "--theta 0: it must be above zero, and finite"),
         (good, &dropped.replace("--theta 1", "--theta -3"), "--theta -3: it must be above zero"),

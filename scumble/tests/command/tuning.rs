@@ -83,7 +83,7 @@ fn a_mechanism_is_tuned_on_volunteers_at_each_budget() {
         assert_eq!(row["tuned"][0]["what"], "mechanism");
         assert_eq!(
             row["guarantee"]["shaped_by"], "consenting-volunteers",
-            "who was chosen by is promised nothing"
+            "people whose records chose have no guarantee"
         );
         let chosen = &row["tuned"][0]["chosen"][0]["parameters"]["sensitivity"];
         let alike = fixed.iter().find(|other| {
@@ -104,9 +104,9 @@ fn a_choice_on_volunteers_does_not_look_at_any_other_record() {
         let means: Vec<Value> = rows.iter().map(|row| row["mean"].clone()).collect();
         (rows.iter().map(|row| row["tuned"].clone()).collect::<Vec<_>>(), means)
     };
-    let (as_it_is, shifted) = (chosen(0.0), chosen(5.0));
-    assert_eq!(as_it_is.0, shifted.0);
-    assert_ne!(as_it_is.1, shifted.1, "the test records are others");
+    let (unshifted, shifted) = (chosen(0.0), chosen(5.0));
+    assert_eq!(unshifted.0, shifted.0);
+    assert_ne!(unshifted.1, shifted.1, "the test records are others");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn private_validation_costs_who_is_asked_the_rows_own_epsilon_and_nothing_of_the
         assert_eq!(is_tuned, assumes.contains("who is in which part was fixed before anybody saw a record"));
         if row["mechanism"] == "identity" {
             let asked = guarantee["discloses"].to_string().contains("whether the model is right about each");
-            assert_eq!(asked, is_tuned, "what is promised of nothing is not promised of the answers either");
+            assert_eq!(asked, is_tuned, "without a guarantee for records there is none for the answers");
         }
         if is_tuned {
             let choice = &row["tuned"][0];

@@ -66,7 +66,7 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
 fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
     let files = learned();
     let said = warned(&files, RELEASE);
-    let line = "a model of released.csv is to be used on viewed records, and not on clean ones: scumble view --design design.json --input \
+    let line = "a model of released.csv is to be used on viewed records, not on records in the clear: scumble view --design design.json --input \
                 clean.csv --output view.csv\n";
     assert_eq!(said, line);
     let printed = said.split("scumble ").nth(1).unwrap().trim_end();
