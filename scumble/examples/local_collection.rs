@@ -8,7 +8,7 @@
 use scumble::classic::{Estimator, Of};
 use scumble::registry::{
     Brief, Budget, Clips, Existing, NewFile, OutOfBounds, Part, Randomness, Readable, Registry, Schema,
-    ShippedDesign, csv, local,
+    ShippedDesign, Values, csv, local,
 };
 use std::path::Path;
 use std::process::Command;
@@ -94,7 +94,8 @@ fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Failure> {
 /// The learner knows the design and what was collected.
 fn learn(folder: &Path) -> Result<(), Failure> {
     let design = ShippedDesign::read(&folder.join("design.json"), &Registry::installed()?)?;
-    let (table, noise) = design.read_released(csv::Rows::open(&folder.join("collected.csv"))?)?;
+    let (table, noise) =
+        design.read_released(csv::Rows::open(&folder.join("collected.csv"))?, Values::Settled)?;
     let estimator = Estimator::new(&table, &noise, 0.95)?;
     let alcohol = estimator.mean("alcohol")?.in_unit(8.0, 15.0 - 8.0);
     let good = estimator.histogram(Of::Target)?[1].in_unit(0.0, 100.0);

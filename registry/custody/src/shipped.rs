@@ -3,7 +3,7 @@
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
 use scumble_core::{Design, Designed, Guarantee, LocalMechanism, Noise, Origin, Places, Registry, Table};
-use scumble_records::{Decoder, OutOfBounds, ReadRows, Reader, Records, Schema, read_text};
+use scumble_records::{Decoder, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -112,14 +112,15 @@ impl ShippedDesign {
         Ok(records.schema.decoder(&self.local()?.layout(), records.target.as_deref()))
     }
 
-    /// Reads a file that was released by this design back, for learning: the released table, where noise took values out of
-    /// their bounds they stay there, and its distribution given the noise-free view.
+    /// Reads a file that was released by this design back, for learning: the released table, in which numbers are what `values` made of them, and
+    /// the distribution of its noise given the noise-free view.
     ///
     /// # Errors
     /// As [`Reader`], [`local`](Self::local) and [`records`](Self::records); [`Error::MissingColumn`](scumble_records::Error::MissingColumn) where the design
     /// releases something other than the schema's columns.
-    pub fn read_released(&self, file: impl ReadRows) -> Result<(Table, Noise)> {
-        let (records, local, decoder) = (self.records()?, self.local()?, self.decoder()?);
+    pub fn read_released(&self, file: impl ReadRows, values: Values) -> Result<(Table, Noise)> {
+        let (records, local) = (self.records()?, self.local()?);
+        let decoder = self.decoder()?.with_values(values);
         let released: Vec<&str> = decoder.header().iter().map(String::as_str).collect();
         let schema = records.schema.columns_named(&released)?.without_missing();
         let target = records.target.as_deref().filter(|target| released.contains(target));

@@ -179,6 +179,16 @@ impl Kind {
         }
     }
 
+    /// Its lower bound as a number, with its unit: of a date, days since 1970-01-01.
+    pub fn offset_and_unit(&self) -> (f64, String) {
+        let unit = match self {
+            Self::Real { unit, .. } | Self::Integer { unit, .. } => unit.clone(),
+            Self::Date { .. } => "days since 1970-01-01".into(),
+            Self::Boolean {} | Self::Ordered { .. } | Self::Category { .. } => String::new(),
+        };
+        (self.bounds().0, unit)
+    }
+
     /// Its bounds for people; none of what has levels.
     pub(crate) fn shown_bounds(&self) -> Option<[String; 2]> {
         match self {

@@ -14,6 +14,7 @@ mod audit;
 mod collect;
 mod compare;
 mod design;
+mod estimate;
 mod labelled;
 mod ledger;
 mod list;
@@ -85,6 +86,8 @@ enum Command {
     Design(design::DesignArguments),
     /// Release a file of records by a saved design.
     Release(release::ReleaseArguments),
+    /// Estimate means and frequencies of the people behind a release, with intervals that count its noise.
+    Estimate(estimate::EstimateArguments),
     /// Draw records in the schema's columns from the reports of many people, where a design releases reports.
     Collect(collect::CollectArguments),
     /// Map records in the clear into the space of a release, for models trained on it. What it writes is not private.
@@ -181,6 +184,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Schema(arguments_of) => schema::schema(&arguments_of, arguments.json),
         Command::Design(arguments_of) => design::design(&registry, &arguments_of, arguments.json),
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
+        Command::Estimate(arguments_of) => estimate::estimate(&registry, &arguments_of, arguments.json),
         Command::Collect(arguments_of) => collect::collect(&registry, &arguments_of, arguments.json),
         Command::View(arguments_of) => view::view(&registry, &arguments_of, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),

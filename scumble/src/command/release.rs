@@ -70,7 +70,7 @@ pub(super) struct ReleaseArguments {
 
 /// What becomes of released numbers.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ValuesArgument {
+pub(super) enum ValuesArgument {
     /// Integers, dates and ordered levels are rounded and clamped to their bounds; real numbers stay.
     Settled,
     /// Real numbers are clamped too.

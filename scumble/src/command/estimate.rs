@@ -1,0 +1,151 @@
+//! `scumble estimate`: what a release says of the people behind it, with intervals that count its noise.
+
+use super::reading::Reading;
+use super::release::ValuesArgument;
+use super::{Failure, complain, print, print_json};
+use crate::classic::{Estimate, Estimator, Of};
+use crate::registry::{Column, Kind, Registry, ShippedDesign, number};
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  scumble estimate --design design.json --input released.csv
+  scumble estimate --design design.json --input released.csv --confidence 0.99 --json";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct EstimateArguments {
+    /// The design of a local mechanism by which the records were released.
+    #[arg(long, value_name = "DESIGN.json")]
+    design: PathBuf,
+    /// The released records: CSV or Parquet; - for CSV on standard input.
+    #[arg(long, value_name = "RELEASED")]
+    input: PathBuf,
+    /// With what probability an interval covers the truth; of the levels of a column, all their intervals together.
+    #[arg(long, value_parser = number::parse, value_name = "P", default_value_t = 0.95, allow_negative_numbers = true)]
+    confidence: f64,
+    /// What became of numbers in the release.
+    #[arg(long, value_name = "VALUES", default_value = "settled")]
+    values: ValuesArgument,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// One line of the table.
+struct Line {
+    column: String,
+    what: String,
+    estimate: Estimate,
+    unit: String,
+}
+
+pub(super) fn estimate(
+    registry: &Registry,
+    arguments: &EstimateArguments,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let design = ShippedDesign::read(&arguments.design, registry)?;
+    let rows = arguments.reading.open(&arguments.input)?;
+    let (table, noise) = design.read_released(rows, arguments.values.into())?;
+    let estimator = Estimator::new(&table, &noise, arguments.confidence)?;
+    let records = design.records()?;
+    let (mut lines, mut problems) = (vec![], vec![]);
+    for column in records.schema.columns() {
+        let is_target = Some(&column.name) == records.target.as_ref();
+        match lines_of(&estimator, column, is_target) {
+            Ok(of_column) => lines.extend(of_column),
+            Err(problem) => problems.push(format!("{:?}: {problem}", column.name)),
+        }
+    }
+    let file = arguments.input.display();
+    if lines.is_empty() {
+        return Err(format!("{file}: nothing can be estimated: {}", problems.join("; ")).into());
+    }
+    problems.iter().for_each(|problem| complain(&format!("{file}: {problem}")));
+    if as_json {
+        let lines: Vec<Value> = lines.iter().map(Line::to_json).collect();
+        return print_json(&json!({
+            "records": table.len(),
+            "confidence": arguments.confidence,
+            "estimates": lines,
+        }));
+    }
+    let mut shown = Table::new();
+    let interval = format!("{} % interval", short(100.0 * arguments.confidence));
+    shown.load_style(presets::NOTHING).set_header(["column", "estimate of", "value", &interval, "unit"]);
+    for Line { column, what, estimate, unit } in lines {
+        let interval = format!("{} to {}", short(estimate.lower), short(estimate.upper));
+        shown.add_row([column, what, short(estimate.value), interval, unit]);
+    }
+    for at in [2, 3] {
+        if let Some(column) = shown.column_mut(at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    print(&format!(
+        "{shown}\n\nOf the people from whom these {} were sampled at random: intervals count that sampling and the noise.",
+        table.len()
+    ))
+}
+
+/// Of a number its mean in its own unit; of levels the share of each in per cent.
+fn lines_of(estimator: &Estimator, column: &Column, is_target: bool) -> Result<Vec<Line>, Failure> {
+    let of = if is_target { Of::Target } else { Of::Column(&column.name) };
+    let name = || column.name.clone();
+    match (&column.kind, column.kind.levels()) {
+        (kind @ (Kind::Real { .. } | Kind::Integer { .. } | Kind::Date { .. }), _) => {
+            let (lower, unit) = kind.offset_and_unit();
+            let estimate = estimator.mean(of).map_err(|error| of_settled(kind, &error))?;
+            let estimate = estimate.in_unit(lower, kind.width());
+            Ok(vec![Line { column: name(), what: "mean".into(), estimate, unit }])
+        }
+        (kind @ Kind::Ordered { levels }, _) if !is_target => {
+            let estimate = estimator.mean(of).map_err(|error| of_settled(kind, &error))?;
+            let estimate = estimate.in_unit(0.0, (levels.len() - 1) as f64);
+            Ok(vec![Line { column: name(), what: "mean rank, from 0".into(), estimate, unit: String::new() }])
+        }
+        (_, levels) => {
+            let shares = estimator.histogram(of)?;
+            let levels = levels.unwrap_or_default().iter().zip(shares);
+            let line = |(level, share): (&String, Estimate)| Line {
+                column: name(),
+                what: level.clone(),
+                estimate: share.in_unit(0.0, 100.0),
+                unit: "%".into(),
+            };
+            Ok(levels.map(line).collect())
+        }
+    }
+}
+
+/// What to do where the noise of a number is not known any more.
+fn of_settled(kind: &Kind, error: &dyn std::error::Error) -> Failure {
+    match kind {
+        Kind::Real { .. } => error.to_string().into(),
+        _ => format!("{error}; numbers that were rounded and clamped cannot be estimated from: release them with --values drawn, and say so here").into(),
+    }
+}
+
+/// Four significant digits.
+fn short(number: f64) -> String {
+    let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
+    rounded.to_string()
+}
+
+impl Line {
+    fn to_json(&self) -> Value {
+        let Estimate { value, standard_error, lower, upper } = self.estimate;
+        json!({
+            "column": self.column,
+            "of": self.what,
+            "value": value,
+            "standard_error": standard_error,
+            "lower": lower,
+            "upper": upper,
+            "unit": self.unit,
+        })
+    }
+}
