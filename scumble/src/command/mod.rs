@@ -17,6 +17,7 @@ mod design;
 mod labelled;
 mod ledger;
 mod list;
+mod new_plugin;
 mod passphrase;
 mod protect;
 mod release;
@@ -103,6 +104,8 @@ enum Command {
     Completions(shell::CompletionsArguments),
     /// Print the page of the manual.
     Man(shell::ManArguments),
+    /// Write a crate for a mechanism of your own, complete with tests. It is built outside of this repository.
+    NewPlugin(new_plugin::NewPluginArguments),
     /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list them.
     Suite(suite::SuiteArguments),
     /// Find results of papers again, and set the paper's numbers beside ours. Without a name, list them.
@@ -169,6 +172,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
         Command::Completions(arguments_of) => shell::completions(&arguments_of, Arguments::command()),
         Command::Man(arguments_of) => shell::man(&arguments_of, Arguments::command()),
+        Command::NewPlugin(arguments_of) => new_plugin::new_plugin(&registry, &arguments_of, arguments.json),
         Command::Suite(arguments_of) => suite::suite(&registry, &arguments_of, arguments.json),
         #[cfg(not(feature = "reproduce"))]
         Command::Reproduce { .. } => Err("results of papers are in a build of their own: cargo run --release --features reproduce -- reproduce".into()),
