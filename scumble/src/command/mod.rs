@@ -104,7 +104,7 @@ enum Command {
     Completions(shell::CompletionsArguments),
     /// Print the page of the manual.
     Man(shell::ManArguments),
-    /// Write a crate for a mechanism of your own, complete with tests. It is built outside of this repository.
+    /// Write a crate for a mechanism of your own, complete with tests, to be built by itself.
     NewPlugin(new_plugin::NewPluginArguments),
     /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list them.
     Suite(suite::SuiteArguments),

@@ -1,4 +1,4 @@
-//! `scumble new-plugin`: a crate for a mechanism of one's own, which is built outside of this repository.
+//! `scumble new-plugin`: a crate for a mechanism of one's own, to be built by itself.
 
 use super::{Failure, print, print_json};
 use crate::registry::Registry;
