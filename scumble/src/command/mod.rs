@@ -18,6 +18,7 @@ mod estimate;
 mod labelled;
 mod ledger;
 mod list;
+mod new_plugin;
 mod output;
 mod passphrase;
 mod protect;
@@ -118,6 +119,8 @@ enum Command {
     Completions(shell::CompletionsArguments),
     /// Print the manual page.
     Man(shell::ManArguments),
+    /// Write a crate for a mechanism of your own, complete with tests, to be built by itself.
+    NewPlugin(new_plugin::NewPluginArguments),
     /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list them.
     Suite(suite::SuiteArguments),
     /// Reproduce results of papers, and set the paper's numbers beside ours. Without a name, list them.
@@ -194,6 +197,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
         Command::Completions(arguments_of) => shell::completions(&arguments_of, Arguments::command()),
         Command::Man(arguments_of) => shell::man(&arguments_of, Arguments::command()),
+        Command::NewPlugin(arguments_of) => new_plugin::new_plugin(&registry, &arguments_of, arguments.json),
         Command::Suite(arguments_of) => suite::suite(&registry, &arguments_of, arguments.json),
         #[cfg(not(feature = "reproduce"))]
         Command::Reproduce { .. } => Err("results of papers are in a build of their own: cargo run --release --features reproduce -- reproduce".into()),

@@ -10,6 +10,7 @@ mod examples;
 mod experiment;
 mod ledger;
 mod list;
+mod new_plugin;
 mod page;
 mod readme;
 mod release;

@@ -1,10 +1,14 @@
-//! What CONTRIBUTING says of this plugin is so.
+//! What CONTRIBUTING says of this plugin, and shows of the template of a plugin, is so.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 const CONTRIBUTING: &str = include_str!("../../../../CONTRIBUTING.md");
-const SOURCES: [&str; 2] = [include_str!("../../src/lib.rs"), include_str!("../../src/main.rs")];
+const SOURCES: [&str; 3] = [
+    include_str!("../../src/lib.rs"),
+    include_str!("../../src/main.rs"),
+    include_str!("../../../plugin-template/src/lib.rs"),
+];
 
 /// The lines of all blocks of this language, without indentation.
 fn lines(language: &str) -> Vec<&'static str> {

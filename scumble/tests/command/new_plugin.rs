@@ -1,0 +1,148 @@
+//! `scumble new-plugin`.
+
+use crate::{Files, refused};
+use std::collections::BTreeMap;
+use std::fs::{read_dir, read_to_string};
+use std::path::{Path, PathBuf};
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The texts of all files in a folder and those inside it, by their paths from it.
+fn texts(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for entry in read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            found.extend(texts(&path).into_iter().map(|(within, text)| (format!("{name}/{within}"), text)));
+        } else {
+            found.insert(name, read_to_string(path).unwrap());
+        }
+    }
+    found
+}
+
+/// The names of the dependencies in a manifest, those of tests too.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut names = vec![];
+    let mut inside = false;
+    for line in manifest.lines() {
+        match line.strip_prefix('[') {
+            Some(table) => inside = table.ends_with("dependencies]"),
+            None if inside && !line.starts_with('#') => {
+                names.extend(line.split([' ', '.']).next().filter(|name| !name.is_empty()));
+            }
+            None => {}
+        }
+    }
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn it_writes_what_the_workspace_compiles_and_tests() {
+    let files = Files::new();
+    let told = files.run("new-plugin plugin-template");
+    assert!(told.contains("cd plugin-template\n") && told.contains("describe plugin-template"), "{told}");
+    let mut written = texts(&files.path("plugin-template"));
+    let mut tested = texts(&workspace().join("examples/plugin-template"));
+    let (manifest, of_the_workspace) =
+        (written.remove("Cargo.toml").unwrap(), tested.remove("Cargo.toml").unwrap());
+    assert!(written.keys().eq(tested.keys()), "{:?} and {:?}", written.keys(), tested.keys());
+    for (file, text) in &written {
+        assert_eq!(*text, tested[file], "examples/plugin-template/{file} is not what is written");
+    }
+    assert_eq!(dependencies(&manifest), dependencies(&of_the_workspace));
+    let version = env!("CARGO_PKG_VERSION");
+    for line in [
+        "\n[workspace]\n".to_owned(),
+        format!("\nscumble = \"{version}\"\n"),
+        format!("\nscumble-testing = \"{version}\"\n"),
+    ] {
+        assert!(manifest.contains(&line), "{line:?} is missing:\n{manifest}");
+    }
+    assert_eq!(files.all(), ["plugin-template", "schema.toml"]);
+}
+
+#[test]
+fn a_plugin_of_another_name_depends_on_a_checkout() {
+    let files = Files::new();
+    let mut command = files.command("new-plugin my-noise2 --output elsewhere --json --scumble");
+    let output = command.arg(workspace()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let written = texts(&files.path("elsewhere"));
+    assert_eq!(told["name"], "my-noise2");
+    assert_eq!(told["folder"], "elsewhere");
+    assert_eq!(told["files"].as_array().unwrap().len(), written.len());
+    for (file, text) in &written {
+        let left = ["plugin-template", "plugin_template"].into_iter().find(|name| text.contains(name));
+        assert_eq!(left, None, "{file}:\n{text}");
+    }
+    assert!(!written["Cargo.toml"].contains("{{"), "{}", written["Cargo.toml"]);
+    assert!(written["src/main.rs"].contains("use my_noise2 as _;"), "{}", written["src/main.rs"]);
+    assert!(written["src/lib.rs"].contains("const NAME: &str = \"my-noise2\";"), "{}", written["src/lib.rs"]);
+    let checkout = workspace().canonicalize().unwrap();
+    for folder in ["scumble", "registry/testing"] {
+        let path = checkout.join(folder);
+        let line = format!("{{ path = {:?} }}", path.to_str().unwrap());
+        assert!(written["Cargo.toml"].contains(&line), "{line} is missing:\n{}", written["Cargo.toml"]);
+    }
+}
+
+#[test]
+fn what_is_no_name_is_refused_with_one_that_is() {
+    let files = Files::new();
+    for (name, expected) in [
+        ("My_Noise", "did you mean \"my-noise\"?"),
+        ("2noise", "\"2noise\" is no name for a plugin: it must be a lower-case letter and then"),
+        ("noise-", "did you mean \"noise\"?"),
+        ("a--b", "did you mean \"a-b\"?"),
+        ("../noise", "did you mean \"noise\"?"),
+        (
+            "serde",
+            "\"serde\" is no name for a plugin: Rust, cargo, scumble or a crate that the plugin needs uses it",
+        ),
+        (
+            "match",
+            "\"match\" is no name for a plugin: Rust, cargo, scumble or a crate that the plugin needs uses it",
+        ),
+        ("laplace", "\"laplace\" is no name for a plugin: there is a mechanism of this name already"),
+    ] {
+        let refused = files.refuses(&format!("new-plugin {name}"));
+        assert!(refused.contains(expected), "{name}: {refused}");
+    }
+    let long = "n".repeat(65);
+    assert!(files.refuses(&format!("new-plugin {long}")).contains("at most 64 in all"));
+    assert_eq!(files.all(), ["schema.toml"]);
+}
+
+#[test]
+fn nothing_is_overwritten_or_left_half_written() {
+    let files = Files::new();
+    std::fs::create_dir(files.path("my-noise")).unwrap();
+    let exists = "it exists already, and nothing is overwritten";
+    assert_eq!(files.refuses("new-plugin my-noise"), format!("my-noise: {exists}"));
+    assert_eq!(files.refuses("new-plugin my-noise --output schema.toml"), format!("schema.toml: {exists}"));
+    let nowhere = files.refuses("new-plugin my-noise --output nowhere/noise");
+    assert!(nowhere.starts_with("nowhere: "), "{nowhere}");
+    assert_eq!(files.all(), ["my-noise", "schema.toml"]);
+    assert!(read_dir(files.path("my-noise")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_folder_that_is_no_checkout_is_refused() {
+    let files = Files::new();
+    for folder in [".", "nowhere", "schema.toml"] {
+        assert_eq!(
+            files.refuses(&format!("new-plugin my-noise --scumble {folder}")),
+            format!("{folder}: it is no checkout of scumble, for it has no registry/core/Cargo.toml")
+        );
+    }
+    let mut command = files.command("new-plugin my-noise --scumble");
+    command.arg(workspace().join("scumble"));
+    assert!(refused(command).contains("it is no checkout of scumble"));
+    assert_eq!(files.all(), ["schema.toml"]);
+}
