@@ -1,4 +1,8 @@
-//! The guide, in chapters: concepts, choosing, releasing, checking, and worked cases. It is an mdBook (`guide/`). Every block of Rust in it is a test.
+//! The guide, in chapters: concepts, choosing, releasing, checking, and worked cases. It is an mdBook (`guide/`), whose
+//! blocks of Rust are tests.
+
+// A fence may name the file that its block is (`toml,file=wines.toml`), for the test that runs the chapters' commands.
+#![allow(rustdoc::invalid_codeblock_attributes)]
 
 #[doc = include_str!("../../guide/src/start.md")]
 pub mod start {}
