@@ -28,7 +28,7 @@
 //! | [`suite`] | a dozen tasks on which mechanisms are compared, into one table |
 //! | `reproduce` | reproduced results of papers; with the feature `reproduce` |
 //! | [`command`] | the command line |
-//! | [`guide`] | which mechanism for which situation, and how to write a schema, ship a design, and add a mechanism |
+//! | [`guide`] | concepts, choosing, schemas, releasing, collecting, accounting, auditing, comparing, and worked cases |
 //!
 //! ```
 //! use scumble::registry::{Brief, Budget, Randomness, Registry};
