@@ -28,7 +28,6 @@
 //! | [`suite`] | a dozen tasks on which mechanisms are compared, into one table |
 //! | `reproduce` | reproduced results of papers; with the feature `reproduce` |
 //! | [`command`] | the command line |
-//! | [`guide`] | concepts, choosing, schemas, releasing, collecting, accounting, auditing, comparing, and worked cases |
 //!
 //! ```
 //! use scumble::registry::{Brief, Budget, Randomness, Registry};
@@ -44,7 +43,6 @@
 //! ```
 
 pub mod command;
-pub mod guide;
 pub mod registry;
 
 pub use scumble_accounting as accounting;

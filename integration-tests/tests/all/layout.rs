@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 7] = [
     &["registry/testing", "mechanisms/"],
     &["evaluation/"],
     &["papers", "scumble"],
-    &["benches", "examples/", "integration-tests", "integration-tests/"],
+    &["benches", "examples/", "guide", "integration-tests", "integration-tests/"],
 ];
 
 /// The modules of a crate, by their paths, and what each imports.

@@ -1,0 +1,78 @@
+//! The guide: an mdBook in `chapters/`, whose blocks of Rust are tests here, with a page of reference for every mechanism that is
+//! registered. `cargo run -p scumble-guide` builds the site.
+//!
+//! The commands in the chapters are run by a test of the `scumble` command.
+
+// A fence may name the file that its block is (`toml,file=wines.toml`), for the test that runs the commands.
+#![allow(rustdoc::invalid_codeblock_attributes)]
+
+pub mod reference;
+pub mod site;
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/start.md")]
+mod start {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/concepts.md")]
+mod concepts {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/choosing.md")]
+mod choosing {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/schemas.md")]
+mod schemas {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/releasing.md")]
+mod releasing {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/collecting.md")]
+mod collecting {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/python.md")]
+mod python {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/accounting.md")]
+mod accounting {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/auditing.md")]
+mod auditing {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/comparing.md")]
+mod comparing {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/case-survey.md")]
+mod case_survey {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/case-hospital.md")]
+mod case_hospital {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/case-volunteers.md")]
+mod case_volunteers {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/mechanism.md")]
+mod mechanism {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/reproducing.md")]
+mod reproducing {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/performance.md")]
+mod performance {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/limits.md")]
+mod limits {}

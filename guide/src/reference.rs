@@ -1,0 +1,148 @@
+//! Pages of reference, made from the registry: what a mechanism does, its parameters, its card, and how it does in the suite.
+
+use scumble::registry::{Plugin, Registry, Side};
+use serde_json::Value;
+use std::error::Error;
+use std::fmt::Write;
+
+/// The page of all mechanisms.
+pub const INDEX: &str = "index";
+
+/// The pages of the mechanisms that are linked in, by name, the [`INDEX`] first. `benchmark` is what the suite wrote, as Markdown.
+///
+/// # Errors
+/// Where the registry holds two of one name, or a mechanism cannot be designed by its example.
+pub fn pages(benchmark: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let registry = Registry::installed()?;
+    let mut index = String::from(
+        "# Mechanisms\n\nMade from the registry, as `scumble list` and `scumble describe NAME` print it.\n\n\
+         | mechanism | run by | what it does |\n|---|---|---|\n",
+    );
+    let mut pages = vec![];
+    for plugin in registry.iter() {
+        let Plugin { name, summary, .. } = plugin;
+        writeln!(index, "| [{name}]({name}.md) | {} | {summary} |", run_by(plugin))?;
+        pages.push(((*name).to_owned(), page(plugin, benchmark)?));
+    }
+    pages.insert(0, (INDEX.to_owned(), index));
+    Ok(pages)
+}
+
+fn run_by(plugin: &Plugin) -> &'static str {
+    match plugin.side {
+        Side::Local => "each person",
+        Side::Curator => "a curator",
+    }
+}
+
+fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
+    let Plugin { name, summary, paper, version, .. } = plugin;
+    let example = (plugin.example)()?;
+    let guarantee = plugin.design(&example.parameters, &example.brief)?.mechanism().guarantee();
+    let mut text = format!(
+        "# {name}\n\n{summary}\n\n| | |\n|---|---|\n| run by | {} |\n| source | {paper} |\n| version | {version} |\n",
+        run_by(plugin)
+    );
+    text += "\n## Parameters\n\n";
+    let parameters = plugin.parameter_schemas();
+    if parameters.is_empty() {
+        text += "It has none.\n";
+    } else {
+        text += "Given by `--set KEY=VALUE`.\n\n| parameter | values | default | what it is |\n|---|---|---|---|\n";
+        for (key, schema) in parameters {
+            let described = schema["description"].as_str().unwrap_or("").replace('\n', " ");
+            let default = schema.get("default").map_or(String::new(), |value| format!("`{value}`"));
+            let values = escaped(&values(&schema));
+            writeln!(text, "| `{key}` | {values} | {default} | {} |", escaped(&described))?;
+        }
+    }
+    let (domain, budget) = (&example.brief.domain, &example.brief.budget);
+    let columns: Vec<&str> = domain.columns().iter().map(String::as_str).take(8).collect();
+    write!(
+        text,
+        "\n## Card\n\nThe card of an example: records of {}{} with a budget of ε = {} and δ = {:e}. Its rows `proof` and `assumes` say by \
+         which theorem or equation of the source the claim holds, and where [the errata](https://docs.rs/scumble) correct it.\n\n```text\n{guarantee}\n```\n",
+        columns.join(", "),
+        if domain.columns().len() > columns.len() { " and others" } else { "" },
+        budget.epsilon(),
+        budget.delta(),
+    )?;
+    let rows = accuracy(name, benchmark);
+    text += "\n## In the suite\n\n";
+    if rows.is_empty() {
+        text += "No row of its own in the tables over all tasks of `BENCHMARK.md`.\n";
+    } else {
+        text += "The median worth of a release over all tasks of `BENCHMARK.md`, in per cent of the released records, and of how many tasks a model of it was \
+                 better than one without any release.\n\n";
+        text += &rows;
+    }
+    Ok(text)
+}
+
+/// What a parameter may be, as its JSON schema says.
+fn values(schema: &Value) -> String {
+    let words = |options: &[Value]| {
+        let texts = options.iter().map(|option| match option.as_str() {
+            Some(text) => text.to_owned(),
+            None => option["const"]
+                .as_str()
+                .map_or_else(|| option["type"].as_str().unwrap_or("").to_owned(), str::to_owned),
+        });
+        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+    };
+    for of in ["enum", "oneOf", "anyOf", "type"] {
+        match &schema[of] {
+            Value::String(text) => return text.clone(),
+            Value::Array(options) => return words(options),
+            _ => {}
+        }
+    }
+    String::new()
+}
+
+/// As it is in a cell of a Markdown table.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+/// The rows of this mechanism over all tasks, by what is protected.
+fn accuracy(name: &str, benchmark: &str) -> String {
+    let mut table = String::new();
+    let (mut heading, mut is_overall) = ("", false);
+    for line in benchmark.lines() {
+        if let Some(section) = line.strip_prefix("## ") {
+            (heading, is_overall) = (section, false);
+        } else if line == "Over all tasks:" {
+            is_overall = true;
+        } else if let Some(cells) = line.strip_prefix("| ").filter(|_| is_overall) {
+            let Some((first, rest)) = cells.split_once(" | ") else { continue };
+            if table.is_empty() && first.starts_with("mechanism") {
+                table = format!("| to protect | {rest}\n|{}\n", "---|".repeat(rest.matches('|').count() + 1));
+            } else if first == name {
+                table += &format!("| {heading} | {rest}\n");
+            }
+        }
+    }
+    if table.lines().count() > 2 { table } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_of_a_mechanism_are_those_of_its_name() {
+        let benchmark = "## Whole\n\nOver all tasks:\n\n| mechanism: worth | ε = 1 |\n| --- | --- |\n| laplace | 3 % |\n| direct | 4 % |\n\n## Label\n\n| laplace | not this |\n";
+        assert_eq!(accuracy("laplace", benchmark), "| to protect | ε = 1 |\n|---|---|\n| Whole | 3 % |\n");
+        assert_eq!(accuracy("vlm", benchmark), "");
+    }
+
+    #[test]
+    fn every_mechanism_has_a_page_with_its_card() {
+        let pages = pages("").unwrap();
+        assert_eq!(pages.len(), 1 + Registry::installed().unwrap().iter().count());
+        for (name, text) in &pages[1..] {
+            assert!(text.contains("\n## Card\n") && text.contains("guarantee "), "{name}:\n{text}");
+        }
+    }
+}

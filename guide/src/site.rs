@@ -1,0 +1,38 @@
+//! The site: the chapters, and the pages of reference.
+
+use crate::reference;
+use mdbook_driver::MDBook;
+use mdbook_driver::config::Config;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+/// Builds the site into `folder`.
+///
+/// # Errors
+/// Where a mechanism cannot be designed by its example, a chapter is missing, or a file cannot be read or written.
+pub fn build(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let book = tempfile::tempdir()?;
+    let chapters = book.path().join("chapters");
+    fs::create_dir(&chapters)?;
+    for chapter in fs::read_dir(guide.join("chapters"))? {
+        let chapter = chapter?;
+        fs::copy(chapter.path(), chapters.join(chapter.file_name()))?;
+    }
+    let pages = reference::pages(&fs::read_to_string(guide.join("../BENCHMARK.md"))?)?;
+    fs::create_dir(chapters.join("reference"))?;
+    let mut summary = fs::read_to_string(chapters.join("SUMMARY.md"))?.trim_end().to_owned();
+    for (name, text) in &pages {
+        fs::write(chapters.join("reference").join(format!("{name}.md")), text)?;
+        if name != reference::INDEX {
+            summary += &format!("\n  - [{name}](reference/{name}.md)");
+        }
+    }
+    fs::write(chapters.join("SUMMARY.md"), summary)?;
+    let mut config = Config::from_disk(guide.join("book.toml"))?;
+    config.build.create_missing = false;
+    config.build.build_dir = std::path::absolute(folder)?;
+    MDBook::load_with_config(book.path(), config)?.build()?;
+    Ok(())
+}
