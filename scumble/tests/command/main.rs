@@ -6,13 +6,14 @@ mod collect;
 mod commands;
 mod compare;
 mod design;
+mod documents;
 mod examples;
 mod experiment;
 mod ledger;
 mod list;
 mod new_plugin;
 mod page;
-mod readme;
+
 mod release;
 #[cfg(feature = "reproduce")]
 mod reproduce;

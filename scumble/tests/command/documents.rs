@@ -1,0 +1,217 @@
+//! What the README and the guide show works as it is shown: the commands of a document run in their order in one folder, and print what is
+//! printed there.
+//!
+//! A block of `console` holds commands behind `$ `, each with its output, in which a line of dots stands for any lines. A fence of
+//! another language may name the file that its block is: `toml,file=wines.toml`. With `SCUMBLE_BLESS=1` an output without such a line is
+//! replaced by the true one.
+
+use crate::Files;
+use std::path::{Path, PathBuf};
+
+/// A document's commands and files, in their order.
+#[derive(Debug)]
+enum Step {
+    File {
+        name: String,
+        text: String,
+    },
+    /// With the lines of the document that are its output.
+    Command {
+        line: String,
+        first: usize,
+        shown: Vec<String>,
+    },
+}
+
+fn steps(document: &str) -> Vec<Step> {
+    let mut steps = vec![];
+    let mut lines = document.lines().enumerate();
+    while let Some((_, line)) = lines.next() {
+        let Some(fence) = line.strip_prefix("```") else { continue };
+        let block: Vec<(usize, &str)> = lines.by_ref().take_while(|(_, line)| *line != "```").collect();
+        if let Some((_, name)) = fence.split_once("file=") {
+            let text = block.iter().map(|(_, line)| format!("{line}\n")).collect();
+            steps.push(Step::File { name: name.into(), text });
+        } else if fence == "console" {
+            for (at, line) in block {
+                match (line.strip_prefix("$ "), steps.last_mut()) {
+                    (Some(command), _) => {
+                        steps.push(Step::Command { line: command.into(), first: at + 1, shown: vec![] });
+                    }
+                    (None, Some(Step::Command { shown, .. })) => shown.push(line.into()),
+                    _ => panic!("line {}: output before the first command", at + 1),
+                }
+            }
+        }
+    }
+    steps
+}
+
+/// Whether lines are as they are shown, where a line of dots stands for any lines.
+fn is_as_shown(shown: &[String], printed: &[&str]) -> bool {
+    match shown.split_first() {
+        None => printed.is_empty(),
+        Some((dots, rest)) if dots == "..." => {
+            (0..=printed.len()).any(|skip| is_as_shown(rest, &printed[skip..]))
+        }
+        Some((first, rest)) => printed
+            .split_first()
+            .is_some_and(|(line, lines)| first == line.trim_end() && is_as_shown(rest, lines)),
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// Runs a document in `files`, and returns what is printed otherwise than it shows.
+fn differences(document: &Path, files: &Files) -> Vec<String> {
+    let text = std::fs::read_to_string(document).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut differences = vec![];
+    // From the last to the first, for an output may be replaced by a longer one.
+    let mut blessed = vec![];
+    for step in steps(&text) {
+        match step {
+            Step::File { name, text } => {
+                files.write(&name, text);
+            }
+            Step::Command { line, first, shown } => {
+                let Some(words) = line.strip_prefix("scumble ").and_then(shlex::split) else {
+                    // The first run, from the sources, which is too long for a test: its output has one of its own.
+                    assert!(
+                        line.starts_with("cargo run --release -- "),
+                        "{}: {line:?} is no command of ours",
+                        document.display()
+                    );
+                    continue;
+                };
+                let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scumble"));
+                let output = command.current_dir(files.path("")).args(words).output().unwrap();
+                let (stdout, stderr) =
+                    (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+                if !output.status.success() {
+                    differences.push(format!("{line}\nfails: {stderr}"));
+                    continue;
+                }
+                let shown: Vec<String> = shown.iter().map(|line| line.trim_end().to_owned()).collect();
+                let shown: Vec<String> =
+                    shown.iter().rev().skip_while(|line| line.is_empty()).cloned().collect();
+                let shown: Vec<String> = shown.into_iter().rev().collect();
+                let printed: Vec<&str> = stdout.trim_end().lines().collect();
+                if !is_as_shown(&shown, &printed) {
+                    differences.push(format!("{line}\nshows\n{}\nand prints\n{stdout}", shown.join("\n")));
+                    let is_cut = shown.iter().any(|line| line == "...");
+                    let printed: Vec<String> =
+                        printed.iter().map(|line| line.trim_end().to_owned()).collect();
+                    blessed.push((first, shown.len(), printed, is_cut));
+                }
+            }
+        }
+    }
+    if std::env::var_os("SCUMBLE_BLESS").is_some() {
+        for (first, count, printed, is_cut) in blessed.into_iter().rev() {
+            if !is_cut {
+                lines.splice(first..first + count, printed);
+            }
+        }
+        std::fs::write(document, lines.join("\n") + "\n").unwrap();
+    }
+    differences
+}
+
+#[track_caller]
+fn check(document: &str, files: &Files) {
+    let differences = differences(&root().join(document), files);
+    assert!(
+        differences.is_empty(),
+        "{document}: {} differences\n\n{}",
+        differences.len(),
+        differences.join("\n\n")
+    );
+}
+
+/// Declares the test of each chapter; of some the data must be there.
+macro_rules! chapters {
+    ($($name:ident $file:literal $(needs $needs:literal)?),+ $(,)?) => {
+        $(
+            #[test]
+            fn $name() {
+                $(
+                    let data = scumble::datasets::folder().join($needs);
+                    if !data.is_dir() {
+                        return scumble_skip::missing(data.display());
+                    }
+                )?
+                check(concat!("guide/chapters/", $file, ".md"), &Files::new());
+            }
+        )+
+
+        #[test]
+        fn every_chapter_has_a_test() {
+            let tested = [$($file),+];
+            for chapter in std::fs::read_dir(root().join("guide/chapters")).unwrap() {
+                let path = chapter.unwrap().path();
+                let name = path.file_stem().unwrap().to_str().unwrap();
+                let is_text = path.extension().is_some_and(|extension| extension == "md");
+                assert!(!is_text || name == "SUMMARY" || tested.contains(&name), "{name} has no test");
+            }
+        }
+    };
+}
+
+chapters!(
+    start "start",
+    concepts "concepts",
+    choosing "choosing",
+    schemas "schemas",
+    releasing "releasing",
+    collecting "collecting",
+    python "python",
+    accounting "accounting",
+    auditing "auditing",
+    comparing "comparing",
+    a_survey "case-survey" needs "adult",
+    a_hospital "case-hospital" needs "wdbc",
+    volunteers "case-volunteers" needs "adult",
+    mechanism "mechanism",
+    reproducing "reproducing",
+    performance "performance",
+    limits "limits",
+);
+
+#[test]
+fn the_readme() {
+    let files = Files::new();
+    let wines = linfa_datasets::winequality();
+    let rows = wines.records.outer_iter().zip(&wines.targets);
+    let rows: String = rows
+        .map(|(wine, &points)| format!("{},{}\n", wine[10], if points >= 6 { "good" } else { "bad" }))
+        .collect();
+    files.write("wines.csv", format!("alcohol,quality\n{rows}"));
+    check("README.md", &files);
+    assert!(std::fs::read_to_string(root().join("README.md")).unwrap().lines().count() <= 150);
+}
+
+#[test]
+fn lines_are_compared_but_for_dots() {
+    let shown = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    for (text, printed, expected) in [
+        ("a\nb", vec!["a", "b"], true),
+        ("a\n...", vec!["a"], true),
+        ("...\nb", vec!["a", "c", "b"], true),
+        ("...\nb", vec!["a", "b", "c"], false),
+        ("a", vec!["a", "b"], false),
+    ] {
+        assert_eq!(is_as_shown(&shown(text), &printed), expected, "{text:?} and {printed:?}");
+    }
+}
+
+#[test]
+fn the_table_of_mechanisms_in_security_is_that_of_the_registry() {
+    let table = Files::new().run("list --markdown");
+    assert!(
+        include_str!("../../../SECURITY.md").contains(table.trim_end()),
+        "SECURITY.md has another table than `scumble list --markdown` prints:\n{table}"
+    );
+}
