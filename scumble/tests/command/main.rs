@@ -9,6 +9,7 @@ mod design;
 mod documents;
 mod examples;
 mod experiment;
+mod files;
 mod ledger;
 mod list;
 mod new_plugin;

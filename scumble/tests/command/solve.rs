@@ -418,5 +418,5 @@ fn what_cannot_be_solved_is_one_line() {
     }
     let files = Files::new();
     files.write("data.csv", b"x,side\n\xff,right\n");
-    assert!(files.refuses(SVM).contains("UTF-8"));
+    assert!(files.refuses(&format!("{SVM} --encoding utf-8")).contains("row 1: it is not UTF-8"));
 }
