@@ -9,6 +9,11 @@
 pub mod reference;
 pub mod site;
 
+// The README's examples are tests too: here, and not in the facade, whose package the README is no part of.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}
+
 #[cfg(doctest)]
 #[doc = include_str!("../chapters/start.md")]
 mod start {}

@@ -79,8 +79,3 @@ pub use scumble_vlm as vlm;
 
 // The built-in mechanisms, which the linker would drop if nothing named them.
 use scumble_built_in as _;
-
-/// The README's examples run.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-mod readme {}
