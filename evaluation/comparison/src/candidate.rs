@@ -14,12 +14,14 @@ pub struct Candidate {
     pub parameters: Value,
     /// Parameters that are chosen on volunteers, at each budget anew, among these values.
     pub tune: BTreeMap<String, Vec<Value>>,
+    /// Whether it was asked for by its name: then it is an error where it does not apply, and else it is left out.
+    pub is_named: bool,
 }
 
 impl Candidate {
     /// This plugin with its defaults.
     pub fn new(plugin: Plugin) -> Self {
-        Self { plugin, parameters: Value::Null, tune: BTreeMap::new() }
+        Self { plugin, parameters: Value::Null, tune: BTreeMap::new(), is_named: false }
     }
 
     /// Every registered mechanism that designs quickly, with its defaults.

@@ -149,6 +149,10 @@ impl Comparison {
             match self.cells_of(candidate, volunteers, rehearsal, &shuffled) {
                 Ok(own) => cells.extend(own),
                 Err(Error::Core(scumble_core::Error::NotApplicable { reason, .. })) => {
+                    if candidate.is_named {
+                        let mechanism = candidate.plugin.name.into();
+                        return Err(Error::LeftOut { mechanism, reason });
+                    }
                     let (mechanism, parameters) = (candidate.plugin.name.into(), candidate.given());
                     skipped.push(Skipped { mechanism, parameters, reason });
                 }

@@ -43,6 +43,14 @@ pub enum Error {
         /// Why.
         source: Box<Error>,
     },
+    /// A mechanism that was asked for by its name and does not apply.
+    #[error("{mechanism} is left out: {reason}")]
+    LeftOut {
+        /// The mechanism.
+        mechanism: String,
+        /// Why it does not apply, with the column where one is the reason.
+        reason: String,
+    },
     /// A store of finished trials that cannot be used.
     #[error(transparent)]
     Store(#[from] store::Error),

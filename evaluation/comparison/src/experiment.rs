@@ -228,7 +228,7 @@ impl Experiment {
                 all.extend(tune.keys().map(|name| (name.clone(), Value::Null)));
                 self.named(&place, plugin.check_names(&all).map_err(Error::from))?;
                 let parameters = if parameters.is_empty() { Value::Null } else { Value::Object(parameters) };
-                candidates.push(Candidate { plugin, parameters, tune });
+                candidates.push(Candidate { plugin, parameters, tune, is_named: true });
             }
         }
         Ok(candidates)
