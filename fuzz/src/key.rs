@@ -8,7 +8,7 @@ use scumble_custody::key::load;
 use serde_json::{Value, json};
 
 const FORMAT: &str = "scumble-key-2";
-const PASSPHRASE: &str = "a stranger's guess";
+const PASSPHRASE: &str = "a wrong guess";
 
 /// A wider record than this is none of a few bytes' business.
 const WIDEST: usize = 1 << 12;

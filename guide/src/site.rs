@@ -4,8 +4,22 @@ use crate::reference;
 use mdbook_driver::MDBook;
 use mdbook_driver::config::Config;
 use std::error::Error;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let (entry, place) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
+        if entry.is_dir() {
+            copy(&entry, &place)?;
+        } else {
+            fs::copy(&entry, &place)?;
+        }
+    }
+    Ok(())
+}
 
 /// Builds the site into `folder`.
 ///
@@ -15,11 +29,7 @@ pub fn build(folder: &Path) -> Result<(), Box<dyn Error>> {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR"));
     let book = tempfile::tempdir()?;
     let chapters = book.path().join("chapters");
-    fs::create_dir(&chapters)?;
-    for chapter in fs::read_dir(guide.join("chapters"))? {
-        let chapter = chapter?;
-        fs::copy(chapter.path(), chapters.join(chapter.file_name()))?;
-    }
+    copy(&guide.join("chapters"), &chapters)?;
     let pages = reference::pages(&fs::read_to_string(guide.join("../BENCHMARK.md"))?)?;
     fs::create_dir(chapters.join("reference"))?;
     let mut summary = fs::read_to_string(chapters.join("SUMMARY.md"))?.trim_end().to_owned();

@@ -149,15 +149,20 @@ impl Comparison {
             match self.cells_of(candidate, volunteers, rehearsal, &shuffled) {
                 Ok(own) => cells.extend(own),
                 Err(Error::Core(scumble_core::Error::NotApplicable { reason, .. })) => {
-                    if candidate.is_named {
-                        let mechanism = candidate.plugin.name.into();
-                        return Err(Error::LeftOut { mechanism, reason });
-                    }
                     let (mechanism, parameters) = (candidate.plugin.name.into(), candidate.given());
                     skipped.push(Skipped { mechanism, parameters, reason });
                 }
                 Err(error) => return Err(error),
             }
+        }
+        let is_lost = |candidate: &&Candidate| {
+            candidate.is_named
+                && !cells.iter().any(|cell: &Cell| cell.candidate.plugin.name == candidate.plugin.name)
+        };
+        if let Some(lost) = self.candidates.iter().find(is_lost)
+            && let Some(why) = skipped.iter().find(|skipped| skipped.mechanism == lost.plugin.name)
+        {
+            return Err(Error::LeftOut { mechanism: why.mechanism.clone(), reason: why.reason.clone() });
         }
         Ok((cells, skipped))
     }

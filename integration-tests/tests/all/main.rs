@@ -8,3 +8,4 @@ mod errata;
 mod layout;
 mod noise_aware;
 mod stream;
+mod words;

@@ -43,9 +43,14 @@ impl TryFrom<Portion> for RandomizedResponse {
     fn try_from(portion: Portion) -> Result<Self> {
         let set = portion.set(NAME)?;
         if !is_categorical(&set) {
+            // Of the features or the whole record the first coordinates are the columns'; of a label alone there is no column.
+            let first = set.factors().find(|(_, factor)| !matches!(factor, Factor::OneHot { .. }));
+            let column = first.filter(|_| portion.protect != Protect::Label);
+            let column = column.and_then(|(place, _)| portion.domain.columns().get(place.start));
+            let what = column.map_or("the target".to_owned(), |column| format!("the column {column:?}"));
             return Err(Error::not_applicable(
                 NAME,
-                "it answers with levels, and what it should protect holds numbers",
+                format!("it answers with levels, and what it should protect holds numbers: {what}"),
             ));
         }
         if portion.protect != Protect::Features

@@ -44,7 +44,7 @@
 //!
 //! 1. *A record's gradient is its own.* To the last bit it depends on the record, the networks and its own randomness alone, not on the
 //!    records beside it, nor on its place among them. Products of matrices are made so (`rows.rs`), which is checked before each training.
-//! 2. *It is clipped as it is summed.* A record's share of the gradient is δᵢaᵢᵀ, and both are numbers in memory. After the δᵢ were multiplied
+//! 2. *It is clipped while it is summed.* A record's share of the gradient is δᵢaᵢᵀ, and both are numbers in memory. After the δᵢ were multiplied
 //!    by weights, norms are taken again of just these numbers, in `f64`, and what is not C at most is left out (`clipping.rs`). So ‖gᵢ‖ ≤ C
 //!    but for the norms' own rounding: some 10⁻⁹ of it where there are a million parameters.
 //! 3. *Sums are nearly additive.* Every number of a sum is rounded k times at most, once a row of a chunk and once a chunk, so it is off by

@@ -122,7 +122,7 @@ impl LocalDp {
         Self { profile: Some(profile), ..self }
     }
 
-    /// δ(ε) as far as it is known: for (ε, 0) that of pure differential privacy.
+    /// δ(ε) as far as known: for (ε, 0) that of pure differential privacy.
     pub fn known_profile(&self) -> Option<PrivacyProfile> {
         self.profile.or((self.delta == 0.0).then(|| PrivacyProfile::pure(self.epsilon)))
     }

@@ -132,7 +132,7 @@ enum Stored {
     Fixed(Vec<FixedLenByteArray>),
 }
 
-/// A value that is no cell: as it stands there, and what is wrong with it.
+/// A value that is no cell: as the file has it, and what is wrong with it.
 pub(crate) struct Misfit {
     pub value: String,
     pub problem: String,

@@ -44,7 +44,7 @@ impl<R: ChunkReader> ChunkReader for Bounded<R> {
 
 /// The pages of one column in one row group.
 pub(crate) struct Pages<R: ChunkReader> {
-    /// Gives them as they are packed.
+    /// Gives them packed.
     packed: SerializedPageReader<Bounded<R>>,
     packing: Compression,
     physical: Type,

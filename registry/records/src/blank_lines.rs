@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// CSV in which a blank line stands as a quoted empty cell, if the header has one column; else as it is.
+/// CSV in which a blank line becomes a quoted empty cell, if the header has one column; else unchanged.
 #[derive(Debug)]
 pub(crate) struct BlankLines<R> {
     input: R,

@@ -1,9 +1,9 @@
-//! What stands in a cell, and how a number is written in one.
+//! What a cell holds, and how a number is written in one.
 
 use jiff::civil::Date;
 use std::borrow::Cow;
 
-/// What stands in one cell, whatever the format of its file.
+/// What one cell holds, whatever the format of its file.
 ///
 /// | cell | in a column of numbers | in a category |
 /// |---|---|---|
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// | a number | itself | its shortest decimal digits, as text |
 /// | a whole number | the nearest of 64 bits | its digits, as text |
 /// | a flag | 0 or 1 | `false` or `true`, as text |
-/// | a day | none | as it is written |
+/// | a day | none | the text that is written |
 /// | nothing | what is missing, or as empty text | what is missing, or as empty text |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {

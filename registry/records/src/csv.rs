@@ -411,7 +411,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_of_one_column_has_a_row_for_each_cell_whatever_stands_in_it(
+        fn a_file_of_one_column_has_a_row_for_each_cell_whatever_it_holds(
             cells in cells(), line_end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
             header in prop::sample::select(vec!["x", "\"x\"", "\n\nx", "\"x,\n\""]), some in 1usize..20,
         ) {

@@ -98,7 +98,7 @@ impl Decoder {
                 }
                 continue;
             }
-            // A column that several parts of a composition released stands there once for each.
+            // A column that several parts of a composition released is there once for each.
             let own = column.coordinates();
             let parts = own.first().and_then(|name| suffixes.get(name.as_str())).into_iter().flatten();
             for suffix in std::iter::once("").chain(parts.copied()) {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_released_twice_stands_there_twice_in_its_unit() {
+    fn a_column_released_twice_is_written_twice_in_its_unit() {
         let released = layout(&["size", "size (part 2)"], TargetLayout::None);
         let decoder = schema().decoder(&released, None);
         assert_eq!(decoder.header(), ["size", "size (part 2)"]);

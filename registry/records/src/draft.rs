@@ -37,7 +37,7 @@ const EMPTY: &str = "(empty)";
 /// numbers of which there are two, the levels that were found; what has one value, counts the rows, or has more than 50 different texts is
 /// left out, and none of them is shown.
 ///
-/// All of that is taken from the records, and so it gives away something of them. The draft says of itself that it is one, with which
+/// All of that is taken from the records, and so it discloses something of them. The draft says of itself that it is one, with which
 /// mechanisms can be compared, and for which none can be saved ([`Schema::settled`]).
 ///
 /// ```
@@ -72,7 +72,7 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
         return Err(Error::empty(file));
     }
     let mut text = format!(
-        "# Drafted from the records of {}. Bounds and levels that come from private records give away something of\n\
+        "# Drafted from the records of {}. Bounds and levels that come from private records disclose something of\n\
          # them: compare mechanisms by this, and before anything is released, put here what is publicly known of each\n\
          # column, and take away the next line.\n\
          draft = true\n",
@@ -211,7 +211,7 @@ impl Seen {
             && (self.strays.is_empty() || (self.strays.len() <= MOST_STRAYS && !self.is_of_few_levels()));
         let levels = self.levels.len() + usize::from(self.has_empty && !is_of_numbers);
         match levels {
-            0 => return Err("nothing stands in it".into()),
+            0 => return Err("it is empty".into()),
             1 => return Err(ONE_VALUE.into()),
             _ => {}
         }
@@ -274,7 +274,7 @@ impl Seen {
         self.absent.iter().filter(|text| !text.is_empty()).count()
     }
 
-    /// What missing cells are read as, and how they stand in the file, if not as nothing.
+    /// What missing cells are read as, and how the file writes them, if not as nothing.
     fn missing(&self, kind: &Kind) -> (Option<Missing>, Vec<String>) {
         let (cells, middle): (Vec<String>, _) = match kind {
             Kind::Real { lower, upper, .. } => {
@@ -318,7 +318,7 @@ fn bounds(least: f64, most: f64) -> (f64, f64) {
     if fits { (lower + 0.0, upper + 0.0) } else { (least, most) }
 }
 
-/// A column as it stands in a schema.
+/// A column as a schema has it.
 fn to_toml(column: &Column) -> String {
     toml::to_string(column).unwrap_or_default()
 }
@@ -412,7 +412,7 @@ mod tests {
         let schema = Schema::from_toml(&drafted("x\n1.5\n7\n8\n").unwrap(), "mine.toml").unwrap();
         assert_eq!(
             schema.clone().settled().unwrap_err().to_string(),
-            "mine.toml: it is a draft, and bounds that were taken from the records promise nothing: say what is publicly \
+            "mine.toml: it is a draft, and bounds that were taken from the records guarantee nothing: say what is publicly \
              known of the columns, and take `draft = true` away"
         );
         assert!(schema.columns_named(&["x"]).unwrap().settled().is_err(), "a part of a draft is one too");

@@ -130,7 +130,7 @@ impl Encoder {
         })
     }
 
-    /// What picks all cells of rows with this header, whatever stands in them: to be looked at, and not to be encoded.
+    /// What picks all cells of rows with this header, whatever they hold: to be looked at, and not to be encoded.
     ///
     /// # Errors
     /// As [`Schema::of_numbers`].
@@ -157,7 +157,7 @@ impl Encoder {
         &self.domain
     }
 
-    /// Where the cells that are wanted stand in a row of the file, in the order in which they are wanted.
+    /// Where the cells that are wanted are in a row of the file, in the order in which they are wanted.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         self.fields.iter().map(|field| field.place).chain(self.beside.as_ref().map(|beside| beside.place))
     }

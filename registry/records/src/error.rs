@@ -44,7 +44,7 @@ pub enum Error {
         row: usize,
         /// The column's name.
         column: String,
-        /// What stands in the cell, cut to a line.
+        /// What the cell holds, cut to a line.
         value: String,
         /// What is wrong with it, and what would be right.
         problem: String,

@@ -92,7 +92,7 @@ impl<'r> Reader<'r> {
         Ok(self.read(false)?.0)
     }
 
-    /// Those of the rows that are left which are kept: `place` hears of each, counted from 0, and says the place where it stands from then on, in place of what stood there,
+    /// Those of the rows that are left which are kept: `place` hears of each, counted from 0, and says its place from then on, where it replaces what was there,
     /// or behind all others; `None` for one that is not kept. No more is held than is kept, and how many rows there were is said beside it.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl<'r> Reader<'r> {
         Self { encoder, ..self }.read(true)
     }
 
-    /// All rows that are left, and the last cell of each, if that stands beside the record.
+    /// All rows that are left, and the last cell of each, if that is beside the record.
     fn read(mut self, is_beside: bool) -> Result<(Loaded, Vec<String>)> {
         let (mut flat, mut clips, mut beside) = (vec![], Clips::default(), vec![]);
         let encoder = self.encoder.clone();

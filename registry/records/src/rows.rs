@@ -31,7 +31,7 @@ pub trait ReadRows: Send {
 
 /// Where released records go: a table in a file.
 pub trait WriteRows {
-    /// Some rows as they will stand in the file, which several cores make at once.
+    /// Some rows as the file will have them, which several cores make at once.
     type Block: Send;
 
     /// What is written of these flat records, one after the other.
@@ -200,7 +200,7 @@ impl RawRows {
 }
 
 impl Encoder {
-    /// The flat record for data row `row` (counted from 1, for errors), whose cells stand in the order of the header.
+    /// The flat record for data row `row` (counted from 1, for errors), whose cells are in the order of the header.
     ///
     /// # Errors
     /// [`Error::RowLength`] or [`Error::Cell`], with the file, the row, the column and the value.

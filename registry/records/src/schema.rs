@@ -52,7 +52,7 @@ pub struct Schema {
     columns: Vec<Column>,
 }
 
-/// As it stands in a design.
+/// As a design has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
@@ -86,7 +86,7 @@ pub struct Column {
     /// What a missing cell is read as, where cells may be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
-    /// How a missing cell stands in the file; empty, if nothing is listed. A null is missing in any case, and a number where one
+    /// How the file writes a missing cell; empty, if nothing is listed. A null is missing in any case, and a number where one
     /// of these is that number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_cells: Vec<String>,
@@ -282,7 +282,7 @@ impl Schema {
         self.is_draft
     }
 
-    /// The same, where it is no draft: what is designed to be released rests on it.
+    /// The same, where it is no draft: what is designed to be released depends on it.
     ///
     /// # Errors
     /// [`Error::Schema`] for a draft.
@@ -290,7 +290,7 @@ impl Schema {
         match self.is_draft {
             true => Err(Error::Schema {
                 file: self.source,
-                problem: "it is a draft, and bounds that were taken from the records promise nothing: say what is publicly known of \
+                problem: "it is a draft, and bounds that were taken from the records guarantee nothing: say what is publicly known of \
                           the columns, and take `draft = true` away"
                     .into(),
             }),
@@ -313,7 +313,7 @@ impl Schema {
         Self { columns: self.columns.iter().map(whole).collect(), ..self.clone() }
     }
 
-    /// Columns of numbers that are kept as they are: bounds of 0 and 1, for a reader that heeds none.
+    /// Columns of numbers that are kept unchanged: bounds of 0 and 1, for a reader that heeds none.
     ///
     /// # Errors
     /// [`Error::Schema`] where there is no column, or two of one name.
@@ -503,7 +503,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_stands_for_missing_cells_is_saved_with_the_schema_and_else_nothing_is() {
+    fn the_value_of_missing_cells_is_saved_with_the_schema_and_else_nothing_is() {
         let plain = serde_json::to_string(&schema()).unwrap();
         assert!(!plain.contains("missing"), "{plain}");
         let text = missing("size", "12.5\nmissing_cells = [\"\", \"-1\"]");

@@ -157,7 +157,7 @@ impl<'c> Gathered<'c> {
     }
 }
 
-/// Writes the records of a release, as they are drawn, by its `decoder` to `output`, on all cores. `on_progress` hears how many were written; an error from it
+/// Writes the records of a release, once they are drawn, by its `decoder` to `output`, on all cores. `on_progress` hears how many were written; an error from it
 /// stops the writing.
 ///
 /// # Errors

@@ -326,7 +326,8 @@ fn in_file(error: compare::Error, arguments: &CompareArguments) -> Failure {
         && reason.contains("volunteers")
         && arguments.volunteers.is_none()
     {
-        return format!("{error}; --volunteers 0.2 takes a fifth of the training records for volunteers").into();
+        return format!("{error}; --volunteers 0.2 takes a fifth of the training records for volunteers")
+            .into();
     }
     let of_parameters = matches!(error, compare::Error::Core(Error::Parameter { .. }));
     match &arguments.config {

@@ -1,11 +1,13 @@
-//! What the README and the guide show works as it is shown: the commands of a document run in their order in one folder, and print what is
+//! The README and the guide show what is true: the commands of a document run in their order in one folder, and print what is
 //! printed there.
 //!
 //! A block of `console` holds commands behind `$ `, each with its output, in which a line of dots stands for any lines. A fence of
-//! another language may name the file that its block is: `toml,file=wines.toml`. With `SCUMBLE_BLESS=1` an output without such a line is
-//! replaced by the true one.
+//! another language may name the file that its block is: `toml,file=wines.toml`. Blocks of `python` are run too, where its
+//! packages are. With `SCUMBLE_BLESS=1` an output without such a line is
+//! replaced by the true one, and pictures are written anew.
 
 use crate::Files;
+use crate::scikit_learn::{is_there, python};
 use std::path::{Path, PathBuf};
 
 /// A document's commands and files, in their order.
@@ -13,6 +15,9 @@ use std::path::{Path, PathBuf};
 enum Step {
     File {
         name: String,
+        text: String,
+    },
+    Python {
         text: String,
     },
     /// With the lines of the document that are its output.
@@ -32,6 +37,9 @@ fn steps(document: &str) -> Vec<Step> {
         if let Some((_, name)) = fence.split_once("file=") {
             let text = block.iter().map(|(_, line)| format!("{line}\n")).collect();
             steps.push(Step::File { name: name.into(), text });
+        } else if fence == "python" {
+            let text = block.iter().map(|(_, line)| format!("{line}\n")).collect();
+            steps.push(Step::Python { text });
         } else if fence == "console" {
             for (at, line) in block {
                 match (line.strip_prefix("$ "), steps.last_mut()) {
@@ -47,7 +55,7 @@ fn steps(document: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether lines are as they are shown, where a line of dots stands for any lines.
+/// Whether lines are those that are shown, where a line of dots stands for any lines.
 fn is_as_shown(shown: &[String], printed: &[&str]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
@@ -76,6 +84,17 @@ fn differences(document: &Path, files: &Files) -> Vec<String> {
             Step::File { name, text } => {
                 files.write(&name, text);
             }
+            Step::Python { text } if is_there() => {
+                let folder = Path::new(env!("CARGO_BIN_EXE_scumble")).parent().unwrap();
+                let path = std::env::var("PATH").unwrap_or_default();
+                let mut command = std::process::Command::new(python());
+                command.current_dir(files.path("")).env("PATH", format!("{}:{path}", folder.display()));
+                let output = command.args(["-c", &text]).output().unwrap();
+                if !output.status.success() {
+                    differences.push(format!("{text}\nfails: {}", String::from_utf8_lossy(&output.stderr)));
+                }
+            }
+            Step::Python { .. } => {}
             Step::Command { line, first, shown } => {
                 let Some(words) = line.strip_prefix("scumble ").and_then(shlex::split) else {
                     // The first run, from the sources, which is too long for a test: its output has one of its own.
@@ -120,9 +139,26 @@ fn differences(document: &Path, files: &Files) -> Vec<String> {
     differences
 }
 
+/// The pictures of a document that its commands do not make just so.
+fn other_pictures(document: &Path, files: &Files) -> Vec<String> {
+    let text = std::fs::read_to_string(document).unwrap();
+    let pictures = text.split("](pictures/").skip(1).filter_map(|rest| rest.split(')').next());
+    let is_other = |name: &&str| {
+        let (made, kept) = (files.read(name), document.with_file_name("pictures").join(name));
+        if std::env::var_os("SCUMBLE_BLESS").is_some() {
+            std::fs::write(&kept, &made).unwrap();
+        }
+        std::fs::read_to_string(&kept).unwrap_or_default() != made
+    };
+    pictures.filter(is_other).map(|name| format!("the picture {name} is not the one that is made")).collect()
+}
+
 #[track_caller]
 fn check(document: &str, files: &Files) {
-    let differences = differences(&root().join(document), files);
+    let document = root().join(document);
+    let mut differences = differences(&document, files);
+    differences.extend(other_pictures(&document, files));
+    let document = document.display();
     assert!(
         differences.is_empty(),
         "{document}: {} differences\n\n{}",
@@ -167,7 +203,7 @@ chapters!(
     schemas "schemas",
     releasing "releasing",
     collecting "collecting",
-    python "python",
+    in_python "python",
     accounting "accounting",
     auditing "auditing",
     comparing "comparing",

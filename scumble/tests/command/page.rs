@@ -21,7 +21,6 @@ const EXPERIMENT: &str = "trials = 6\nepsilon = [1, 8, inf]\n\
     [data]\ninput = \"data.csv\"\nschema = \"schema.toml\"\ntarget = \"price\"\n\
     [[mechanism]]\nname = \"identity\"\n\
     [[mechanism]]\nname = \"laplace\"\ngrid = { protect = [\"label\", \"record\"] }\n\
-    [[mechanism]]\nname = \"randomized-response\"\n\
     [[model]]\nname = \"ridge\"\ngrid = { l2_penalty = [0.01, 1] }\n";
 
 fn experiment() -> Files {

@@ -7,24 +7,27 @@ use std::process::Command;
 const TRIALS: &str = "12";
 
 /// The Python that `SCUMBLE_PYTHON` names, else the usual one.
-fn python() -> PathBuf {
+pub(super) fn python() -> PathBuf {
     std::env::var_os("SCUMBLE_PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
 }
 
-fn has_scikit_learn() -> bool {
-    let asked = Command::new(python()).args(["-c", "import sklearn"]).output();
-    asked.is_ok_and(|output| output.status.success())
+/// Whether Python has what the requirements list; says that it has not.
+pub(super) fn is_there() -> bool {
+    let asked = Command::new(python()).args(["-c", "import pandas, sklearn"]).output();
+    let is_there = asked.is_ok_and(|output| output.status.success());
+    if !is_there {
+        scumble_skip::missing(format_args!(
+            "scikit-learn for {} (examples/scikit-learn/requirements.txt)",
+            python().display()
+        ));
+    }
+    is_there
 }
 
 /// With these seeds: of a thousand others some three would differ by more than three standard errors.
 #[test]
 fn a_model_of_a_released_file_does_on_viewed_records_what_the_comparison_says() {
-    if !has_scikit_learn() {
-        let python = python();
-        scumble_skip::missing(format_args!(
-            "scikit-learn for {} (examples/scikit-learn/requirements.txt)",
-            python.display()
-        ));
+    if !is_there() {
         return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scikit-learn/train.py");

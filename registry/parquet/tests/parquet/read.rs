@@ -25,7 +25,7 @@ fn load(fields: &str, columns: &[Data], schema: &Schema, out_of_bounds: OutOfBou
     Reader::new(rows, schema, None, out_of_bounds)?.read_all()
 }
 
-/// The numbers in the column `x` of this type, as they are.
+/// The numbers in the column `x` of this type, unchanged.
 fn numbers(kind: &str, data: Data) -> Vec<f64> {
     let numbers = Schema::of_numbers(&["x".into()]).unwrap();
     let loaded = load(&kind.replace(" of", " x"), &[data], &numbers, OutOfBounds::Keep).unwrap();
