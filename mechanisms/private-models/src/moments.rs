@@ -18,7 +18,7 @@ const NAME: &str = "noisy-moments";
 ///
 /// A record is z = (1, u, e): numbers u, recentred and scaled to [−1, 1] by their public bounds, and groups e of levels. What takes noise is every
 /// product of two coordinates that is not known before, summed over all records; for k numbers and g groups the sums of two tables that differ in one
-/// record lie 1 + k + g apart at most in ℓ₂, and those of two tables of which one has a record more √((T² + 1 + k − g)/2), with T = 1 + k + g (the README has the
+/// record lie 1 + k + g apart at most in ℓ₂, and those of two tables of which one has one added record √((T² + 1 + k − g)/2), with T = 1 + k + g (the README has the
 /// proof).
 ///
 /// Rows are normal about the mean of their class, or all about one where the target is a number; eigenvalues of their covariance that noise hides are

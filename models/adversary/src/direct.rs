@@ -89,7 +89,7 @@ pub(crate) fn flattened(table: &Table) -> Vec<f64> {
     flat
 }
 
-/// Whether an attack recovers a record more often than `pac` says; inconclusive where success in all of so few attempts would not show it. `attempt` releases, attacks, and gives the distance in ℓ₂ of what
+/// Whether an attack succeeds more often than `pac` says; inconclusive where success in all of so few attempts would not show it. `attempt` releases, attacks, and gives the distance in ℓ₂ of what
 /// it recovers from the record.
 ///
 /// # Errors

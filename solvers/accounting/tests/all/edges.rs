@@ -174,7 +174,7 @@ fn the_direction_of_a_record_that_is_left_out_has_its_closed_form_at_every_order
     let largest = -f64::ln_1p(-q);
     let run = Run::new(q, sigma, 1).unwrap();
     for order in [1e3, 1e4] {
-        // With a record more ε is in the hundreds, and this way round it is ln 2 at most; the larger of both is found.
+        // With one added record ε is in the hundreds, and this way round it is ln 2 at most; the larger of both is found.
         let divergence = renyi::divergence(&run, order, Neighbours::AddOrRemoveOne).unwrap();
         assert!(divergence > largest, "{order}: {divergence}");
     }
