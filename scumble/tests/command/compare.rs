@@ -377,7 +377,7 @@ fn bad_arguments_are_named_with_the_nearest_name() {
                 "--set",
                 "randomized-response.protect=features",
             ],
-            "randomized-response is left out: it answers with levels, and what it should protect holds numbers",
+            "randomized-response is left out: it answers with levels, and what it should protect holds numbers: the column \"fixed acidity\"",
         ),
         (&["compare", "--trials", "0"], "a comparison needs between 1 and 100000 trials, and not 0"),
         (

@@ -198,7 +198,7 @@ fn what_makes_no_composition_is_refused() {
         ("laplace --set record", "--set \"record\": KEY=VALUE or NAME.KEY=VALUE is needed"),
         (
             "randomized-response",
-            "randomized-response does not apply: it answers with levels, and what it should protect holds numbers",
+            "randomized-response does not apply: it answers with levels, and what it should protect holds numbers: the column \"size\"",
         ),
     ] {
         let line = format!("design {line} --schema schema.toml --epsilon 1 --output design.json");

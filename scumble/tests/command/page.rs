@@ -93,7 +93,6 @@ fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
         "<dt class=\"first\">guarantee</dt><dd>ε = 1 local differential privacy for the whole record</dd>",
         "<dt class=\"first\">guarantee</dt><dd>ε = 8 local differential privacy for the label (label DP)</dd>",
         "<dt>discloses</dt><dd>the features of every record, in the clear</dd>",
-        "randomized-response: ",
         "laplace 0.1.0",
         "<dt>seed</dt><dd>3</dd>",
         "<pre class=\"command\">scumble design laplace --schema schema.toml --target price --epsilon 8 --delta 0.000001 --protect label \
