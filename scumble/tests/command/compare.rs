@@ -399,7 +399,7 @@ fn bad_arguments_are_named_with_the_nearest_name() {
         ),
         (
             &["compare", "--mechanism", "task-aware-linear"],
-            "nothing is left to compare: task-aware-linear is left out: it learns from volunteers' records, and there are none",
+            "task-aware-linear is left out: it learns from volunteers' records, and there are none; --volunteers 0.2 takes a fifth of the training records for volunteers",
         ),
         (&["compare", "--delta", "1"], "delta must be zero or more and below one, and 1 is not"),
         (
