@@ -1,6 +1,6 @@
 //! Pages of reference, made from the registry: what a mechanism does, its parameters, its card, and how it does in the suite.
 
-use scumble::registry::{Plugin, Registry, Side};
+use scumble::registry::{Plugin, Registry};
 use serde_json::Value;
 use std::error::Error;
 use std::fmt::Write;
@@ -21,18 +21,11 @@ pub fn pages(benchmark: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let mut pages = vec![];
     for plugin in registry.iter() {
         let Plugin { name, summary, .. } = plugin;
-        writeln!(index, "| [{name}]({name}.md) | {} | {summary} |", run_by(plugin))?;
+        writeln!(index, "| [{name}]({name}.md) | {} | {summary} |", plugin.side.run_by())?;
         pages.push(((*name).to_owned(), page(plugin, benchmark)?));
     }
     pages.insert(0, (INDEX.to_owned(), index));
     Ok(pages)
-}
-
-fn run_by(plugin: &Plugin) -> &'static str {
-    match plugin.side {
-        Side::Local => "each person",
-        Side::Curator => "a curator",
-    }
 }
 
 fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
@@ -41,7 +34,7 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     let guarantee = plugin.design(&example.parameters, &example.brief)?.mechanism().guarantee();
     let mut text = format!(
         "# {name}\n\n{summary}\n\n| | |\n|---|---|\n| run by | {} |\n| source | {paper} |\n| version | {version} |\n",
-        run_by(plugin)
+        plugin.side.run_by()
     );
     text += "\n## Parameters\n\n";
     let parameters = plugin.parameter_schemas();

@@ -4,18 +4,19 @@ use crate::reference;
 use mdbook_driver::MDBook;
 use mdbook_driver::config::Config;
 use std::error::Error;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
+use walkdir::WalkDir;
 
 /// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir(to)?;
-    for entry in fs::read_dir(from)? {
-        let (entry, place) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
-        if entry.is_dir() {
-            copy(&entry, &place)?;
+fn copy(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    for entry in WalkDir::new(from) {
+        let entry = entry?;
+        let place = to.join(entry.path().strip_prefix(from)?);
+        if entry.file_type().is_dir() {
+            fs::create_dir(place)?;
         } else {
-            fs::copy(&entry, &place)?;
+            fs::copy(entry.path(), place)?;
         }
     }
     Ok(())

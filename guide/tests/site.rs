@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event as Logged, Level, Metadata, Subscriber};
+use walkdir::{DirEntry, WalkDir};
 
 /// Keeps what is logged as a warning or an error.
 #[derive(Clone, Default)]
@@ -50,19 +51,14 @@ fn root() -> PathBuf {
 }
 
 /// The files below a folder with this extension, without those that are built or hidden.
-fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir()
-            && !name.starts_with('.')
-            && !["target", "book", "node_modules"].contains(&name.as_str())
-        {
-            files(&path, extension, found);
-        } else if path.extension().is_some_and(|own| own == extension) {
-            found.push(path);
-        }
-    }
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let is_ours = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() == 0 || !name.starts_with('.') && !["target", "book"].contains(&&*name)
+    };
+    let entries = WalkDir::new(folder).into_iter().filter_entry(is_ours);
+    let paths = entries.map(|entry| entry.unwrap().into_path());
+    paths.filter(|path| path.extension().is_some_and(|own| own == extension)).collect()
 }
 
 /// The values of an attribute in HTML.
@@ -82,8 +78,7 @@ fn the_site_builds_without_a_warning_and_its_links_lead_somewhere() {
         .unwrap();
     let warnings = warnings.0.lock().unwrap();
     assert!(warnings.is_empty(), "{warnings:#?}");
-    let mut pages = vec![];
-    files(folder.path(), "html", &mut pages);
+    let pages = files(folder.path(), "html");
     assert!(pages.len() > 40, "{}", pages.len());
     let mut lost = vec![];
     for page in pages.iter().filter(|page| page.file_name().is_some_and(|name| name != "404.html")) {
@@ -148,8 +143,7 @@ fn is_item(path: &str) -> bool {
 
 #[test]
 fn links_of_documents_lead_to_files_and_headings_that_are_there() {
-    let mut documents = vec![];
-    files(&root(), "md", &mut documents);
+    let documents = files(&root(), "md");
     assert!(documents.len() > 40, "{}", documents.len());
     let chapters = root().join("guide/chapters");
     let mut lost = vec![];

@@ -4,6 +4,7 @@
 use regex::{Regex, RegexBuilder};
 use std::fs;
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 /// What is not written, as a regular expression between word boundaries, and what is.
 const AVOIDED: [(&str, &str); 27] = [
@@ -56,18 +57,17 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            if !name.starts_with('.') && !["target", "book", "corpus", "artifacts"].contains(&name.as_str()) {
-                texts(&path, found);
-            }
-        } else if ["rs", "md", "toml", "template"].iter().any(|end| name.ends_with(&format!(".{end}"))) {
-            found.push(path);
-        }
-    }
+fn texts(folder: &Path) -> Vec<PathBuf> {
+    let is_ours = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        !name.starts_with('.') && !["target", "book", "corpus", "artifacts"].contains(&&*name)
+    };
+    let entries = WalkDir::new(folder).into_iter().filter_entry(|entry| entry.depth() == 0 || is_ours(entry));
+    let paths = entries.map(|entry| entry.unwrap().into_path());
+    let is_text = |path: &PathBuf| {
+        path.extension().is_some_and(|end| ["rs", "md", "toml", "template"].iter().any(|text| end == *text))
+    };
+    paths.filter(is_text).collect()
 }
 
 /// The lines of a text with a word that is avoided, with what is written instead. A phrase that is broken over two lines is found too.
@@ -107,8 +107,7 @@ fn words() -> Vec<(Regex, &'static str)> {
 #[test]
 fn no_text_has_a_word_that_is_avoided() {
     let (root, words) = (root(), words());
-    let mut files = vec![];
-    texts(&root, &mut files);
+    let files = texts(&root);
     assert!(files.len() > 400, "{}", files.len());
     let mut found = vec![];
     for file in files.iter().filter(|file| !file.ends_with("integration-tests/tests/all/words.rs")) {

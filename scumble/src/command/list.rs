@@ -1,7 +1,7 @@
 //! `scumble list` and `scumble describe`.
 
 use super::{Failure, print, print_json, view_command};
-use crate::registry::{Design, Plugin, Records, Registry, ShapedBy, ShippedDesign, Side};
+use crate::registry::{Design, Plugin, Records, Registry, ShapedBy, ShippedDesign};
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(super) fn list(registry: &Registry, as_json: bool) -> Result<(), Failure> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["mechanism", "run by", "what it does"]);
     for plugin in registry.iter() {
-        table.add_row([plugin.name, run_by(plugin), plugin.summary]);
+        table.add_row([plugin.name, plugin.side.run_by(), plugin.summary]);
     }
     print(&table.trim_fmt())
 }
@@ -40,16 +40,9 @@ pub(super) fn markdown(registry: &Registry) -> Result<(), Failure> {
         let joined =
             |lines: &[String]| if lines.is_empty() { "nothing".to_owned() } else { lines.join("; ") };
         let (claims, disclosed) = (joined(&claims), joined(&guarantee.discloses));
-        text += &format!("| `{}` | {} | {claims} | {disclosed} |\n", plugin.name, run_by(plugin));
+        text += &format!("| `{}` | {} | {claims} | {disclosed} |\n", plugin.name, plugin.side.run_by());
     }
     print(text.trim_end())
-}
-
-fn run_by(plugin: &Plugin) -> &'static str {
-    match plugin.side {
-        Side::Local => "each person",
-        Side::Curator => "a curator",
-    }
 }
 
 fn summary(plugin: &Plugin) -> Value {
@@ -130,7 +123,7 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
         "{name}: {}\n\nsource     {}\nrun by     {}\n",
         plugin.summary,
         plugin.paper,
-        run_by(plugin),
+        plugin.side.run_by(),
     );
     for (name, schema) in plugin.parameter_schemas() {
         let description = schema["description"].as_str().unwrap_or("").replace('\n', " ");

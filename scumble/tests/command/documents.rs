@@ -109,10 +109,8 @@ fn differences(document: &Path, files: &Files) -> Vec<String> {
                     differences.push(format!("{line}\nfails: {stderr}"));
                     continue;
                 }
-                let shown: Vec<String> = shown.iter().map(|line| line.trim_end().to_owned()).collect();
-                let shown: Vec<String> =
-                    shown.iter().rev().skip_while(|line| line.is_empty()).cloned().collect();
-                let shown: Vec<String> = shown.into_iter().rev().collect();
+                let mut shown: Vec<String> = shown.iter().map(|line| line.trim_end().to_owned()).collect();
+                while shown.pop_if(|line| line.is_empty()).is_some() {}
                 let printed: Vec<&str> = stdout.trim_end().lines().collect();
                 if !is_as_shown(&shown, &printed) {
                     differences.push(format!("{line}\nshows\n{}\nand prints\n{stdout}", shown.join("\n")));

@@ -3,6 +3,7 @@
 mod account;
 mod audit;
 mod collect;
+mod command_lines;
 mod commands;
 mod compare;
 mod design;

@@ -213,6 +213,17 @@ pub enum Side {
     Curator,
 }
 
+impl Side {
+    /// Who that is, as people read it.
+    #[must_use]
+    pub fn run_by(self) -> &'static str {
+        match self {
+            Self::Local => "each person",
+            Self::Curator => "a curator",
+        }
+    }
+}
+
 /// A designed mechanism, and who runs it: it needs nothing more than a table and randomness to release.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,0 +1,120 @@
+//! Every command line in a document is one that the command takes, also where its run is left to who reads it: what compiles, what
+//! takes hours, what belongs to a release.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use walkdir::{DirEntry, WalkDir};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The files of the repository by their names.
+fn files(is_one: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let is_ours = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() == 0 || !name.starts_with('.') && !["target", "book"].contains(&&*name)
+    };
+    let entries = WalkDir::new(root()).into_iter().filter_entry(is_ours);
+    entries.map(|entry| entry.unwrap().into_path()).filter(|path| is_one(path)).collect()
+}
+
+/// The commands in blocks of a shell's, each without its comment and cut at what joins it to others.
+fn command_lines(document: &str) -> Vec<String> {
+    let (mut lines, mut fence) = (vec![], None);
+    for line in document.lines().map(str::trim) {
+        if let Some(language) = line.strip_prefix("```") {
+            fence = if fence.is_none() { Some(language) } else { None };
+            continue;
+        }
+        let line = match fence {
+            Some("console") => line.strip_prefix("$ ").unwrap_or_default(),
+            Some("sh" | "bash") => line,
+            _ => continue,
+        };
+        let line = line.split(" # ").next().unwrap_or_default();
+        lines
+            .extend(line.split(" && ").flat_map(|part| part.split(" | ")).map(|part| part.trim().to_owned()));
+    }
+    lines
+}
+
+/// The word that follows one.
+fn after<'w>(words: &'w [String], option: &str) -> Option<&'w str> {
+    let at = words.iter().position(|word| word == option)?;
+    words.get(at + 1).map(String::as_str)
+}
+
+/// What is wrong with a command line: an option that the command has not, a package or a file that the repository has not.
+fn fault(words: &[String], packages: &BTreeSet<String>) -> Option<String> {
+    let own = match words.first().map(String::as_str)? {
+        "scumble" => words.get(1..),
+        "cargo" => {
+            let package = after(words, "-p");
+            if package.is_some_and(|package| !packages.contains(package)) {
+                return Some(format!("no package of the workspace is named {}", package.unwrap_or_default()));
+            }
+            let files = ["--path", "--manifest-path"].iter().filter_map(|option| after(words, option));
+            if let Some(lost) = files.into_iter().find(|file| !root().join(file).exists()) {
+                return Some(format!("{lost} is not in the repository"));
+            }
+            // Of packages with a command of their own only those that are ours with a plugin more.
+            let is_ours = package.is_none_or(|package| ["scumble", "staircase-plugin"].contains(&package));
+            let at = words.iter().position(|word| word == "--");
+            at.filter(|_| is_ours && words[1] == "run").and_then(|at| words.get(at + 1..))
+        }
+        _ => None,
+    }?;
+    let is_left_out = own.first().is_some_and(|name| name == "reproduce") && !cfg!(feature = "reproduce");
+    if own.is_empty() || is_left_out || own == ["--version"] {
+        return None;
+    }
+    // Help ends the parse where it is met: what comes before it was taken.
+    let output = Command::new(env!("CARGO_BIN_EXE_scumble")).args(own).arg("--help").output().unwrap();
+    (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn packages() -> BTreeSet<String> {
+    let manifests = files(|path| path.file_name().is_some_and(|name| name == "Cargo.toml"));
+    let name = |manifest: &PathBuf| {
+        let manifest: toml::Table = toml::from_str(&std::fs::read_to_string(manifest).unwrap()).unwrap();
+        Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())
+    };
+    manifests.iter().filter_map(name).collect()
+}
+
+#[test]
+fn every_command_line_of_every_document_is_taken() {
+    let packages = packages();
+    let (mut faults, mut count) = (vec![], 0);
+    for document in files(|path| path.extension().is_some_and(|extension| extension == "md")) {
+        for line in command_lines(&std::fs::read_to_string(&document).unwrap()) {
+            let Some(words) = shlex::split(&line) else { continue };
+            let before = words.iter().take_while(|word| word.contains('=') && !word.starts_with('-')).count();
+            count += usize::from(words.get(before).is_some_and(|word| word == "scumble" || word == "cargo"));
+            if let Some(fault) = fault(&words[before..], &packages) {
+                faults.push(format!("{}: {line}\n    {fault}", document.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(count > 100, "{count} commands");
+}
+
+#[test]
+fn a_command_line_that_is_not_taken_is_found() {
+    let packages = packages();
+    for (line, is_fault) in [
+        ("scumble design laplace --epsilon 2", false),
+        ("scumble design laplace --epsilons 2", true),
+        ("scumble designs", true),
+        ("cargo run --release -- compare --fast", true),
+        ("cargo run -p scumble-guides", true),
+        ("cargo install --path scumbles", true),
+        ("ls --anything", false),
+    ] {
+        let words = shlex::split(line).unwrap();
+        assert_eq!(fault(&words, &packages).is_some(), is_fault, "{line}");
+    }
+}
