@@ -126,6 +126,9 @@ fn common_faults_are_caught(honest: &Honest) {
 fn faults_of_releases_are_caught(honest: &Honest) {
     passes(&Faulty::of(honest, Fault::None));
     caught(honest, Fault::OneSeed);
+    // By samples: that two records share a stream says nothing where noise is keyed by the record.
+    passes(&Faulty::of(honest, Fault::Keyed).silent());
+    caught_by_samples(honest, Fault::KeyedByRecord);
     for fault in [Fault::SeedIgnored, Fault::FirstRowBare, Fault::RestBare] {
         caught(honest, fault);
     }

@@ -370,13 +370,18 @@ impl Guarantee {
         self.claims.iter().filter(|claim| claim.protects != Unit::Volunteer)
     }
 
-    /// This guarantee for a release whose noise came from there: a seed voids every claim, but for those of a design that was made before.
+    /// This guarantee for a release whose noise came from there: a seed voids every claim, but for those of a design that was made before; a
+    /// ticket adds what the claims assume of it.
     pub fn under(mut self, provenance: Provenance) -> Self {
-        if let Provenance::Seed(_) = provenance {
-            self.claims.retain(|claim| claim.protects == Unit::Volunteer);
-            self.each_release.clear();
-            let line = "whatever the noise hides, to anyone who knows or can guess the seed: a release made from a known seed has no guarantee";
-            self.discloses.insert(0, line.into());
+        match provenance {
+            Provenance::OperatingSystem => {}
+            Provenance::Seed(_) => {
+                self.claims.retain(|claim| claim.protects == Unit::Volunteer);
+                self.each_release.clear();
+                let line = "whatever the noise hides, to anyone who knows or can guess the seed: a release made from a known seed has no guarantee";
+                self.discloses.insert(0, line.into());
+            }
+            Provenance::Ticket => self.assumes.extend(KEYED.map(str::to_owned)),
         }
         self
     }
@@ -412,6 +417,13 @@ pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
     let lines = lines.into_iter().filter(|(leaves, _)| *leaves);
     lines.map(|(_, line)| line.to_owned()).collect()
 }
+
+/// What the claims of a release by a ticket assume beside what all assume.
+const KEYED: [&str; 2] = [
+    "a secret kept in a ticket, which nobody else reads: who has it can take the noise away, until it is forgotten everywhere",
+    "ids that are unique: the noise of a record is drawn from the secret, its id and its values, so that a task which runs again releases the \
+     same, and two equal records with one id would be seen to be equal",
+];
 
 #[cfg(test)]
 mod tests {

@@ -59,6 +59,7 @@ mod error;
 mod estimate;
 mod gaussian_noise;
 mod guarantee;
+mod keyed;
 mod laplace_noise;
 mod lattice;
 pub mod local;
@@ -93,6 +94,7 @@ pub use guarantee::{
     ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion,
     PacResistance, PerfectSecrecy, ShapedBy, ShuffledDp, Unit, in_clear,
 };
+pub use keyed::{Fingerprint, NoiseKey, release_keyed};
 pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use mechanism::{

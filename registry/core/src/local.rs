@@ -50,10 +50,19 @@ fn map_records(
     records: &[f64],
     mut change: impl FnMut(&mut [f64]) -> Result<()>,
 ) -> Result<Vec<f64>> {
+    map_records_with(mechanism, records, |_record, point| change(point))
+}
+
+/// The same, where `change` sees the record too.
+pub(crate) fn map_records_with(
+    mechanism: &dyn LocalMechanism,
+    records: &[f64],
+    mut change: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
+) -> Result<Vec<f64>> {
     let mut released = vec![];
     for record in records.chunks(mechanism.domain().flat().dim().max(1)) {
         let mut point = mechanism.encode(record)?;
-        change(&mut point)?;
+        change(record, &mut point)?;
         released.extend(mechanism.decode(point)?);
     }
     Ok(released)

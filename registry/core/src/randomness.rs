@@ -12,6 +12,8 @@ pub type Stream = ChaCha20Rng;
 pub enum Provenance {
     /// The operating system's entropy: what a claim needs.
     OperatingSystem,
+    /// A secret of the operating system's that is kept in a ticket: the claim holds while nobody else reads it.
+    Ticket,
     /// A number that somebody may know or guess: what an experiment needs. It voids every claim.
     Seed(u64),
 }

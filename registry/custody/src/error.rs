@@ -42,6 +42,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A ticket that cannot be used.
+    #[error("{}: the ticket cannot be used: {problem}", file.display())]
+    Ticket {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A mechanism whose design cannot be written.
     #[error("the design of {plugin:?} cannot be saved: {problem}")]
     Unsaveable {

@@ -73,6 +73,9 @@ pub struct Charge {
     pub what: String,
     /// When, in RFC 3339.
     pub when: String,
+    /// The ticket that was paid for, by the name of its key: it is not paid for again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticket: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -83,12 +86,14 @@ struct UncheckedCharge {
     delta: f64,
     what: String,
     when: String,
+    #[serde(default)]
+    ticket: Option<String>,
 }
 
 impl TryFrom<UncheckedCharge> for Charge {
     type Error = Error;
 
-    fn try_from(UncheckedCharge { epsilon, delta, what, when }: UncheckedCharge) -> Result<Self> {
+    fn try_from(UncheckedCharge { epsilon, delta, what, when, ticket }: UncheckedCharge) -> Result<Self> {
         // What gives back was never spent.
         for (name, value) in [("epsilon", epsilon), ("delta", delta)] {
             if value.is_nan() || value < 0.0 {
@@ -100,7 +105,7 @@ impl TryFrom<UncheckedCharge> for Charge {
                 .into());
             }
         }
-        Ok(Self { epsilon, delta, what, when })
+        Ok(Self { epsilon, delta, what, when, ticket })
     }
 }
 
@@ -261,6 +266,38 @@ impl Ledger {
         self.change(false, |accounts| self.spend_release(accounts, dataset, guarantee, target, what))
     }
 
+    /// The same for the release of a ticket, by the name of its key, which is paid for once however often it is asked for: whether it was
+    /// paid for now. Processes that ask at the same time pay once together.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge).
+    pub fn charge_ticket(
+        &self,
+        dataset: &str,
+        guarantee: &Guarantee,
+        target: Option<&str>,
+        what: &str,
+        ticket: &str,
+    ) -> Result<bool> {
+        let mut is_new = true;
+        self.change(false, |accounts| {
+            let own = |account: &&mut Account| account.dataset == dataset && account.unit != Unit::Volunteer;
+            let is_paid = |charge: &Charge| charge.ticket.as_deref() == Some(ticket);
+            if accounts.iter_mut().filter(own).any(|account| account.charges.iter().any(is_paid)) {
+                is_new = false;
+                return Ok(());
+            }
+            self.spend_release(accounts, dataset, guarantee, target, what)?;
+            for account in accounts.iter_mut().filter(own) {
+                if let Some(charge) = account.charges.last_mut() {
+                    charge.ticket = Some(ticket.into());
+                }
+            }
+            Ok(())
+        })?;
+        Ok(is_new)
+    }
+
     /// Whether [`charge_release`](Self::charge_release) would be refused now, before work is done for a release that may not
     /// happen. Nothing is charged.
     ///
@@ -384,7 +421,7 @@ fn spend(account: &mut Account, (epsilon, delta): (f64, f64), what: &str) -> Res
     let before = account.spent();
     let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let what = what.replace(char::is_control, " ");
-    account.charges.push(Charge { epsilon, delta, what, when });
+    account.charges.push(Charge { epsilon, delta, what, when, ticket: None });
     if account.is_overdrawn() {
         return Err(Error::Overdrawn {
             dataset: account.dataset.clone(),

@@ -1,4 +1,4 @@
-//! What is kept: saved designs, encrypted keys, and the ledger of what was spent.
+//! What is kept: saved designs, encrypted keys, tickets, and the ledger of what was spent.
 //!
 //! Each is a file that names its format and carries a digest of its content; a [`NewFile`] is there whole, or not at all.
 
@@ -10,12 +10,14 @@ mod new_file;
 mod sealed;
 mod shipped;
 mod side_by_side;
+mod ticket;
 
 pub use error::{Error, Result};
 pub use ledger::{Account, Charge, Ledger};
 pub use new_file::{Existing, NewFile, Readable, is_beside, is_same_file};
 pub use shipped::ShippedDesign;
 pub use side_by_side::Part;
+pub use ticket::{Binding, Ticket};
 
 /// The README's examples run.
 #[cfg(doctest)]

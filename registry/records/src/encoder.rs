@@ -152,6 +152,16 @@ impl Encoder {
         Ok(self)
     }
 
+    /// The column whose cells are read beside the records.
+    pub(crate) fn beside_column(&self) -> Option<&str> {
+        self.beside.as_ref().map(|beside| beside.column.as_str())
+    }
+
+    /// What errors call the file.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
     /// Where the encoded records lie.
     pub fn domain(&self) -> &RecordDomain {
         &self.domain

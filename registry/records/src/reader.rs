@@ -127,8 +127,16 @@ impl<'r> Reader<'r> {
     /// As [`read_all`](Self::read_all), [`Error::MissingColumn`](crate::Error::MissingColumn) and
     /// [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
     pub fn read_all_beside(self, column: &str) -> Result<(Loaded, Vec<String>)> {
+        self.beside(column)?.read(true)
+    }
+
+    /// The same rows with the cells of one `column` beside the records, of which the schema need not know: their [ids](RawRows::ids).
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`](crate::Error::MissingColumn) and [`Error::DuplicateColumn`](crate::Error::DuplicateColumn).
+    pub fn beside(self, column: &str) -> Result<Self> {
         let encoder = self.encoder.beside(column, &header(&self.rows))?;
-        Self { encoder, ..self }.read(true)
+        Ok(Self { encoder, ..self })
     }
 
     /// All rows that are left, and the last cell of each, if that is beside the record.
@@ -139,8 +147,7 @@ impl<'r> Reader<'r> {
             let (mut flat, mut clips, mut beside) = (vec![], Clips::default(), vec![]);
             rows.encode(&encoder, &mut flat, &mut clips)?;
             if is_beside {
-                let last = rows.cells().skip(encoder.width() - 1).step_by(encoder.width());
-                beside.extend(last.map(|cell| cell.text().into_owned()));
+                beside.extend(rows.beside(&encoder).map(|cell| cell.text().into_owned()));
             }
             Ok((flat, clips, beside))
         };

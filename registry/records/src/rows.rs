@@ -182,6 +182,38 @@ impl RawRows {
         Ok(())
     }
 
+    /// The number of the first row, counted from 1.
+    pub(crate) fn first_row(&self) -> usize {
+        self.first_row
+    }
+
+    /// The ids of the rows: the cells of the column beside the record, or, where there is none, the numbers of the rows, counted from 1.
+    ///
+    /// # Errors
+    /// [`Error::Cell`] for a row without an id.
+    pub fn ids(&self, encoder: &Encoder) -> Result<Vec<String>> {
+        let rows = self.first_row..self.first_row + self.len(encoder);
+        let Some(column) = encoder.beside_column() else {
+            return Ok(rows.map(|row| row.to_string()).collect());
+        };
+        let id = |(row, cell): (usize, Cell)| match cell.text() {
+            id if id.is_empty() => Err(Error::Cell {
+                file: encoder.source().into(),
+                row,
+                column: column.into(),
+                value: String::new(),
+                problem: "is no id; each record needs one of its own".into(),
+            }),
+            id => Ok(id.into_owned()),
+        };
+        rows.zip(self.beside(encoder)).map(id).collect()
+    }
+
+    /// The cells of the column beside the record.
+    pub(crate) fn beside(&self, encoder: &Encoder) -> impl Iterator<Item = Cell<'_>> {
+        self.cells().skip(encoder.width() - 1).step_by(encoder.width())
+    }
+
     /// The cells, row by row.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let mut start = 0;

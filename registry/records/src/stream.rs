@@ -1,13 +1,15 @@
 //! Releasing a file in bounded memory, on all cores, with the same output whatever their number.
 
-use crate::Result;
-use crate::{Clipped, Clips, Decoder, RawRows, Reader, Records, WriteRows};
+use crate::{Clipped, Clips, Decoder, Error, RawRows, Reader, Records, Result, WriteRows};
 use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
+use scumble_core::text::abridged;
 use scumble_core::{
-    Drawing, Gathering, Layout, LocalMechanism, Randomness, RecordDomain, Streams, Table, Target,
-    TargetLayout,
+    Drawing, Fingerprint, Gathering, Layout, LocalMechanism, NoiseKey, Randomness, RecordDomain, Streams,
+    Table, Target, TargetLayout,
 };
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 
 /// How a streamed release or view went. It is about the data: for their owner alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +27,7 @@ pub struct Streamed {
 ///
 /// # Errors
 /// What is wrong with the first bad row; [`Error::Empty`](scumble_core::Error::Empty) where there is none;
-/// [`Error::Write`](crate::Error::Write) where `output` fails; what `on_progress` says.
+/// [`Error::Write`] where `output` fails; what `on_progress` says.
 pub fn release<W: WriteRows>(
     mechanism: &dyn LocalMechanism,
     reader: &mut Reader,
@@ -34,8 +36,30 @@ pub fn release<W: WriteRows>(
     output: W,
     on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
-    let release = |number: u64, records: &[f64]| Ok(release_block(mechanism, records, streams, number)?);
-    rewrite(reader, decoder, release, output, on_progress)
+    let release = |number: u64, _ids: &[String], records: &[f64]| {
+        Ok(release_block(mechanism, records, streams, number)?)
+    };
+    rewrite(reader, decoder, |_rows| Ok(vec![]), release, output, on_progress)
+}
+
+/// The same with noise that is keyed by the [ids](RawRows::ids) of the records, so that the same records give the same release, whatever their
+/// order and however often. [`check_ids`] comes before it.
+///
+/// # Errors
+/// As [`release`], and for a record without an id.
+pub fn release_keyed<W: WriteRows>(
+    mechanism: &dyn LocalMechanism,
+    reader: &mut Reader,
+    decoder: &Decoder,
+    key: &NoiseKey,
+    output: W,
+    on_progress: impl FnMut(u64) -> Result<()>,
+) -> Result<Streamed> {
+    let encoder = reader.encoder().clone();
+    let release = |_number: u64, ids: &[String], records: &[f64]| {
+        Ok(scumble_core::release_keyed(mechanism, records, ids, key)?)
+    };
+    rewrite(reader, decoder, |rows| rows.ids(&encoder), release, output, on_progress)
 }
 
 /// Writes where all that `reader` reads lies in the space of what `mechanism` releases, without noise: what
@@ -50,14 +74,16 @@ pub fn view<W: WriteRows>(
     output: W,
     on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
-    rewrite(reader, decoder, |_number, records| Ok(view_block(mechanism, records)?), output, on_progress)
+    let view = |_number: u64, _ids: &[String], records: &[f64]| Ok(view_block(mechanism, records)?);
+    rewrite(reader, decoder, |_rows| Ok(vec![]), view, output, on_progress)
 }
 
-/// Writes what `map` makes of each block of flat records and its number, in their order.
+/// Writes what `map` makes of each block of flat records, its number and what `ids` says of its rows, in their order.
 fn rewrite<W: WriteRows>(
     reader: &mut Reader,
     decoder: &Decoder,
-    map: impl Fn(u64, &[f64]) -> Result<Vec<f64>> + Sync,
+    ids: impl Fn(&RawRows) -> Result<Vec<String>> + Sync,
+    map: impl Fn(u64, &[String], &[f64]) -> Result<Vec<f64>> + Sync,
     mut output: W,
     mut on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
@@ -65,7 +91,7 @@ fn rewrite<W: WriteRows>(
     let map = |number: u64, rows: &RawRows| {
         let (mut records, mut clips) = (vec![], Clips::default());
         rows.encode(&encoder, &mut records, &mut clips)?;
-        Ok((W::block(decoder, &map(number, &records)?)?, rows.len(&encoder), clips))
+        Ok((W::block(decoder, &map(number, &ids(rows)?, &records)?)?, rows.len(&encoder), clips))
     };
     let mut streamed = Streamed { records: 0, clipped: vec![] };
     let mut all_clips = Clips::default();
@@ -95,7 +121,7 @@ pub fn decoder(released: &Table, domain: &RecordDomain, records: &Records) -> De
 /// Writes a released table by its `decoder` to `output`.
 ///
 /// # Errors
-/// [`Error::Shape`](scumble_core::Error::Shape) for a table that is not the decoder's, [`Error::Write`](crate::Error::Write) where
+/// [`Error::Shape`](scumble_core::Error::Shape) for a table that is not the decoder's, [`Error::Write`] where
 /// `output` fails.
 pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -> Result<()> {
     let layout = decoder.layout();
@@ -161,7 +187,7 @@ impl<'c> Gathered<'c> {
 /// stops the writing.
 ///
 /// # Errors
-/// [`Error::Write`](crate::Error::Write) where `output` fails; what `on_progress` says.
+/// [`Error::Write`] where `output` fails; what `on_progress` says.
 pub fn write_drawn<W: WriteRows>(
     drawing: &Drawing,
     decoder: &Decoder,
@@ -194,4 +220,42 @@ pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>
     let encoder = reader.encoder().clone();
     let check = |_number, rows: &RawRows| rows.encode(&encoder, &mut vec![], &mut Clips::default());
     reader.in_batches(check, |(), bytes| on_progress(bytes))
+}
+
+/// The same for a release that is [keyed](release_keyed): whether each record has an id of its own, and the fingerprint of them all. It takes
+/// some 32 bytes of memory an id where a column holds them; of the numbers of rows no two are equal.
+///
+/// # Errors
+/// As [`check`]; [`Error::Cell`] for the first record whose id is missing, or is that of a record before it.
+pub fn check_ids(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>) -> Result<Fingerprint> {
+    let encoder = reader.encoder().clone();
+    // Two hashes of 64 bits by keys of their own: of 10⁹ ids two have one with a probability of 10⁻²⁰, and then the check refuses.
+    let (one, other) = (RandomState::new(), RandomState::new());
+    let width = encoder.domain().flat().dim().max(1);
+    let check = |_number, rows: &RawRows| {
+        let (mut records, ids) = (vec![], rows.ids(&encoder)?);
+        rows.encode(&encoder, &mut records, &mut Clips::default())?;
+        let mut fingerprint = Fingerprint::default();
+        ids.iter().zip(records.chunks(width)).for_each(|(id, record)| fingerprint.add(id, record));
+        let hashes: Vec<(u64, u64)> = match encoder.beside_column() {
+            Some(_) => ids.iter().map(|id| (one.hash_one(id), other.hash_one(id))).collect(),
+            None => vec![],
+        };
+        Ok((fingerprint, hashes, ids, rows.first_row()))
+    };
+    let (mut whole, mut seen) = (Fingerprint::default(), HashSet::new());
+    reader.in_batches(check, |(fingerprint, hashes, ids, first), bytes| {
+        whole.merge(&fingerprint);
+        if let Some(at) = hashes.into_iter().position(|hash| !seen.insert(hash)) {
+            return Err(Error::Cell {
+                file: encoder.source().into(),
+                row: first + at,
+                column: encoder.beside_column().unwrap_or_default().into(),
+                value: abridged(&ids[at], 60),
+                problem: "is the id of two records; each needs one of its own".into(),
+            });
+        }
+        on_progress(bytes)
+    })?;
+    Ok(whole)
 }

@@ -2,8 +2,8 @@
 
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{
-    Collector, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise, Perturbation, Randomness,
-    RecordDomain, Release, Result, Stream, Table, Unit, local, release_local,
+    Collector, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise, NoiseKey, Perturbation,
+    Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, release_local,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,10 @@ pub enum Fault {
     CutOff(f64),
     /// Whatever the stream, the noise comes from one seed.
     OneSeed,
+    /// None, but that the noise is keyed by a record and an id that is drawn for it: what is released by tickets must pass.
+    Keyed,
+    /// The noise is keyed by the record alone: whoever guesses it finds the one noise that it has.
+    KeyedByRecord,
     /// Records of one release share their noise.
     SharedByRecords,
     /// Blocks of one release share their noise.
@@ -215,6 +219,13 @@ impl LocalMechanism for Faulty {
                 }
             },
             Fault::OneSeed => honest.perturb(point, &mut Stream::seed_from_u64(1)),
+            Fault::Keyed => {
+                let id = stream.next_u64().to_string();
+                honest.perturb(point, &mut NoiseKey::from_bytes([7; 32]).stream(&id, &clean))
+            }
+            Fault::KeyedByRecord => {
+                honest.perturb(point, &mut NoiseKey::from_bytes([7; 32]).stream("", &clean))
+            }
             Fault::FailsAtTheTop => {
                 let [_, top] = honest.range().l2_farthest();
                 if point[0] == top[0] && stream.next_u64().is_multiple_of(100) {

@@ -33,6 +33,7 @@ mod shell;
 mod solve;
 mod suite;
 mod summary;
+mod ticket;
 mod view;
 
 use crate::adversary::Broken;
@@ -98,6 +99,12 @@ enum Command {
     Ledger {
         #[command(subcommand)]
         command: ledger::LedgerCommand,
+    },
+    /// Show or forget a ticket: the secret of a release that may be made again and is paid for once.
+    #[command(after_help = ticket::EXAMPLES)]
+    Ticket {
+        #[command(subcommand)]
+        command: ticket::TicketCommand,
     },
     /// Privacy accounting: the ε and δ of noise, and the noise that meets a budget. Leave out what is to be solved for.
     #[command(after_help = account::EXAMPLES)]
@@ -190,6 +197,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Estimate(arguments_of) => estimate::estimate(&registry, &arguments_of, arguments.json),
         Command::Collect(arguments_of) => collect::collect(&registry, &arguments_of, arguments.json),
         Command::View(arguments_of) => view::view(&registry, &arguments_of, arguments.json),
+        Command::Ticket { command } => ticket::ticket(&command, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),
         Command::Account { command } => account::account(&command, arguments.json),
         Command::Solve { command } => solve::solve(&command, arguments.json),

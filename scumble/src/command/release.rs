@@ -7,9 +7,9 @@ use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_c
 use crate::parquet::{self, is_named_as_parquet, is_standard};
 use crate::records;
 use crate::registry::{
-    Clipped, CuratorMechanism, Designed, Existing, Gathering, Guarantee, Key, Ledger, LocalMechanism,
-    NewFile, Noise, NoiseDistribution, OutOfBounds, Randomness, Readable, Reader, Registry, ShippedDesign,
-    Values, csv, is_beside, stream,
+    Binding, Clipped, CuratorMechanism, Decoder, Designed, Existing, Gathering, Guarantee, Key, Ledger,
+    LocalMechanism, NewFile, Noise, NoiseDistribution, OutOfBounds, Provenance, Randomness, Readable, Reader,
+    Registry, ShippedDesign, Ticket, Values, csv, is_beside, stream,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -23,7 +23,8 @@ const ENCODED: &str = "(value - lower)/(upper - lower) of a number, 0 or 1 of a 
 const EXAMPLES: &str = "\
 Examples:
   scumble release --design design.json --input people.csv --output released.csv --card card.json
-  scumble release --design design.json --input people.csv --output released.csv --ledger ledger.json --dataset people";
+  scumble release --design design.json --input people.csv --output released.csv --ledger ledger.json --dataset people
+  scumble release --design design.json --input people.csv --output released.csv --ticket ticket.json --id person";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -48,6 +49,13 @@ pub(super) struct ReleaseArguments {
     /// Repeat the release of this seed. It then has no guarantee: whoever knows the seed can subtract the noise.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Draw the noise of each record from a secret in this file and the record's id, so that the release may be made again, here or by many
+    /// tasks, and is paid for once. Where there is no such file, the secret is drawn and kept there, readable by you alone. By a local mechanism only.
+    #[arg(long, value_name = "TICKET.json", conflicts_with = "seed")]
+    ticket: Option<PathBuf>,
+    /// The column with the ids of the records, unique and not empty, of which the schema need not know. Without it they are the numbers of the rows.
+    #[arg(long, value_name = "COLUMN", requires = "ticket")]
+    id: Option<String>,
     /// Refuse a number outside its bounds, instead of clipping and counting it. Whoever sees that a release was refused
     /// learns that such a record is there.
     #[arg(long)]
@@ -93,6 +101,8 @@ impl From<ValuesArgument> for Values {
 struct Outputs {
     released: Output,
     values: ValuesArgument,
+    /// The name of the secret that noise was drawn from, where a ticket keeps it.
+    ticket: Option<String>,
     card: Option<NewFile>,
     /// With its passphrase.
     key: Option<(NewFile, String)>,
@@ -108,6 +118,24 @@ struct Done {
     /// For the owner of the data alone.
     clipped: Vec<Clipped>,
     key: Option<Key>,
+}
+
+impl Done {
+    fn streamed(
+        local: &dyn LocalMechanism,
+        decoder: &Decoder,
+        guarantee: Guarantee,
+        streamed: stream::Streamed,
+    ) -> Self {
+        Self {
+            records: streamed.records,
+            guarantee,
+            columns: local.layout().columns,
+            noise: decoder.noise(&local.noise()),
+            clipped: streamed.clipped,
+            key: None,
+        }
+    }
 }
 
 pub(super) fn release(
@@ -135,6 +163,7 @@ pub(super) fn release(
         is_charged: false,
     };
     let done = match design.mechanism() {
+        Designed::Local(local) if arguments.ticket.is_some() => work.release_keyed(&**local, &mut outputs),
         Designed::Local(local) => work.release_stream(&**local, randomness, &mut outputs),
         Designed::Curator(curator) => match curator.gathering() {
             Some(gathering) => work.release_gathered(gathering, randomness, &mut outputs),
@@ -183,9 +212,15 @@ fn view_of(design: &ShippedDesign, arguments: &ReleaseArguments) -> Result<Optio
 /// Where something that is read would be replaced; where a key is asked for that there is not, is not asked for, or would
 /// lie beside what everybody may see.
 fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<(), Failure> {
+    if arguments.ticket.is_some() && matches!(mechanism, Designed::Curator(_)) {
+        return Err(
+            "--ticket: a curator draws its noise for all records together; a ticket is for a local mechanism"
+                .into(),
+        );
+    }
     let ledger = arguments.ledger.as_ref().map(|file| Ledger::at(file).files());
-    let read =
-        [arguments.input.clone(), arguments.design.clone()].into_iter().chain(ledger.into_iter().flatten());
+    let read = [arguments.input.clone(), arguments.design.clone()].into_iter();
+    let read = read.chain(arguments.ticket.clone()).chain(ledger.into_iter().flatten());
     let written = [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()];
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.into_iter().flatten().collect::<Vec<_>>())?;
     let key = match (mechanism, &arguments.key) {
@@ -234,6 +269,7 @@ impl Outputs {
         Ok(Self {
             released: Output::create(&arguments.output, arguments.force)?,
             values: arguments.values,
+            ticket: None,
             card: arguments.card.as_ref().map(usual).transpose()?,
             key: match &arguments.key {
                 Some(key) => Some((secret(key)?, arguments.passphrase.read()?)),
@@ -251,6 +287,7 @@ impl Outputs {
             let card = json!({
                 "design": {"origin": design.origin(), "digest": design.digest()?},
                 "records": done.records,
+                "ticket": self.ticket,
                 "view": view,
                 "values": self.values.to_possible_value().map(|value| value.get_name().to_owned()),
                 "guarantee": done.guarantee.to_json(),
@@ -286,7 +323,7 @@ impl Work<'_> {
         let guarantee = local.guarantee().under(randomness.provenance());
         if self.arguments.ledger.is_some() {
             // Twice over the file, so that a bad row is found before anything is charged.
-            self.check_readable_twice()?;
+            self.check_readable_twice("--ledger")?;
             stream::check(&mut self.reader()?, |bytes| self.go_on(bytes))?;
         }
         let mut reader = self.reader()?;
@@ -302,16 +339,38 @@ impl Work<'_> {
             let output = csv::Writer::new(output, &decoder)?;
             stream::release(local, &mut reader, &decoder, &streams, output, go_on)
         }?;
-        let noise = decoder.noise(&local.noise());
-        let columns = local.layout().columns;
-        Ok(Done {
-            records: streamed.records,
-            guarantee,
-            columns,
-            noise,
-            clipped: streamed.clipped,
-            key: None,
-        })
+        Ok(Done::streamed(local, &decoder, guarantee, streamed))
+    }
+
+    /// Record by record, each with the noise that a ticket gives its id. The order is what makes it paid for once: all is checked, the secret is
+    /// on the disk, the ledger has charged it, and then the first record is released.
+    fn release_keyed(&mut self, local: &dyn LocalMechanism, outputs: &mut Outputs) -> Result<Done, Failure> {
+        let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
+        self.check_readable_twice("--ticket")?;
+        let fingerprint = stream::check_ids(&mut self.reader()?, |bytes| self.go_on(bytes))?;
+        let guarantee = local.guarantee().under(Provenance::Ticket);
+        let (dataset, id) = (self.arguments.dataset.as_deref(), self.arguments.id.as_deref());
+        if let (Some(ledger), Some(dataset), false) = (&self.arguments.ledger, dataset, file.exists()) {
+            // A secret is not drawn for a release that cannot be paid for.
+            let target = self.design.records()?.target.as_deref();
+            Ledger::at(ledger).check_release(dataset, &guarantee, target)?;
+        }
+        let binding = Binding::new(self.design.digest()?, dataset, id, &fingerprint);
+        let ticket = Ticket::draw_or_read(file, &binding)?;
+        self.charge_by(&guarantee, Some(&ticket))?;
+        outputs.ticket = Some(ticket.key().name());
+        let mut reader = self.reader()?;
+        let decoder = self.design.decoder()?.with_values(self.arguments.values.into());
+        let output = &mut outputs.released;
+        let go_on = |bytes| self.go_on(bytes);
+        let streamed = if is_named_as_parquet(&self.arguments.output) {
+            let output = parquet::Writer::new(output, &decoder)?;
+            stream::release_keyed(local, &mut reader, &decoder, ticket.key(), output, go_on)
+        } else {
+            let output = csv::Writer::new(output, &decoder)?;
+            stream::release_keyed(local, &mut reader, &decoder, ticket.key(), output, go_on)
+        }?;
+        Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
     /// Block by block, in bounded memory: what a curator does who needs no more than what is kept of each.
@@ -392,12 +451,16 @@ impl Work<'_> {
         let records = self.design.records()?;
         let rows = self.arguments.reading.open(&self.arguments.input)?;
         let out_of_bounds = out_of_bounds(self.arguments.strict);
-        Ok(Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)?)
+        let reader = Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)?;
+        match &self.arguments.id {
+            Some(column) => Ok(reader.beside(column)?),
+            None => Ok(reader),
+        }
     }
 
-    fn check_readable_twice(&self) -> Result<(), Failure> {
+    fn check_readable_twice(&self, option: &str) -> Result<(), Failure> {
         let input = &self.arguments.input;
-        let twice = |file: String| format!("{file}: --ledger needs a plain file, for it is read twice");
+        let twice = |file: String| format!("{file}: {option} needs a plain file, for it is read twice");
         if is_standard(input) {
             return Err(twice("standard input".into()).into());
         }
@@ -411,11 +474,25 @@ impl Work<'_> {
 
     /// Before the first released byte is written anywhere.
     fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Failure> {
+        self.charge_by(guarantee, None)
+    }
+
+    /// The same, once for a ticket.
+    fn charge_by(&mut self, guarantee: &Guarantee, ticket: Option<&Ticket>) -> Result<(), Failure> {
         if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
             let what = format!("{} to {}", self.design.origin(), self.arguments.output.display());
             let target = self.design.records()?.target.as_deref();
-            Ledger::at(ledger).charge_release(dataset, guarantee, target, &what)?;
-            self.is_charged = true;
+            let ledger = Ledger::at(ledger);
+            match ticket {
+                Some(ticket) => {
+                    let name = ticket.key().name();
+                    self.is_charged = ledger.charge_ticket(dataset, guarantee, target, &what, &name)?;
+                }
+                None => {
+                    ledger.charge_release(dataset, guarantee, target, &what)?;
+                    self.is_charged = true;
+                }
+            }
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ mod scikit_learn;
 mod shell;
 mod solve;
 mod suite;
+mod ticket;
 mod tuning;
 mod view;
 

@@ -1,0 +1,235 @@
+//! Noise that belongs to a record: drawn from a key and the record's own id, so that a task which runs twice repeats one release.
+
+use crate::local::map_records_with;
+use crate::{Error, LocalMechanism, Result, Stream};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{OsRng, RngCore, SeedableRng};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// 32 secret bytes, from which the noise of every record of one release follows.
+///
+/// The stream of a record is ChaCha20 under the key SHA-256(secret ‖ id ‖ encoded record). To who does not know the secret, the streams
+/// of different ids or different records are independent and uniformly random: that SHA-256 with a secret prefix of fixed length, and with
+/// input of which no two have one encoding, is a pseudorandom function is what the claim assumes beside ChaCha20.
+///
+/// The same id with another record draws other noise, for the same noise on both would disclose their difference. The same id with an
+/// equal record draws the same noise, which discloses that they are equal: ids must be unique in a release.
+///
+/// ```
+/// use scumble_core::NoiseKey;
+/// use rand_core::RngCore;
+///
+/// let key = NoiseKey::from_os()?;
+/// let first = |id, record: &[f64]| key.stream(id, record).next_u64();
+/// assert_eq!(first("a", &[0.5]), first("a", &[0.5]));
+/// assert_ne!(first("a", &[0.5]), first("b", &[0.5]));
+/// assert_ne!(first("a", &[0.5]), first("a", &[0.25]));
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct NoiseKey([u8; 32]);
+
+impl NoiseKey {
+    /// A fresh one, from the operating system.
+    ///
+    /// # Errors
+    /// [`Error::Entropy`] when it has none to give.
+    pub fn from_os() -> Result<Self> {
+        let mut bytes = [0; 32];
+        OsRng
+            .try_fill_bytes(&mut bytes)
+            .map_err(|problem| Error::Entropy { problem: problem.to_string() })?;
+        Ok(Self(bytes))
+    }
+
+    /// One that was kept.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, to be kept where nobody else reads: who has them can take the noise away.
+    pub fn expose(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// A public name: 32 hexadecimal digits that tell one key from another and nothing of its bytes.
+    pub fn name(&self) -> String {
+        let digest = Sha256::new().chain_update(b"scumble key name").chain_update(self.0).finalize();
+        digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The noise of the record with this id, where `record` is flat and encoded (d values).
+    pub fn stream(&self, id: &str, record: &[f64]) -> Stream {
+        ChaCha20Rng::from_seed(digest(&self.0, id, record))
+    }
+}
+
+/// SHA-256 over a prefix, an id and a record: the lengths before them, so that no two pairs have one encoding.
+fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
+    let mut digest = Sha256::new()
+        .chain_update(prefix)
+        .chain_update((id.len() as u64).to_le_bytes())
+        .chain_update(id)
+        .chain_update((record.len() as u64).to_le_bytes());
+    for value in record {
+        // Equal records are one, whatever their zeros' signs.
+        digest.update((value + 0.0).to_le_bytes());
+    }
+    digest.finalize().into()
+}
+
+/// What a set of records with their ids is recognised by, whatever their order, in which file and by how many tasks they are read: their
+/// number, and the sum of their SHA-256 modulo 2²⁵⁶. It guards against another input by mistake, not against who makes one on purpose.
+///
+/// It is about the records in the clear: for their owner alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fingerprint {
+    records: u64,
+    /// The least significant first.
+    sum: [u64; 4],
+}
+
+impl Fingerprint {
+    /// Counts a flat encoded record (d values).
+    pub fn add(&mut self, id: &str, record: &[f64]) {
+        let digest = digest(b"scumble: fingerprint of records.", id, record);
+        let mut sum = [0; 4];
+        for (part, bytes) in sum.iter_mut().zip(digest.chunks_exact(8)) {
+            *part = bytes.iter().rev().fold(0, |part, &byte| part << 8 | u64::from(byte));
+        }
+        self.merge(&Self { records: 1, sum });
+    }
+
+    /// Counts what another task has seen.
+    pub fn merge(&mut self, other: &Self) {
+        self.records = self.records.wrapping_add(other.records);
+        let mut carry = false;
+        for (part, other) in self.sum.iter_mut().zip(other.sum) {
+            let (sum, one) = part.overflowing_add(other);
+            let (sum, two) = sum.overflowing_add(u64::from(carry));
+            (*part, carry) = (sum, one || two);
+        }
+    }
+
+    /// How many records were counted.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+}
+
+/// The sum, as 64 hexadecimal digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sum.iter().rev().try_for_each(|part| write!(formatter, "{part:016x}"))
+    }
+}
+
+/// The bytes do not show.
+impl fmt::Debug for NoiseKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("NoiseKey").field(&self.name()).finish()
+    }
+}
+
+/// Releases flat records, each with the noise of its id: any part of the records, in any order and any number of times, gives each record
+/// the one released value.
+///
+/// # Errors
+/// [`Error::Shape`] where there is not one id a record; where the mechanism fails.
+pub fn release_keyed(
+    mechanism: &dyn LocalMechanism,
+    records: &[f64],
+    ids: &[impl AsRef<str>],
+    key: &NoiseKey,
+) -> Result<Vec<f64>> {
+    let width = mechanism.domain().flat().dim().max(1);
+    if records.len() != ids.len() * width {
+        let records = records.len() / width;
+        return Err(Error::shape(format!("there are {} ids for {records} records", ids.len())));
+    }
+    let mut ids = ids.iter();
+    map_records_with(mechanism, records, |record, point| {
+        let id = ids.next().map_or("", AsRef::as_ref);
+        mechanism.perturb(point, &mut key.stream(id, record))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> NoiseKey {
+        NoiseKey::from_bytes([7; 32])
+    }
+
+    fn first(id: &str, record: &[f64]) -> u64 {
+        key().stream(id, record).next_u64()
+    }
+
+    #[test]
+    fn no_two_pairs_of_id_and_record_share_an_encoding() {
+        // The bytes of 0.5 are printable in no id; those of a short id and a long record may be shifted into each other.
+        let one = f64::from_le_bytes(*b"abcdefgh");
+        assert_ne!(first("abcdefgh", &[one]), first("", &[one, one]));
+        assert_ne!(first("abcdefghabcdefgh", &[]), first("abcdefgh", &[one]));
+        assert_ne!(first("a", &[]), first("a\0", &[]));
+    }
+
+    #[test]
+    fn the_two_zeros_are_one_value() {
+        assert_eq!(first("a", &[0.0]), first("a", &[-0.0]));
+    }
+
+    #[test]
+    fn the_stream_is_that_of_the_definition() {
+        // SHA-256 over the secret, lengths, id and record; then ChaCha20 from its first block.
+        let mut input = vec![7; 32];
+        input.extend(2_u64.to_le_bytes());
+        input.extend(b"id");
+        input.extend(1_u64.to_le_bytes());
+        input.extend(0.25_f64.to_le_bytes());
+        let mut expected = ChaCha20Rng::from_seed(Sha256::digest(&input).into());
+        assert_eq!(first("id", &[0.25]), expected.next_u64());
+    }
+
+    #[test]
+    fn another_key_draws_other_noise_and_has_another_name() {
+        let other = NoiseKey::from_bytes([8; 32]);
+        assert_ne!(other.stream("a", &[0.0]).next_u64(), first("a", &[0.0]));
+        assert_ne!(other.name(), key().name());
+        assert_ne!(NoiseKey::from_os().unwrap(), NoiseKey::from_os().unwrap());
+    }
+
+    #[test]
+    fn a_fingerprint_does_not_depend_on_the_order_or_on_who_counts() {
+        let records = [("a", [0.0]), ("b", [0.25]), ("c", [1.0])];
+        let of = |order: &[usize]| {
+            let mut fingerprint = Fingerprint::default();
+            order.iter().for_each(|&at| fingerprint.add(records[at].0, &records[at].1));
+            fingerprint
+        };
+        let (whole, mut parts) = (of(&[0, 1, 2]), of(&[2]));
+        parts.merge(&of(&[1, 0]));
+        assert_eq!(parts, whole);
+        assert_eq!(whole.records(), 3);
+        for other in [of(&[0, 1]), of(&[0, 1, 1]), of(&[0, 1, 2, 2])] {
+            assert_ne!(other.to_string(), whole.to_string());
+        }
+    }
+
+    #[test]
+    fn the_sum_carries_over_its_parts() {
+        let largest = Fingerprint { records: 1, sum: [u64::MAX, u64::MAX, 0, 0] };
+        let mut sum = Fingerprint { records: 1, sum: [1, 0, 0, u64::MAX] };
+        sum.merge(&largest);
+        assert_eq!(sum, Fingerprint { records: 2, sum: [0, 0, 1, u64::MAX] });
+    }
+
+    #[test]
+    fn debug_output_does_not_show_the_bytes() {
+        let shown = format!("{:?}", key());
+        assert_eq!(shown, format!("NoiseKey({:?})", key().name()));
+        assert!(!shown.contains("0707") && !shown.contains("7, 7"), "{shown}");
+    }
+}

@@ -1,0 +1,276 @@
+//! Tickets: the secret of one keyed release, kept so that a job which runs again repeats the release and pays for it once.
+
+use crate::{Error, Existing, NewFile, Readable, Result, sealed};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use scumble_core::{Fingerprint, NoiseKey};
+use scumble_records::read_text;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+const FORMAT: &str = "scumble-ticket-1";
+
+/// More bytes than any ticket has.
+const LONGEST: u64 = 1 << 20;
+
+const BINDING: [&str; 5] = ["design", "dataset", "ids", "records", "fingerprint"];
+const SECRET: &str = "secret";
+
+/// What a ticket is for: one release of these records by this design, and no other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// The digest of the design.
+    pub design: String,
+    /// The name of the data set in the ledger that pays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
+    /// The column with the ids of records; where there is none, they are the numbers of rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ids: Option<String>,
+    /// How many records there are.
+    pub records: u64,
+    /// The fingerprint of the records and their ids, in hexadecimal digits.
+    pub fingerprint: String,
+}
+
+impl Binding {
+    /// What a ticket for records with this fingerprint is for.
+    pub fn new(design: String, dataset: Option<&str>, ids: Option<&str>, fingerprint: &Fingerprint) -> Self {
+        Self {
+            design,
+            dataset: dataset.map(str::to_owned),
+            ids: ids.map(str::to_owned),
+            records: fingerprint.records(),
+            fingerprint: fingerprint.to_string(),
+        }
+    }
+
+    /// What another is for that this is not.
+    fn difference(&self, other: &Self) -> Option<String> {
+        let named = |name: &Option<String>| match name {
+            Some(name) => format!("{name:?}"),
+            None => "none".into(),
+        };
+        if self.design != other.design {
+            return Some("it is for another design".into());
+        }
+        if self.dataset != other.dataset {
+            let (own, asked) = (named(&self.dataset), named(&other.dataset));
+            return Some(format!("it is for the data set {own}, and not for {asked}"));
+        }
+        if self.ids != other.ids {
+            let (own, asked) = (named(&self.ids), named(&other.ids));
+            return Some(format!("it is for ids of the column {own}, and not of {asked}"));
+        }
+        if self.records != other.records {
+            return Some(format!("it is for {} records, and not for {}", self.records, other.records));
+        }
+        (self.fingerprint != other.fingerprint)
+            .then(|| "it is for other records: some value or id was changed".into())
+    }
+}
+
+/// A secret, drawn once, and what it is for. Who has it can take the noise away from the release: it lies where its owner alone reads, and is
+/// [forgotten](Self::forget) when the release is finished.
+///
+/// ```
+/// use scumble_core::Fingerprint;
+/// use scumble_custody::{Binding, Ticket};
+///
+/// let mut records = Fingerprint::default();
+/// records.add("7", &[0.5]);
+/// let binding = Binding::new("the design's digest".into(), Some("survey"), None, &records);
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("ticket.json");
+/// let ticket = Ticket::draw_or_read(&path, &binding)?;
+/// assert_eq!(Ticket::draw_or_read(&path, &binding)?.key(), ticket.key());
+///
+/// records.add("8", &[0.25]);
+/// let other = Binding::new("the design's digest".into(), Some("survey"), None, &records);
+/// assert!(Ticket::draw_or_read(&path, &other).is_err());
+/// # Ok::<(), scumble_custody::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Ticket {
+    key: NoiseKey,
+    binding: Binding,
+}
+
+impl Ticket {
+    /// The ticket in this file, which must be for `binding`; a new one, on the disk and readable by its owner alone, where there is no such
+    /// file. Of processes that ask at the same time all get one ticket.
+    ///
+    /// # Errors
+    /// [`Error::Ticket`] for one that is for something else, or that is none; [`Error::Io`].
+    pub fn draw_or_read(path: &Path, binding: &Binding) -> Result<Self> {
+        if !fs::exists(path).map_err(|source| Error::Io { file: path.into(), source })? {
+            let drawn = Self { key: NoiseKey::from_os()?, binding: binding.clone() };
+            match drawn.write(path) {
+                // Somebody else was quicker: theirs is the ticket.
+                Err(Error::Exists { .. }) => {}
+                written => return written.map(|()| drawn),
+            }
+        }
+        let ticket = Self::read(path)?;
+        match ticket.binding.difference(binding) {
+            Some(problem) => Err(wrong(path, problem)),
+            None => Ok(ticket),
+        }
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        let body = serde_json::to_value(&self.binding).and_then(serde_json::from_value::<Map<_, _>>);
+        let text = body.and_then(|mut body| {
+            body.insert(SECRET.into(), Value::String(BASE64_STANDARD.encode(self.key.expose())));
+            sealed::seal(FORMAT, body)
+        });
+        let text = text.map_err(|error| wrong(path, error.to_string()))?;
+        NewFile::create(path, Existing::Keep, Readable::ByOwner)?.finish(text.as_bytes())
+    }
+
+    /// Reads a ticket, as a task does that was not there when it was drawn.
+    ///
+    /// # Errors
+    /// [`Error::Ticket`] for what is no ticket or was changed by hand; [`Error::Io`].
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::from_json(&read_text(path, LONGEST)?).map_err(|problem| wrong(path, problem))
+    }
+
+    fn from_json(text: &str) -> std::result::Result<Self, String> {
+        let sealed = sealed::open(text, FORMAT)?;
+        let binding = sealed.part(&BINDING)?;
+        let secret: String = sealed.field(SECRET)?;
+        sealed.check_untouched()?;
+        // What is wrong with a secret is not told by its text.
+        let secret = BASE64_STANDARD.decode(secret).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+        let secret = secret.ok_or("its secret is not 32 bytes as base64")?;
+        Ok(Self { key: NoiseKey::from_bytes(secret), binding })
+    }
+
+    /// What the noise of its records is drawn from.
+    pub fn key(&self) -> &NoiseKey {
+        &self.key
+    }
+
+    /// What it is for.
+    pub fn binding(&self) -> &Binding {
+        &self.binding
+    }
+
+    /// Overwrites the ticket in this file and removes it. Copies, and what a file system or a disk keeps of old blocks, are not reached.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), so that no other file is lost by mistake; [`Error::Io`].
+    pub fn forget(path: &Path) -> Result<Self> {
+        let ticket = Self::read(path)?;
+        let failed = |source| Error::Io { file: path.into(), source };
+        let length = fs::metadata(path).map_err(failed)?.len();
+        let mut file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+        file.write_all(&vec![b' '; length as usize]).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        fs::remove_file(path).map_err(failed)?;
+        Ok(ticket)
+    }
+}
+
+fn wrong(path: &Path, problem: impl Into<String>) -> Error {
+    Error::Ticket { file: path.into(), problem: problem.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binding() -> Binding {
+        let mut records = Fingerprint::default();
+        records.add("1", &[0.5]);
+        Binding::new("d".into(), Some("survey"), Some("id"), &records)
+    }
+
+    #[test]
+    fn a_ticket_is_drawn_once_and_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ticket.json");
+        let drawn = Ticket::draw_or_read(&path, &binding()).unwrap();
+        assert_eq!(Ticket::draw_or_read(&path, &binding()).unwrap().key(), drawn.key());
+        assert_eq!(Ticket::read(&path).unwrap().binding(), &binding());
+        let other = Ticket::draw_or_read(&folder.path().join("other.json"), &binding()).unwrap();
+        assert_ne!(other.key(), drawn.key());
+    }
+
+    #[test]
+    fn of_drivers_that_start_together_all_have_one_ticket() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ticket.json");
+        let keys: Vec<NoiseKey> = std::thread::scope(|scope| {
+            let drivers: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| Ticket::draw_or_read(&path, &binding()).unwrap().key().clone()))
+                .collect();
+            drivers.into_iter().map(|driver| driver.join().unwrap()).collect()
+        });
+        assert!(keys.iter().all(|key| *key == keys[0]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn its_owner_alone_reads_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ticket.json");
+        Ticket::draw_or_read(&path, &binding()).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_ticket_for_something_else_is_refused_with_what_differs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ticket.json");
+        Ticket::draw_or_read(&path, &binding()).unwrap();
+        let change = |change: fn(&mut Binding)| {
+            let mut other = binding();
+            change(&mut other);
+            Ticket::draw_or_read(&path, &other).unwrap_err().to_string()
+        };
+        for (error, expected) in [
+            (change(|other| other.design = "e".into()), "another design"),
+            (change(|other| other.dataset = None), "the data set \"survey\", and not for none"),
+            (change(|other| other.ids = None), "the column \"id\", and not of none"),
+            (change(|other| other.records = 2), "for 1 records, and not for 2"),
+            (change(|other| other.fingerprint = "0".into()), "other records"),
+        ] {
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn neither_debug_output_nor_an_error_shows_the_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ticket.json");
+        let ticket = Ticket::draw_or_read(&path, &binding()).unwrap();
+        let secret = BASE64_STANDARD.encode(ticket.key().expose());
+        assert!(!format!("{ticket:?}").contains(&secret));
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(&secret));
+        for changed in [text.replace("survey", "census"), text.replace(&secret, &secret[4..])] {
+            fs::write(&path, changed).unwrap();
+            let error = Ticket::read(&path).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains(&secret[4..]), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_forgotten_ticket_is_gone_and_no_other_file_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("ticket.json"), folder.path().join("thesis.txt"));
+        Ticket::draw_or_read(&path, &binding()).unwrap();
+        Ticket::forget(&path).unwrap();
+        assert!(!path.exists());
+        fs::write(&other, "years of work").unwrap();
+        assert!(Ticket::forget(&other).is_err());
+        assert_eq!(fs::read_to_string(&other).unwrap(), "years of work");
+    }
+}

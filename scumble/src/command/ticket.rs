@@ -1,0 +1,54 @@
+//! `scumble ticket`: what the secret of a keyed release is for, and its end.
+
+use super::{Failure, print, print_json};
+use crate::registry::{Binding, Ticket, shown};
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::path::PathBuf;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  scumble ticket show ticket.json
+  scumble ticket forget ticket.json";
+
+#[derive(Subcommand)]
+pub(super) enum TicketCommand {
+    /// Show what a ticket is for. Its secret does not show.
+    #[command(after_help = EXAMPLES)]
+    Show(TicketFile),
+    /// Overwrite and remove a ticket: the release can then neither be repeated nor have its noise taken away by who finds the file. Copies are not reached.
+    #[command(after_help = EXAMPLES)]
+    Forget(TicketFile),
+}
+
+#[derive(Args)]
+pub(super) struct TicketFile {
+    /// The ticket, as `scumble release --ticket` keeps it.
+    #[arg(value_name = "TICKET.json")]
+    file: PathBuf,
+}
+
+pub(super) fn ticket(command: &TicketCommand, as_json: bool) -> Result<(), Failure> {
+    let (ticket, file, is_forgotten) = match command {
+        TicketCommand::Show(TicketFile { file }) => (Ticket::read(file)?, file, false),
+        TicketCommand::Forget(TicketFile { file }) => (Ticket::forget(file)?, file, true),
+    };
+    let name = ticket.key().name();
+    if as_json {
+        return print_json(
+            &json!({ "name": name, "is_forgotten": is_forgotten, "binding": ticket.binding() }),
+        );
+    }
+    if is_forgotten {
+        return print(&format!("{} is forgotten: it was the ticket {name}", file.display()));
+    }
+    let Binding { design, dataset, ids, records, .. } = ticket.binding();
+    let named = |name: &Option<String>, none: &str| {
+        name.as_deref().map_or(none.to_owned(), |name| shown(name).into_owned())
+    };
+    print(&format!(
+        "ticket    {name}\ndesign    {design}\ndata set  {}\nids       {}\nrecords   {records}",
+        named(dataset, "none: no ledger pays"),
+        named(ids, "the numbers of the rows"),
+    ))
+}
