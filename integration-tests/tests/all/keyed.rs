@@ -87,8 +87,7 @@ fn every_local_mechanism_releases_a_record_alike_in_any_part_and_order() {
         let Ok(local) = design.local() else { continue };
         let layout = local.domain().layout();
         let rows = example.table.len().min(9);
-        let records: Vec<Vec<f64>> =
-            (0..rows).map(|row| layout.flatten(&example.table, row)).collect();
+        let records: Vec<Vec<f64>> = (0..rows).map(|row| layout.flatten(&example.table, row)).collect();
         let key = NoiseKey::from_bytes([3; 32]);
         let of = |rows: &[usize]| {
             let flat: Vec<f64> = rows.iter().flat_map(|&row| records[row].clone()).collect();

@@ -1,9 +1,6 @@
 //! From the values of a column to cells.
 
 use crate::pages::{Bounded, Pages};
-use jiff::civil::date;
-use jiff::tz::Offset;
-use jiff::{Span, Timestamp};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::page::PageReader;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -12,7 +9,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
-use scumble_records::Cell;
+use scumble_records::{Cell, written};
 use std::sync::Arc;
 
 /// What the values of a column mean.
@@ -215,12 +212,12 @@ impl Values {
             }
             (Stored::Bytes(bytes), Meaning::Decimal { scale }) => {
                 let bytes = bytes.get(at).map(ByteArray::data).unwrap_or_default();
-                self.written = in_digits(unscaled(bytes)?, scale);
+                self.written = written::decimal(unscaled(bytes)?, scale);
                 Cell::Text(&self.written)
             }
             (Stored::Fixed(bytes), Meaning::Decimal { scale }) => {
                 let bytes = bytes.get(at).map(AsBytes::as_bytes).unwrap_or_default();
-                self.written = in_digits(unscaled(bytes)?, scale);
+                self.written = written::decimal(unscaled(bytes)?, scale);
                 Cell::Text(&self.written)
             }
             (Stored::Bytes(bytes), _) => {
@@ -235,25 +232,17 @@ impl Values {
     }
 }
 
-/// The cell of a whole number, `written` first where it stands for something else.
-fn whole(number: i64, meaning: Meaning, written: &mut String) -> std::result::Result<Cell<'_>, Misfit> {
+/// The cell of a whole number, as `text` where it stands for something else.
+fn whole(number: i64, meaning: Meaning, text: &mut String) -> std::result::Result<Cell<'_>, Misfit> {
     let no_date = || Misfit { value: number.to_string(), problem: "is no date that can be written".into() };
-    *written = match meaning {
+    *text = match meaning {
         Meaning::Unsigned if number < 0 => (number as u64).to_string(),
-        Meaning::Decimal { scale } => in_digits(number.into(), scale),
-        Meaning::Date => {
-            let days = Span::new().try_days(number);
-            let day = days.and_then(|days| date(1970, 1, 1).checked_add(days));
-            day.map_err(|_| no_date())?.to_string()
-        }
-        Meaning::Timestamp { a_second } => {
-            let nanoseconds = number.rem_euclid(a_second) * (1_000_000_000 / a_second);
-            let time = Timestamp::new(number.div_euclid(a_second), nanoseconds as i32);
-            Offset::UTC.to_datetime(time.map_err(|_| no_date())?).to_string()
-        }
+        Meaning::Decimal { scale } => written::decimal(number.into(), scale),
+        Meaning::Date => written::day(number).ok_or_else(no_date)?,
+        Meaning::Timestamp { a_second } => written::time(number, a_second).ok_or_else(no_date)?,
         _ => return Ok(Cell::Whole(number)),
     };
-    Ok(Cell::Text(written))
+    Ok(Cell::Text(text))
 }
 
 /// Bytes of a value that an error shows.
@@ -275,15 +264,6 @@ fn unscaled(bytes: &[u8]) -> std::result::Result<i128, Misfit> {
     Ok(i128::from_be_bytes(number))
 }
 
-/// `number`/10ˢ, with all s digits behind the point.
-fn in_digits(number: i128, scale: usize) -> String {
-    let digits = format!("{:0>width$}", number.unsigned_abs(), width = scale + 1);
-    let (whole, rest) = digits.split_at(digits.len() - scale);
-    let sign = if number < 0 { "-" } else { "" };
-    let point = if scale > 0 { "." } else { "" };
-    format!("{sign}{whole}{point}{rest}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,9 +273,9 @@ mod tests {
         for (number, scale, written) in
             [(12345, 2, "123.45"), (-5, 3, "-0.005"), (0, 2, "0.00"), (7, 0, "7"), (-1200, 2, "-12.00")]
         {
-            assert_eq!(in_digits(number, scale), written);
+            assert_eq!(written::decimal(number, scale), written);
         }
-        assert_eq!(in_digits(i128::MIN, 38).len(), 41);
+        assert_eq!(written::decimal(i128::MIN, 38).len(), 41);
         let number = |bytes: &[u8]| unscaled(bytes).map_err(|misfit| misfit.problem);
         assert_eq!(number(&[]), Ok(0));
         assert_eq!(number(&[0xff, 0xfe]), Ok(-2));

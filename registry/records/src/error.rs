@@ -92,7 +92,31 @@ pub enum Error {
     Core(#[from] scumble_core::Error),
 }
 
+/// What is said of a cell that does not show.
+const HIDDEN: &str = "the value, which is not shown here, does not fit the column";
+
 impl Error {
+    /// The same without what a cell holds: for the log of a machine that is not the owner's.
+    ///
+    /// ```
+    /// use scumble_records::{Error, Schema, csv};
+    ///
+    /// let schema = Schema::from_toml("[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\n", "a schema")?;
+    /// let error = csv::read(&b"size\nsecret\n"[..], "data.csv", &schema, None).unwrap_err().without_value().to_string();
+    /// assert!(error.starts_with("data.csv, row 1, column \"size\":") && !error.contains("secret"), "{error}");
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn without_value(self) -> Self {
+        match self {
+            Self::Cell { file, row, column, .. } => Self::Unreadable {
+                file: format!("{file}, row {row}, column {column:?}"),
+                problem: HIDDEN.into(),
+            },
+            other => other,
+        }
+    }
+
     /// The error that says that a file holds no records.
     pub(crate) fn empty(place: impl Into<String>) -> Self {
         scumble_core::Error::Empty { place: place.into() }.into()

@@ -21,6 +21,7 @@ pub mod stream;
 mod text_file;
 mod text_format;
 mod words;
+pub mod written;
 
 pub use cell::Cell;
 pub use decoder::{Decoder, Values};

@@ -174,7 +174,9 @@ fn a_curator_a_stream_and_a_seed_have_no_ticket() {
     assert!(refused.contains("--ticket needs a plain file"), "{refused}");
     assert!(files.refuses(&format!("{RELEASE} --seed 1")).contains("--seed"));
     assert!(files.refuses(&RELEASE.replace(" --ticket ticket.json", "")).contains("--ticket"));
-    files.run("design noisy-marginals --schema schema.toml --epsilon 2 --delta 1e-6 --output design.json --force");
+    files.run(
+        "design noisy-marginals --schema schema.toml --epsilon 2 --delta 1e-6 --output design.json --force",
+    );
     let refused = files.refuses(RELEASE);
     assert!(refused.contains("a ticket is for a local mechanism"), "{refused}");
     assert!(!files.exists("ticket.json"));

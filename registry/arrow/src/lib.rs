@@ -1,0 +1,48 @@
+//! Tables in memory as Arrow: what Python, Spark, Dask and Polars have, released where it is.
+//!
+//! [`release`] draws noise in blocks of records, as `scumble release` does for a file, and [`release_keyed`] draws it by record: the same for
+//! every batch, task and attempt, so that an engine may run what it likes as often as it likes.
+//!
+//! ```
+//! use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+//! use scumble_arrow::{Ids, release_keyed};
+//! use scumble_classic::PIECEWISE;
+//! use scumble_core::{Brief, Budget, NoiseKey};
+//! use scumble_custody::ShippedDesign;
+//! use scumble_records::{OutOfBounds, Schema, Values};
+//! use std::sync::Arc;
+//!
+//! let schema = Schema::from_toml("[[column]]\nname = \"hours\"\nkind = \"real\"\nlower = 0.0\nupper = 24.0\n", "sleep")?;
+//! let brief = Brief::new(schema.domain(None)?, Budget::pure(1.0)?);
+//! let design = ShippedDesign::for_records(PIECEWISE.design(&Default::default(), &brief)?, schema, None)?;
+//!
+//! let ids: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
+//! let hours: ArrayRef = Arc::new(Float64Array::from(vec![7.5, 6.0, 8.0]));
+//! let night = RecordBatch::try_from_iter([("person", ids), ("hours", hours)])?;
+//!
+//! let key = NoiseKey::from_os()?;
+//! let release = |batch: &RecordBatch| {
+//!     release_keyed(&design, batch, Ids::Column("person"), &key, OutOfBounds::Clip, Values::Settled)
+//! };
+//! let (whole, _clipped) = release(&night)?;
+//! let (last, _clipped) = release(&night.slice(2, 1))?;
+//! assert_eq!(last, whole.slice(2, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! An error in an engine is written to logs on machines that are not the owner's: [`Error::without_value`](scumble_records::Error::without_value)
+//! names the row and the column alone.
+
+mod release;
+mod rows;
+mod values;
+mod writer;
+
+pub use release::{Ids, release, release_keyed};
+pub use rows::Rows;
+pub use writer::{Writer, schema};
+
+/// The README's examples run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

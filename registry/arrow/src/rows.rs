@@ -1,0 +1,116 @@
+//! Record batches as rows that a schema reads.
+
+use crate::values::Values;
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, Schema};
+use scumble_records::{Encoder, Error, RawRows, ReadRows, Result};
+
+/// Record batches of one Arrow schema, some rows at a time.
+pub struct Rows<B> {
+    source: String,
+    header: Vec<String>,
+    batches: B,
+    /// What is read, with the columns that are wanted, their places in it, and how many of its rows were given out.
+    batch: Option<(RecordBatch, Vec<(usize, Values)>, usize)>,
+    row: usize,
+    seen: u64,
+    /// What is wrong with the row after those that were given out last.
+    held: Option<Error>,
+}
+
+impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Rows<B> {
+    /// Reads `batches` of this Arrow `schema`; `source` names them in errors.
+    pub fn new(schema: &Schema, batches: B, source: &str) -> Self {
+        let header = schema.fields().iter().map(|field| field.name().trim().to_owned()).collect();
+        Self { source: source.into(), header, batches, batch: None, row: 0, seen: 0, held: None }
+    }
+
+    fn refuse(&self, problem: String) -> Error {
+        Error::Unreadable { file: self.source.clone(), problem }
+    }
+
+    /// What `encoder` wants of a batch.
+    fn columns(&self, batch: &RecordBatch, encoder: &Encoder) -> Result<Vec<(usize, Values)>> {
+        let column = |place: usize| {
+            let name = self.header.get(place).map_or("", String::as_str);
+            let found = batch.columns().get(place).filter(|_| batch.num_columns() == self.header.len());
+            let Some(array) = found else {
+                return Err(
+                    self.refuse(format!("a batch has other columns than the first: {name:?} is not there"))
+                );
+            };
+            let values = Values::of(array.as_ref()).ok_or_else(|| {
+                self.refuse(format!(
+                    "column {name:?} holds values of the type {}, which are not read: numbers, text, flags and dates are",
+                    array.data_type()
+                ))
+            })?;
+            Ok((place, values))
+        };
+        encoder.places().map(column).collect()
+    }
+
+    /// Appends the next `most` rows, or as many as there are.
+    fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
+        let mut wanted = most;
+        while wanted > 0 {
+            let Some((batch, columns, at)) = &mut self.batch else {
+                let Some(batch) = self.batches.next() else { return Ok(()) };
+                let batch = batch.map_err(|error| self.refuse(in_one_line(&error)))?;
+                let columns = self.columns(&batch, encoder)?;
+                self.batch = Some((batch, columns, 0));
+                continue;
+            };
+            let end = batch.num_rows().min(*at + wanted);
+            for row in *at..end {
+                self.row += 1;
+                for (place, values) in columns.iter() {
+                    let taken = values.take(row, |cell| rows.push(encoder, cell))?;
+                    taken.ok_or_else(|| Error::Cell {
+                        file: self.source.clone(),
+                        row: self.row,
+                        column: self.header.get(*place).cloned().unwrap_or_default(),
+                        value: "a date".into(),
+                        problem: "is beyond those that can be written".into(),
+                    })?;
+                }
+            }
+            wanted -= end - *at;
+            *at = end;
+            if end == batch.num_rows() {
+                self.seen += batch.get_array_memory_size() as u64;
+                self.batch = None;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> ReadRows for Rows<B> {
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
+        if let Some(error) = self.held.take() {
+            return Err(error);
+        }
+        let mut rows = RawRows::starting_at(self.row + 1);
+        match self.append(&mut rows, encoder, most) {
+            Ok(()) => Ok((!rows.is_empty()).then_some(rows)),
+            Err(error) => rows.before(error, encoder, &mut self.held),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.seen
+    }
+}
+
+fn in_one_line(error: &ArrowError) -> String {
+    error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
+}

@@ -1,0 +1,132 @@
+//! What the values of an Arrow array are to an encoder.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, BooleanArray, Decimal128Array, Float64Array, Int64Array, LargeStringArray, StringArray,
+    StringViewArray, UInt64Array,
+};
+use arrow_schema::{DataType, TimeUnit};
+use scumble_records::{Cell, Result, written};
+
+const A_DAY: i64 = 86_400_000;
+
+/// The values of a column, which share the array's memory where its type is one of these.
+pub(crate) enum Values {
+    Missing,
+    Number(Float64Array),
+    Whole(Int64Array),
+    Unsigned(UInt64Array),
+    Flag(BooleanArray),
+    Text(StringArray),
+    LargeText(LargeStringArray),
+    TextView(StringViewArray),
+    Day(Int64Array),
+    /// With the ticks of a second.
+    Time(Int64Array, i64),
+    /// With the digits behind the point.
+    Decimal(Decimal128Array, usize),
+    /// Places in a dictionary, none where a value is missing.
+    Level(Vec<Option<usize>>, Box<Values>),
+}
+
+impl Values {
+    /// None of an array whose values are not read: lists, groups, bytes, spans of time.
+    pub(crate) fn of(array: &dyn Array) -> Option<Self> {
+        Some(match array.data_type() {
+            DataType::Null => Self::Missing,
+            DataType::Float64 => Self::Number(array.as_primitive::<Float64Type>().clone()),
+            DataType::Float32 => Self::Number(array.as_primitive::<Float32Type>().unary(f64::from)),
+            DataType::Float16 => Self::Number(array.as_primitive::<Float16Type>().unary(|x| x.to_f64())),
+            DataType::Int64 => Self::Whole(array.as_primitive::<Int64Type>().clone()),
+            DataType::Int32 => Self::Whole(array.as_primitive::<Int32Type>().unary(i64::from)),
+            DataType::Int16 => Self::Whole(array.as_primitive::<Int16Type>().unary(i64::from)),
+            DataType::Int8 => Self::Whole(array.as_primitive::<Int8Type>().unary(i64::from)),
+            DataType::UInt64 => Self::Unsigned(array.as_primitive::<UInt64Type>().clone()),
+            DataType::UInt32 => Self::Whole(array.as_primitive::<UInt32Type>().unary(i64::from)),
+            DataType::UInt16 => Self::Whole(array.as_primitive::<UInt16Type>().unary(i64::from)),
+            DataType::UInt8 => Self::Whole(array.as_primitive::<UInt8Type>().unary(i64::from)),
+            DataType::Boolean => Self::Flag(array.as_boolean().clone()),
+            DataType::Utf8 => Self::Text(array.as_string::<i32>().clone()),
+            DataType::LargeUtf8 => Self::LargeText(array.as_string::<i64>().clone()),
+            DataType::Utf8View => Self::TextView(array.as_string_view().clone()),
+            DataType::Date32 => Self::Day(array.as_primitive::<Date32Type>().unary(i64::from)),
+            DataType::Date64 => {
+                Self::Day(array.as_primitive::<Date64Type>().unary(|time| time.div_euclid(A_DAY)))
+            }
+            DataType::Timestamp(TimeUnit::Second, _) => {
+                Self::Time(array.as_primitive::<TimestampSecondType>().reinterpret_cast(), 1)
+            }
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
+                Self::Time(array.as_primitive::<TimestampMillisecondType>().reinterpret_cast(), 1_000)
+            }
+            DataType::Timestamp(TimeUnit::Microsecond, _) => {
+                Self::Time(array.as_primitive::<TimestampMicrosecondType>().reinterpret_cast(), 1_000_000)
+            }
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+                Self::Time(array.as_primitive::<TimestampNanosecondType>().reinterpret_cast(), 1_000_000_000)
+            }
+            DataType::Decimal128(_, scale) => Self::Decimal(
+                array.as_primitive::<Decimal128Type>().clone(),
+                usize::try_from(*scale).ok().filter(|scale| *scale <= 38)?,
+            ),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                let values = Self::of(dictionary.values().as_ref())?;
+                if dictionary.values().is_empty() {
+                    return Some(Self::Missing);
+                }
+                let places = dictionary.normalized_keys().into_iter().enumerate();
+                let places = places.map(|(row, place)| dictionary.keys().is_valid(row).then_some(place));
+                Self::Level(places.collect(), Box::new(values))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Hands on the cell of this row, or, where it is a day or a time that cannot be written, its number with `None`.
+    pub(crate) fn take<T>(&self, row: usize, take: impl FnOnce(Cell) -> Result<T>) -> Result<Option<T>> {
+        let text = match self {
+            Self::Missing => return take(Cell::Null).map(Some),
+            Self::Level(places, values) => {
+                return match places[row] {
+                    Some(place) => values.take(place, take),
+                    None => take(Cell::Null).map(Some),
+                };
+            }
+            _ if self.is_null(row) => return take(Cell::Null).map(Some),
+            Self::Number(values) => return take(Cell::Number(values.value(row))).map(Some),
+            Self::Whole(values) => return take(Cell::Whole(values.value(row))).map(Some),
+            Self::Flag(values) => return take(Cell::Flag(values.value(row))).map(Some),
+            Self::Text(values) => return take(Cell::Text(values.value(row))).map(Some),
+            Self::LargeText(values) => return take(Cell::Text(values.value(row))).map(Some),
+            Self::TextView(values) => return take(Cell::Text(values.value(row))).map(Some),
+            Self::Unsigned(values) => match i64::try_from(values.value(row)) {
+                Ok(whole) => return take(Cell::Whole(whole)).map(Some),
+                Err(_) => Some(values.value(row).to_string()),
+            },
+            Self::Day(values) => written::day(values.value(row)),
+            Self::Time(values, a_second) => written::time(values.value(row), *a_second),
+            Self::Decimal(values, scale) => Some(written::decimal(values.value(row), *scale)),
+        };
+        text.map(|text| take(Cell::Text(&text))).transpose()
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        match self {
+            Self::Missing | Self::Level(..) => false,
+            Self::Number(values) => values.is_null(row),
+            Self::Whole(values) | Self::Day(values) | Self::Time(values, _) => values.is_null(row),
+            Self::Unsigned(values) => values.is_null(row),
+            Self::Flag(values) => values.is_null(row),
+            Self::Text(values) => values.is_null(row),
+            Self::LargeText(values) => values.is_null(row),
+            Self::TextView(values) => values.is_null(row),
+            Self::Decimal(values, _) => values.is_null(row),
+        }
+    }
+}
