@@ -5,13 +5,21 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 use scumble_records::{Encoder, Error, RawRows, ReadRows, Result};
 
+/// A batch that is read.
+struct Opened {
+    batch: RecordBatch,
+    /// The columns that are wanted, with their places.
+    columns: Vec<(usize, Values)>,
+    /// How many of its rows were given out.
+    given: usize,
+}
+
 /// Record batches of one Arrow schema, some rows at a time.
 pub struct Rows<B> {
     source: String,
     header: Vec<String>,
     batches: B,
-    /// What is read, with the columns that are wanted, their places in it, and how many of its rows were given out.
-    batch: Option<(RecordBatch, Vec<(usize, Values)>, usize)>,
+    batch: Option<Opened>,
     row: usize,
     seen: u64,
     /// What is wrong with the row after those that were given out last.
@@ -54,15 +62,15 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
     fn append(&mut self, rows: &mut RawRows, encoder: &Encoder, most: usize) -> Result<()> {
         let mut wanted = most;
         while wanted > 0 {
-            let Some((batch, columns, at)) = &mut self.batch else {
+            let Some(Opened { batch, columns, given }) = &mut self.batch else {
                 let Some(batch) = self.batches.next() else { return Ok(()) };
                 let batch = batch.map_err(|error| self.refuse(in_one_line(&error)))?;
                 let columns = self.columns(&batch, encoder)?;
-                self.batch = Some((batch, columns, 0));
+                self.batch = Some(Opened { batch, columns, given: 0 });
                 continue;
             };
-            let end = batch.num_rows().min(*at + wanted);
-            for row in *at..end {
+            let end = batch.num_rows().min(*given + wanted);
+            for row in *given..end {
                 self.row += 1;
                 for (place, values) in columns.iter() {
                     let taken = values.take(row, |cell| rows.push(encoder, cell))?;
@@ -75,8 +83,8 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
                     })?;
                 }
             }
-            wanted -= end - *at;
-            *at = end;
+            wanted -= end - *given;
+            *given = end;
             if end == batch.num_rows() {
                 self.seen += batch.get_array_memory_size() as u64;
                 self.batch = None;
