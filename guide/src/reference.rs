@@ -41,11 +41,14 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     if parameters.is_empty() {
         text += "It has none.\n";
     } else {
-        text += "Given by `--set KEY=VALUE`.\n\n| parameter | values | default | what it is |\n|---|---|---|---|\n";
+        text += "Given by `--set KEY=VALUE`. What is chosen by default follows from the budget and the domain.\n\n| parameter | values | default | what it is |\n|---|---|---|---|\n";
         for (key, schema) in parameters {
             let described = schema["description"].as_str().unwrap_or("").replace('\n', " ");
-            let default = schema.get("default").map_or(String::new(), |value| format!("`{value}`"));
-            let values = escaped(&values(&schema));
+            let default = match &schema["default"] {
+                Value::Null => "chosen".into(),
+                value => format!("`{value}`"),
+            };
+            let values = escaped(&values(&schema).join(", "));
             writeln!(text, "| `{key}` | {values} | {default} | {} |", escaped(&described))?;
         }
     }
@@ -54,11 +57,12 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     write!(
         text,
         "\n## Card\n\nThe card of an example: records of {}{} with a budget of ε = {} and δ = {:e}. Its rows `proof` and `assumes` say by \
-         which theorem or equation of the source the claim holds, and where [the errata](https://docs.rs/scumble) correct it.\n\n```text\n{guarantee}\n```\n",
+         which theorem or equation of the source the claim holds, and where [the errata](https://docs.rs/scumble) correct it.\n\n{}",
         columns.join(", "),
         if domain.columns().len() > columns.len() { " and others" } else { "" },
         budget.epsilon(),
         budget.delta(),
+        table(&guarantee.to_string()),
     )?;
     let rows = accuracy(name, benchmark);
     text += "\n## In the suite\n\n";
@@ -72,25 +76,28 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// What a parameter may be, as its JSON schema says.
-fn values(schema: &Value) -> String {
-    let words = |options: &[Value]| {
-        let texts = options.iter().map(|option| match option.as_str() {
-            Some(text) => text.to_owned(),
-            None => option["const"]
-                .as_str()
-                .map_or_else(|| option["type"].as_str().unwrap_or("").to_owned(), str::to_owned),
-        });
-        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
-    };
-    for of in ["enum", "oneOf", "anyOf", "type"] {
-        match &schema[of] {
-            Value::String(text) => return text.clone(),
-            Value::Array(options) => return words(options),
-            _ => {}
-        }
+/// What a parameter may be, as its JSON schema says; that it may be left out is said by its default.
+fn values(schema: &Value) -> Vec<String> {
+    if let Some(word) = schema["const"].as_str().or(schema["type"].as_str()) {
+        return if word == "null" { vec![] } else { vec![word.to_owned()] };
     }
-    String::new()
+    let options = ["enum", "oneOf", "anyOf", "type"].iter().find_map(|of| schema[of].as_array());
+    let options = options.into_iter().flatten();
+    let of_option = |option: &Value| match option.as_str() {
+        Some("null") => vec![],
+        Some(word) => vec![word.to_owned()],
+        None => values(option),
+    };
+    options.flat_map(of_option).collect()
+}
+
+/// A card as a table, whose cells are broken where a line is full.
+fn table(card: &str) -> String {
+    let row = |line: &str| {
+        let (what, text) = line.split_once("  ").unwrap_or(("", line));
+        format!("| {what} | {} |\n", escaped(text.trim()))
+    };
+    card.lines().map(row).fold("| | |\n|---|---|\n".into(), |table, row| table + &row)
 }
 
 /// As it is in a cell of a Markdown table.
@@ -131,11 +138,19 @@ mod tests {
     }
 
     #[test]
+    fn the_values_of_a_parameter_are_listed() {
+        let laplace = Registry::installed().unwrap();
+        let schemas = laplace.get("laplace").unwrap().parameter_schemas();
+        assert_eq!(values(&schemas["protect"]), ["record", "features", "label"]);
+        assert_eq!(values(&schemas["information"]), ["number"]);
+    }
+
+    #[test]
     fn every_mechanism_has_a_page_with_its_card() {
         let pages = pages("").unwrap();
         assert_eq!(pages.len(), 1 + Registry::installed().unwrap().iter().count());
         for (name, text) in &pages[1..] {
-            assert!(text.contains("\n## Card\n") && text.contains("guarantee "), "{name}:\n{text}");
+            assert!(text.contains("\n## Card\n") && text.contains("| guarantee | "), "{name}:\n{text}");
         }
     }
 }

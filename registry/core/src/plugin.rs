@@ -154,11 +154,36 @@ impl Plugin {
         }
     }
 
-    /// Its parameters, each with the JSON schema of its values.
+    /// Its parameters, each with the JSON schema of its values, complete in itself.
     pub fn parameter_schemas(&self) -> BTreeMap<String, Value> {
-        let schema = (self.parameters)();
+        let schema = serde_json::to_value((self.parameters)()).unwrap_or_default();
         let properties = schema.get("properties").and_then(Value::as_object).cloned();
-        properties.unwrap_or_default().into_iter().collect()
+        let whole = |(name, mut property)| {
+            insert_definitions(&mut property, &schema, DEEPEST);
+            (name, property)
+        };
+        properties.unwrap_or_default().into_iter().map(whole).collect()
+    }
+}
+
+/// How deep definitions are followed, of which one may hold itself.
+const DEEPEST: usize = 8;
+
+/// Puts what `schema` defines by name in the place of references to it.
+fn insert_definitions(property: &mut Value, schema: &Value, depth: usize) {
+    if depth == 0 {
+        return;
+    }
+    let defined = property.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'));
+    if let Some(definition) = defined.and_then(|path| schema.pointer(path)) {
+        *property = definition.clone();
+    }
+    match property {
+        Value::Array(items) => items.iter_mut().for_each(|item| insert_definitions(item, schema, depth - 1)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| insert_definitions(field, schema, depth - 1))
+        }
+        _ => {}
     }
 }
 
