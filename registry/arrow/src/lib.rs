@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-//! use scumble_arrow::{Ids, release_keyed};
+//! use scumble_arrow::{joined, release_keyed};
 //! use scumble_classic::PIECEWISE;
 //! use scumble_core::{Brief, Budget, NoiseKey};
 //! use scumble_custody::ShippedDesign;
@@ -22,10 +22,12 @@
 //!
 //! let key = NoiseKey::from_os()?;
 //! let release = |batch: &RecordBatch| {
-//!     release_keyed(&design, batch, Ids::Column("person"), &key, OutOfBounds::Clip, Values::Settled)
+//!     let batches = std::slice::from_ref(batch);
+//!     let (released, _clipped) = release_keyed(&design, batches, Some("person"), &key, OutOfBounds::Clip, Values::Settled)?;
+//!     joined(&released)
 //! };
-//! let (whole, _clipped) = release(&night)?;
-//! let (last, _clipped) = release(&night.slice(2, 1))?;
+//! let whole = release(&night)?;
+//! let last = release(&night.slice(2, 1))?;
 //! assert_eq!(last, whole.slice(2, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -38,7 +40,7 @@ mod rows;
 mod values;
 mod writer;
 
-pub use release::{Ids, release, release_keyed};
+pub use release::{check, collect, joined, read, release, release_keyed, view};
 pub use rows::Rows;
 pub use writer::{Writer, schema};
 

@@ -1,28 +1,47 @@
 //! Releasing record batches.
 
 use crate::{Rows, Writer, schema};
-use arrow_array::{Array, RecordBatch, StringArray};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
-use scumble_core::{NoiseKey, Streams};
-use scumble_custody::{Result, ShippedDesign};
-use scumble_records::{Clipped, Error, OutOfBounds, Reader, Values, stream};
-use std::sync::Arc;
-
-/// Where the ids of records come from.
-#[derive(Debug, Clone, Copy)]
-pub enum Ids<'i> {
-    /// This column of the batch, of which the schema need not know.
-    Column(&'i str),
-    /// These, one a record.
-    Given(&'i StringArray),
-}
-
-/// The column that [`Ids::Given`] is read as, which no column of a schema can be: it has a name that does not show.
-const GIVEN: &str = "\u{1}id";
+use scumble_core::{Fingerprint, NoiseKey, Streams};
+use scumble_custody::{Error as Refused, Result, ShippedDesign};
+use scumble_records::{Clipped, Error, Loaded, OutOfBounds, Reader, Values, read_numbers, stream};
 
 /// What errors call the records.
 const SOURCE: &str = "the table";
+
+/// Record batches of one Arrow schema, by the schema of `design`.
+fn reader<'b>(
+    design: &ShippedDesign,
+    batches: &'b [RecordBatch],
+    out_of_bounds: OutOfBounds,
+) -> Result<Reader<'b>> {
+    let records = design.records()?;
+    Ok(Reader::new(rows(batches)?, &records.schema, records.target.as_deref(), out_of_bounds)?)
+}
+
+fn rows(batches: &[RecordBatch]) -> Result<Rows<impl Iterator<Item = Batch> + Send + '_>> {
+    let Some(first) = batches.first() else {
+        return Err(scumble_core::Error::Empty { place: SOURCE.into() }.into());
+    };
+    Ok(Rows::new(first.schema_ref(), batches.iter().cloned().map(Ok), SOURCE))
+}
+
+type Batch = std::result::Result<RecordBatch, arrow_schema::ArrowError>;
+
+/// The reader of a keyed release, beside the column of `ids`, if there is one.
+fn keyed_reader<'b>(
+    design: &ShippedDesign,
+    batches: &'b [RecordBatch],
+    ids: Option<&str>,
+    out_of_bounds: OutOfBounds,
+) -> Result<Reader<'b>> {
+    let reader = reader(design, batches, out_of_bounds)?;
+    Ok(match ids {
+        Some(column) => reader.beside(column)?,
+        None => reader,
+    })
+}
 
 /// Releases all records of some batches, in their order and with noise that is drawn in blocks of records: what `scumble release` makes of the
 /// same records in a file, bit for bit where `streams` are the same.
@@ -36,66 +55,129 @@ pub fn release(
     out_of_bounds: OutOfBounds,
     values: Values,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
-    let (local, records) = (design.local()?, design.records()?);
+    let local = design.local()?;
     let decoder = design.decoder()?.with_values(values);
-    let Some(first) = batches.first() else {
-        return Err(scumble_core::Error::Empty { place: SOURCE.into() }.into());
-    };
-    let rows = Rows::new(first.schema_ref(), batches.iter().cloned().map(Ok), SOURCE);
-    let mut reader = Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)?;
-    let mut released = vec![];
-    let writer = Writer::new(&mut released);
-    let done = stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(()))?;
-    Ok((released, done.clipped))
+    let mut reader = reader(design, batches, out_of_bounds)?;
+    written(|writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
 }
 
-/// Releases a batch with noise that is keyed by the ids of its records: any part of it, in any order and any number of times, gives the same
-/// records. Of a batch without rows there is one without rows.
+/// Releases batches with noise that is keyed by the `ids` of their records: any part of a table, in any order and any number of times, gives the
+/// same records. Without a column of ids they are the numbers of the rows, counted from 1 in `batches`, which must be the whole table then. Of
+/// batches without rows there is one without rows.
 ///
 /// # Errors
-/// As [`release`], and for a record without an id. That ids are unique among all batches is for who has them all to check.
+/// As [`release`], and for a record without an id. That ids are unique in the whole table is for [`check`].
 pub fn release_keyed(
     design: &ShippedDesign,
-    batch: &RecordBatch,
-    ids: Ids,
+    batches: &[RecordBatch],
+    ids: Option<&str>,
     key: &NoiseKey,
     out_of_bounds: OutOfBounds,
     values: Values,
-) -> Result<(RecordBatch, Vec<Clipped>)> {
-    let (local, records) = (design.local()?, design.records()?);
+) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
+    let local = design.local()?;
     let decoder = design.decoder()?.with_values(values);
-    let with_ids;
-    let (batch, column) = match ids {
-        Ids::Column(column) => (batch, column),
-        Ids::Given(ids) => {
-            with_ids = beside(batch, ids).map_err(refuse)?;
-            (&with_ids, GIVEN)
-        }
-    };
-    let rows = Rows::new(batch.schema_ref(), std::iter::once(Ok(batch.clone())), SOURCE);
-    let reader = Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)?;
-    let mut reader = reader.beside(column)?;
-    if batch.num_rows() == 0 {
-        return Ok((RecordBatch::new_empty(schema(&decoder)), vec![]));
+    let mut reader = keyed_reader(design, batches, ids, out_of_bounds)?;
+    if batches.iter().all(|batch| batch.num_rows() == 0) {
+        return Ok((vec![RecordBatch::new_empty(schema(&decoder))], vec![]));
     }
-    let mut released = vec![];
-    let writer = Writer::new(&mut released);
-    let done = stream::release_keyed(local, &mut reader, &decoder, key, writer, |_| Ok(()))?;
-    let released = concat_batches(&schema(&decoder), &released).map_err(refuse)?;
-    Ok((released, done.clipped))
+    written(|writer| stream::release_keyed(local, &mut reader, &decoder, key, writer, |_| Ok(())))
 }
 
-/// The batch with `ids` as one column more.
-fn beside(batch: &RecordBatch, ids: &StringArray) -> std::result::Result<RecordBatch, ArrowError> {
-    let fields = batch.schema_ref().fields().iter().cloned();
-    let fields = fields.chain([Arc::new(Field::new(GIVEN, DataType::Utf8, true))]);
-    let ids: Arc<dyn Array> = Arc::new(ids.clone());
-    let columns = batch.columns().iter().cloned().chain([ids]);
-    RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), columns.collect())
+/// Reads all records of some batches and releases nothing: whether a release would fail, and the fingerprint of records and ids, to which those of
+/// other parts of a table can be [merged](Fingerprint::merge). Ids are unique among these batches if it succeeds.
+///
+/// # Errors
+/// As [`release_keyed`], but that a part of a table may be empty; for an id that two records have.
+pub fn check(
+    design: &ShippedDesign,
+    batches: &[RecordBatch],
+    ids: Option<&str>,
+    out_of_bounds: OutOfBounds,
+) -> Result<Fingerprint> {
+    design.local()?;
+    let mut reader = keyed_reader(design, batches, ids, out_of_bounds)?;
+    if batches.iter().all(|batch| batch.num_rows() == 0) {
+        return Ok(Fingerprint::default());
+    }
+    Ok(stream::check_ids(&mut reader, |_| Ok(()))?)
 }
 
-fn refuse(error: ArrowError) -> Error {
-    Error::Unreadable { file: SOURCE.into(), problem: error.to_string() }
+/// Where the records lie in the space of what `design` releases, without noise: for models that learned from a release. No guarantee covers it.
+///
+/// # Errors
+/// As [`release`].
+pub fn view(
+    design: &ShippedDesign,
+    batches: &[RecordBatch],
+    out_of_bounds: OutOfBounds,
+) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
+    let local = design.local()?;
+    let decoder = design.decoder()?.with_values(Values::Drawn);
+    let mut reader = reader(design, batches, out_of_bounds)?;
+    written(|writer| stream::view(local, &mut reader, &decoder, writer, |_| Ok(())))
+}
+
+/// As many `records` as are asked for, or as there are reports, drawn from the reports of many people: post-processing, for any `streams`.
+///
+/// # Errors
+/// For a design that releases no reports; for what is no report of it; where there are none.
+pub fn collect(
+    design: &ShippedDesign,
+    reports: &[RecordBatch],
+    records: Option<usize>,
+    streams: &Streams,
+) -> Result<Vec<RecordBatch>> {
+    let local = design.local()?;
+    let Some(collector) = local.collector() else {
+        let plugin = &design.origin().plugin;
+        let problem = format!("{plugin} releases records and not reports, so nothing is to be collected");
+        return Err(Error::Unreadable { file: "the design".into(), problem }.into());
+    };
+    let reports = read_numbers(rows(reports)?, &local.layout().columns)?;
+    let records = records.unwrap_or(reports.len());
+    if records == 0 {
+        return Err(scumble_core::Error::Empty { place: "what is to be collected".into() }.into());
+    }
+    let collected = collector.collect(&reports, records, &mut streams.stream(0))?;
+    let decoder = stream::decoder(&collected, local.domain(), design.records()?).of_bins();
+    let mut written = vec![];
+    stream::write(&collected, &decoder, Writer::new(&mut written))?;
+    Ok(written)
+}
+
+/// All records of some batches as a table, encoded by the design's schema or another one.
+///
+/// # Errors
+/// What is wrong with the first bad row; where there is none.
+pub fn read(
+    schema: &scumble_records::Schema,
+    target: Option<&str>,
+    batches: &[RecordBatch],
+    out_of_bounds: OutOfBounds,
+) -> Result<Loaded> {
+    Ok(Reader::new(rows(batches)?, schema, target, out_of_bounds)?.read_all()?)
+}
+
+fn written(
+    write: impl FnOnce(Writer) -> scumble_records::Result<stream::Streamed>,
+) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
+    let mut batches = vec![];
+    let streamed = write(Writer::new(&mut batches))?;
+    Ok((batches, streamed.clipped))
+}
+
+/// Batches as one.
+///
+/// # Errors
+/// Where they are not of one schema, or too long for one.
+pub fn joined(batches: &[RecordBatch]) -> Result<RecordBatch> {
+    let schema = match batches.first() {
+        Some(first) => first.schema(),
+        None => return Err(scumble_core::Error::Empty { place: SOURCE.into() }.into()),
+    };
+    concat_batches(&schema, batches)
+        .map_err(|error| Refused::from(Error::Unreadable { file: SOURCE.into(), problem: error.to_string() }))
 }
 
 #[cfg(test)]
@@ -104,11 +186,12 @@ mod tests {
     use arrow_array::types::Int8Type;
     use arrow_array::{
         ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
-        Int32Array, LargeStringArray, TimestampMicrosecondArray, UInt64Array,
+        Int32Array, LargeStringArray, StringArray, TimestampMicrosecondArray, UInt64Array,
     };
     use scumble_classic::{IDENTITY, LAPLACE};
     use scumble_core::{Brief, Budget, Plugin, Randomness, local};
     use scumble_records::{Schema as Columns, csv};
+    use std::sync::Arc;
 
     const SCHEMA: &str = "column = [
         { name = \"size\", kind = \"real\", lower = -10.0, upper = 10.0 },
@@ -135,9 +218,9 @@ mod tests {
         (RecordBatch::try_from_iter(columns).unwrap(), format!("id,colour,size\n{text}"))
     }
 
-    fn keyed(design: &ShippedDesign, batch: &RecordBatch, ids: Ids) -> Result<RecordBatch> {
-        let key = NoiseKey::from_bytes([9; 32]);
-        Ok(release_keyed(design, batch, ids, &key, OutOfBounds::Clip, Values::Settled)?.0)
+    fn keyed(design: &ShippedDesign, batch: &RecordBatch, ids: Option<&str>) -> Result<RecordBatch> {
+        let (key, batches) = (NoiseKey::from_bytes([9; 32]), std::slice::from_ref(batch));
+        joined(&release_keyed(design, batches, ids, &key, OutOfBounds::Clip, Values::Settled)?.0)
     }
 
     #[test]
@@ -167,18 +250,46 @@ mod tests {
     fn keyed_by_id_each_part_is_released_as_the_whole() {
         let design = design(&LAPLACE, SCHEMA);
         let (people, _) = people(2 * local::BLOCK + 5);
-        let whole = keyed(&design, &people, Ids::Column("id")).unwrap();
+        let whole = keyed(&design, &people, Some("id")).unwrap();
         for rows in [1, 7, 1000] {
             for at in (0..people.num_rows()).step_by(rows * 97) {
                 let count = rows.min(people.num_rows() - at);
-                let part = keyed(&design, &people.slice(at, count), Ids::Column("id")).unwrap();
+                let part = keyed(&design, &people.slice(at, count), Some("id")).unwrap();
                 assert_eq!(part, whole.slice(at, count));
             }
         }
-        let given: StringArray = (0..people.num_rows()).map(|at| Some(format!("p{at}"))).collect();
-        assert_eq!(keyed(&design, &people, Ids::Given(&given)).unwrap(), whole);
-        let none = keyed(&design, &people.slice(0, 0), Ids::Column("id")).unwrap();
+        let none = keyed(&design, &people.slice(0, 0), Some("id")).unwrap();
         assert_eq!((none.num_rows(), none.schema()), (0, whole.schema()));
+    }
+
+    #[test]
+    fn parts_of_a_table_are_checked_one_by_one_as_the_whole_is() {
+        let design = design(&LAPLACE, SCHEMA);
+        let (people, _) = people(local::BLOCK + 5);
+        let of = |batches: &[RecordBatch]| check(&design, batches, Some("id"), OutOfBounds::Clip);
+        let whole = of(std::slice::from_ref(&people)).unwrap();
+        let mut parts = of(&[people.slice(700, people.num_rows() - 700)]).unwrap();
+        parts.merge(&of(&[people.slice(0, 0)]).unwrap());
+        parts.merge(&of(&[people.slice(300, 400), people.slice(0, 300)]).unwrap());
+        assert_eq!(parts, whole);
+        let twice = of(&[people.slice(0, 9), people.slice(8, 3)]).unwrap_err().to_string();
+        assert!(twice.contains("row 10, column \"id\": \"p8\" is the id of two records"), "{twice}");
+    }
+
+    #[test]
+    fn a_view_is_the_release_without_its_noise() {
+        let design = design(&IDENTITY, SCHEMA);
+        let (people, _) = people(50);
+        let (viewed, _) = view(&design, std::slice::from_ref(&people), OutOfBounds::Clip).unwrap();
+        assert_eq!(joined(&viewed).unwrap(), keyed(&design, &people, None).unwrap());
+    }
+
+    #[test]
+    fn of_records_nothing_is_collected() {
+        let design = design(&LAPLACE, SCHEMA);
+        let (people, _) = people(5);
+        let error = collect(&design, &[people], None, &Randomness::seeded(1).streams()).unwrap_err();
+        assert!(error.to_string().contains("releases records and not reports"), "{error}");
     }
 
     #[test]
@@ -209,8 +320,7 @@ mod tests {
         ];
         for size in sizes {
             let batch = RecordBatch::try_from_iter([("size", size)].into_iter().chain(rest.clone())).unwrap();
-            let ids = StringArray::from(vec!["a", "b"]);
-            let released = keyed(&design, &batch, Ids::Given(&ids)).unwrap();
+            let released = keyed(&design, &batch, None).unwrap();
             let texts: Vec<String> = (1..6)
                 .map(|at| {
                     let column = released.column(at).as_any().downcast_ref::<StringArray>().unwrap();
@@ -253,7 +363,7 @@ mod tests {
             (batch(ids, colours, sizes), "ids", "there is no column \"ids\"; did you mean \"id\"?"),
             (batch(ids, colours, sizes).project(&[0, 1]).unwrap(), "id", "there is no column \"size\""),
         ] {
-            let error = keyed(&design, &batch, Ids::Column(column)).unwrap_err();
+            let error = keyed(&design, &batch, Some(column)).unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");
             let scumble_custody::Error::Records(error) = error else { panic!("{error}") };
             let hidden = error.without_value().to_string();

@@ -4,6 +4,7 @@ use crate::local::map_records_with;
 use crate::{Error, LocalMechanism, Result, Stream};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -83,7 +84,8 @@ fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
 /// number, and the sum of their SHA-256 modulo 2²⁵⁶. It guards against another input by mistake, not against who makes one on purpose.
 ///
 /// It is about the records in the clear: for their owner alone.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fingerprint {
     records: u64,
     /// The least significant first.

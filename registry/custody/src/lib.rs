@@ -2,6 +2,7 @@
 //!
 //! Each is a file that names its format and carries a digest of its content; a [`NewFile`] is there whole, or not at all.
 
+mod card;
 mod encrypted;
 mod error;
 pub mod key;
@@ -12,6 +13,7 @@ mod shipped;
 mod side_by_side;
 mod ticket;
 
+pub use card::{Card, ENCODED};
 pub use error::{Error, Result};
 pub use ledger::{Account, Charge, Ledger};
 pub use new_file::{Existing, NewFile, Readable, is_beside, is_same_file};

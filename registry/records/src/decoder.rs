@@ -5,6 +5,7 @@ use crate::{Cell, Column, Kind, Schema};
 use scumble_core::Places;
 use scumble_core::{Layout, Noise, NoiseDistribution, Result, TargetLayout};
 use scumble_core::{check_width, largest};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// Turns flat released records into rows of cells.
@@ -22,7 +23,8 @@ pub struct Decoder {
 }
 
 /// What becomes of released numbers in a file. All of it is post-processing, which leaves the guarantee.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Values {
     /// Integers, dates and ordered levels are rounded and clamped to their bounds; real numbers stay, for their noise is then
     /// known to whoever learns from them.

@@ -7,18 +7,15 @@ use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_c
 use crate::parquet::{self, is_named_as_parquet, is_standard};
 use crate::records;
 use crate::registry::{
-    Binding, Clipped, CuratorMechanism, Decoder, Designed, Existing, Gathering, Guarantee, Key, Ledger,
-    LocalMechanism, NewFile, Noise, NoiseDistribution, OutOfBounds, Provenance, Randomness, Readable, Reader,
-    Registry, ShippedDesign, Ticket, Values, csv, is_beside, stream,
+    Binding, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing, Gathering, Guarantee,
+    Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution, OutOfBounds, Provenance, Randomness,
+    Readable, Reader, Registry, ShippedDesign, Ticket, Values, csv, is_beside, stream,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// What a coordinate of an encoded record is.
-const ENCODED: &str = "(value - lower)/(upper - lower) of a number, 0 or 1 of a level";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -284,20 +281,17 @@ impl Outputs {
             file.finish(crate::registry::key::save(key, &passphrase)?.unwrap_or_default().as_bytes())?;
         }
         if let Some(file) = self.card {
-            let card = json!({
-                "design": {"origin": design.origin(), "digest": design.digest()?},
-                "records": done.records,
-                "ticket": self.ticket,
-                "view": view,
-                "values": self.values.to_possible_value().map(|value| value.get_name().to_owned()),
-                "guarantee": done.guarantee.to_json(),
-                "noise": {
-                    "columns": done.columns,
-                    "unit": format!("the encoded record: {ENCODED}"),
-                    "features": done.noise.features,
-                    "target": done.noise.target,
-                },
-            });
+            let card = Card {
+                design,
+                records: done.records,
+                ticket: self.ticket.as_deref(),
+                view,
+                values: self.values.into(),
+                guarantee: &done.guarantee,
+                columns: &done.columns,
+                noise: &done.noise,
+            };
+            let card = card.to_json()?;
             file.finish((serde_json::to_string_pretty(&card)? + "\n").as_bytes())?;
         }
         self.released.commit()
