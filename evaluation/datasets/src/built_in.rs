@@ -73,7 +73,7 @@ impl BuiltIn {
         }
         let schema = Schema::from_toml(schema, &format!("{source}.toml"))?;
         let loaded = csv::read(text.as_bytes(), name, &schema, Some(target))?;
-        let data = DataSet::new(name, target, &schema, loaded)?;
+        let data = DataSet::loaded(name, target, &schema, loaded)?;
         Ok(DataSet { schema: Some(SchemaAt::Source(source)), ..data })
     }
 }

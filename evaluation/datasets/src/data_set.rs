@@ -51,7 +51,7 @@ impl<'a> Input<'a> {
             schema: Some(SchemaAt::File(self.schema.into())),
             learning: self.learning,
             recognised,
-            ..DataSet::new(&self.file.display().to_string(), self.target, &schema, loaded)?
+            ..DataSet::loaded(&self.file.display().to_string(), self.target, &schema, loaded)?
         };
         Ok((data, beside))
     }
@@ -149,7 +149,10 @@ impl DataSet {
     }
 
     /// What was loaded by `schema`, without a split of its own.
-    pub(crate) fn new(name: &str, target: &str, schema: &Schema, loaded: Loaded) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`MissingColumn`](scumble_records::Error::MissingColumn) for a target that the schema lacks.
+    pub fn loaded(name: &str, target: &str, schema: &Schema, loaded: Loaded) -> Result<Self> {
         let kind = &schema.column(target)?.kind;
         let target_width = if kind.levels().is_some() { 1.0 } else { kind.width() };
         let codes = codes(kind, loaded.table.target());

@@ -64,7 +64,7 @@ impl<'s> Encoded<'s> {
             clipped: self.encoder.clipped(&self.clips),
             table: self.encoder.table(self.flat)?,
         };
-        Ok(DataSet::new(name, self.target, self.schema, loaded)?)
+        Ok(DataSet::loaded(name, self.target, self.schema, loaded)?)
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let loaded = csv::read(&stored.bytes[..], &stored.file, &schema, Some(TARGET))?;
     // As in task-aware privacy: the first 289 of the 414, in the file's order.
     let train_records = Some(loaded.table.len() * 7 / 10);
-    Ok(DataSet { train_records, ..DataSet::new("valuation", TARGET, &schema, loaded)? })
+    Ok(DataSet { train_records, ..DataSet::loaded("valuation", TARGET, &schema, loaded)? })
 }
 
 /// The houses that `folder` has (414 × 6), in the file's order and in the units of the schema, with nothing clipped. The

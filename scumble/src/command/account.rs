@@ -7,8 +7,8 @@ use crate::accounting::pac::{self, Setting};
 use crate::accounting::shuffle::Shuffle;
 use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, renyi};
 use crate::registry::number;
-use clap::{Args, Subcommand, ValueEnum};
-use serde_json::json;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde_json::{Value, json};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -226,18 +226,53 @@ impl From<Relation> for Neighbours {
     }
 }
 
+/// What is printed, for people or for machines.
+struct Answer {
+    json: Value,
+    text: String,
+}
+
 pub(super) fn account(command: &AccountCommand, as_json: bool) -> Result<(), Failure> {
+    let Answer { json, text } = answer(command)?;
+    if as_json { print_json(&json) } else { print(&text) }
+}
+
+/// The words behind `scumble account`.
+#[derive(Parser)]
+#[command(name = "scumble account", no_binary_name = true, disable_help_subcommand = true)]
+struct Words {
+    #[command(subcommand)]
+    command: AccountCommand,
+}
+
+/// What `scumble account --json` prints for the words behind `account`, without printing it.
+///
+/// ```
+/// let answer = scumble::command::account(&["gaussian", "--epsilon", "1", "--delta", "1e-5", "--sensitivity", "1"])?;
+/// assert!((answer["sigma"].as_f64().unwrap() - 3.7306).abs() < 1e-4);
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// What the command would say.
+pub fn account_of(words: &[impl AsRef<str>]) -> Result<Value, String> {
+    let words = words.iter().map(AsRef::as_ref);
+    let words = Words::try_parse_from(words).map_err(|error| error.to_string())?;
+    Ok(answer(&words.command).map_err(|error| error.to_string())?.json)
+}
+
+fn answer(command: &AccountCommand) -> Result<Answer, Failure> {
     match command {
-        AccountCommand::Gaussian(arguments) => account_gaussian(arguments, as_json),
-        AccountCommand::DpSgd(arguments) => account_dp_sgd(arguments, as_json),
-        AccountCommand::Shuffle(arguments) => account_shuffle(arguments, as_json),
-        AccountCommand::LaplaceAccuracy(arguments) => account_laplace_accuracy(arguments, as_json),
-        AccountCommand::Pac(arguments) => account_pac(arguments, as_json),
-        AccountCommand::MultiplicativeDp(arguments) => account_multiplicative(arguments, as_json),
+        AccountCommand::Gaussian(arguments) => account_gaussian(arguments),
+        AccountCommand::DpSgd(arguments) => account_dp_sgd(arguments),
+        AccountCommand::Shuffle(arguments) => account_shuffle(arguments),
+        AccountCommand::LaplaceAccuracy(arguments) => account_laplace_accuracy(arguments),
+        AccountCommand::Pac(arguments) => account_pac(arguments),
+        AccountCommand::MultiplicativeDp(arguments) => account_multiplicative(arguments),
     }
 }
 
-fn account_gaussian(arguments: &GaussianArguments, as_json: bool) -> Result<(), Failure> {
+fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
     let GaussianArguments { epsilon, delta, sensitivity, sigma } = *arguments;
     for (name, value) in [("--sensitivity", sensitivity), ("--sigma", sigma)] {
         if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
@@ -270,21 +305,22 @@ fn account_gaussian(arguments: &GaussianArguments, as_json: bool) -> Result<(), 
     if ![epsilon, sensitivity, sigma].iter().all(|number| number.is_finite()) {
         return Err("no float meets these three".into());
     }
-    if as_json {
-        return print_json(&json!({
-            "epsilon": epsilon,
-            "delta": delta,
-            "sensitivity": sensitivity,
-            "sigma": sigma,
-        }));
-    }
+    let json = json!({
+        "epsilon": epsilon,
+        "delta": delta,
+        "sensitivity": sensitivity,
+        "sigma": sigma,
+    });
     let [epsilon, sensitivity, sigma] = [epsilon, sensitivity, sigma].map(number::short);
-    print(&format!(
-        "Gaussian noise of sigma = {sigma} on a sum of l2 sensitivity {sensitivity}\nis ({epsilon}, {delta:e})-differentially private"
-    ))
+    Ok(Answer {
+        json,
+        text: format!(
+            "Gaussian noise of sigma = {sigma} on a sum of l2 sensitivity {sensitivity}\nis ({epsilon}, {delta:e})-differentially private"
+        ),
+    })
 }
 
-fn account_dp_sgd(arguments: &DpSgdArguments, as_json: bool) -> Result<(), Failure> {
+fn account_dp_sgd(arguments: &DpSgdArguments) -> Result<Answer, Failure> {
     let (run, delta, by_renyi, bounds) = spinning("accounting", || -> Result<_, Failure> {
         let (run, delta) = solve(arguments)?;
         let neighbours = arguments.neighbours.into();
@@ -299,63 +335,65 @@ fn account_dp_sgd(arguments: &DpSgdArguments, as_json: bool) -> Result<(), Failu
         Relation::AddRemove => "add-remove",
         Relation::Replace => "replace",
     };
-    if as_json {
-        return print_json(&json!({
-            "sampling_rate": run.sampling_rate(),
-            "noise_multiplier": run.noise_multiplier(),
-            "steps": run.steps(),
-            "delta": delta,
-            "neighbours": neighbours,
-            "epsilon_rdp": number::to_json(by_renyi),
-            "epsilon_pld": number::to_json(bounds.upper),
-            "epsilon_pld_lower": number::to_json(bounds.lower),
-        }));
-    }
-    print(&format!(
-        "{} steps at sampling rate {} with noise multiplier {}\n\
+    let json = json!({
+        "sampling_rate": run.sampling_rate(),
+        "noise_multiplier": run.noise_multiplier(),
+        "steps": run.steps(),
+        "delta": delta,
+        "neighbours": neighbours,
+        "epsilon_rdp": number::to_json(by_renyi),
+        "epsilon_pld": number::to_json(bounds.upper),
+        "epsilon_pld_lower": number::to_json(bounds.lower),
+    });
+    Ok(Answer {
+        json,
+        text: format!(
+            "{} steps at sampling rate {} with noise multiplier {}\n\
          are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
          \u{20}epsilon = {:.4}  by privacy loss distributions; {}\n\
          \u{20}epsilon = {:.4}  by Renyi divergences",
-        run.steps(),
-        run.sampling_rate(),
-        run.noise_multiplier(),
-        Neighbours::from(arguments.neighbours),
-        up(bounds.upper),
-        if bounds.lower == 0.0 && bounds.upper > 0.0 {
-            "no lower bound was found".to_owned()
-        } else {
-            format!("no proof can give less than {:.4}", down(bounds.lower))
-        },
-        up(by_renyi),
-    ))
+            run.steps(),
+            run.sampling_rate(),
+            run.noise_multiplier(),
+            Neighbours::from(arguments.neighbours),
+            up(bounds.upper),
+            if bounds.lower == 0.0 && bounds.upper > 0.0 {
+                "no lower bound was found".to_owned()
+            } else {
+                format!("no proof can give less than {:.4}", down(bounds.lower))
+            },
+            up(by_renyi),
+        ),
+    })
 }
 
-fn account_shuffle(arguments: &ShuffleArguments, as_json: bool) -> Result<(), Failure> {
+fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
     let &ShuffleArguments { epsilon_local, people, delta, levels } = arguments;
     let any = Shuffle::new(epsilon_local, people)?;
     let shuffle = levels.map_or(Ok(any), |levels| any.with_levels(levels))?;
     let bounds = spinning("accounting", || shuffle.epsilon(delta))?;
-    if as_json {
-        return print_json(&json!({
-            "epsilon_local": epsilon_local,
-            "people": people,
-            "delta": delta,
-            "levels": levels,
-            "neighbours": "replace",
-            "epsilon": bounds.upper,
-            "epsilon_lower": bounds.lower,
-        }));
-    }
+    let json = json!({
+        "epsilon_local": epsilon_local,
+        "people": people,
+        "delta": delta,
+        "levels": levels,
+        "neighbours": "replace",
+        "epsilon": bounds.upper,
+        "epsilon_lower": bounds.lower,
+    });
     let mechanism = levels
         .map_or("any one mechanism".to_owned(), |levels| format!("randomised response with {levels} levels"));
-    print(&format!(
-        "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a trusted shuffler has mixed them\n\
+    Ok(Answer {
+        json,
+        text: format!(
+            "{people} reports by {mechanism} of local epsilon = {epsilon_local}, from as many people or more, once a trusted shuffler has mixed them\n\
          and hands on nothing else, are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
          \u{20}epsilon = {}  by the privacy blanket; no proof can give less than {}",
-        Neighbours::ReplaceOne,
-        digits(bounds.upper, f64::ceil),
-        digits(bounds.lower, f64::floor),
-    ))
+            Neighbours::ReplaceOne,
+            digits(bounds.upper, f64::ceil),
+            digits(bounds.lower, f64::floor),
+        ),
+    })
 }
 
 /// Four digits of an ε that may be small, rounded this way.
@@ -372,20 +410,21 @@ fn digits(epsilon: f64, round: fn(f64) -> f64) -> String {
     }
 }
 
-fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments, as_json: bool) -> Result<(), Failure> {
+fn account_laplace_accuracy(arguments: &LaplaceAccuracyArguments) -> Result<Answer, Failure> {
     let &LaplaceAccuracyArguments { classes, epsilon } = arguments;
     let (bound, ldp_bound) = (ceiling::of_laplace(classes, epsilon)?, ceiling::of_any(classes, epsilon)?);
-    if as_json {
-        return print_json(&json!({ "bound": bound, "ldp_bound": ldp_bound }));
-    }
-    print(&format!(
-        "A classifier of {classes} equally frequent classes, from records at local epsilon = {epsilon} is right at most\n\n\
+    let json = json!({ "bound": bound, "ldp_bound": ldp_bound });
+    Ok(Answer {
+        json,
+        text: format!(
+            "A classifier of {classes} equally frequent classes, from records at local epsilon = {epsilon} is right at most\n\n\
          \u{20}{bound:.4}  of the time, where they take Laplace noise in a latent space (equation 28 of Learning to Noise; ERRATA.md, V7)\n\
          \u{20}{ldp_bound:.4}  of the time, whatever the mechanism"
-    ))
+        ),
+    })
 }
 
-fn account_pac(arguments: &PacArguments, as_json: bool) -> Result<(), Failure> {
+fn account_pac(arguments: &PacArguments) -> Result<Answer, Failure> {
     let &PacArguments { error, delta, dim, beta, public_variance, private_variance, .. } = arguments;
     let setting = Setting { error, delta, dim, beta, public_variance, private_variance };
     let (found, what) = match (arguments.theorem, arguments.output_bits, arguments.out_dim) {
@@ -403,56 +442,61 @@ fn account_pac(arguments: &PacArguments, as_json: bool) -> Result<(), Failure> {
             );
         }
     };
-    if as_json {
-        return print_json(&json!({
-            "budget": found.budget,
-            "budget_as_printed": found.budget_as_printed,
-            "packing_width": number::to_json(found.packing_width),
-            "norm_bound": found.norm_bound,
-            "markov_factor": found.markov_factor,
-            "vacuous": found.is_vacuous(),
-        }));
-    }
+    let json = json!({
+        "budget": found.budget,
+        "budget_as_printed": found.budget_as_printed,
+        "packing_width": number::to_json(found.packing_width),
+        "norm_bound": found.norm_bound,
+        "markov_factor": found.markov_factor,
+        "vacuous": found.is_vacuous(),
+    });
     let as_printed = found.budget_as_printed.floor();
     if found.is_vacuous() {
-        return print(&format!(
-            "The theorem says nothing of these numbers: not one sample may be released ({as_printed} by the formula as printed).\n\
+        return Ok(Answer {
+            json,
+            text: format!(
+                "The theorem says nothing of these numbers: not one sample may be released ({as_printed} by the formula as printed).\n\
              It is vacuous, and no claim can be made of it."
-        ));
+            ),
+        });
     }
-    print(&format!(
-        "While no more than {} samples are released, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
+    Ok(Answer {
+        json,
+        text: format!(
+            "While no more than {} samples are released, no adversary recovers {what} within {error} (l2, all coordinates) with\n\
          probability {} or more; success below that is not excluded, and it is no differential privacy.\n\
          The formula as printed gives {as_printed} samples; it takes the adversary to fail equally often for every transformation (ERRATA.md, D11).",
-        found.budget.floor(),
-        1.0 - delta,
-    ))
+            found.budget.floor(),
+            1.0 - delta,
+        ),
+    })
 }
 
-fn account_multiplicative(arguments: &MultiplicativeArguments, as_json: bool) -> Result<(), Failure> {
+fn account_multiplicative(arguments: &MultiplicativeArguments) -> Result<Answer, Failure> {
     let &MultiplicativeArguments { sensitivity, records, out_dim, .. } = arguments;
     let release = Release::new(sensitivity, records, out_dim)?;
     let (v, private) = solve_multiplicative(arguments, &release)?;
     let Private { epsilon, deltas } = private;
     let delta = deltas.total(out_dim);
-    if as_json {
-        return print_json(&json!({
-            "epsilon": number::to_json(epsilon),
-            "delta": delta,
-            "v": v,
-            "delta_0": deltas.direction,
-            "delta_r": deltas.radius,
-            "delta_t": deltas.composition,
-        }));
-    }
-    print(&format!(
-        "{records} records or more, times a Gaussian matrix of {out_dim} columns, with v = {}\n\
+    let json = json!({
+        "epsilon": number::to_json(epsilon),
+        "delta": delta,
+        "v": v,
+        "delta_0": deltas.direction,
+        "delta_r": deltas.radius,
+        "delta_t": deltas.composition,
+    });
+    Ok(Answer {
+        json,
+        text: format!(
+            "{records} records or more, times a Gaussian matrix of {out_dim} columns, with v = {}\n\
          are ({:.4}, {})-differentially private (neighbouring relation: {}, {sensitivity} away in l2 at most)",
-        number::short(v),
-        up(epsilon),
-        shortly_up(delta),
-        Neighbours::ReplaceOne,
-    ))
+            number::short(v),
+            up(epsilon),
+            shortly_up(delta),
+            Neighbours::ReplaceOne,
+        ),
+    })
 }
 
 /// v, and its ε with what δ is made up of, with what was left out solved for.

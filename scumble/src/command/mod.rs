@@ -36,6 +36,9 @@ mod summary;
 mod ticket;
 mod view;
 
+pub use account::account_of as account;
+pub use summary::summary;
+
 use crate::adversary::Broken;
 use crate::parquet::is_standard;
 use crate::records;

@@ -7,8 +7,9 @@ use console::style;
 
 /// No line is longer, on no terminal.
 const WIDEST: usize = 100;
-/// At most forty lines of at most a hundred columns.
-pub(super) fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
+
+/// What `scumble compare` prints first of a comparison: at most forty lines of at most a hundred columns.
+pub fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
     let tables = outcome.scores();
     let Some(scores) = tables.iter().find(|scores| scores.metric.is_of_model()) else {
         return "no mechanism applies to such data".into();

@@ -1,0 +1,158 @@
+"""Comparisons: which mechanism costs least on these records, and what a release is worth."""
+
+from __future__ import annotations
+
+import html
+import json
+import sys
+from pathlib import Path
+from typing import Any, Callable, Iterable, Mapping
+
+from . import _native
+from ._errors import InvalidInput
+from ._schemas import given
+from ._tables import take
+
+
+def _bar(wanted: bool | None) -> Callable[[int, int], None] | None:
+    """A progress bar: tqdm's where it is installed, which has one for notebooks."""
+    if wanted is False or (wanted is None and not sys.stderr.isatty() and "ipykernel" not in sys.modules):
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+
+        def line(done: int, total: int) -> None:
+            sys.stderr.write(f"\rcomparing: {done}/{total} trials" + ("\n" if done == total else ""))
+            sys.stderr.flush()
+
+        return line
+    bars: list[Any] = []
+
+    def tell(done: int, total: int) -> None:
+        if not bars:
+            bars.append(tqdm(total=total, desc="comparing", unit="trial"))
+        bars[0].update()
+        if done == total:
+            bars[0].close()
+
+    return tell
+
+
+class Comparison:
+    """What came out: printed, the first screen of ``scumble compare``; in a notebook, its page with charts and cards."""
+
+    def __init__(self, native: _native.Comparison) -> None:
+        self._native = native
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a model, metric, mechanism and budget: scores, worth, guarantee."""
+        return json.loads(self._native.to_json())["rows"]
+
+    def to_pandas(self) -> Any:
+        """The rows as a frame."""
+        import io
+
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self._native.to_csv()))
+
+    def to_json(self) -> dict[str, Any]:
+        """All that came out, of which data, by which versions, settings and seed."""
+        return json.loads(self._native.to_json())
+
+    @property
+    def html(self) -> str:
+        """The page: one HTML text that loads nothing else."""
+        return self._native.to_html()
+
+    @property
+    def svg(self) -> str | None:
+        """The chart of scores by ε."""
+        return self._native.to_svg()
+
+    def save(self, path: str | Path) -> None:
+        """Writes the page (.html), the chart (.svg), the rows (.csv) or everything (.json), by how the file is named."""
+        path = Path(path)
+        made: dict[str, Callable[[], str]] = {
+            ".html": lambda: self.html,
+            ".svg": lambda: self.svg or "",
+            ".csv": self._native.to_csv,
+            ".json": self._native.to_json,
+        }
+        if path.suffix not in made:
+            raise InvalidInput(f"{path}: the name of a page ends in .html, of a chart in .svg, of rows in .csv, of everything in .json")
+        path.write_text(made[path.suffix](), encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self._native.summary()
+
+    def __repr__(self) -> str:
+        return self._native.summary()
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 80vh; border: 0" title="comparison"></iframe>'
+
+
+def _named(mechanisms: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None) -> list[tuple[str, Any]]:
+    if mechanisms is None:
+        return []
+    if isinstance(mechanisms, str):
+        return [(mechanisms, None)]
+    if isinstance(mechanisms, Mapping):
+        return [(name, dict(parameters) or None) for name, parameters in mechanisms.items()]
+    return [(name, None) for name in mechanisms]
+
+
+def compare(
+    table: Any,
+    *,
+    schema: Any,
+    target: str,
+    mechanisms: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    epsilon: float | Iterable[float] | None = None,
+    delta: float | None = None,
+    trials: int | None = None,
+    task: str | None = None,
+    metrics: str | Iterable[str] | None = None,
+    test_share: float | None = None,
+    volunteers: float | None = None,
+    unlabelled: bool = False,
+    protect: str | None = None,
+    label_share: float | None = None,
+    shuffler: bool = False,
+    release_alone: bool = False,
+    seed: int | None = None,
+    name: str = "the table",
+    progress: bool | None = None,
+) -> Comparison:
+    """Compares mechanisms on the records of `table`, as ``scumble compare`` does: what a model of a release is worth at each ε.
+
+    `mechanisms` are names, or a dict of their parameters; all quick ones by default. `epsilon` may be ``float("inf")`` for no noise. What is left
+    out is as the command has it. `progress` shows a bar, by default on a terminal and in a notebook.
+    """
+    epsilons = [epsilon] if isinstance(epsilon, (int, float)) else epsilon
+    options = {
+        "mechanisms": _named(mechanisms),
+        "epsilon": None if epsilons is None else [float(e) if abs(float(e)) != float("inf") else "inf" for e in epsilons],
+        "delta": delta,
+        "trials": trials,
+        "metrics": [metrics] if isinstance(metrics, str) else None if metrics is None else list(metrics),
+        "test_share": test_share,
+        "volunteers": volunteers,
+        "unlabelled": unlabelled,
+        "protect": protect,
+        "label_share": label_share,
+        "shuffler": shuffler,
+        "release_alone": release_alone,
+        "seed": seed,
+    }
+    said = {key: value for key, value in options.items() if value not in (None, False, [])}
+    call = ", ".join([f"schema=…, target={target!r}", *(f"{key}={value!r}" for key, value in said.items())])
+    arrow, _ = take(table)
+    native = _native.compare(
+        arrow, given(schema), target, task, name, json.dumps(options), f"scumble.compare({name}, {call})", _bar(progress)
+    )
+    return Comparison(native)

@@ -1,0 +1,34 @@
+"""Ledgers: what was spent of which data set, in a file that the command and Python share."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from . import _native
+
+
+class Ledger:
+    """The ledger in a file: privacy budgets of data sets, and every charge."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._native = _native.Ledger(os.fspath(path))
+
+    @property
+    def path(self) -> str:
+        return os.fspath(self._native.path)
+
+    def open(
+        self, dataset: str, *, epsilon: float, delta: float = 0.0, unit: str = "record", target: str | None = None
+    ) -> None:
+        """Opens an account: no more than `epsilon` and `delta` may be spent of `dataset` in all."""
+        self._native.open(dataset, float(epsilon), float(delta), unit, target)
+
+    @property
+    def accounts(self) -> list[dict[str, Any]]:
+        """All accounts, each with its charges, what is spent and what is left."""
+        return json.loads(self._native.accounts())
+
+    def __repr__(self) -> str:
+        return f"scumble.Ledger({self.path!r})"

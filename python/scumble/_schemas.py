@@ -1,0 +1,42 @@
+"""Schemas as Python values: what is publicly known of each column."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from typing import Any, Mapping
+
+from ._errors import InvalidInput
+
+
+def _column(name: str, of: Any) -> dict[str, Any]:
+    if isinstance(of, Mapping):
+        return {"name": name, **of}
+    if isinstance(of, range):
+        if of.step != 1 or len(of) < 2:
+            raise InvalidInput(f"schema, column {name!r}: a range of integers has step 1 and two integers or more")
+        return {"name": name, "kind": "integer", "lower": of[0], "upper": of[-1]}
+    if of is bool:
+        return {"name": name, "kind": "boolean"}
+    if isinstance(of, tuple) and len(of) == 2 and all(isinstance(bound, datetime.date) for bound in of):
+        return {"name": name, "kind": "date", "lower": str(of[0])[:10], "upper": str(of[1])[:10]}
+    if isinstance(of, tuple) and len(of) == 2:
+        return {"name": name, "kind": "real", "lower": of[0], "upper": of[1]}
+    if isinstance(of, (list, set, frozenset)):
+        levels = sorted(of) if isinstance(of, (set, frozenset)) else of
+        return {"name": name, "kind": "category", "levels": [str(level) for level in levels]}
+    raise InvalidInput(
+        f"schema, column {name!r}: (lower, upper) is a number, range(lower, upper + 1) an integer, ['a', 'b'] a category, "
+        "bool a yes or no, and a dict whatever a schema's file says; bounds are never taken from the data"
+    )
+
+
+def given(schema: Any) -> dict[str, str | None]:
+    """A schema as native code takes it: a file's path, or columns as JSON."""
+    if isinstance(schema, (str, os.PathLike)):
+        return {"file": os.fspath(schema), "columns": None}
+    if isinstance(schema, Mapping):
+        columns = [_column(str(name), of) for name, of in schema.items()]
+        return {"file": None, "columns": json.dumps({"column": columns})}
+    raise InvalidInput("schema: a dict of columns, or the path of a schema's file, is needed: no bounds are taken from the data")

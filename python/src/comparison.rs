@@ -1,0 +1,181 @@
+//! Comparisons: what `scumble compare` finds of a table.
+
+use crate::errors::Failed;
+use crate::schema::Given;
+use jiff::Timestamp;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use scumble::compare::{Candidate, Comparison as Compared, Metric, Outcome, SplitKind};
+use scumble::datasets::DataSet;
+use scumble::page::Page;
+use scumble::registry::{OutOfBounds, Registry};
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What is compared, and how: what is left out is as the command has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    /// Names with their parameters, in their order; all quick mechanisms where there is none.
+    mechanisms: Vec<(String, Value)>,
+    epsilon: Option<Vec<Epsilon>>,
+    delta: Option<f64>,
+    trials: Option<usize>,
+    metrics: Option<Vec<Metric>>,
+    test_share: Option<f64>,
+    volunteers: Option<f64>,
+    #[serde(default)]
+    unlabelled: bool,
+    protect: Option<scumble::classic::Protect>,
+    label_share: Option<f64>,
+    #[serde(default)]
+    shuffler: bool,
+    #[serde(default)]
+    release_alone: bool,
+    seed: Option<u64>,
+}
+
+/// JSON has no infinity.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Epsilon {
+    Number(f64),
+    Text(String),
+}
+
+impl Epsilon {
+    fn number(&self) -> Result<f64, Failed> {
+        match self {
+            Self::Number(number) => Ok(*number),
+            Self::Text(text) => text
+                .parse()
+                .map_err(|_| Failed::input(format!("epsilon: {text:?} is neither a number nor \"inf\""))),
+        }
+    }
+}
+
+/// A comparison that was run.
+#[pyclass(frozen, module = "scumble._native")]
+pub(crate) struct Comparison {
+    comparison: Compared,
+    outcome: Outcome,
+    call: String,
+    made: Timestamp,
+    took: Duration,
+}
+
+/// Compares mechanisms on the records of `table`. `progress` hears how many trials are done, of how many.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
+pub(crate) fn compare(
+    py: Python,
+    table: PyTable,
+    schema: Given,
+    target: &str,
+    task: Option<&str>,
+    name: &str,
+    options: &str,
+    call: String,
+    progress: Option<Py<PyAny>>,
+) -> Result<Comparison, Failed> {
+    let (made, start) = (Timestamp::now(), Instant::now());
+    let columns = schema.read(Some(target), task)?;
+    let options: Options = serde_json::from_str(options).map_err(|error| Failed::input(error.to_string()))?;
+    let (batches, _) = table.into_inner();
+    py.detach(|| {
+        let loaded = scumble_arrow::read(&columns, Some(target), &batches, OutOfBounds::Clip)?;
+        let learning = task.and_then(|task| task.parse().ok());
+        let data = DataSet::loaded(name, target, &columns, loaded)?;
+        let data = DataSet { schema: schema.place(), learning, ..data };
+        let comparison = options.comparison(data)?;
+        let (total, done) = (AtomicU64::new(0), AtomicU64::new(0));
+        let tell = || {
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if let Some(progress) = &progress {
+                // What is wrong with a bar is no reason to lose a comparison.
+                let _ = Python::attach(|py| progress.call1(py, (done, total.load(Ordering::Relaxed))));
+            }
+        };
+        let outcome = comparison.run(|trials| total.store(trials, Ordering::Relaxed), tell)?;
+        Ok(Comparison { comparison, outcome, call, made, took: start.elapsed() })
+    })
+}
+
+impl Options {
+    fn comparison(self, data: DataSet) -> Result<Compared, Failed> {
+        let registry = Registry::installed()?;
+        let candidates = match &self.mechanisms[..] {
+            [] => Candidate::quick(&registry),
+            named => named
+                .iter()
+                .map(|(name, parameters)| {
+                    let plugin = *registry.get(name)?;
+                    Ok(Candidate { parameters: parameters.clone(), is_named: true, ..Candidate::new(plugin) })
+                })
+                .collect::<Result<_, Failed>>()?,
+        };
+        let mut comparison = Compared::new(data, candidates);
+        if let Some(epsilons) = &self.epsilon {
+            comparison.epsilons = epsilons.iter().map(Epsilon::number).collect::<Result<_, _>>()?;
+        }
+        if let Some(metrics) = self.metrics {
+            comparison.metrics = metrics;
+        }
+        if let Some(test_share) = self.test_share {
+            comparison.splitting.kind = SplitKind::Random { test_share };
+        }
+        comparison.splitting.volunteers = self.volunteers.unwrap_or(comparison.splitting.volunteers);
+        comparison.splitting.unlabelled = self.unlabelled;
+        comparison.delta = self.delta.unwrap_or(comparison.delta);
+        comparison.trials = self.trials.unwrap_or(comparison.trials);
+        comparison.protect = self.protect;
+        comparison.label_share = self.label_share.unwrap_or(comparison.label_share);
+        comparison.shuffler = self.shuffler;
+        comparison.release_alone = self.release_alone;
+        comparison.seed = self.seed.unwrap_or(comparison.seed);
+        Ok(comparison)
+    }
+}
+
+#[pymethods]
+impl Comparison {
+    /// All that came out, as JSON.
+    fn to_json(&self) -> String {
+        self.comparison.to_json(&self.outcome).to_string()
+    }
+
+    /// The first screen of the command.
+    fn summary(&self) -> String {
+        scumble::command::summary(&self.comparison, &self.outcome)
+    }
+
+    /// All rows, as CSV.
+    fn to_csv(&self) -> String {
+        self.outcome.to_csv()
+    }
+
+    /// The page, which loads nothing else.
+    fn to_html(&self) -> String {
+        self.page().to_html()
+    }
+
+    /// The chart of scores by ε; none where there is nothing to draw.
+    fn to_svg(&self) -> Option<String> {
+        self.page().to_svg()
+    }
+}
+
+impl Comparison {
+    fn page(&self) -> Page<'_> {
+        Page {
+            comparison: &self.comparison,
+            outcome: &self.outcome,
+            command: &self.call,
+            experiment: None,
+            made: self.made,
+            took: self.took,
+        }
+    }
+}

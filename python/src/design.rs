@@ -1,0 +1,450 @@
+//! Designs, and releases by them.
+
+use crate::errors::{Cells, Failed};
+use crate::schema::Given;
+use crate::ticket::Ticket;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use pyo3_arrow::PyTable;
+use scumble::classic::{Arrangement, Protect, asked};
+use scumble::custody::{self, Binding, Card, Ledger, ShippedDesign};
+use scumble::registry::{
+    Brief, Budget, Clipped, Designed, Fingerprint, Guarantee, Loaded, Noise, OutOfBounds, Provenance,
+    Randomness, Registry, Schema, Values, Volunteers, stream,
+};
+use scumble_arrow::Writer;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// A design: what is released of a record, and how.
+#[pyclass(frozen, module = "scumble._native")]
+pub(crate) struct Design {
+    shipped: ShippedDesign,
+    digest: OnceLock<String>,
+}
+
+/// What came out of a release.
+#[pyclass(frozen, get_all, module = "scumble._native")]
+pub(crate) struct Released {
+    /// The released records.
+    table: Py<PyAny>,
+    /// The card of this release, as JSON.
+    card: String,
+    /// What was clipped to the public bounds: column, cells, lower and upper bound. It is about the data: for their owner alone.
+    clipped: Vec<(String, usize, String, String)>,
+}
+
+/// Designs a mechanism for records of a schema.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
+pub(crate) fn design(
+    py: Python,
+    mechanism: &str,
+    schema: Given,
+    target: Option<&str>,
+    task: Option<&str>,
+    epsilon: f64,
+    delta: f64,
+    parameters: &str,
+    protect: Option<&str>,
+    label_share: Option<f64>,
+    people: Option<usize>,
+    volunteers: Option<PyTable>,
+    volunteers_are: Option<&str>,
+    shuffled: Option<(u64, f64)>,
+) -> Result<Design, Failed> {
+    let registry = Registry::installed()?;
+    let plugin = registry.get(mechanism)?;
+    let schema = schema.read(target, task)?.settled()?;
+    let parameters: Value = serde_json::from_str(parameters)?;
+    let protect: Option<Protect> = protect
+        .map(|part| serde_json::from_value(Value::from(part)))
+        .transpose()
+        .map_err(|_| Failed::input("protect: it is \"record\", \"features\" or \"label\""))?;
+    let volunteers = volunteers.map(|table| read_volunteers(&table, &schema, target)).transpose()?;
+    let brief = Brief {
+        people,
+        bins: schema.bins(target),
+        volunteers: covered(volunteers, volunteers_are)?,
+        ..Brief::new(schema.domain(target)?, Budget::new(epsilon, delta)?)
+    };
+    py.detach(|| {
+        let said = protect.or(label_share.map(|_| Protect::Record));
+        let wanted = asked(said, &parameters).unwrap_or(Protect::Record);
+        let arrangement = match label_share {
+            Some(_) if wanted != Protect::Record => {
+                return Err(Failed::input(format!(
+                    "label_share is for the whole record, and protect = {:?} asks for less",
+                    wanted.to_string()
+                )));
+            }
+            Some(_) => Arrangement::WithLabel,
+            None => Arrangement::find(plugin, &parameters, &brief, Some(wanted))?,
+        };
+        let label_share = label_share.unwrap_or(scumble::classic::LABEL_SHARE);
+        let design = arrangement.design(plugin, &parameters, &brief, label_share)?;
+        let shipped = ShippedDesign::for_records(design, schema, target)?;
+        Ok(Design::new(match shuffled {
+            Some((people, delta)) => shipped.through_shuffler(people, delta)?,
+            None => shipped,
+        }))
+    })
+}
+
+/// Volunteers' records, with their labels if the table has them.
+fn read_volunteers(table: &PyTable, schema: &Schema, target: Option<&str>) -> Result<Loaded, Failed> {
+    let batches = table.batches();
+    let has = |column: &str| {
+        batches
+            .first()
+            .is_some_and(|batch| batch.schema_ref().fields().iter().any(|field| field.name() == column))
+    };
+    let Some(missing) = target.filter(|target| !has(target)) else {
+        return Ok(scumble_arrow::read(schema, target, batches, OutOfBounds::Clip)?);
+    };
+    let names = schema.columns().iter().map(|column| column.name.as_str());
+    let features = schema.columns_named(&names.filter(|name| *name != missing).collect::<Vec<_>>())?;
+    Ok(scumble_arrow::read(&features, None, batches, OutOfBounds::Clip)?)
+}
+
+/// What covers the records of volunteers.
+fn covered(volunteers: Option<Loaded>, are: Option<&str>) -> Result<Volunteers, Failed> {
+    Ok(match (volunteers, are) {
+        (None, None) => Volunteers::None,
+        (Some(loaded), Some("public")) => Volunteers::Public(loaded.table),
+        (Some(loaded), Some("consented")) => Volunteers::Consented(loaded.table),
+        (Some(loaded), Some("private")) => Volunteers::Private(loaded.table),
+        _ => {
+            return Err(Failed::input(
+                "volunteers and volunteers_are are given together; volunteers_are is \"public\", \"consented\" or \"private\"",
+            ));
+        }
+    })
+}
+
+/// What a release is told beside its records.
+#[derive(FromPyObject)]
+pub(crate) struct How {
+    #[pyo3(item)]
+    strict: bool,
+    #[pyo3(item)]
+    values: String,
+    #[pyo3(item)]
+    ledger: Option<PathBuf>,
+    #[pyo3(item)]
+    dataset: Option<String>,
+}
+
+impl How {
+    fn out_of_bounds(&self) -> OutOfBounds {
+        if self.strict { OutOfBounds::Reject } else { OutOfBounds::Clip }
+    }
+
+    fn values(&self) -> Result<Values, Failed> {
+        serde_json::from_value(Value::from(self.values.as_str()))
+            .map_err(|_| Failed::input("values: it is \"settled\", \"clamped\" or \"drawn\""))
+    }
+
+    /// The ledger that pays, with the data set's name in it.
+    fn account(&self) -> Result<Option<(Ledger, &str)>, Failed> {
+        match (&self.ledger, &self.dataset) {
+            (Some(ledger), Some(dataset)) => Ok(Some((Ledger::at(ledger), dataset))),
+            (None, None) => Ok(None),
+            _ => Err(Failed::input("ledger and dataset are given together")),
+        }
+    }
+}
+
+impl Design {
+    fn new(shipped: ShippedDesign) -> Self {
+        Self { shipped, digest: OnceLock::new() }
+    }
+
+    pub(crate) fn shipped(&self) -> &ShippedDesign {
+        &self.shipped
+    }
+
+    fn digest(&self) -> Result<&str, Failed> {
+        if self.digest.get().is_none() {
+            let _ = self.digest.set(self.shipped.digest()?);
+        }
+        Ok(self.digest.get().map_or("", String::as_str))
+    }
+
+    fn target(&self) -> Result<Option<&str>, Failed> {
+        Ok(self.shipped.records()?.target.as_deref())
+    }
+
+    fn what(&self) -> String {
+        format!("{} to Python", self.shipped.origin())
+    }
+
+    /// The card of a release by a local mechanism.
+    fn card(
+        &self,
+        records: u64,
+        guarantee: &Guarantee,
+        ticket: Option<&str>,
+        values: Values,
+    ) -> Result<String, Failed> {
+        let local = self.shipped.local()?;
+        let decoder = self.shipped.decoder()?.with_values(values);
+        let (columns, noise) = (local.layout().columns, decoder.noise(&local.noise()));
+        self.card_of(records, guarantee, ticket, values, &columns, &noise)
+    }
+
+    fn card_of(
+        &self,
+        records: u64,
+        guarantee: &Guarantee,
+        ticket: Option<&str>,
+        values: Values,
+        columns: &[String],
+        noise: &Noise,
+    ) -> Result<String, Failed> {
+        let card =
+            Card { design: &self.shipped, records, ticket, view: None, values, guarantee, columns, noise };
+        Ok(serde_json::to_string(&card.to_json()?)?)
+    }
+
+    /// By a curator's mechanism that has no key.
+    fn release_table(
+        &self,
+        table: PyTable,
+        mut randomness: Randomness,
+        how: &How,
+    ) -> Result<(Vec<arrow_array::RecordBatch>, String, Vec<Clipped>), Failed> {
+        let Designed::Curator(curator) = self.shipped.mechanism() else {
+            return Err(Failed::input("the design is not a curator's"));
+        };
+        if curator.has_key() {
+            return Err(Failed::input(
+                "such a release has a secret key, which is kept encrypted: the command `scumble release --key FILE` makes it",
+            ));
+        }
+        let (records, values) = (self.shipped.records()?, how.values()?);
+        let (batches, _) = table.into_inner();
+        let loaded =
+            scumble_arrow::read(&records.schema, records.target.as_deref(), &batches, how.out_of_bounds())?;
+        let released = curator.release(&loaded.table, &mut randomness)?;
+        if let Some((ledger, dataset)) = how.account()? {
+            ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
+        }
+        let decoder = stream::decoder(&released.table, curator.domain(), records).with_values(values);
+        let decoder = if curator.gathering().is_some() { decoder.of_bins() } else { decoder };
+        let mut written = vec![];
+        stream::write(&released.table, &decoder, Writer::new(&mut written))?;
+        let noise = decoder.noise(&released.noise);
+        let count = released.table.len() as u64;
+        let card =
+            self.card_of(count, &released.guarantee, None, values, released.table.columns(), &noise)?;
+        Ok((written, card, loaded.clipped))
+    }
+}
+
+fn given(
+    py: Python,
+    released: Result<(Vec<arrow_array::RecordBatch>, String, Vec<Clipped>), Failed>,
+) -> Result<Released, Failed> {
+    let (batches, card, clipped) = released?;
+    Ok(Released { table: table(py, batches)?, card, clipped: clipped.into_iter().map(as_tuple).collect() })
+}
+
+fn as_tuple(clipped: Clipped) -> (String, usize, String, String) {
+    (clipped.column, clipped.cells, clipped.lower, clipped.upper)
+}
+
+fn table(py: Python, batches: Vec<arrow_array::RecordBatch>) -> Result<Py<PyAny>, Failed> {
+    let Some(schema) = batches.first().map(|batch| batch.schema()) else {
+        return Err(Failed::input("there are no records"));
+    };
+    Ok(Py::new(py, PyTable::try_new(batches, schema)?)?.into_any())
+}
+
+#[pymethods]
+impl Design {
+    /// One that was saved.
+    #[staticmethod]
+    fn from_json(text: &str) -> Result<Self, Failed> {
+        Ok(Self::new(ShippedDesign::from_json(text, "the design", &Registry::installed()?)?))
+    }
+
+    /// As a file holds it, and as the command reads it.
+    fn to_json(&self) -> Result<String, Failed> {
+        Ok(self.shipped.to_json()?)
+    }
+
+    /// The mechanism.
+    #[getter]
+    fn mechanism(&self) -> String {
+        self.shipped.origin().plugin.clone()
+    }
+
+    /// Its digest, as cards and tickets have it.
+    #[getter(digest)]
+    fn shown_digest(&self) -> Result<String, Failed> {
+        Ok(self.digest()?.to_owned())
+    }
+
+    /// The columns of the records that it takes.
+    #[getter]
+    fn columns(&self) -> Result<Vec<String>, Failed> {
+        Ok(self.shipped.records()?.schema.columns().iter().map(|column| column.name.clone()).collect())
+    }
+
+    /// The column that is to be learned, if there is one.
+    #[getter(target)]
+    fn shown_target(&self) -> Result<Option<String>, Failed> {
+        Ok(self.target()?.map(str::to_owned))
+    }
+
+    /// The columns that it releases, each with whether it is text; of a local mechanism.
+    fn released_columns(&self) -> Result<Vec<(String, bool)>, Failed> {
+        let decoder = self.shipped.decoder()?;
+        Ok(decoder.header().iter().cloned().zip(decoder.is_text()).collect())
+    }
+
+    /// What is guaranteed, for people.
+    fn shown_card(&self) -> String {
+        self.shipped.guarantee().to_string()
+    }
+
+    /// The same as JSON.
+    fn guarantee(&self) -> String {
+        self.shipped.guarantee().to_json().to_string()
+    }
+
+    /// Releases the records of a table, with noise drawn in blocks of records.
+    fn release(&self, py: Python, table: PyTable, seed: Option<u64>, how: How) -> Result<Released, Failed> {
+        let released = py.detach(|| {
+            let mut randomness = match seed {
+                Some(seed) => Randomness::seeded(seed),
+                None => Randomness::from_os()?,
+            };
+            if matches!(self.shipped.mechanism(), Designed::Curator(_)) {
+                return self.release_table(table, randomness, &how);
+            }
+            let guarantee = self.shipped.local()?.guarantee().under(randomness.provenance());
+            let (batches, _) = table.into_inner();
+            if let Some((ledger, dataset)) = how.account()? {
+                scumble_arrow::check(&self.shipped, &batches, None, how.out_of_bounds())?;
+                ledger.charge_release(dataset, &guarantee, self.target()?, &self.what())?;
+            }
+            let values = how.values()?;
+            let (released, clipped) = scumble_arrow::release(
+                &self.shipped,
+                &batches,
+                &randomness.streams(),
+                how.out_of_bounds(),
+                values,
+            )?;
+            let records = released.iter().map(|batch| batch.num_rows() as u64).sum();
+            Ok((released, self.card(records, &guarantee, None, values)?, clipped))
+        });
+        given(py, released)
+    }
+
+    /// Reads the records of a table, or of a part of one: their fingerprint, as JSON.
+    fn check(
+        &self,
+        py: Python,
+        table: PyTable,
+        id: Option<&str>,
+        strict: bool,
+        hidden: bool,
+    ) -> Result<String, Failed> {
+        let cells = if hidden { Cells::Hidden } else { Cells::Shown };
+        let out_of_bounds = if strict { OutOfBounds::Reject } else { OutOfBounds::Clip };
+        let (batches, _) = table.into_inner();
+        let checked = py.detach(|| scumble_arrow::check(&self.shipped, &batches, id, out_of_bounds));
+        Ok(serde_json::to_string(&checked.map_err(|error| Failed::of(error, cells))?)?)
+    }
+
+    /// Draws or reads the ticket for records with this fingerprint, and has the ledger charge it once: the card of the release, as JSON.
+    fn admit(
+        &self,
+        fingerprint: &str,
+        ticket: &Ticket,
+        id: Option<&str>,
+        how: How,
+    ) -> Result<String, Failed> {
+        let fingerprint: Fingerprint = serde_json::from_str(fingerprint)?;
+        if fingerprint.records() == 0 {
+            return Err(Failed::input("the table has no records"));
+        }
+        let values = how.values()?;
+        let guarantee = self.shipped.local()?.guarantee().under(Provenance::Ticket);
+        let account = how.account()?;
+        if let (Some((ledger, dataset)), false) = (&account, ticket.path().exists()) {
+            // A secret is not drawn for a release that cannot be paid for.
+            ledger.check_release(dataset, &guarantee, self.target()?)?;
+        }
+        let dataset = account.as_ref().map(|(_, dataset)| *dataset);
+        let binding = Binding::new(self.digest()?.to_owned(), dataset, id, &fingerprint);
+        let drawn = custody::Ticket::draw_or_read(ticket.path(), &binding)?;
+        let name = drawn.key().name();
+        if let Some((ledger, dataset)) = &account {
+            ledger.charge_ticket(dataset, &guarantee, self.target()?, &self.what(), &name)?;
+        }
+        self.card(fingerprint.records(), &guarantee, Some(&name), values)
+    }
+
+    /// Releases a table, or a part of one, with the noise that a ticket gives the ids of its records: what `admit` let through.
+    fn release_part(
+        &self,
+        py: Python,
+        table_: PyTable,
+        ticket: &Ticket,
+        id: Option<&str>,
+        how: How,
+        hidden: bool,
+    ) -> Result<Released, Failed> {
+        let cells = if hidden { Cells::Hidden } else { Cells::Shown };
+        let (batches, schema) = table_.into_inner();
+        // No rows have a schema all the same.
+        let empty = || vec![arrow_array::RecordBatch::new_empty(schema.clone())];
+        let batches = if batches.is_empty() { empty() } else { batches };
+        let released = py.detach(|| {
+            let key = ticket.key_for(self.digest()?)?;
+            let (values, out_of_bounds) = (how.values()?, how.out_of_bounds());
+            let released =
+                scumble_arrow::release_keyed(&self.shipped, &batches, id, key, out_of_bounds, values);
+            let (batches, clipped) = released.map_err(|error| Failed::of(error, cells))?;
+            Ok((batches, String::new(), clipped))
+        });
+        given(py, released)
+    }
+
+    /// Where records lie in the space of what is released, without noise. No guarantee covers it.
+    fn view(&self, py: Python, table_: PyTable, strict: bool) -> Result<Released, Failed> {
+        let out_of_bounds = if strict { OutOfBounds::Reject } else { OutOfBounds::Clip };
+        let (batches, _) = table_.into_inner();
+        let viewed = py.detach(|| Ok(scumble_arrow::view(&self.shipped, &batches, out_of_bounds)?));
+        given(py, viewed.map(|(batches, clipped)| (batches, String::new(), clipped)))
+    }
+
+    /// Records from the reports of many people.
+    fn collect(
+        &self,
+        py: Python,
+        reports: PyTable,
+        records: Option<usize>,
+        seed: Option<u64>,
+    ) -> Result<Released, Failed> {
+        let (batches, _) = reports.into_inner();
+        let collected = py.detach(|| {
+            let mut randomness = match seed {
+                Some(seed) => Randomness::seeded(seed),
+                None => Randomness::from_os()?,
+            };
+            Ok(scumble_arrow::collect(&self.shipped, &batches, records, &randomness.streams())?)
+        });
+        given(py, collected.map(|batches| (batches, String::new(), vec![])))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, (String,)), Failed> {
+        let class: Bound<'py, PyType> = slf.get_type();
+        Ok((class.getattr("from_json")?, (slf.get().to_json()?,)))
+    }
+}

@@ -1,0 +1,104 @@
+//! What went wrong, as exceptions that people expect: a name that there is not is a `KeyError`, what cannot be used a `ValueError`.
+
+use pyo3::PyErr;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use scumble::{compare, custody, datasets, records, registry};
+
+pyo3::import_exception!(scumble._errors, InvalidInput);
+pyo3::import_exception!(scumble._errors, InvalidRecords);
+pyo3::import_exception!(scumble._errors, Overdrawn);
+pyo3::import_exception!(scumble._errors, UnknownName);
+pyo3::import_exception!(scumble._errors, WrongTicket);
+
+/// Whether an error may say what a cell holds. It may not where it is written to the log of a machine that is not the owner's.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Cells {
+    Shown,
+    Hidden,
+}
+
+/// An error of this package: whatever the crates beside it say.
+pub(crate) struct Failed(PyErr);
+
+impl From<Failed> for PyErr {
+    fn from(failed: Failed) -> Self {
+        failed.0
+    }
+}
+
+impl From<PyErr> for Failed {
+    fn from(error: PyErr) -> Self {
+        Self(error)
+    }
+}
+
+impl Failed {
+    /// What cannot be used, in a sentence.
+    pub(crate) fn input(problem: impl Into<String>) -> Self {
+        Self(InvalidInput::new_err(problem.into()))
+    }
+
+    pub(crate) fn of(error: custody::Error, cells: Cells) -> Self {
+        match error {
+            custody::Error::Records(error) if cells == Cells::Hidden => error.without_value().into(),
+            custody::Error::Records(error) => error.into(),
+            custody::Error::Core(error) => error.into(),
+            error @ custody::Error::Io { .. } => Self(PyOSError::new_err(error.to_string())),
+            error @ custody::Error::Overdrawn { .. } => Self(Overdrawn::new_err(error.to_string())),
+            error @ custody::Error::Ticket { .. } => Self(WrongTicket::new_err(error.to_string())),
+            error => Self::input(error.to_string()),
+        }
+    }
+}
+
+impl From<custody::Error> for Failed {
+    fn from(error: custody::Error) -> Self {
+        Self::of(error, Cells::Shown)
+    }
+}
+
+impl From<records::Error> for Failed {
+    fn from(error: records::Error) -> Self {
+        let text = error.to_string();
+        Self(match error {
+            records::Error::MissingColumn { .. } => UnknownName::new_err(text),
+            records::Error::Io { .. } | records::Error::Write { .. } => PyOSError::new_err(text),
+            records::Error::Interrupted => PyKeyboardInterrupt::new_err(text),
+            records::Error::Core(error) => return error.into(),
+            _ => InvalidRecords::new_err(text),
+        })
+    }
+}
+
+impl From<registry::Error> for Failed {
+    fn from(error: registry::Error) -> Self {
+        let text = error.to_string();
+        Self(match error {
+            registry::Error::UnknownPlugin { .. } | registry::Error::UnknownParameter { .. } => {
+                UnknownName::new_err(text)
+            }
+            _ => InvalidInput::new_err(text),
+        })
+    }
+}
+
+impl From<compare::Error> for Failed {
+    fn from(error: compare::Error) -> Self {
+        match error {
+            compare::Error::Core(error) => error.into(),
+            error => Self::input(error.to_string()),
+        }
+    }
+}
+
+impl From<datasets::Error> for Failed {
+    fn from(error: datasets::Error) -> Self {
+        Self::input(error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for Failed {
+    fn from(error: serde_json::Error) -> Self {
+        Self::input(error.to_string())
+    }
+}

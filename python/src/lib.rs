@@ -1,0 +1,30 @@
+//! The native half of the Python package `scumble`: designs, releases, tickets, ledgers, comparisons and audits of the crates beside it, for tables
+//! that come and go by the Arrow C interface. What it takes and gives beside tables is text, numbers and JSON; `scumble/*.py` makes Python of it.
+
+mod comparison;
+mod design;
+mod errors;
+mod ledger;
+mod registry;
+mod schema;
+mod ticket;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::comparison::{Comparison, compare};
+    #[pymodule_export]
+    use super::design::{Design, Released, design};
+    #[pymodule_export]
+    use super::ledger::Ledger;
+    #[pymodule_export]
+    use super::registry::{account, audit, audit_design, describe, merged, names};
+    #[pymodule_export]
+    use super::schema::draft;
+    #[pymodule_export]
+    use super::ticket::Ticket;
+    #[pymodule_export]
+    use pyo3_arrow::PyTable;
+}

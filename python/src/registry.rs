@@ -1,0 +1,76 @@
+//! What there is to know of mechanisms without records: their names, cards, audits, and privacy accounting.
+
+use crate::design::Design;
+use crate::errors::{Failed, UnknownName};
+use pyo3::prelude::*;
+use scumble::adversary::{Effort, audit_plugin};
+use scumble::registry::{Fingerprint, Plugin, Registry};
+use serde_json::json;
+
+/// The names of all mechanisms.
+#[pyfunction]
+pub(crate) fn names() -> Result<Vec<&'static str>, Failed> {
+    Ok(Registry::installed()?.iter().map(|plugin| plugin.name).collect())
+}
+
+/// A mechanism, as JSON.
+#[pyfunction]
+pub(crate) fn describe(name: &str) -> Result<String, Failed> {
+    let registry = Registry::installed()?;
+    let plugin = registry.get(name)?;
+    let Plugin { name, summary, paper, version, .. } = plugin;
+    let parameters = plugin.parameter_schemas();
+    let run_by = plugin.side.run_by().to_string();
+    Ok(json!({"name": name, "summary": summary, "source": paper, "version": version, "run_by": run_by, "parameters": parameters}).to_string())
+}
+
+/// Attacks every claim of a mechanism's example: what was found, as JSON.
+#[pyfunction]
+pub(crate) fn audit(py: Python, name: &str, quick: bool, seed: Option<u64>) -> Result<String, Failed> {
+    py.detach(|| {
+        let registry = Registry::installed()?;
+        Ok(serde_json::to_string(&audit_plugin(registry.get(name)?, effort(quick, seed))?)?)
+    })
+}
+
+/// The same for a design.
+#[pyfunction]
+pub(crate) fn audit_design(
+    py: Python,
+    design: &Design,
+    quick: bool,
+    seed: Option<u64>,
+) -> Result<String, Failed> {
+    let audit = || scumble::adversary::audit_design(design.shipped().design(), effort(quick, seed));
+    Ok(serde_json::to_string(&py.detach(audit)?)?)
+}
+
+fn effort(quick: bool, seed: Option<u64>) -> Effort {
+    let effort = if quick { Effort::quick() } else { Effort::full() };
+    Effort { seed: seed.unwrap_or(effort.seed), ..effort }
+}
+
+/// What `scumble account` answers to these words, as JSON.
+#[pyfunction]
+pub(crate) fn account(py: Python, words: Vec<String>) -> Result<String, Failed> {
+    let answer = py.detach(|| scumble::command::account(&words));
+    match answer {
+        Ok(value) => Ok(value.to_string()),
+        Err(problem)
+            if problem.contains("unrecognized subcommand") || problem.contains("unexpected argument") =>
+        {
+            Err(UnknownName::new_err(problem).into())
+        }
+        Err(problem) => Err(Failed::input(problem)),
+    }
+}
+
+/// The fingerprint of all parts of a table, by those of each.
+#[pyfunction]
+pub(crate) fn merged(parts: Vec<String>) -> Result<String, Failed> {
+    let mut whole = Fingerprint::default();
+    for part in parts {
+        whole.merge(&serde_json::from_str(&part)?);
+    }
+    Ok(serde_json::to_string(&whole)?)
+}

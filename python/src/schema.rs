@@ -1,0 +1,57 @@
+//! Schemas: the TOML file that the command reads, or the columns as JSON.
+
+use crate::errors::Failed;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use scumble::datasets::SchemaAt;
+use scumble::registry::{Learning, Schema};
+use scumble_arrow::Rows;
+use std::path::PathBuf;
+
+/// A schema in a file, or its columns.
+#[derive(FromPyObject)]
+pub(crate) struct Given {
+    #[pyo3(item)]
+    file: Option<PathBuf>,
+    #[pyo3(item)]
+    columns: Option<String>,
+}
+
+impl Given {
+    /// As it is where `target` is what is to be learned, as a class or as a number.
+    pub(crate) fn read(&self, target: Option<&str>, task: Option<&str>) -> Result<Schema, Failed> {
+        let schema = match (&self.file, &self.columns) {
+            (Some(file), _) => Schema::read(file)?,
+            (None, columns) => serde_json::from_str(columns.as_deref().unwrap_or_default())
+                .map_err(|error| Failed::input(format!("schema: {}", without_place(&error))))?,
+        };
+        let Some(target) = target else { return Ok(schema) };
+        let learning = task.map(|task| task.parse::<Learning>()).transpose();
+        let learning = learning.map_err(|problem| Failed::input(format!("task: {problem}")))?;
+        Ok(schema.for_learning(target, learning)?)
+    }
+
+    /// Where commands find it.
+    pub(crate) fn place(&self) -> Option<SchemaAt> {
+        self.file.clone().map(SchemaAt::File)
+    }
+}
+
+/// What is wrong, without the line and column of a JSON text that nobody has seen.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// A draft of a schema as TOML, with bounds taken from the records: to be reviewed.
+#[pyfunction]
+pub(crate) fn draft(py: Python, table: PyTable) -> Result<String, Failed> {
+    let (batches, schema) = table.into_inner();
+    py.detach(|| {
+        let rows = Rows::new(&schema, batches.into_iter().map(Ok), "the table");
+        Ok(scumble::registry::draft(rows)?)
+    })
+}
