@@ -4,7 +4,7 @@ use super::protect::ProtectArgument;
 use super::reading::{Reading, tell_recognised};
 use super::running::Running;
 use super::setting::{Settable, set};
-use super::summary::{coloured, of_split, summary};
+use super::summary::{of_split, screen};
 use super::{Failure, command_line, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
     self, Candidate, Choice, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
@@ -169,7 +169,7 @@ pub(super) fn compare(
     } else if arguments.full {
         print(&report(&comparison, &outcome))?;
     } else {
-        print(&coloured(&summary(&comparison, &outcome)))?;
+        print(&screen(&comparison, &outcome))?;
     }
     Ok(written?)
 }

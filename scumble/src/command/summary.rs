@@ -8,25 +8,36 @@ use console::style;
 /// No line is longer, on no terminal.
 const WIDEST: usize = 100;
 
-/// What `scumble compare` prints first of a comparison: at most forty lines of at most a hundred columns.
+/// What `scumble compare` prints first of a comparison, but for its last line: at most forty lines of at most a hundred columns.
 pub fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
     let tables = outcome.scores();
     let Some(scores) = tables.iter().find(|scores| scores.metric.is_of_model()) else {
         return "no mechanism applies to such data".into();
     };
-    let width = Table::new().width().map_or(WIDEST, usize::from).min(WIDEST);
+    let width = width();
     let choices = outcome.choices(scores);
     let parts = [
         format!("{}\n{}", heading(comparison, outcome, scores), outcome.without_mechanism(scores)),
         chosen(&choices, scores, width),
         commands(&choices, width),
         apart(outcome, scores),
-        "More: --full, --html PAGE.html; your own data: --input FILE.csv --schema SCHEMA.toml --target COLUMN"
-            .to_owned(),
     ];
     let parts: Vec<String> =
         parts.into_iter().filter(|part| !part.is_empty()).map(|part| wrapped(&part, width)).collect();
     parts.join("\n\n")
+}
+
+/// The same as the command prints it: with where there is more.
+pub(super) fn screen(comparison: &Comparison, outcome: &Outcome) -> String {
+    coloured(&format!("{}\n\n{}", summary(comparison, outcome), wrapped(MORE, width())))
+}
+
+const MORE: &str =
+    "More: --full, --html PAGE.html; your own data: --input FILE.csv --schema SCHEMA.toml --target COLUMN";
+
+/// Of the terminal, as far as it is used.
+fn width() -> usize {
+    Table::new().width().map_or(WIDEST, usize::from).min(WIDEST)
 }
 
 /// What test records are of, where the data set says which they are.
@@ -233,7 +244,7 @@ fn wrapped(text: &str, width: usize) -> String {
 }
 
 /// The same with colours, where a terminal shows it and NO_COLOR does not forbid it: headings, what is missing, and commands.
-pub(super) fn coloured(text: &str) -> String {
+fn coloured(text: &str) -> String {
     let line = |line: &str| match line {
         line if line.starts_with("What to choose") => style(line).bold().to_string(),
         line if line.starts_with(" to protect") => style(line).dim().to_string(),

@@ -1,0 +1,55 @@
+"""A release of a lazy Polars frame, of which a query sees the released columns alone."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from ._design import Card, Design, _how, as_ticket
+from ._tables import take
+
+__all__ = ["scan_released"]
+
+
+def scan_released(
+    frame: Any,
+    design: Design,
+    ticket: Any,
+    *,
+    id: str,
+    ledger: Any = None,
+    dataset: str | None = None,
+    strict: bool = False,
+    values: str = "settled",
+) -> tuple[Any, Card]:
+    """The records of a lazy frame, released by `design`: a lazy frame of released columns alone, and its card.
+
+    A release by an expression would not do: a filter on a raw column is pushed below it, and which rows are left tells the raw value. Here a
+    filter runs on what was released, whatever a query asks.
+    """
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    ticket = as_ticket(ticket)
+    wanted = frame.lazy().select([id, *design.columns])
+    fingerprint = design._native.check(wanted.collect(), id, strict, False)
+    import json
+
+    card = Card(json.loads(design._native.admit(fingerprint, ticket, id, _how(strict, values, ledger, dataset))))
+    how = _how(strict, values, None, None)
+    schema = {name: pl.String if is_text else pl.Float64 for name, is_text in design._native.released_columns()}
+
+    def source(
+        with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
+    ) -> Iterator[Any]:
+        for batch in wanted.collect_batches(maintain_order=True) if hasattr(wanted, "collect_batches") else [wanted.collect()]:
+            released = pl.DataFrame(design._native.release_part(take(batch)[0], ticket, id, how, False).table)
+            if n_rows is not None:
+                released = released.head(n_rows)
+                n_rows -= len(released)
+            if predicate is not None:
+                released = released.filter(predicate)
+            yield released if with_columns is None else released.select(with_columns)
+            if n_rows == 0:
+                return
+
+    return register_io_source(source, schema=schema), card

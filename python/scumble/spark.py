@@ -1,0 +1,119 @@
+"""A release on Spark: tasks that run again, speculate or are lost repeat one release, which is paid for once.
+
+>>> released, card = scumble.spark.release(df, design, ticket="/shared/ticket.json", id="person")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from ._design import Card, Design
+from ._engines import admit, check_id, check_part, path_of, refuse_repeated, release_part
+from ._errors import InvalidInput
+from ._native import Ticket
+
+__all__ = ["collect", "release", "with_row_id"]
+
+#: The tickets that this process has read. A task gets a path and never a secret: what Spark pickles, plans and logs holds none.
+_READ: dict[str, Ticket] = {}
+
+
+def _ticket(path: str) -> Ticket:
+    return _READ.setdefault(path, Ticket(path))
+
+
+def with_row_id(df: Any, name: str = "row_id") -> Any:
+    """`df`, read from files, with a column of ids: the path of its file and the number of the row in it.
+
+    It is for formats that say so (Parquet), and is to be called on what was read, before any filter or join.
+    """
+    from pyspark.sql import functions as F
+
+    return df.withColumn(name, F.concat_ws(":", F.col("_metadata.file_path"), F.col("_metadata.row_index")))
+
+
+def _wanted(df: Any, design: Design, id: str) -> Any:
+    names = df.columns
+    repeated = sorted({name for name in names if names.count(name) > 1 and name in [*design.columns, id]})
+    if repeated:
+        raise InvalidInput(f"the table: the column {repeated[0]!r} occurs twice")
+    check_id(design, names, id)
+    from ._errors import UnknownName
+
+    for column in design.columns:
+        if column not in names:
+            raise UnknownName(f"the table: there is no column {column!r}")
+    return df.select(id, *design.columns)
+
+
+def release(
+    df: Any,
+    design: Design,
+    ticket: Any,
+    *,
+    id: str,
+    ledger: Any = None,
+    dataset: str | None = None,
+    strict: bool = False,
+    values: str = "settled",
+    keep_id: bool = False,
+) -> tuple[Any, Card]:
+    """The records of `df`, released by `design`: a data frame of released columns alone, and its card.
+
+    `id` is a column of unique values, none of them null (:func:`with_row_id` makes one). First all records are checked, in a job of its own; then
+    the secret is drawn into the file `ticket`, which executors must be able to read (a shared file system, a mounted secret), and `ledger` is
+    charged once for it; then the frame is made, lazily. Run again, in whole or in part, it is the same release. `keep_id` has the ids released
+    with their records, in the clear.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+
+    wanted, path, text = _wanted(df, design, id), path_of(ticket), design._native.to_json()
+
+    def checked(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        own = _design(text)
+        parts = [check_part(own, batch, id, strict) for batch in batches]
+        yield pa.RecordBatch.from_pydict({"part": pa.array(parts, pa.string())})
+
+    parts = [row["part"] for row in wanted.mapInArrow(checked, "part string").collect()]
+    repeated = wanted.groupBy(F.col(f"`{id}`").cast("string")).count().where("count > 1").limit(1000).count()
+    refuse_repeated(id, repeated)
+    card = admit(design, parts, Ticket(path), id, strict=strict, values=values, ledger=ledger, dataset=dataset)
+    digest = design.digest
+
+    def released(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        own, secret = _design(text), _ticket(path)
+        assert own.digest == digest
+        for batch in batches:
+            table = pa.table(release_part(own, batch, secret, id, strict, values)[0])
+            if keep_id:
+                table = table.add_column(0, id, batch.column(id).cast(pa.string()))
+            yield from table.combine_chunks().to_batches()
+
+    fields = [StructField(id, StringType(), False)] if keep_id else []
+    fields += [
+        StructField(name, StringType() if is_text else DoubleType(), False)
+        for name, is_text in design._native.released_columns()
+    ]
+    return wanted.mapInArrow(released, StructType(fields)), card
+
+
+#: Designs that this process has read, by their text.
+_DESIGNS: dict[str, Design] = {}
+
+
+def _design(text: str) -> Design:
+    from . import _native
+
+    if text not in _DESIGNS:
+        _DESIGNS[text] = Design(_native.Design.from_json(text))
+    return _DESIGNS[text]
+
+
+def collect(reports: Any, design: Design, *, records: int | None = None, seed: int | None = None) -> Any:
+    """Records drawn from the reports of many people, as a pyarrow table: the reports are brought to the driver. It is post-processing."""
+    return design.collect(reports.toArrow(), records=records, seed=seed)

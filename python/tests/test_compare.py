@@ -1,0 +1,97 @@
+"""Comparisons: the command's numbers, and a page for a notebook."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import SCHEMA, made_up
+from test_release import COMMAND
+
+import scumble
+
+
+def two_groups(count: int) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    ill = rng.random(count) < 0.4
+    return pd.DataFrame(
+        {
+            "dose": np.clip(rng.normal(np.where(ill, 70, 30), 12), 0, 100),
+            "weight": rng.uniform(40, 120, count),
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )
+
+
+GROUPS = {"dose": (0, 100), "weight": (40, 120), "ill": ["no", "yes"]}
+
+
+@pytest.fixture(scope="module")
+def comparison() -> scumble.Comparison:
+    return scumble.compare(
+        two_groups(1500), schema=GROUPS, target="ill", mechanisms=["direct", "laplace"], epsilon=[2, float("inf")], trials=3
+    )
+
+
+def test_rows_are_of_mechanisms_and_budgets(comparison):
+    rows = [row for row in comparison.rows if row["metric"] == "accuracy"]
+    assert {(row["mechanism"], row["epsilon"]) for row in rows} >= {("direct", 2.0), ("laplace", 2.0)}
+    in_the_clear = [row["mean"] for row in rows if row["mechanism"] == "direct" and row["epsilon"] == "inf"]
+    assert in_the_clear[0] > 0.9
+    frame = comparison.to_pandas()
+    assert {"mechanism", "epsilon", "mean"} <= set(frame.columns)
+
+
+def test_a_notebook_shows_the_page(comparison, tmp_path):
+    shown = comparison._repr_html_()
+    assert shown.startswith("<iframe srcdoc=") and "&lt;svg" in shown
+    assert "What to choose" in str(comparison)
+    for name in ["page.html", "chart.svg", "rows.csv", "all.json"]:
+        comparison.save(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 100
+    with pytest.raises(ValueError, match="page.txt"):
+        comparison.save(tmp_path / "page.txt")
+
+
+@pytest.mark.skipif(COMMAND is None, reason="SCUMBLE_COMMAND names no command")
+def test_numbers_are_the_commands(tmp_path):
+    import json
+
+    groups = two_groups(600)
+    groups.to_csv(tmp_path / "groups.csv", index=False)
+    schema = "".join(
+        f'[[column]]\nname = "{name}"\n' + (f'kind = "category"\nlevels = {json.dumps(of)}\n' if isinstance(of, list) else f'kind = "real"\nlower = {of[0]}\nupper = {of[1]}\n')
+        for name, of in GROUPS.items()
+    )
+    (tmp_path / "groups.toml").write_text(schema)
+    arguments = [COMMAND, "compare", "--input", "groups.csv", "--schema", "groups.toml", "--target", "ill"]
+    arguments += ["--mechanism", "direct", "--epsilon", "2", "--trials", "2", "--json", "--quiet"]
+    said = json.loads(subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True).stdout)
+    own = scumble.compare(
+        pd.read_csv(tmp_path / "groups.csv"), schema=tmp_path / "groups.toml", target="ill", mechanisms="direct", epsilon=2, trials=2
+    )
+    assert [row["scores"] for row in own.rows] == [row["scores"] for row in said["rows"]]
+
+
+def test_what_is_wrong_is_said():
+    groups = two_groups(50)
+    with pytest.raises(KeyError, match="laplace"):
+        scumble.compare(groups, schema=GROUPS, target="ill", mechanisms="laplase")
+    with pytest.raises(KeyError, match="well"):
+        scumble.compare(groups, schema=GROUPS, target="well")
+    with pytest.raises(ValueError, match="metric|accurracy"):
+        scumble.compare(groups, schema=GROUPS, target="ill", metrics="accurracy")
+
+
+def test_a_draft_is_a_schema_for_review():
+    draft = scumble.draft_schema(made_up(200))
+    assert "draft = true" in draft and all(name in draft for name in SCHEMA)
+
+
+def test_the_import_is_quick_and_needs_nothing():
+    """In a process of its own: no pandas, no numpy, no Arrow."""
+    text = "import sys, time; t = time.perf_counter(); import scumble; t = time.perf_counter() - t\n"
+    text += "print(t, *[name for name in ('numpy', 'pandas', 'polars', 'pyarrow', 'sklearn') if name in sys.modules])"
+    took, *loaded = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout.split()
+    assert not loaded and float(took) < 0.5

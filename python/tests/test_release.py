@@ -1,0 +1,227 @@
+"""Releases of one process: whatever the table is, and the same bits as the command's."""
+
+import json
+import os
+import pickle
+import subprocess
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import SCHEMA, made_up
+
+import scumble
+
+COMMAND = os.environ.get("SCUMBLE_COMMAND")
+
+
+def test_a_release_is_of_the_kind_of_its_table(design, people):
+    expected = design.release(people, seed=7)
+    assert isinstance(expected, pd.DataFrame) and list(expected.columns) == list(SCHEMA)
+    assert isinstance(expected.index, pd.RangeIndex)
+    of_polars = design.release(pl.from_pandas(people), seed=7)
+    of_arrow = design.release(pa.Table.from_pandas(people), seed=7)
+    assert isinstance(of_polars, pl.DataFrame) and isinstance(of_arrow, pa.Table)
+    pd.testing.assert_frame_equal(of_polars.to_pandas(), expected, check_dtype=False)
+    pd.testing.assert_frame_equal(of_arrow.to_pandas(), expected)
+    shuffled = people[["smokes", "person", "children", "age"]].set_index("person")
+    pd.testing.assert_frame_equal(design.release(shuffled, seed=7), expected)
+    as_category = people.assign(smokes=people.smokes.astype("category"), children=people.children.astype("int16"))
+    pd.testing.assert_frame_equal(design.release(as_category, seed=7), expected)
+
+
+@pytest.mark.skipif(COMMAND is None, reason="SCUMBLE_COMMAND names no command")
+def test_a_seed_gives_the_commands_bits(design, people, tmp_path):
+    pq.write_table(pa.Table.from_pandas(people), tmp_path / "people.parquet")
+    design.save(tmp_path / "design.json")
+    arguments = [COMMAND, "release", "--design", "design.json", "--input", "people.parquet", "--output", "released.parquet"]
+    subprocess.run([*arguments, "--seed", "7", "--card", "card.json", "--quiet"], cwd=tmp_path, check=True)
+    released = design.release(people, seed=7)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "released.parquet"), released, check_exact=True)
+    assert json.loads((tmp_path / "card.json").read_text()) == design.last_card
+
+
+@pytest.mark.skipif(COMMAND is None, reason="SCUMBLE_COMMAND names no command")
+def test_a_ticket_is_the_commands_too(design, people, tmp_path):
+    people.to_csv(tmp_path / "people.csv", index=False)
+    design.save(tmp_path / "design.json")
+    arguments = [COMMAND, "release", "--design", "design.json", "--input", "people.csv", "--output", "released.csv"]
+    subprocess.run([*arguments, "--ticket", "ticket.json", "--id", "person", "--quiet"], cwd=tmp_path, check=True)
+    released = design.release(people, ticket=tmp_path / "ticket.json", id="person")
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "released.csv"), released, check_exact=False, rtol=1e-15, check_dtype=False)
+
+
+def test_without_a_seed_or_a_ticket_each_release_is_another(design, people):
+    one, other = design.release(people), design.release(people)
+    assert (one.age != other.age).mean() > 0.99
+    assert design.guarantee["claims"][0]["epsilon"] == 2.0
+    assert design.last_card["guarantee"]["claims"] != []
+    design.release(people, seed=1)
+    assert design.last_card["guarantee"]["claims"] == [] or "seed" in json.dumps(design.last_card)
+
+
+def test_a_ticket_gives_each_record_one_noise(design, people, tmp_path):
+    ticket = tmp_path / "ticket.json"
+    whole = design.release(people, ticket=ticket, id="person")
+    order = np.random.default_rng(2).permutation(len(people))
+    again = design.release(people.iloc[order], ticket=ticket, id="person")
+    pd.testing.assert_frame_equal(again, whole.iloc[order].reset_index(drop=True), check_exact=True)
+    assert design.last_card["ticket"] == scumble.Ticket(ticket).name
+    other = design.release(people, ticket=tmp_path / "other.json", id="person")
+    assert (other.age != whole.age).mean() > 0.99
+    assert oct(ticket.stat().st_mode & 0o777) == "0o600"
+
+
+def test_equal_records_have_independent_noise_by_their_ids(design, tmp_path):
+    """400,000 differences of pairs under one ticket: their correlation is zero within five standard errors (false alarm 6e-7), and the noise of
+    one id under two tickets likewise."""
+    count = 40_000
+    equal = pd.DataFrame({"person": range(count), "age": 50.0, "children": 5, "smokes": "no"})
+    one = design.release(equal, ticket=tmp_path / "one.json", id="person").age.to_numpy()
+    other = design.release(equal, ticket=tmp_path / "other.json", id="person").age.to_numpy()
+    clipped = lambda noise: np.clip(noise, -500, 600)  # noqa: E731  (tails of Laplace noise weigh too much else)
+    for left, right in [(one[:-1], one[1:]), (one, other), (one[: count // 2], one[count // 2 :])]:
+        correlation = np.corrcoef(clipped(left), clipped(right))[0, 1]
+        assert abs(correlation) < 5 / np.sqrt(len(left))
+    by_blocks = design.release(equal).age.to_numpy()
+    sorted_one, sorted_blocks = np.sort(one), np.sort(by_blocks)
+    grid = np.linspace(-200, 300, 200)
+    distance = np.abs(np.searchsorted(sorted_one, grid) - np.searchsorted(sorted_blocks, grid)).max() / count
+    assert distance < 2.6 * np.sqrt(2 / count)  # Kolmogorov and Smirnov: false alarm 3e-6
+
+
+def test_a_release_is_charged_once_for_a_ticket(design, people, tmp_path):
+    ledger = scumble.Ledger(tmp_path / "ledger.json")
+    ledger.open("survey", epsilon=5.0)
+    spent = lambda: ledger.accounts[0]["spent"]["epsilon"]  # noqa: E731
+    how = dict(ticket=tmp_path / "ticket.json", id="person", ledger=ledger, dataset="survey")
+    with pytest.raises(scumble.InvalidRecords):
+        design.release(people.assign(smokes="often"), **how)
+    with pytest.raises(KeyError):
+        design.release(people.drop(columns="age"), **how)
+    assert spent() == 0 and not (tmp_path / "ticket.json").exists()
+    drivers = [threading.Thread(target=lambda: design.release(people, **how)) for _ in range(4)]
+    [driver.start() for driver in drivers]
+    [driver.join() for driver in drivers]
+    design.release(people, **how)
+    assert spent() == 2.0
+    design.release(people, ledger=ledger, dataset="survey")
+    assert spent() == 4.0
+    with pytest.raises(scumble.Overdrawn, match="too little left"):
+        design.release(people, ledger=ledger, dataset="survey")
+    assert spent() == 4.0
+
+
+BAD = {
+    "a column that is missing": (lambda people: people.drop(columns="age"), KeyError, "age"),
+    "a column twice": (lambda people: pd.concat([people, people[["age"]]], axis=1), ValueError, "age"),
+    "text for numbers": (lambda people: people.assign(age="sixty-one"), ValueError, "age"),
+    "no number": (lambda people: people.assign(age=np.nan), ValueError, "age"),
+    "an infinite number": (lambda people: people.assign(age=np.inf), ValueError, "age"),
+    "an unknown level": (lambda people: people.assign(smokes="often"), ValueError, "smokes"),
+    "no id": (lambda people: people.assign(person=None), ValueError, "person"),
+    "an id twice": (lambda people: people.assign(person="p1"), ValueError, "person"),
+    "no records": (lambda people: people.iloc[:0], ValueError, "records"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_wrong_is_said_before_the_charge(what, design, people, tmp_path):
+    spoil, kind, named = BAD[what]
+    ledger = scumble.Ledger(tmp_path / "ledger.json")
+    ledger.open("survey", epsilon=5.0)
+    ticket = tmp_path / "ticket.json"
+    with pytest.raises(kind, match=named):
+        design.release(spoil(people), ticket=ticket, id="person", ledger=ledger, dataset="survey")
+    assert not ticket.exists() and ledger.accounts[0]["spent"]["epsilon"] == 0
+
+
+def test_a_ticket_is_for_one_design_and_its_records(design, people, tmp_path):
+    ticket = tmp_path / "ticket.json"
+    design.release(people, ticket=ticket, id="person")
+    with pytest.raises(scumble.WrongTicket, match="other records"):
+        design.release(people.assign(age=people.age / 2), ticket=ticket, id="person")
+    other = scumble.design("direct", schema=SCHEMA, epsilon=1.0)
+    with pytest.raises(scumble.WrongTicket, match="another design"):
+        other.release(people, ticket=ticket, id="person")
+    with pytest.raises(scumble.WrongTicket, match="another design"):
+        other._native.release_part(pa.Table.from_pandas(people), scumble.Ticket(ticket), "person", dict(strict=False, values="settled", ledger=None, dataset=None), True)
+
+
+def test_the_secret_is_in_no_repr_pickle_or_error(design, people, tmp_path):
+    ticket_file = tmp_path / "ticket.json"
+    design.release(people, ticket=ticket_file, id="person")
+    secret = json.loads(ticket_file.read_text())["secret"]
+    ticket = scumble.Ticket(ticket_file)
+    assert ticket.name  # read now
+    texts = [repr(ticket), str(ticket), ticket.binding(), str(pickle.dumps(ticket)), str(pickle.dumps(design)), json.dumps(design.last_card)]
+    assert not any(secret in text or secret[:12] in text for text in texts)
+    assert pickle.loads(pickle.dumps(ticket)).name == ticket.name
+    assert pickle.loads(pickle.dumps(design)) == design
+    ticket.forget()
+    assert not ticket_file.exists()
+
+
+def test_views_and_reports(people):
+    identity = scumble.design("identity", schema=SCHEMA, epsilon=float("inf"))
+    pd.testing.assert_frame_equal(identity.view(people), people[list(SCHEMA)].assign(children=people.children.astype(float)), check_dtype=False)
+    reports = scumble.design("pair-response", schema=SCHEMA, epsilon=4.0, people=len(people))
+    made = reports.release(people, seed=3)
+    collected = reports.collect(made, records=500, seed=1)
+    assert len(collected) == 500 and list(collected.columns) == list(SCHEMA)
+    pd.testing.assert_frame_equal(reports.collect(made, records=500, seed=1), collected)
+    with pytest.raises(ValueError, match="not reports"):
+        identity.collect(made)
+
+
+def test_a_curators_release(people):
+    marginals = scumble.design("mst", schema=SCHEMA, epsilon=4.0, delta=1e-6, people=len(people))
+    released = marginals.release(people, seed=1)
+    assert abs((released.smokes == "yes").mean() - (people.smokes == "yes").mean()) < 0.05
+    with pytest.raises(ValueError, match="curator|local"):
+        marginals.release(people, ticket="nowhere.json", id="person")
+    assert not Path("nowhere.json").exists()
+
+
+def test_names_have_their_nearest():
+    with pytest.raises(KeyError, match='did you mean "laplace"'):
+        scumble.design("laplas", schema=SCHEMA, epsilon=1.0)
+    with pytest.raises(KeyError, match="protect"):
+        scumble.design("laplace", schema=SCHEMA, epsilon=1.0, protct="features")
+    with pytest.raises(KeyError, match="gaussian"):
+        scumble.account("gausian", epsilon=1)
+    for schema in [{"age": None}, {"age": (0, "x")}, {"age": (100, 0)}, None, {"age": range(0, 10, 2)}]:
+        with pytest.raises(ValueError, match="schema"):
+            scumble.design("laplace", schema=schema, epsilon=1.0)
+    for epsilon in [0, -1, float("nan")]:
+        with pytest.raises(ValueError, match="epsilon"):
+            scumble.design("laplace", schema=SCHEMA, epsilon=epsilon)
+
+
+def test_all_mechanisms_are_there():
+    assert len(scumble.mechanisms()) == 33 and "vlm" in scumble.mechanisms()
+    assert scumble.describe("laplace")["parameters"]
+
+
+def test_accounts_are_the_commands():
+    """Balle and Wang's sigma for ε = 1, δ = 1e-5."""
+    assert abs(scumble.account("gaussian", epsilon=1, delta=1e-5, sensitivity=1)["sigma"] - 3.730631634838411) < 1e-9
+    with pytest.raises(ValueError, match="solved for"):
+        scumble.account("gaussian", epsilon=1)
+
+
+def test_audits_refute_nothing_of_ours(design):
+    findings = design.audit(quick=True)
+    assert findings and all(finding["verdict"] != "broken" for finding in findings)
+
+
+def test_clipping_is_told(design):
+    with pytest.warns(scumble.ClippedWarning, match="1 of \"age\"|1 of 'age'"):
+        design.release(made_up(5).assign(age=[1.0, 2.0, 3.0, 4.0, 500.0]), seed=1)
+    with pytest.raises(ValueError, match="age"):
+        design.release(made_up(5).assign(age=500.0), strict=True)
