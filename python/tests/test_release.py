@@ -170,7 +170,7 @@ def test_the_secret_is_in_no_repr_pickle_or_error(design, people, tmp_path):
 def test_views_and_reports(people):
     identity = scumble.design("identity", schema=SCHEMA, epsilon=float("inf"))
     pd.testing.assert_frame_equal(identity.view(people), people[list(SCHEMA)].assign(children=people.children.astype(float)), check_dtype=False)
-    reports = scumble.design("pair-response", schema=SCHEMA, epsilon=4.0, people=len(people))
+    reports = scumble.design("pair-response", schema=SCHEMA, target="smokes", epsilon=4.0, people=len(people))
     made = reports.release(people, seed=3)
     collected = reports.collect(made, records=500, seed=1)
     assert len(collected) == 500 and list(collected.columns) == list(SCHEMA)

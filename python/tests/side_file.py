@@ -1,0 +1,48 @@
+"""What every attempt of every task computed, and a process that is killed in the middle of one: for engines in tests."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pandas as pd
+
+
+def executor_of(process: int) -> int:
+    """The Java process above a Python worker of Spark; the process itself where there is none."""
+    above = process
+    while above > 1:
+        above = int(Path(f"/proc/{above}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        if above > 1 and Path(f"/proc/{above}/comm").read_text().startswith("java"):
+            return above
+    return process
+
+
+def record(folder: str, frame: pd.DataFrame) -> None:
+    """Keeps what one attempt computed. The first attempt for the record "p0" is killed then, with the whole of its executor."""
+    if not len(frame):
+        return
+    frame.to_pickle(Path(folder) / f"{os.getpid()}-{time.time_ns()}.attempt")
+    if (frame["person"] == "p0").any():
+        try:
+            os.close(os.open(Path(folder) / "killed", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        time.sleep(1)  # others get on meanwhile
+        os.kill(executor_of(os.getpid()), signal.SIGKILL)
+        time.sleep(60)
+
+
+def attempts(folder: Path) -> pd.DataFrame:
+    return pd.concat([pd.read_pickle(file) for file in Path(folder).glob("*.attempt")], ignore_index=True)
+
+
+def judge(folder: Path, released: pd.DataFrame, of_one_process: pd.DataFrame) -> None:
+    """No record with two noises among all that was computed, each record once in what came out, and the bits of one process."""
+    assert (Path(folder) / "killed").exists(), "nobody was killed"
+    everything = attempts(folder)
+    assert everything["person"].duplicated().any(), "nothing was computed twice"
+    assert not everything.drop_duplicates()["person"].duplicated().any(), "a record has two noises"
+    expected = of_one_process.sort_values("person").reset_index(drop=True)
+    found = released.sort_values("person").reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, expected, check_exact=True, check_dtype=False)
