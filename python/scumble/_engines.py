@@ -9,11 +9,12 @@ from typing import Any, Iterable
 from . import _native
 from ._design import Card, Design, _how, as_ticket
 from ._errors import InvalidInput, InvalidRecords
+from ._tables import take
 
 
 def check_part(design: Design, part: Any, id: str, strict: bool) -> str:
     """The fingerprint of a part. What is wrong is said without its value, for it is said in the log of a worker."""
-    return design._native.check(part, id, strict, True)
+    return design._native.check(take(part)[0], id, strict, True)
 
 
 def admit(
@@ -26,7 +27,7 @@ def admit(
 
 def release_part(design: Design, part: Any, ticket: Any, id: str, strict: bool, values: str) -> tuple[Any, list[tuple[str, int, str, str]]]:
     """A released part, as an Arrow stream, with what was clipped of it."""
-    released = design._native.release_part(part, ticket, id, _how(strict, values, None, None), True)
+    released = design._native.release_part(take(part)[0], ticket, id, _how(strict, values, None, None), True)
     return released.table, released.clipped
 
 

@@ -33,6 +33,41 @@ def _pyarrow(arrow: Any) -> Any:
     return pyarrow.table(arrow)
 
 
+def _is_aligned(chunk: Any) -> bool:
+    buffers = chunk.buffers()
+    if hasattr(chunk, "dictionary"):
+        buffers = buffers + chunk.dictionary.buffers()
+    return all(buffer is None or buffer.address % 8 == 0 for buffer in buffers)
+
+
+def _moved(chunk: Any) -> Any:
+    """The same values, in memory of their own."""
+    import pyarrow
+    import pyarrow.compute
+
+    if hasattr(chunk, "dictionary"):
+        chunk = chunk.dictionary_decode()
+    return pyarrow.compute.take(chunk, pyarrow.array(range(len(chunk)), pyarrow.int64()))
+
+
+def aligned(table: Any) -> Any:
+    """A pyarrow table whose memory lies where native code may read it.
+
+    Dask hands frames over as bytes within other bytes. Arrow allows that, and native code would read numbers from addresses that no number may
+    have.
+    """
+    import pyarrow
+
+    table = pyarrow.table(table)
+    for at, column in enumerate(table.columns):
+        if not all(map(_is_aligned, column.chunks)):
+            chunks = [chunk if _is_aligned(chunk) else _moved(chunk) for chunk in column.chunks]
+            if len({chunk.type for chunk in chunks}) > 1:
+                chunks = [chunk.dictionary_decode() if hasattr(chunk, "dictionary") else chunk for chunk in chunks]
+            table = table.set_column(at, table.field(at).name, pyarrow.chunked_array(chunks))
+    return table
+
+
 def take(table: Any) -> tuple[Any, _Back]:
     """What native code reads of `table`, and what makes a table of the same kind of what it gives."""
     if _of("pandas", table):
@@ -44,11 +79,11 @@ def take(table: Any) -> tuple[Any, _Back]:
         if len(repeated):
             raise InvalidInput(f"the table: the column {str(repeated[0])!r} occurs twice")
         # The index is no column, and no index comes back: it may be of the records.
-        return pyarrow.Table.from_pandas(table, preserve_index=False), _pandas
+        return aligned(pyarrow.Table.from_pandas(table, preserve_index=False)), _pandas
     if _of("polars", table):
         return (table.collect() if hasattr(table, "collect") else table), _polars
     if _of("pyarrow", table):
-        return table, _pyarrow
+        return (aligned(table) if hasattr(table, "schema") and not hasattr(table, "read_all") else table), _pyarrow
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return table, lambda arrow: arrow
     kind = type(table).__name__

@@ -11,22 +11,16 @@ from ._native import Ticket
 __all__ = ["release"]
 
 
-def _arrow(frame: Any) -> Any:
-    import pyarrow
-
-    return pyarrow.Table.from_pandas(frame, preserve_index=False)
-
-
 def _check(frame: Any, design: Design, id: str, strict: bool) -> Any:
     import pandas
 
-    return pandas.Series([check_part(design, _arrow(frame), id, strict)], dtype=object)
+    return pandas.Series([check_part(design, frame, id, strict)], dtype=object)
 
 
 def _release(frame: Any, design: Design, path: str, id: str, strict: bool, values: str, keep_id: bool) -> Any:
     import pyarrow
 
-    part = release_part(design, _arrow(frame), Ticket(path), id, strict, values)[0]
+    part = release_part(design, frame, Ticket(path), id, strict, values)[0]
     released = pyarrow.table(part).to_pandas()
     if keep_id:
         released.insert(0, id, frame[id].astype("str").to_numpy())

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from ._design import Card, Design, _how, as_ticket
 from ._engines import admit, path_of
 from ._errors import InvalidInput
+from ._tables import take
 
 __all__ = ["Release"]
 
@@ -34,7 +35,7 @@ class Release(TransformerMixin, BaseEstimator):
         self.design = design
         self.ticket = ticket
 
-    _ID = "\u2007id"
+    _ID = "\x01id"
 
     def _with_ids(self, X: Any) -> Any:
         if not hasattr(X, "index") or not hasattr(X, "columns"):
@@ -86,9 +87,7 @@ class Release(TransformerMixin, BaseEstimator):
         return path_of(self.ticket) + ".admitted.npy"
 
     def _arrow(self, X: Any) -> Any:
-        import pyarrow
-
-        return pyarrow.Table.from_pandas(self._with_ids(X), preserve_index=False)
+        return take(self._with_ids(X))[0]
 
     def _released(self, X: Any) -> Any:
         import pyarrow

@@ -56,6 +56,20 @@ def test_a_ticket_is_the_commands_too(design, people, tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "released.csv"), released, check_exact=False, rtol=1e-15, check_dtype=False)
 
 
+def test_memory_that_is_not_aligned_is_read_all_the_same(design, people):
+    def moved_by_one(array: pa.Array) -> pa.Array:
+        shifted = [None if of is None else pa.py_buffer(b"x" + of.to_pybytes())[1:] for of in array.buffers()]
+        return pa.Array.from_buffers(array.type, len(array), shifted)
+
+    arrays = {name: pa.array(people[name]) for name in people.columns}
+    shifted = pa.table({name: moved_by_one(array) for name, array in arrays.items()})
+    assert any(of.address % 8 for of in shifted["age"].chunk(0).buffers() if of is not None)
+    expected = design.release(pa.table(arrays), seed=1)
+    assert design.release(shifted, seed=1).equals(expected)
+    coded = pa.table({**arrays, "smokes": pa.array(people.smokes).dictionary_encode()})
+    assert design.release(coded, seed=1).equals(expected)
+
+
 def test_without_a_seed_or_a_ticket_each_release_is_another(design, people):
     one, other = design.release(people), design.release(people)
     assert (one.age != other.age).mean() > 0.99
