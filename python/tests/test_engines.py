@@ -14,8 +14,8 @@ from side_file import judge, record
 import scumble
 
 
-def of_one_process(design, people, ticket) -> pd.DataFrame:
-    released = design.release(people, ticket=ticket, id="person")
+def of_one_process(design, people, ticket, **paid) -> pd.DataFrame:
+    released = design.release(people, ticket=ticket, id="person", **paid)
     released.insert(0, "person", people.person)
     return released
 
@@ -31,20 +31,21 @@ def spent(ledger) -> float:
     return ledger.accounts[0]["spent"]["epsilon"]
 
 
+@pytest.fixture(scope="module")
+def client():
+    dask = pytest.importorskip("dask")
+    from distributed import Client, LocalCluster
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    with dask.config.set({"distributed.scheduler.allowed-failures": 10}):
+        cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+        with cluster, Client(cluster) as client:
+            client.run(sys.path.insert, 0, str(Path(__file__).parent))
+            yield client
+
+
 class TestDask:
     """Two worker processes."""
-
-    @pytest.fixture(scope="class")
-    def client(self):
-        dask = pytest.importorskip("dask")
-        from distributed import Client, LocalCluster
-
-        sys.path.insert(0, str(Path(__file__).parent))
-        with dask.config.set({"distributed.scheduler.allowed-failures": 10}):
-            cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
-            with cluster, Client(cluster) as client:
-                client.run(sys.path.insert, 0, str(Path(__file__).parent))
-                yield client
 
     def test_a_killed_worker_repeats_one_release(self, client, design, people, ledger, tmp_path):
         import dask.dataframe as dd
@@ -61,7 +62,7 @@ class TestDask:
             return frame
 
         found = released.map_partitions(spied, str(folder), meta=released._meta).compute()
-        judge(folder, found, of_one_process(design, people, ticket))
+        judge(folder, found, of_one_process(design, people, ticket, ledger=ledger, dataset="survey"))
         assert spent(ledger) == 2.0 and card["ticket"] == scumble.Ticket(ticket).name and card["records"] == len(people)
 
     @pytest.mark.parametrize("partitions", [1, 2, 8])
@@ -163,39 +164,40 @@ class TestScikitLearn:
         assert list(release.get_feature_names_out()) == ["age"]
 
 
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    pyspark = pytest.importorskip("pyspark")
+    import os
+
+    from pyspark.sql import SparkSession
+
+    tests = str(Path(__file__).parent)
+    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYTHONPATH"] = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
+    events = tmp_path_factory.mktemp("events")
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("scumble")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": f"file://{events}",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        "spark.sql.shuffle.partitions": "4",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.events = events
+    yield spark
+    spark.stop()
+
+
 @pytest.mark.spark
 class TestSpark:
     """A driver and two executors, each a process of its own."""
-
-    @pytest.fixture(scope="class")
-    def spark(self, tmp_path_factory):
-        pyspark = pytest.importorskip("pyspark")
-        import os
-
-        from pyspark.sql import SparkSession
-
-        tests = str(Path(__file__).parent)
-        os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
-        os.environ["PYSPARK_PYTHON"] = sys.executable
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        os.environ["PYTHONPATH"] = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
-        events = tmp_path_factory.mktemp("events")
-        builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("scumble")
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.eventLog.enabled": "true",
-            "spark.eventLog.dir": f"file://{events}",
-            "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
-            "spark.driver.host": "127.0.0.1",
-            "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
-            "spark.sql.shuffle.partitions": "4",
-        }
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        spark = builder.getOrCreate()
-        spark.events = events
-        yield spark
-        spark.stop()
 
     def test_a_killed_executor_repeats_one_release(self, spark, design, ledger, tmp_path):
         import pyarrow as pa
@@ -217,7 +219,7 @@ class TestSpark:
         output = str(tmp_path / "released.parquet")
         released.mapInArrow(spied, released.schema).write.parquet(output)
         found = pd.read_parquet(output)
-        judge(folder, found, of_one_process(design, people, ticket))
+        judge(folder, found, of_one_process(design, people, ticket, ledger=ledger, dataset="survey"))
         assert spent(ledger) == 2.0 and card["records"] == len(people)
         secret = json.loads(ticket.read_text())["secret"]
         logged = [file.read_text(errors="replace") for file in spark.events.rglob("*") if file.is_file()]
