@@ -9,7 +9,7 @@ from typing import Any, Iterator
 
 from ._design import Card, Design
 from ._engines import admit, check_id, check_part, path_of, refuse_repeated, release_part
-from ._errors import InvalidInput
+from ._errors import InvalidInput, InvalidRecords
 from ._native import Ticket
 
 __all__ = ["collect", "release", "with_row_id"]
@@ -73,11 +73,20 @@ def release(
     def checked(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        own = _design(text)
-        parts = [check_part(own, batch, id, strict) for batch in batches]
-        yield pa.RecordBatch.from_pydict({"part": pa.array(parts, pa.string())})
+        own, problem = _design(text), None
+        parts: list[str] = []
+        try:
+            parts += [check_part(own, batch, id, strict) for batch in batches]
+        except InvalidInput as error:
+            problem = str(error)  # a task that fails would be tried again, and its trace written to logs
+        yield pa.RecordBatch.from_pydict(
+            {"part": pa.array([*parts, None], pa.string()), "problem": pa.array([None] * len(parts) + [problem], pa.string())}
+        )
 
-    parts = [row["part"] for row in wanted.mapInArrow(checked, "part string").collect()]
+    found = wanted.mapInArrow(checked, "part string, problem string").collect()
+    for problem in [row["problem"] for row in found if row["problem"]]:
+        raise InvalidRecords(problem)
+    parts = [row["part"] for row in found if row["part"]]
     repeated = wanted.groupBy(F.col(f"`{id}`").cast("string")).count().where("count > 1").limit(1000).count()
     refuse_repeated(id, repeated)
     card = admit(design, parts, Ticket(path), id, strict=strict, values=values, ledger=ledger, dataset=dataset)

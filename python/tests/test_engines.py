@@ -259,7 +259,7 @@ class TestSpark:
 
         how = dict(id="person", ledger=ledger, dataset="survey")
         people.loc[2999, "smokes"] = "sekrit"
-        with pytest.raises(Exception) as raised:
+        with pytest.raises(scumble.InvalidRecords) as raised:
             scumble.spark.release(spark.createDataFrame(people).repartition(2), design, tmp_path / "t.json", **how)
         assert "smokes" in str(raised.value) and "sekrit" not in str(raised.value)
         people.loc[2999, ["smokes", "person"]] = ["no", "p0"]

@@ -49,6 +49,20 @@ pub enum Error {
         /// What is wrong with it, and what would be right.
         problem: String,
     },
+    /// A record with the id of another one.
+    #[error(
+        "{file}, row {row}, column {column:?}: {id:?} is the id of two records; each needs one of its own"
+    )]
+    RepeatedId {
+        /// The file.
+        file: String,
+        /// The data row of the second one, counted from 1 below the header.
+        row: usize,
+        /// The column of ids.
+        column: String,
+        /// The id, cut to a line.
+        id: String,
+    },
     /// A row with too few or too many cells.
     #[error("{file}, row {row}: it has {found} cells where the header has {expected}")]
     RowLength {
@@ -112,6 +126,12 @@ impl Error {
             Self::Cell { file, row, column, .. } => Self::Unreadable {
                 file: format!("{file}, row {row}, column {column:?}"),
                 problem: HIDDEN.into(),
+            },
+            Self::RepeatedId { file, row, column, .. } => Self::Unreadable {
+                file: format!("{file}, row {row}, column {column:?}"),
+                problem:
+                    "the id, which is not shown here, is that of a record before; each needs one of its own"
+                        .into(),
             },
             other => other,
         }

@@ -226,7 +226,7 @@ pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>
 /// some 32 bytes of memory an id where a column holds them; of the numbers of rows no two are equal.
 ///
 /// # Errors
-/// As [`check`]; [`Error::Cell`] for the first record whose id is missing, or is that of a record before it.
+/// As [`check`]; [`Error::Cell`] for the first record whose id is missing, [`Error::RepeatedId`] for one whose id is that of a record before it.
 pub fn check_ids(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>) -> Result<Fingerprint> {
     let encoder = reader.encoder().clone();
     // Two hashes of 64 bits by keys of their own: of 10⁹ ids two have one with a probability of 10⁻²⁰, and then the check refuses.
@@ -247,12 +247,11 @@ pub fn check_ids(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result
     reader.in_batches(check, |(fingerprint, hashes, ids, first), bytes| {
         whole.merge(&fingerprint);
         if let Some(at) = hashes.into_iter().position(|hash| !seen.insert(hash)) {
-            return Err(Error::Cell {
+            return Err(Error::RepeatedId {
                 file: encoder.source().into(),
                 row: first + at,
                 column: encoder.beside_column().unwrap_or_default().into(),
-                value: abridged(&ids[at], 60),
-                problem: "is the id of two records; each needs one of its own".into(),
+                id: abridged(&ids[at], 60),
             });
         }
         on_progress(bytes)
