@@ -4,6 +4,8 @@ use scumble::registry::{Plugin, Registry};
 use serde_json::Value;
 use std::error::Error;
 use std::fmt::Write;
+use std::path::Path;
+use std::{fs, io};
 
 /// The page of all mechanisms.
 pub const INDEX: &str = "index";
@@ -36,6 +38,7 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
         "# {name}\n\n{summary}\n\n| | |\n|---|---|\n| run by | {} |\n| source | {paper} |\n| version | {version} |\n",
         plugin.side.run_by()
     );
+    write!(text, "\n## Equations\n\n{}", equations(name)?)?;
     text += "\n## Parameters\n\n";
     let parameters = plugin.parameter_schemas();
     if parameters.is_empty() {
@@ -74,6 +77,17 @@ fn page(plugin: &Plugin, benchmark: &str) -> Result<String, Box<dyn Error>> {
         text += &rows;
     }
     Ok(text)
+}
+
+/// What is released and why it has its guarantee, as somebody wrote it down; nothing of a plugin that is not ours.
+fn equations(name: &str) -> io::Result<String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("equations").join(format!("{name}.md"));
+    match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Ok("The card says by which the claim holds.\n".into())
+        }
+        read => read,
+    }
 }
 
 /// What a parameter may be, as its JSON schema says; that it may be left out is said by its default.
@@ -150,6 +164,7 @@ mod tests {
         let pages = pages("").unwrap();
         assert_eq!(pages.len(), 1 + Registry::installed().unwrap().iter().count());
         for (name, text) in &pages[1..] {
+            assert!(equations(name).unwrap().contains("```text"), "{name} has no equations");
             assert!(text.contains("\n## Card\n") && text.contains("| guarantee | "), "{name}:\n{text}");
         }
     }
