@@ -19,7 +19,7 @@ def _bar(wanted: bool | None) -> Callable[[int, int], None] | None:
     if wanted is False or (wanted is None and not sys.stderr.isatty() and "ipykernel" not in sys.modules):
         return None
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
 
         def line(done: int, total: int) -> None:

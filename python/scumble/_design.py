@@ -38,7 +38,7 @@ def as_ticket(ticket: Any) -> Ticket:
     return ticket if isinstance(ticket, Ticket) else Ticket(os.fspath(ticket))
 
 
-class Card(dict):
+class Card(dict[str, Any]):
     """The card of one release: its guarantee, what it discloses and assumes, and the distribution of its noise. All of it is public."""
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -1,6 +1,7 @@
 from typing import Any, Callable
 
-class PyTable: ...
+class PyTable:
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 class Released:
     table: PyTable
