@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _native
 
 from ._design import Card, Design, _how, as_ticket
 from ._engines import admit, path_of
 from ._errors import InvalidInput
 from ._tables import take
 
-__all__ = ["Release"]
+__all__ = ["NoiseAwareLogisticRegression", "NoiseAwareRidge", "Release", "label_flip", "noise_covariance"]
 
 
 class Release(TransformerMixin, BaseEstimator):
@@ -106,3 +110,117 @@ class Release(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         return np.asarray([name for name, _ in self._design()._native.released_columns()], dtype=object)
+
+
+def label_flip(card: Mapping[str, Any]) -> Any:
+    """Of the card of a release whose label took randomised response: T (K × K), whose row y says with which probabilities class y is released as each.
+
+    Its order is that of the schema's levels.
+    """
+    target = card["noise"]["target"]
+    if target["distribution"] != "flip":
+        raise InvalidInput(f"the label of this release was not flipped: its noise is {target['distribution']!r}")
+    levels, keep = target["levels"], target["keep"]
+    flip = np.full((levels, levels), (1 - keep) / (levels - 1))
+    np.fill_diagonal(flip, keep)
+    return flip
+
+
+def noise_covariance(card: Mapping[str, Any], bounds: Mapping[str, tuple[float, float]], target: str) -> Any:
+    """Of the card of a release of numbers with additive noise: its covariance ((d + 1) × (d + 1), the target last) in the columns' own units.
+
+    `bounds` are those of the schema, of every feature in their order and of the target.
+    """
+    noise = card["noise"]
+    parts = [*noise["features"], noise["target"]]
+    variances: list[float] = []
+    for part in parts:
+        if part["distribution"] not in ("additive", "exact"):
+            raise InvalidInput(f"noise of the distribution {part['distribution']!r} has no known covariance; release with values=\"drawn\", and numbers alone")
+        variances += part.get("variance") or [0.0] * part["width"]
+    names = [*noise["columns"], target]
+    if len(names) != len(variances) or any(name not in bounds for name in names):
+        raise InvalidInput(f"bounds: they are needed of {', '.join(map(repr, names))}")
+    widths = np.asarray([float(bounds[name][1]) - float(bounds[name][0]) for name in names])
+    return np.diag(np.asarray(variances) * widths**2)
+
+
+def _matrix(values: Any) -> dict[str, Any]:
+    values = np.ascontiguousarray(values, dtype="<f8")
+    return {"bytes": values.tobytes(), "columns": values.shape[1]}
+
+
+class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
+    """Multinomial logistic regression on released records, told how labels were flipped: the model of largest likelihood for what was seen.
+
+    It minimises −Σ log Σ_y T[y, ỹᵢ]·P(y | xᵢ) + ½·l2_penalty·‖W‖², over weights W of standardised features and free intercepts.
+
+    Parameters
+    ----------
+    label_flip : array (K × K), optional
+        T, as :func:`label_flip` reads it from a card. Its order is that of the sorted classes.
+    l2_penalty : float
+    max_iter : int
+    """
+
+    def __init__(self, label_flip: Any = None, l2_penalty: float = 1.0, max_iter: int = 100) -> None:
+        self.label_flip = label_flip
+        self.l2_penalty = l2_penalty
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any) -> NoiseAwareLogisticRegression:
+        X, y = validate_data(self, X, y, dtype="float64")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InvalidInput(f"all {len(y)} labels are of one class; two classes or more are needed")
+        flip = self.label_flip
+        if flip is not None and np.shape(flip) != (len(self.classes_),) * 2:
+            raise InvalidInput(f"label_flip has the shape {np.shape(flip)}, and there are {len(self.classes_)} classes")
+        weights, intercepts = _native.fit_logistic(
+            _matrix(X), codes.tolist(), None if flip is None else _matrix(flip), float(self.l2_penalty), int(self.max_iter)
+        )
+        self.coef_ = np.asarray(weights).reshape(X.shape[1], len(self.classes_)).T
+        self.intercept_ = np.asarray(intercepts)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype="float64", reset=False)
+        logits = X @ self.coef_.T + self.intercept_
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+class NoiseAwareRidge(RegressorMixin, BaseEstimator):
+    """Ridge regression on released records, told of the covariance of their noise: errors in variables (Loh and Wainwright 2012).
+
+    Parameters
+    ----------
+    noise_covariance : array ((d + 1) × (d + 1), the target last), optional
+        In the columns' own units, as :func:`noise_covariance` reads it from a card.
+    l2_penalty : float
+        The weight of ½‖w‖² of standardised features beside half the mean squared error.
+    """
+
+    def __init__(self, noise_covariance: Any = None, l2_penalty: float = 1e-3) -> None:
+        self.noise_covariance = noise_covariance
+        self.l2_penalty = l2_penalty
+
+    def fit(self, X: Any, y: Any) -> NoiseAwareRidge:
+        X, y = validate_data(self, X, y, dtype="float64", y_numeric=True)
+        covariance = self.noise_covariance
+        if covariance is not None and np.shape(covariance) != (X.shape[1] + 1,) * 2:
+            raise InvalidInput(f"noise_covariance has the shape {np.shape(covariance)}, and there are {X.shape[1]} features and a target")
+        weights, intercept = _native.fit_ridge(
+            _matrix(X), np.asarray(y, dtype=float).tolist(), None if covariance is None else _matrix(covariance), float(self.l2_penalty)
+        )
+        self.coef_, self.intercept_ = np.asarray(weights), intercept
+        return self
+
+    def predict(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype="float64", reset=False) @ self.coef_ + self.intercept_

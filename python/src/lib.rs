@@ -5,6 +5,7 @@ mod comparison;
 mod design;
 mod errors;
 mod ledger;
+mod models;
 mod registry;
 mod schema;
 mod ticket;
@@ -19,6 +20,8 @@ mod _native {
     use super::design::{Design, Released, design};
     #[pymodule_export]
     use super::ledger::Ledger;
+    #[pymodule_export]
+    use super::models::{fit_logistic, fit_ridge};
     #[pymodule_export]
     use super::registry::{account, audit, audit_design, describe, merged, names};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 """Engines that compute again: one release, one charge, and the bits of one process."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -268,6 +269,26 @@ class TestSpark:
         with pytest.raises(KeyError, match="age"):
             scumble.spark.release(spark.createDataFrame(people.drop(columns="age")), design, tmp_path / "t.json", **how)
         assert spent(ledger) == 0 and not (tmp_path / "t.json").exists()
+
+    def test_the_chapters_python_runs(self, spark, people, tmp_path):
+        chapter = (Path(__file__).parents[2] / "guide" / "chapters" / "clusters.md").read_text(encoding="utf-8")
+        (block,) = re.findall(r"```python\n(.*?)```", chapter, re.DOTALL)
+        for folder in ["private", "public", "shared"]:
+            (tmp_path / folder).mkdir()
+            block = block.replace(f'"/{folder}/', f'"{tmp_path}/{folder}/')
+        schema = "".join(
+            f"[[column]]\nname = {name!r}\n" + kind + "\n"
+            for name, kind in [
+                ("age", "kind = 'real'\nlower = 0.0\nupper = 100.0"),
+                ("children", "kind = 'integer'\nlower = 0\nupper = 10"),
+                ("smokes", "kind = 'category'\nlevels = ['no', 'yes']"),
+            ]
+        )
+        (tmp_path / "people.toml").write_text(schema)
+        people.to_parquet(tmp_path / "private" / "people")
+        exec(block.replace("people.toml", str(tmp_path / "people.toml")), {"spark": spark})
+        assert len(pd.read_parquet(tmp_path / "public" / "people")) == len(people)
+        assert json.loads((tmp_path / "public" / "card.json").read_text())["records"] == len(people)
 
     def test_reports_are_collected_as_on_one_machine(self, spark, tmp_path):
         import scumble.spark

@@ -141,6 +141,25 @@ impl LogisticModel {
         self.layer.probabilities(&self.standardizer.apply(records))
     }
 
+    /// Weights (d × K) of features in their own units, and intercepts (K): ln P(class | x) = x·W + c but for what all classes share.
+    ///
+    /// ```
+    /// use linfa::prelude::*;
+    /// use ndarray::array;
+    /// use scumble_linear::LogisticParams;
+    ///
+    /// let x = array![[0.0], [10.0], [20.0], [30.0]];
+    /// let model = LogisticParams::default().fit(&Dataset::new(x.clone(), array![0, 0, 1, 1]))?;
+    /// let (weights, intercepts) = model.coefficients();
+    /// let odds = (model.probabilities(&x)[[3, 1]] / model.probabilities(&x)[[3, 0]]).ln();
+    /// let logits = x.dot(&weights) + &intercepts;
+    /// assert!((logits[[3, 1]] - logits[[3, 0]] - odds).abs() < 1e-9);
+    /// # Ok::<(), scumble_linear::Error>(())
+    /// ```
+    pub fn coefficients(&self) -> (Array2<f64>, Array1<f64>) {
+        self.standardizer.undone(&self.layer.weights, &self.layer.intercepts)
+    }
+
     /// The direction w (d) along which the last class gains on the first: ln P(last | x)/P(first | x) = w·x + constant.
     pub fn direction(&self) -> Array1<f64> {
         let weights = &self.layer.weights;

@@ -6,7 +6,7 @@ use crate::standardize::Standardizer;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Axis};
 
 /// Hyper-parameters of ridge regression that were checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,6 +105,27 @@ pub struct RidgeModel {
 }
 
 impl RidgeModel {
+    /// Weights (d values) of features in their own units, and the intercept: the prediction is x·w + c.
+    ///
+    /// ```
+    /// use linfa::prelude::*;
+    /// use ndarray::array;
+    /// use scumble_linear::RidgeParams;
+    ///
+    /// let line = Dataset::new(array![[0.0], [10.0], [20.0]], array![1.0, 3.0, 5.0]);
+    /// let (weights, intercept) = RidgeParams::default().l2_penalty(0.0).fit(&line)?.coefficients();
+    /// assert!((weights[0] - 0.2).abs() < 1e-9 && (intercept - 1.0).abs() < 1e-9);
+    /// # Ok::<(), scumble_linear::Error>(())
+    /// ```
+    pub fn coefficients(&self) -> (Array1<f64>, f64) {
+        let Some(standardizer) = &self.standardizer else {
+            return (self.weights.clone(), self.intercept);
+        };
+        let weights = self.weights.clone().insert_axis(Axis(1));
+        let (weights, intercept) = standardizer.undone(&weights, &Array1::from_elem(1, self.intercept));
+        (weights.column(0).to_owned(), intercept[0])
+    }
+
     /// w (d values): of standardised features, or through the origin of features that are not.
     pub fn weights(&self) -> &Array1<f64> {
         &self.weights

@@ -4,7 +4,7 @@ use crate::Result;
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Transformer};
 use linfa_preprocessing::linear_scaling::LinearScaler;
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Axis};
 
 /// Each column's mean and deviation; a column that does not vary is centred alone.
 #[derive(Debug, Clone)]
@@ -30,6 +30,14 @@ impl Standardizer {
     /// By how much each column is stretched (d values).
     pub fn scales(&self) -> &Array1<f64> {
         self.scaler.scales()
+    }
+
+    /// Weights (d × K) and intercepts (K) of standardised features, as those of features in their own units.
+    pub(crate) fn undone(&self, weights: &Array2<f64>, intercepts: &Array1<f64>) -> (Array2<f64>, Array1<f64>) {
+        let scales = self.scales();
+        let origin = self.apply(&Array2::zeros((1, scales.len())));
+        let own = weights * &scales.view().insert_axis(Axis(1));
+        (own, intercepts + &origin.row(0).dot(weights))
     }
 
     /// `records` (n × d), standardised.
