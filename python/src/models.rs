@@ -18,10 +18,14 @@ pub(crate) struct Matrix {
 
 impl Matrix {
     fn read(&self) -> Result<Array2<f64>, Failed> {
-        let numbers = self.bytes.chunks_exact(8).map(|bytes| bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)));
+        let numbers = self
+            .bytes
+            .chunks_exact(8)
+            .map(|bytes| bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)));
         let numbers: Vec<f64> = numbers.map(f64::from_bits).collect();
         let rows = numbers.len() / self.columns.max(1);
-        Array2::from_shape_vec((rows, self.columns), numbers).map_err(|error| Failed::input(error.to_string()))
+        Array2::from_shape_vec((rows, self.columns), numbers)
+            .map_err(|error| Failed::input(error.to_string()))
     }
 }
 

@@ -272,7 +272,7 @@ class TestSpark:
 
     def test_the_chapters_python_runs(self, spark, people, tmp_path):
         chapter = (Path(__file__).parents[2] / "guide" / "chapters" / "clusters.md").read_text(encoding="utf-8")
-        (block,) = re.findall(r"```python\n(.*?)```", chapter, re.DOTALL)
+        (block,) = re.findall(r"```py\n(.*?)```", chapter, re.DOTALL)
         for folder in ["private", "public", "shared"]:
             (tmp_path / folder).mkdir()
             block = block.replace(f'"/{folder}/', f'"{tmp_path}/{folder}/')

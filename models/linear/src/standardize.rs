@@ -33,7 +33,11 @@ impl Standardizer {
     }
 
     /// Weights (d × K) and intercepts (K) of standardised features, as those of features in their own units.
-    pub(crate) fn undone(&self, weights: &Array2<f64>, intercepts: &Array1<f64>) -> (Array2<f64>, Array1<f64>) {
+    pub(crate) fn undone(
+        &self,
+        weights: &Array2<f64>,
+        intercepts: &Array1<f64>,
+    ) -> (Array2<f64>, Array1<f64>) {
         let scales = self.scales();
         let origin = self.apply(&Array2::zeros((1, scales.len())));
         let own = weights * &scales.view().insert_axis(Axis(1));

@@ -3,7 +3,7 @@
 //!
 //! A block of `console` holds commands behind `$ `, each with its output, in which a line of dots stands for any lines. A fence of
 //! another language may name the file that its block is: `toml,file=wines.toml`. Blocks of `python` are run too, where its
-//! packages are. With `SCUMBLE_BLESS=1` an output without such a line is
+//! packages are; those of `py` by the tests of the Python package. With `SCUMBLE_BLESS=1` an output without such a line is
 //! replaced by the true one, and pictures are written anew.
 
 use crate::Files;
@@ -198,6 +198,7 @@ chapters!(
     releasing "releasing",
     collecting "collecting",
     in_python "python",
+    on_clusters "clusters",
     accounting "accounting",
     auditing "auditing",
     comparing "comparing",
