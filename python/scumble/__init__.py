@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _native
 from ._comparison import Comparison, compare
-from ._design import Card, ClippedWarning, Design, design
+from ._design import Card, ClippedWarning, Design, _seed, design
 from ._errors import InvalidInput, InvalidRecords, Overdrawn, UnknownName, WrongTicket
 from ._ledger import Ledger
 from ._native import Ticket
@@ -54,7 +54,7 @@ def describe(name: str) -> dict[str, Any]:
 
 def audit(name: str, *, quick: bool = True, seed: int | None = None) -> list[dict[str, Any]]:
     """Attacks every claim of a mechanism's example: what was found, with an audited lower bound of each."""
-    return json.loads(_native.audit(name, quick, seed))
+    return json.loads(_native.audit(name, quick, _seed(seed)))
 
 
 def account(what: str, **numbers: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def account(what: str, **numbers: Any) -> dict[str, Any]:
 
     Leave out what is to be solved for.
     """
-    words = [what]
+    words = [what.replace("_", "-")]
     for name, value in numbers.items():
         words += ["--" + name.replace("_", "-"), str(value)]
     return json.loads(_native.account(words))

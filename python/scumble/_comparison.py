@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping
 
 from . import _native
+from ._design import _seed
 from ._errors import InvalidInput
 from ._schemas import given
 from ._tables import take
@@ -147,7 +148,7 @@ def compare(
         "label_share": label_share,
         "shuffler": shuffler,
         "release_alone": release_alone,
-        "seed": seed,
+        "seed": _seed(seed),
     }
     said = {key: value for key, value in options.items() if value not in (None, False, [])}
     call = ", ".join([f"schema=…, target={target!r}", *(f"{key}={value!r}" for key, value in said.items())])

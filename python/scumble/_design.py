@@ -33,6 +33,12 @@ def _how(strict: bool, values: str, ledger: Any, dataset: str | None) -> dict[st
     return {"strict": strict, "values": values, "ledger": _path(ledger), "dataset": dataset}
 
 
+def _seed(seed: int | None) -> int | None:
+    if seed is not None and not (isinstance(seed, int) and 0 <= seed < 2**64):
+        raise InvalidInput(f"seed: a whole number from 0 to 2**64 - 1 is needed, and {seed!r} is none")
+    return seed
+
+
 def as_ticket(ticket: Any) -> Ticket:
     """A ticket by its file."""
     return ticket if isinstance(ticket, Ticket) else Ticket(os.fspath(ticket))
@@ -119,7 +125,7 @@ class Design:
         if ticket is None:
             if id is not None:
                 raise InvalidInput("id: the ids of records are for a release by a ticket")
-            released = self._native.release(arrow, seed, how)
+            released = self._native.release(arrow, _seed(seed), how)
             card = released.card
         else:
             if seed is not None:
@@ -142,11 +148,11 @@ class Design:
     def collect(self, reports: Any, *, records: int | None = None, seed: int | None = None) -> Any:
         """Records drawn from the reports of many people, where the design releases reports. It is post-processing."""
         arrow, back = take(reports)
-        return back(self._native.collect(arrow, records, seed).table)
+        return back(self._native.collect(arrow, records, _seed(seed)).table)
 
     def audit(self, *, quick: bool = True, seed: int | None = None) -> list[dict[str, Any]]:
         """Attacks every claim of the design: what was found, with an audited lower bound of each."""
-        return json.loads(_native.audit_design(self._native, quick, seed))
+        return json.loads(_native.audit_design(self._native, quick, _seed(seed)))
 
     def __repr__(self) -> str:
         return f"<scumble.Design {self.mechanism} of {', '.join(map(repr, self.columns[:8]))}>"

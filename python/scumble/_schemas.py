@@ -10,6 +10,10 @@ from typing import Any, Mapping
 from ._errors import InvalidInput
 
 
+def _level(level: Any) -> str:
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
 def _column(name: str, of: Any) -> dict[str, Any]:
     if isinstance(of, Mapping):
         return {"name": name, **of}
@@ -25,7 +29,7 @@ def _column(name: str, of: Any) -> dict[str, Any]:
         return {"name": name, "kind": "real", "lower": of[0], "upper": of[1]}
     if isinstance(of, (list, set, frozenset)):
         levels = sorted(of) if isinstance(of, (set, frozenset)) else of
-        return {"name": name, "kind": "category", "levels": [str(level) for level in levels]}
+        return {"name": name, "kind": "category", "levels": [_level(level) for level in levels]}
     raise InvalidInput(
         f"schema, column {name!r}: (lower, upper) is a number, range(lower, upper + 1) an integer, ['a', 'b'] a category, "
         "bool a yes or no, and a dict whatever a schema's file says; bounds are never taken from the data"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable
 
-from ._errors import InvalidInput
+from ._errors import InvalidInput, InvalidRecords
 
 #: Frames to something with the Arrow C interface, and such back to frames, by the package that a frame's class is of.
 _Back = Callable[[Any], Any]
@@ -31,6 +31,24 @@ def _pyarrow(arrow: Any) -> Any:
     import pyarrow
 
     return pyarrow.table(arrow)
+
+
+def _arrow(frame: Any) -> Any:
+    """A pandas frame without its index, which may be of the records: it is no column, and none comes back."""
+    import pyarrow
+
+    try:
+        return pyarrow.Table.from_pandas(frame, preserve_index=False)
+    except pyarrow.ArrowException:
+        for name, column in frame.items():
+            try:
+                pyarrow.array(column, from_pandas=True)
+            except pyarrow.ArrowException:
+                # Arrow's own sentence has the value, which a worker's log must not.
+                raise InvalidRecords(
+                    f"the table: column {str(name)!r} holds values of several types, or of one that is not read: numbers, text, flags and dates are"
+                ) from None
+        raise
 
 
 def _is_aligned(chunk: Any) -> bool:
@@ -78,8 +96,7 @@ def take(table: Any) -> tuple[Any, _Back]:
         repeated = table.columns[table.columns.duplicated()]
         if len(repeated):
             raise InvalidInput(f"the table: the column {str(repeated[0])!r} occurs twice")
-        # The index is no column, and no index comes back: it may be of the records.
-        return aligned(pyarrow.Table.from_pandas(table, preserve_index=False)), _pandas
+        return aligned(_arrow(table)), _pandas
     if _of("polars", table):
         return (table.collect() if hasattr(table, "collect") else table), _polars
     if _of("pyarrow", table):

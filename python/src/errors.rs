@@ -1,7 +1,8 @@
 //! What went wrong, as exceptions that people expect: a name that there is not is a `KeyError`, what cannot be used a `ValueError`.
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError};
+use std::io;
 use scumble::{compare, custody, datasets, records, registry};
 
 pyo3::import_exception!(scumble._errors, InvalidInput);
@@ -43,11 +44,19 @@ impl Failed {
             custody::Error::Records(error) if cells == Cells::Hidden => error.without_value().into(),
             custody::Error::Records(error) => error.into(),
             custody::Error::Core(error) => error.into(),
-            error @ custody::Error::Io { .. } => Self(PyOSError::new_err(error.to_string())),
+            custody::Error::Io { ref source, .. } => Self(of_file(source, error.to_string())),
             error @ custody::Error::Overdrawn { .. } => Self(Overdrawn::new_err(error.to_string())),
             error @ custody::Error::Ticket { .. } => Self(WrongTicket::new_err(error.to_string())),
             error => Self::input(error.to_string()),
         }
+    }
+}
+
+/// What the operating system said of a file.
+fn of_file(source: &io::Error, text: String) -> PyErr {
+    match source.kind() {
+        io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+        _ => PyOSError::new_err(text),
     }
 }
 
@@ -62,7 +71,7 @@ impl From<records::Error> for Failed {
         let text = error.to_string();
         Self(match error {
             records::Error::MissingColumn { .. } => UnknownName::new_err(text),
-            records::Error::Io { .. } | records::Error::Write { .. } => PyOSError::new_err(text),
+            records::Error::Io { source, .. } | records::Error::Write { source } => of_file(&source, text),
             records::Error::Interrupted => PyKeyboardInterrupt::new_err(text),
             records::Error::Core(error) => return error.into(),
             _ => InvalidRecords::new_err(text),

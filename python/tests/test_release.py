@@ -135,6 +135,7 @@ BAD = {
     "a column that is missing": (lambda people: people.drop(columns="age"), KeyError, "age"),
     "a column twice": (lambda people: pd.concat([people, people[["age"]]], axis=1), ValueError, "age"),
     "text for numbers": (lambda people: people.assign(age="sixty-one"), ValueError, "age"),
+    "numbers and text": (lambda people: people.assign(age=[1, "x"] * (len(people) // 2)), ValueError, "age"),
     "no number": (lambda people: people.assign(age=np.nan), ValueError, "age"),
     "an infinite number": (lambda people: people.assign(age=np.inf), ValueError, "age"),
     "an unknown level": (lambda people: people.assign(smokes="often"), ValueError, "smokes"),
@@ -232,6 +233,16 @@ def test_accounts_are_the_commands():
 def test_audits_refute_nothing_of_ours(design):
     findings = design.audit(quick=True)
     assert findings and all(finding["verdict"] != "broken" for finding in findings)
+
+
+def test_seeds_files_and_levels_are_checked(design, people):
+    for seed in [-1, 2**64, 1.5]:
+        with pytest.raises(ValueError, match="seed"):
+            design.release(people, seed=seed)
+    with pytest.raises(FileNotFoundError, match="nowhere.toml"):
+        scumble.design("laplace", schema="nowhere.toml", epsilon=1.0)
+    flags = scumble.design("randomized-response", schema={"flag": [False, True]}, epsilon=1.0)
+    assert set(flags.release(pd.DataFrame({"flag": [True, False] * 50}), seed=1).flag) == {"false", "true"}
 
 
 def test_clipping_is_told(design):
