@@ -160,13 +160,13 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
     label_flip : array (K × K), optional
         T, as :func:`label_flip` reads it from a card. Its order is that of the sorted classes.
     l2_penalty : float
-    max_iter : int
+    max_iterations : int
     """
 
-    def __init__(self, label_flip: Any = None, l2_penalty: float = 1.0, max_iter: int = 100) -> None:
+    def __init__(self, label_flip: Any = None, l2_penalty: float = 1.0, max_iterations: int = 100) -> None:
         self.label_flip = label_flip
         self.l2_penalty = l2_penalty
-        self.max_iter = max_iter
+        self.max_iterations = max_iterations
 
     def fit(self, X: Any, y: Any) -> NoiseAwareLogisticRegression:
         X, y = validate_data(self, X, y, dtype="float64")
@@ -178,7 +178,7 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
         if flip is not None and np.shape(flip) != (len(self.classes_),) * 2:
             raise InvalidInput(f"label_flip has the shape {np.shape(flip)}, and there are {len(self.classes_)} classes")
         weights, intercepts = _native.fit_logistic(
-            _matrix(X), codes.tolist(), None if flip is None else _matrix(flip), float(self.l2_penalty), int(self.max_iter)
+            _matrix(X), codes.tolist(), None if flip is None else _matrix(flip), float(self.l2_penalty), int(self.max_iterations)
         )
         self.coef_ = np.asarray(weights).reshape(X.shape[1], len(self.classes_)).T
         self.intercept_ = np.asarray(intercepts)
@@ -192,7 +192,8 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
         return odds / odds.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Any:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[likeliest]
 
 
 class NoiseAwareRidge(RegressorMixin, BaseEstimator):

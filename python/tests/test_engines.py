@@ -290,6 +290,14 @@ class TestSpark:
         assert len(pd.read_parquet(tmp_path / "public" / "people")) == len(people)
         assert json.loads((tmp_path / "public" / "card.json").read_text())["records"] == len(people)
 
+    def test_the_readmes_python_runs(self, spark, design, people, ledger, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+        block = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)[2].replace("/shared/", f"{tmp_path}/")
+        block = block.replace('"released.parquet"', f'"{tmp_path}/released.parquet"')
+        exec(block, {"df": spark.createDataFrame(people), "design": design, "ledger": ledger})
+        assert len(pd.read_parquet(tmp_path / "released.parquet")) == len(people) and spent(ledger) == 2.0
+
     def test_reports_are_collected_as_on_one_machine(self, spark, tmp_path):
         import scumble.spark
 
