@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
 use scumble::classic::{Arrangement, Protect, asked};
-use scumble::custody::{self, Binding, Card, Ledger, ShippedDesign};
+use scumble::custody::{self, Card, Ledger, ShippedDesign};
 use scumble::registry::{
-    Brief, Budget, Clipped, Designed, Fingerprint, Guarantee, Loaded, Noise, OutOfBounds, Provenance,
-    Randomness, Registry, Schema, Values, Volunteers, stream,
+    Brief, Budget, Clipped, Designed, Fingerprint, Guarantee, Loaded, Noise, OutOfBounds, Randomness,
+    Registry, Schema, Values, Volunteers, stream,
 };
 use scumble_arrow::Writer;
 use serde_json::Value;
@@ -137,10 +137,6 @@ pub(crate) struct How {
 }
 
 impl How {
-    fn out_of_bounds(&self) -> OutOfBounds {
-        if self.strict { OutOfBounds::Reject } else { OutOfBounds::Clip }
-    }
-
     fn values(&self) -> Result<Values, Failed> {
         serde_json::from_value(Value::from(self.values.as_str()))
             .map_err(|_| Failed::input("values: it is \"settled\", \"clamped\" or \"drawn\""))
@@ -225,8 +221,12 @@ impl Design {
         }
         let (records, values) = (self.shipped.records()?, how.values()?);
         let (batches, _) = table.into_inner();
-        let loaded =
-            scumble_arrow::read(&records.schema, records.target.as_deref(), &batches, how.out_of_bounds())?;
+        let loaded = scumble_arrow::read(
+            &records.schema,
+            records.target.as_deref(),
+            &batches,
+            out_of_bounds(how.strict),
+        )?;
         let released = curator.release(&loaded.table, &mut randomness)?;
         if let Some((ledger, dataset)) = how.account()? {
             ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
@@ -241,6 +241,19 @@ impl Design {
             self.card_of(count, &released.guarantee, None, values, released.table.columns(), &noise)?;
         Ok((written, card, loaded.clipped))
     }
+}
+
+/// What becomes of numbers outside their bounds.
+fn out_of_bounds(strict: bool) -> OutOfBounds {
+    if strict { OutOfBounds::Reject } else { OutOfBounds::Clip }
+}
+
+/// Of a seed, which voids the guarantee, or of the operating system.
+fn randomness(seed: Option<u64>) -> Result<Randomness, Failed> {
+    Ok(match seed {
+        Some(seed) => Randomness::seeded(seed),
+        None => Randomness::from_os()?,
+    })
 }
 
 fn given(
@@ -318,25 +331,22 @@ impl Design {
     /// Releases the records of a table, with noise drawn in blocks of records.
     fn release(&self, py: Python, table: PyTable, seed: Option<u64>, how: How) -> Result<Released, Failed> {
         let released = py.detach(|| {
-            let mut randomness = match seed {
-                Some(seed) => Randomness::seeded(seed),
-                None => Randomness::from_os()?,
-            };
+            let mut randomness = randomness(seed)?;
+            let values = how.values()?; // what is wrong with it is said before a charge
             if matches!(self.shipped.mechanism(), Designed::Curator(_)) {
                 return self.release_table(table, randomness, &how);
             }
             let guarantee = self.shipped.local()?.guarantee().under(randomness.provenance());
             let (batches, _) = table.into_inner();
             if let Some((ledger, dataset)) = how.account()? {
-                scumble_arrow::check(&self.shipped, &batches, None, how.out_of_bounds())?;
+                scumble_arrow::check(&self.shipped, &batches, None, out_of_bounds(how.strict))?;
                 ledger.charge_release(dataset, &guarantee, self.target()?, &self.what())?;
             }
-            let values = how.values()?;
             let (released, clipped) = scumble_arrow::release(
                 &self.shipped,
                 &batches,
                 &randomness.streams(),
-                how.out_of_bounds(),
+                out_of_bounds(how.strict),
                 values,
             )?;
             let records = released.iter().map(|batch| batch.num_rows() as u64).sum();
@@ -355,9 +365,8 @@ impl Design {
         hidden: bool,
     ) -> Result<String, Failed> {
         let cells = if hidden { Cells::Hidden } else { Cells::Shown };
-        let out_of_bounds = if strict { OutOfBounds::Reject } else { OutOfBounds::Clip };
         let (batches, _) = table.into_inner();
-        let checked = py.detach(|| scumble_arrow::check(&self.shipped, &batches, id, out_of_bounds));
+        let checked = py.detach(|| scumble_arrow::check(&self.shipped, &batches, id, out_of_bounds(strict)));
         Ok(serde_json::to_string(&checked.map_err(|error| Failed::of(error, cells))?)?)
     }
 
@@ -373,20 +382,10 @@ impl Design {
         if fingerprint.records() == 0 {
             return Err(Failed::input("the table has no records"));
         }
-        let values = how.values()?;
-        let guarantee = self.shipped.local()?.guarantee().under(Provenance::Ticket);
-        let account = how.account()?;
-        if let (Some((ledger, dataset)), false) = (&account, ticket.path().exists()) {
-            // A secret is not drawn for a release that cannot be paid for.
-            ledger.check_release(dataset, &guarantee, self.target()?)?;
-        }
-        let dataset = account.as_ref().map(|(_, dataset)| *dataset);
-        let binding = Binding::new(self.digest()?.to_owned(), dataset, id, &fingerprint);
-        let drawn = custody::Ticket::draw_or_read(ticket.path(), &binding)?;
-        let name = drawn.key().name();
-        if let Some((ledger, dataset)) = &account {
-            ledger.charge_ticket(dataset, &guarantee, self.target()?, &self.what(), &name)?;
-        }
+        let (values, account) = (how.values()?, how.account()?);
+        let payer = account.as_ref().map(|(ledger, dataset)| (ledger, *dataset));
+        let admitted = custody::admit(&self.shipped, &fingerprint, ticket.path(), id, payer, &self.what())?;
+        let (guarantee, name) = (admitted.guarantee, admitted.ticket.key().name());
         self.card(fingerprint.records(), &guarantee, Some(&name), values)
     }
 
@@ -394,22 +393,21 @@ impl Design {
     fn release_part(
         &self,
         py: Python,
-        table_: PyTable,
+        records: PyTable,
         ticket: &Ticket,
         id: Option<&str>,
         how: How,
         hidden: bool,
     ) -> Result<Released, Failed> {
         let cells = if hidden { Cells::Hidden } else { Cells::Shown };
-        let (batches, schema) = table_.into_inner();
+        let (batches, schema) = records.into_inner();
         // No rows have a schema all the same.
         let empty = || vec![arrow_array::RecordBatch::new_empty(schema.clone())];
         let batches = if batches.is_empty() { empty() } else { batches };
         let released = py.detach(|| {
             let key = ticket.key_for(self.digest()?)?;
-            let (values, out_of_bounds) = (how.values()?, how.out_of_bounds());
-            let released =
-                scumble_arrow::release_keyed(&self.shipped, &batches, id, key, out_of_bounds, values);
+            let (values, bounds) = (how.values()?, out_of_bounds(how.strict));
+            let released = scumble_arrow::release_keyed(&self.shipped, &batches, id, key, bounds, values);
             let (batches, clipped) = released.map_err(|error| Failed::of(error, cells))?;
             Ok((batches, String::new(), clipped))
         });
@@ -417,10 +415,9 @@ impl Design {
     }
 
     /// Where records lie in the space of what is released, without noise. No guarantee covers it.
-    fn view(&self, py: Python, table_: PyTable, strict: bool) -> Result<Released, Failed> {
-        let out_of_bounds = if strict { OutOfBounds::Reject } else { OutOfBounds::Clip };
-        let (batches, _) = table_.into_inner();
-        let viewed = py.detach(|| Ok(scumble_arrow::view(&self.shipped, &batches, out_of_bounds)?));
+    fn view(&self, py: Python, records: PyTable, strict: bool) -> Result<Released, Failed> {
+        let (batches, _) = records.into_inner();
+        let viewed = py.detach(|| Ok(scumble_arrow::view(&self.shipped, &batches, out_of_bounds(strict))?));
         given(py, viewed.map(|(batches, clipped)| (batches, String::new(), clipped)))
     }
 
@@ -434,11 +431,8 @@ impl Design {
     ) -> Result<Released, Failed> {
         let (batches, _) = reports.into_inner();
         let collected = py.detach(|| {
-            let mut randomness = match seed {
-                Some(seed) => Randomness::seeded(seed),
-                None => Randomness::from_os()?,
-            };
-            Ok(scumble_arrow::collect(&self.shipped, &batches, records, &randomness.streams())?)
+            let streams = randomness(seed)?.streams();
+            Ok(scumble_arrow::collect(&self.shipped, &batches, records, &streams)?)
         });
         given(py, collected.map(|batches| (batches, String::new(), vec![])))
     }

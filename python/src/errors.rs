@@ -2,8 +2,8 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError};
-use std::io;
 use scumble::{compare, custody, datasets, records, registry};
+use std::io;
 
 pyo3::import_exception!(scumble._errors, InvalidInput);
 pyo3::import_exception!(scumble._errors, InvalidRecords);

@@ -145,6 +145,15 @@ BAD = {
 }
 
 
+def test_an_option_that_is_wrong_costs_nothing(design, people, tmp_path):
+    ledger = scumble.Ledger(tmp_path / "ledger.json")
+    ledger.open("survey", epsilon=5.0)
+    for how in [dict(values="rounded"), dict(values="rounded", ticket=tmp_path / "ticket.json")]:
+        with pytest.raises(ValueError, match="values"):
+            design.release(people, ledger=ledger, dataset="survey", **how)
+    assert ledger.accounts[0]["spent"]["epsilon"] == 0 and not (tmp_path / "ticket.json").exists()
+
+
 @pytest.mark.parametrize("what", BAD)
 def test_what_is_wrong_is_said_before_the_charge(what, design, people, tmp_path):
     spoil, kind, named = BAD[what]

@@ -426,7 +426,7 @@ register! {
     pub const FISHER_BOUNDED = {
         name: NAME,
         summary: "noise of least Fisher information that leaves every released feature within bounds",
-        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2019)",
+        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2020)",
         pace: Quick,
         parameters: Parameters,
         local: design,

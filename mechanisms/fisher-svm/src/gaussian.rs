@@ -449,7 +449,7 @@ register! {
     pub const FISHER_GAUSSIAN = {
         name: NAME,
         summary: "Gaussian noise on every feature, of least Fisher information for its size",
-        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2019)",
+        paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine classification (2020)",
         pace: Quick,
         parameters: Parameters,
         local: design,

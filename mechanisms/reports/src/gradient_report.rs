@@ -31,7 +31,8 @@ const FOR_A_DIRECTION: usize = 8;
 const FOR_A_KIND: usize = 30;
 
 /// Volunteers teach a model of the label; each person reports the gradient of that model's loss at its record, in few directions and clipped, by
-/// [`PrivUnit`] at all of ε. By the mean of the reports the model takes one step of Newton's method.
+/// [`PrivUnit`] at all of ε. By the mean of the reports the model takes one step, to the mean
+/// of its posterior where the volunteers are the prior and the reports' noise is Gaussian.
 ///
 /// Records are collected by drawing features that are like the volunteers', and labels of the model after its step: so any other model can learn
 /// what it knows.

@@ -224,7 +224,7 @@ struct Parameters {
     /// (--people, else 10,000) and of how many columns.
     bins: Option<usize>,
     /// The frequency oracle: "randomized-response", "unary-encoding", "subset-selection" or "hadamard-response". By default the one with the least
-    /// variance for each column's levels.
+    /// variance for each column's levels with the label's.
     #[schemars(with = "Option<String>")]
     oracle: Option<Kind>,
 }

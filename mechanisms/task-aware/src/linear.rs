@@ -128,7 +128,7 @@ struct Linear {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Z, how many latents there are at most. By default as many as are worth it.
+    /// Z, how many latents there are: all principal components of the task by default, and with `training` half as many as features.
     latent_dim: Option<usize>,
     /// Whose latents need not be moved into the set on which the claim holds: the volunteers' ("empirical", the default), or those of the whole domain
     /// ("domain").

@@ -2,6 +2,7 @@
 //!
 //! Each is a file that names its format and carries a digest of its content; a [`NewFile`] is there whole, or not at all.
 
+mod admission;
 mod card;
 mod encrypted;
 mod error;
@@ -13,6 +14,7 @@ mod shipped;
 mod side_by_side;
 mod ticket;
 
+pub use admission::{Admitted, admit};
 pub use card::{Card, ENCODED};
 pub use error::{Error, Result};
 pub use ledger::{Account, Charge, Ledger};

@@ -7,9 +7,9 @@ use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_c
 use crate::parquet::{self, is_named_as_parquet, is_standard};
 use crate::records;
 use crate::registry::{
-    Binding, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing, Gathering, Guarantee,
-    Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution, OutOfBounds, Provenance, Randomness,
-    Readable, Reader, Registry, ShippedDesign, Ticket, Values, csv, is_beside, stream,
+    Admitted, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing, Gathering, Guarantee,
+    Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution, OutOfBounds, Randomness, Readable,
+    Reader, Registry, ShippedDesign, Values, admit, csv, is_beside, stream,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -342,16 +342,12 @@ impl Work<'_> {
         let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
         self.check_readable_twice("--ticket")?;
         let fingerprint = stream::check_ids(&mut self.reader()?, |bytes| self.go_on(bytes))?;
-        let guarantee = local.guarantee().under(Provenance::Ticket);
-        let (dataset, id) = (self.arguments.dataset.as_deref(), self.arguments.id.as_deref());
-        if let (Some(ledger), Some(dataset), false) = (&self.arguments.ledger, dataset, file.exists()) {
-            // A secret is not drawn for a release that cannot be paid for.
-            let target = self.design.records()?.target.as_deref();
-            Ledger::at(ledger).check_release(dataset, &guarantee, target)?;
-        }
-        let binding = Binding::new(self.design.digest()?, dataset, id, &fingerprint);
-        let ticket = Ticket::draw_or_read(file, &binding)?;
-        self.charge_by(&guarantee, Some(&ticket))?;
+        let ledger = self.arguments.ledger.as_deref().map(Ledger::at);
+        let payer = ledger.as_ref().zip(self.arguments.dataset.as_deref());
+        let id = self.arguments.id.as_deref();
+        let admitted = admit(self.design, &fingerprint, file, id, payer, &self.origin())?;
+        let Admitted { ticket, guarantee, is_charged } = admitted;
+        self.is_charged = is_charged;
         outputs.ticket = Some(ticket.key().name());
         let mut reader = self.reader()?;
         let decoder = self.design.decoder()?.with_values(self.arguments.values.into());
@@ -468,27 +464,17 @@ impl Work<'_> {
 
     /// Before the first released byte is written anywhere.
     fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Failure> {
-        self.charge_by(guarantee, None)
-    }
-
-    /// The same, once for a ticket.
-    fn charge_by(&mut self, guarantee: &Guarantee, ticket: Option<&Ticket>) -> Result<(), Failure> {
         if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
-            let what = format!("{} to {}", self.design.origin(), self.arguments.output.display());
             let target = self.design.records()?.target.as_deref();
-            let ledger = Ledger::at(ledger);
-            match ticket {
-                Some(ticket) => {
-                    let name = ticket.key().name();
-                    self.is_charged = ledger.charge_ticket(dataset, guarantee, target, &what, &name)?;
-                }
-                None => {
-                    ledger.charge_release(dataset, guarantee, target, &what)?;
-                    self.is_charged = true;
-                }
-            }
+            Ledger::at(ledger).charge_release(dataset, guarantee, target, &self.origin())?;
+            self.is_charged = true;
         }
         Ok(())
+    }
+
+    /// What the ledger says of it.
+    fn origin(&self) -> String {
+        format!("{} to {}", self.design.origin(), self.arguments.output.display())
     }
 
     fn go_on(&self, done: u64) -> Result<(), records::Error> {
