@@ -8,7 +8,7 @@ from typing import Any, Iterable
 
 from . import _native
 from ._design import Card, Design, _how, as_ticket
-from ._errors import InvalidInput, InvalidRecords
+from ._errors import InvalidInput, InvalidRecords, UnknownName
 from ._tables import take
 
 
@@ -25,10 +25,10 @@ def admit(
     return Card(json.loads(design._native.admit(_native.merged(list(parts)), as_ticket(ticket), id, how)))
 
 
-def release_part(design: Design, part: Any, ticket: Any, id: str, strict: bool, values: str) -> tuple[Any, list[tuple[str, int, str, str]]]:
-    """A released part, as an Arrow stream, with what was clipped of it."""
-    released = design._native.release_part(take(part)[0], ticket, id, _how(strict, values, None, None), True)
-    return released.table, released.clipped
+def release_part(design: Design, part: Any, ticket: Any, id: str, *, strict: bool, values: str, hidden: bool = True) -> Any:
+    """A released part, with the Arrow C interface; `hidden` as of :func:`check_part`."""
+    how = _how(strict, values, None, None)
+    return design._native.release_part(take(part)[0], as_ticket(ticket), id, how, hidden).table
 
 
 def check_id(design: Design, columns: Iterable[str], id: str) -> None:
@@ -37,8 +37,6 @@ def check_id(design: Design, columns: Iterable[str], id: str) -> None:
     if id in design.columns:
         raise InvalidInput(f"id: {id!r} is a column that is released, and a released value is no id")
     if id not in names:
-        from ._errors import UnknownName
-
         raise UnknownName(f"there is no column {id!r} of ids; there are {', '.join(map(repr, names[:20]))}")
 
 

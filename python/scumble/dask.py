@@ -6,7 +6,6 @@ from typing import Any
 
 from ._design import Card, Design
 from ._engines import admit, check_id, check_part, path_of, refuse_repeated, release_part
-from ._native import Ticket
 
 __all__ = ["release"]
 
@@ -20,8 +19,7 @@ def _check(frame: Any, design: Design, id: str, strict: bool) -> Any:
 def _release(frame: Any, design: Design, path: str, id: str, strict: bool, values: str, keep_id: bool) -> Any:
     import pyarrow
 
-    part = release_part(design, frame, Ticket(path), id, strict, values)[0]
-    released = pyarrow.table(part).to_pandas()
+    released = pyarrow.table(release_part(design, frame, path, id, strict=strict, values=values)).to_pandas()
     if keep_id:
         released.insert(0, id, frame[id].astype("str").to_numpy())
     return released
@@ -52,7 +50,7 @@ def release(
     parts = wanted.map_partitions(_check, design, id, strict, meta=pandas.Series([], dtype=object)).compute()
     counts = wanted[id].astype("str").value_counts()
     refuse_repeated(id, int((counts > 1).sum().compute()))
-    card = admit(design, list(parts), Ticket(path), id, strict=strict, values=values, ledger=ledger, dataset=dataset)
+    card = admit(design, parts, path, id, strict=strict, values=values, ledger=ledger, dataset=dataset)
     columns = {name: pandas.Series([], dtype="str" if is_text else "float64") for name, is_text in design._native.released_columns()}
     meta = pandas.DataFrame({id: pandas.Series([], dtype="str"), **columns} if keep_id else columns)
     released = wanted.map_partitions(_release, design, path, id, strict, values, keep_id, meta=meta)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from ._design import Card, Design, _how, as_ticket
-from ._tables import take
+from ._design import Card, Design
+from ._engines import admit, release_part
 
 __all__ = ["scan_released"]
 
@@ -29,20 +29,16 @@ def scan_released(
     import polars as pl
     from polars.io.plugins import register_io_source
 
-    ticket = as_ticket(ticket)
     wanted = frame.lazy().select([id, *design.columns])
     fingerprint = design._native.check(wanted.collect(), id, strict, False)
-    import json
-
-    card = Card(json.loads(design._native.admit(fingerprint, ticket, id, _how(strict, values, ledger, dataset))))
-    how = _how(strict, values, None, None)
+    card = admit(design, [fingerprint], ticket, id, strict=strict, values=values, ledger=ledger, dataset=dataset)
     schema = {name: pl.String if is_text else pl.Float64 for name, is_text in design._native.released_columns()}
 
     def source(
         with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
     ) -> Iterator[Any]:
         for batch in wanted.collect_batches(maintain_order=True) if hasattr(wanted, "collect_batches") else [wanted.collect()]:
-            released = pl.DataFrame(design._native.release_part(take(batch)[0], ticket, id, how, False).table)
+            released = pl.DataFrame(release_part(design, batch, ticket, id, strict=strict, values=values, hidden=False))
             if n_rows is not None:
                 released = released.head(n_rows)
                 n_rows -= len(released)

@@ -10,9 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
-
-from ._design import Card, Design, _how, as_ticket
-from ._engines import admit, path_of
+from ._design import Card, Design
+from ._engines import admit, path_of, release_part
 from ._errors import InvalidInput
 from ._tables import take
 
@@ -57,7 +56,7 @@ class Release(TransformerMixin, BaseEstimator):
     def admit(self, X: Any, *, ledger: Any = None, dataset: str | None = None) -> Card:
         """Checks all records, draws the ticket and charges `ledger` once: the card of the release. To be called with all records before a search."""
         design = self._design()
-        part = design._native.check(self._arrow(X), self._ID, False, False)
+        part = design._native.check(take(self._with_ids(X))[0], self._ID, False, False)
         card = admit(design, [part], self.ticket, self._ID, strict=False, values="settled", ledger=ledger, dataset=dataset)
         with open(self._admitted(), "wb") as file:
             np.save(file, np.sort(self._tags(self._released(X))))
@@ -90,14 +89,11 @@ class Release(TransformerMixin, BaseEstimator):
     def _admitted(self) -> str:
         return path_of(self.ticket) + ".admitted.npy"
 
-    def _arrow(self, X: Any) -> Any:
-        return take(self._with_ids(X))[0]
-
     def _released(self, X: Any) -> Any:
         import pyarrow
 
-        how = _how(False, "settled", None, None)
-        released = self._design()._native.release_part(self._arrow(X), as_ticket(self.ticket), self._ID, how, False).table
+        design, records = self._design(), self._with_ids(X)
+        released = release_part(design, records, self.ticket, self._ID, strict=False, values="settled", hidden=False)
         frame = pyarrow.table(released).to_pandas()
         frame.index = X.index
         return frame

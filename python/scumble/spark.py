@@ -5,21 +5,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Iterator
 
+from . import _native
 from ._design import Card, Design
 from ._engines import admit, check_id, check_part, path_of, refuse_repeated, release_part
-from ._errors import InvalidInput, InvalidRecords
-from ._native import Ticket
+from ._errors import InvalidInput, InvalidRecords, UnknownName
 
 __all__ = ["collect", "release", "with_row_id"]
 
-#: The tickets that this process has read. A task gets a path and never a secret: what Spark pickles, plans and logs holds none.
-_READ: dict[str, Ticket] = {}
 
-
-def _ticket(path: str) -> Ticket:
-    return _READ.setdefault(path, Ticket(path))
+@cache
+def _design(text: str) -> Design:
+    """A saved design, read once in a process. (A ticket is read by each task: what Spark pickles, plans and logs holds its path alone.)"""
+    return Design(_native.Design.from_json(text))
 
 
 def with_row_id(df: Any, name: str = "row_id") -> Any:
@@ -38,8 +38,6 @@ def _wanted(df: Any, design: Design, id: str) -> Any:
     if repeated:
         raise InvalidInput(f"the table: the column {repeated[0]!r} occurs twice")
     check_id(design, names, id)
-    from ._errors import UnknownName
-
     for column in design.columns:
         if column not in names:
             raise UnknownName(f"the table: there is no column {column!r}")
@@ -89,16 +87,14 @@ def release(
     parts = [row["part"] for row in found if row["part"]]
     repeated = wanted.groupBy(F.col(f"`{id}`").cast("string")).count().where("count > 1").limit(1000).count()
     refuse_repeated(id, repeated)
-    card = admit(design, parts, Ticket(path), id, strict=strict, values=values, ledger=ledger, dataset=dataset)
-    digest = design.digest
+    card = admit(design, parts, path, id, strict=strict, values=values, ledger=ledger, dataset=dataset)
 
     def released(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        own, secret = _design(text), _ticket(path)
-        assert own.digest == digest
+        own = _design(text)
         for batch in batches:
-            table = pa.table(release_part(own, batch, secret, id, strict, values)[0])
+            table = pa.table(release_part(own, batch, path, id, strict=strict, values=values))
             if keep_id:
                 table = table.add_column(0, id, batch.column(id).cast(pa.string()))
             yield from table.combine_chunks().to_batches()
@@ -109,18 +105,6 @@ def release(
         for name, is_text in design._native.released_columns()
     ]
     return wanted.mapInArrow(released, StructType(fields)), card
-
-
-#: Designs that this process has read, by their text.
-_DESIGNS: dict[str, Design] = {}
-
-
-def _design(text: str) -> Design:
-    from . import _native
-
-    if text not in _DESIGNS:
-        _DESIGNS[text] = Design(_native.Design.from_json(text))
-    return _DESIGNS[text]
 
 
 def collect(reports: Any, design: Design, *, records: int | None = None, seed: int | None = None) -> Any:

@@ -3,14 +3,15 @@
 use crate::errors::{Cells, Failed};
 use crate::schema::Given;
 use crate::ticket::Ticket;
+use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
 use scumble::classic::{Arrangement, Protect, asked};
 use scumble::custody::{self, Card, Ledger, ShippedDesign};
 use scumble::registry::{
-    Brief, Budget, Clipped, Designed, Fingerprint, Guarantee, Loaded, Noise, OutOfBounds, Randomness,
-    Registry, Schema, Values, Volunteers, stream,
+    Brief, Budget, Clipped, CuratorMechanism, Designed, Fingerprint, Guarantee, Loaded, Noise, OutOfBounds,
+    Randomness, Registry, Schema, Values, Volunteers, stream,
 };
 use scumble_arrow::Writer;
 use serde_json::Value;
@@ -34,6 +35,9 @@ pub(crate) struct Released {
     /// What was clipped to the public bounds: column, cells, lower and upper bound. It is about the data: for their owner alone.
     clipped: Vec<(String, usize, String, String)>,
 }
+
+/// Released batches, the card of their release where it has one of its own, and what was clipped.
+type Made = (Vec<RecordBatch>, String, Vec<Clipped>);
 
 /// Designs a mechanism for records of a schema.
 #[pyfunction]
@@ -207,13 +211,11 @@ impl Design {
     /// By a curator's mechanism that has no key.
     fn release_table(
         &self,
+        curator: &dyn CuratorMechanism,
         table: PyTable,
         mut randomness: Randomness,
         how: &How,
-    ) -> Result<(Vec<arrow_array::RecordBatch>, String, Vec<Clipped>), Failed> {
-        let Designed::Curator(curator) = self.shipped.mechanism() else {
-            return Err(Failed::input("the design is not a curator's"));
-        };
+    ) -> Result<Made, Failed> {
         if curator.has_key() {
             return Err(Failed::input(
                 "such a release has a secret key, which is kept encrypted: the command `scumble release --key FILE` makes it",
@@ -256,10 +258,7 @@ fn randomness(seed: Option<u64>) -> Result<Randomness, Failed> {
     })
 }
 
-fn given(
-    py: Python,
-    released: Result<(Vec<arrow_array::RecordBatch>, String, Vec<Clipped>), Failed>,
-) -> Result<Released, Failed> {
+fn given(py: Python, released: Result<Made, Failed>) -> Result<Released, Failed> {
     let (batches, card, clipped) = released?;
     Ok(Released { table: table(py, batches)?, card, clipped: clipped.into_iter().map(as_tuple).collect() })
 }
@@ -268,7 +267,7 @@ fn as_tuple(clipped: Clipped) -> (String, usize, String, String) {
     (clipped.column, clipped.cells, clipped.lower, clipped.upper)
 }
 
-fn table(py: Python, batches: Vec<arrow_array::RecordBatch>) -> Result<Py<PyAny>, Failed> {
+fn table(py: Python, batches: Vec<RecordBatch>) -> Result<Py<PyAny>, Failed> {
     let Some(schema) = batches.first().map(|batch| batch.schema()) else {
         return Err(Failed::input("there are no records"));
     };
@@ -333,8 +332,8 @@ impl Design {
         let released = py.detach(|| {
             let mut randomness = randomness(seed)?;
             let values = how.values()?; // what is wrong with it is said before a charge
-            if matches!(self.shipped.mechanism(), Designed::Curator(_)) {
-                return self.release_table(table, randomness, &how);
+            if let Designed::Curator(curator) = self.shipped.mechanism() {
+                return self.release_table(&**curator, table, randomness, &how);
             }
             let guarantee = self.shipped.local()?.guarantee().under(randomness.provenance());
             let (batches, _) = table.into_inner();
@@ -402,12 +401,12 @@ impl Design {
         let cells = if hidden { Cells::Hidden } else { Cells::Shown };
         let (batches, schema) = records.into_inner();
         // No rows have a schema all the same.
-        let empty = || vec![arrow_array::RecordBatch::new_empty(schema.clone())];
+        let empty = || vec![RecordBatch::new_empty(schema.clone())];
         let batches = if batches.is_empty() { empty() } else { batches };
         let released = py.detach(|| {
             let key = ticket.key_for(self.digest()?)?;
             let (values, bounds) = (how.values()?, out_of_bounds(how.strict));
-            let released = scumble_arrow::release_keyed(&self.shipped, &batches, id, key, bounds, values);
+            let released = scumble_arrow::release_keyed(&self.shipped, &batches, id, &key, bounds, values);
             let (batches, clipped) = released.map_err(|error| Failed::of(error, cells))?;
             Ok((batches, String::new(), clipped))
         });

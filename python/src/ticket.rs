@@ -6,15 +6,13 @@ use pyo3::types::PyType;
 use scumble::custody;
 use scumble::registry::NoiseKey;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 /// The ticket in a file: the secret of one keyed release, which may be made again and is paid for once.
 ///
-/// A copy of it in another process reads the file there.
+/// It is read whenever it is asked: a ticket that was forgotten is gone, and another one in its place is another one.
 #[pyclass(frozen, module = "scumble")]
 pub(crate) struct Ticket {
     path: PathBuf,
-    read: OnceLock<custody::Ticket>,
 }
 
 impl Ticket {
@@ -22,23 +20,18 @@ impl Ticket {
         &self.path
     }
 
-    /// What the file holds, read once in this process.
-    fn content(&self) -> Result<&custody::Ticket, Failed> {
-        if let Some(read) = self.read.get() {
-            return Ok(read);
-        }
-        let read = custody::Ticket::read(&self.path)?;
-        Ok(self.read.get_or_init(|| read))
+    fn content(&self) -> Result<custody::Ticket, Failed> {
+        Ok(custody::Ticket::read(&self.path)?)
     }
 
     /// Its key, for a release by the design of this digest.
-    pub(crate) fn key_for(&self, digest: &str) -> Result<&NoiseKey, Failed> {
+    pub(crate) fn key_for(&self, digest: &str) -> Result<NoiseKey, Failed> {
         let content = self.content()?;
         if content.binding().design != digest {
             let problem = "it is for another design".into();
             return Err(custody::Error::Ticket { file: self.path.clone(), problem }.into());
         }
-        Ok(content.key())
+        Ok(content.key().clone())
     }
 }
 
@@ -46,7 +39,7 @@ impl Ticket {
 impl Ticket {
     #[new]
     fn new(path: PathBuf) -> Self {
-        Self { path, read: OnceLock::new() }
+        Self { path }
     }
 
     /// Its public name, which tells nothing of its secret.

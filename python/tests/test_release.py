@@ -177,6 +177,18 @@ def test_a_ticket_is_for_one_design_and_its_records(design, people, tmp_path):
         other._native.release_part(pa.Table.from_pandas(people), scumble.Ticket(ticket), "person", dict(strict=False, values="settled", ledger=None, dataset=None), True)
 
 
+def test_a_ticket_that_was_forgotten_is_not_used_again(design, people, tmp_path):
+    ticket = scumble.Ticket(tmp_path / "ticket.json")
+    first = design.release(people, ticket=ticket, id="person")
+    old = ticket.name
+    ticket.forget()
+    with pytest.raises(FileNotFoundError):
+        ticket.name
+    second = design.release(people, ticket=ticket, id="person")
+    assert design.last_card["ticket"] == ticket.name != old
+    assert (second.age != first.age).mean() > 0.99
+
+
 def test_the_secret_is_in_no_repr_pickle_or_error(design, people, tmp_path):
     ticket_file = tmp_path / "ticket.json"
     design.release(people, ticket=ticket_file, id="person")
