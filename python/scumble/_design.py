@@ -19,10 +19,11 @@ class ClippedWarning(UserWarning):
     """Numbers were clipped to their public bounds. It says something of the records: it is for their owner alone."""
 
 
-def _tell(clipped: list[tuple[str, int, str, str]]) -> None:
+def tell(clipped: list[tuple[str, int, str, str]], above: int = 3) -> None:
+    """Warns of what was clipped, in the name of the caller so many frames above."""
     if clipped:
         of = ", ".join(f"{cells} of {column!r} to [{lower}, {upper}]" for column, cells, lower, upper in clipped)
-        warnings.warn(f"clipped to the public bounds: {of}", ClippedWarning, stacklevel=3)
+        warnings.warn(f"clipped to the public bounds: {of}", ClippedWarning, stacklevel=above)
 
 
 def _path(file: Any) -> str | None:
@@ -131,10 +132,10 @@ class Design:
             if seed is not None:
                 raise InvalidInput("seed and ticket: noise is drawn from one of them")
             ticket = as_ticket(ticket)
-            fingerprint = self._native.check(arrow, id, strict, False)
-            card = self._native.admit(fingerprint, ticket, id, how)
+            checked = self._native.check(arrow, id, strict, False)
+            card, _ = self._native.admit([checked], ticket, id, how)
             released = self._native.release_part(arrow, ticket, id, how, False)
-        _tell(released.clipped)
+        tell(released.clipped)
         self.last_card = Card(json.loads(card))
         return back(released.table)
 
@@ -142,7 +143,7 @@ class Design:
         """Where records lie in the space of what is released, without noise, for models that learned from a release. NOT private."""
         arrow, back = take(table)
         viewed = self._native.view(arrow, strict)
-        _tell(viewed.clipped)
+        tell(viewed.clipped)
         return back(viewed.table)
 
     def collect(self, reports: Any, *, records: int | None = None, seed: int | None = None) -> Any:

@@ -6,23 +6,27 @@ import json
 import os
 from typing import Any, Iterable
 
-from . import _native
-from ._design import Card, Design, _how, as_ticket
+from ._design import Card, Design, _how, as_ticket, tell
 from ._errors import InvalidInput, InvalidRecords, UnknownName
 from ._tables import take
 
 
 def check_part(design: Design, part: Any, id: str, strict: bool) -> str:
-    """The fingerprint of a part. What is wrong is said without its value, for it is said in the log of a worker."""
+    """What a part holds, as its release will be asked for it. What is wrong is said without its value, for it is said in the log of a worker."""
     return design._native.check(take(part)[0], id, strict, True)
 
 
 def admit(
     design: Design, parts: Iterable[str], ticket: Any, id: str, *, strict: bool, values: str, ledger: Any, dataset: str | None
 ) -> Card:
-    """Draws or reads the ticket for all parts together, and charges the ledger once: the card of the release."""
+    """Draws or reads the ticket for all parts together, charges the ledger once, and says what is clipped: the card of the release.
+
+    It is counted where records are checked: what a task counts that releases them is counted again where it runs again.
+    """
     how = _how(strict, values, ledger, dataset)
-    return Card(json.loads(design._native.admit(_native.merged(list(parts)), as_ticket(ticket), id, how)))
+    card, clipped = design._native.admit(list(parts), as_ticket(ticket), id, how)
+    tell(clipped, above=4)
+    return Card(json.loads(card))
 
 
 def release_part(design: Design, part: Any, ticket: Any, id: str, *, strict: bool, values: str, hidden: bool = True) -> Any:

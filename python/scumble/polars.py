@@ -30,8 +30,8 @@ def scan_released(
     from polars.io.plugins import register_io_source
 
     wanted = frame.lazy().select([id, *design.columns])
-    fingerprint = design._native.check(wanted.collect(), id, strict, False)
-    card = admit(design, [fingerprint], ticket, id, strict=strict, values=values, ledger=ledger, dataset=dataset)
+    checked = design._native.check(wanted.collect(), id, strict, False)
+    card = admit(design, [checked], ticket, id, strict=strict, values=values, ledger=ledger, dataset=dataset)
     schema = {name: pl.String if is_text else pl.Float64 for name, is_text in design._native.released_columns()}
 
     def source(

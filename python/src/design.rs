@@ -9,9 +9,10 @@ use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
 use scumble::classic::{Arrangement, Protect, asked};
 use scumble::custody::{self, Card, Ledger, ShippedDesign};
+use scumble::registry::stream::Checked;
 use scumble::registry::{
-    Brief, Budget, Clipped, CuratorMechanism, Designed, Fingerprint, Guarantee, Loaded, Noise, OutOfBounds,
-    Randomness, Registry, Schema, Values, Volunteers, stream,
+    Brief, Budget, Clipped, CuratorMechanism, Designed, Guarantee, Loaded, Noise, OutOfBounds, Randomness,
+    Registry, Schema, Values, Volunteers, stream,
 };
 use scumble_arrow::Writer;
 use serde_json::Value;
@@ -33,8 +34,11 @@ pub(crate) struct Released {
     /// The card of this release, as JSON.
     card: String,
     /// What was clipped to the public bounds: column, cells, lower and upper bound. It is about the data: for their owner alone.
-    clipped: Vec<(String, usize, String, String)>,
+    clipped: Vec<Told>,
 }
+
+/// What was clipped, as Python takes it.
+type Told = (String, usize, String, String);
 
 /// Released batches, the card of their release where it has one of its own, and what was clipped.
 type Made = (Vec<RecordBatch>, String, Vec<Clipped>);
@@ -263,7 +267,7 @@ fn given(py: Python, released: Result<Made, Failed>) -> Result<Released, Failed>
     Ok(Released { table: table(py, batches)?, card, clipped: clipped.into_iter().map(as_tuple).collect() })
 }
 
-fn as_tuple(clipped: Clipped) -> (String, usize, String, String) {
+fn as_tuple(clipped: Clipped) -> Told {
     (clipped.column, clipped.cells, clipped.lower, clipped.upper)
 }
 
@@ -354,7 +358,7 @@ impl Design {
         given(py, released)
     }
 
-    /// Reads the records of a table, or of a part of one: their fingerprint, as JSON.
+    /// Reads the records of a table, or of a part of one: what they are, and what of them is clipped, as JSON.
     fn check(
         &self,
         py: Python,
@@ -369,15 +373,20 @@ impl Design {
         Ok(serde_json::to_string(&checked.map_err(|error| Failed::of(error, cells))?)?)
     }
 
-    /// Draws or reads the ticket for records with this fingerprint, and has the ledger charge it once: the card of the release, as JSON.
+    /// Draws or reads the ticket for a table of which all parts were checked, and has the ledger charge it once: the card of the release, as
+    /// JSON, and what is clipped.
     fn admit(
         &self,
-        fingerprint: &str,
+        parts: Vec<String>,
         ticket: &Ticket,
         id: Option<&str>,
         how: How,
-    ) -> Result<String, Failed> {
-        let fingerprint: Fingerprint = serde_json::from_str(fingerprint)?;
+    ) -> Result<(String, Vec<Told>), Failed> {
+        let mut whole = Checked::default();
+        for part in parts {
+            whole.merge(serde_json::from_str(&part)?);
+        }
+        let fingerprint = whole.fingerprint;
         if fingerprint.records() == 0 {
             return Err(Failed::input("the table has no records"));
         }
@@ -385,7 +394,8 @@ impl Design {
         let payer = account.as_ref().map(|(ledger, dataset)| (ledger, *dataset));
         let admitted = custody::admit(&self.shipped, &fingerprint, ticket.path(), id, payer, &self.what())?;
         let (guarantee, name) = (admitted.guarantee, admitted.ticket.key().name());
-        self.card(fingerprint.records(), &guarantee, Some(&name), values)
+        let card = self.card(fingerprint.records(), &guarantee, Some(&name), values)?;
+        Ok((card, whole.clipped.into_iter().map(as_tuple).collect()))
     }
 
     /// Releases a table, or a part of one, with the noise that a ticket gives the ids of its records: what `admit` let through.

@@ -23,7 +23,7 @@ mod _native {
     #[pymodule_export]
     use super::models::{fit_logistic, fit_ridge};
     #[pymodule_export]
-    use super::registry::{account, audit, audit_design, describe, merged, names};
+    use super::registry::{account, audit, audit_design, describe, names};
     #[pymodule_export]
     use super::schema::draft;
     #[pymodule_export]

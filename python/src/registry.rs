@@ -4,7 +4,7 @@ use crate::design::Design;
 use crate::errors::{Failed, UnknownName};
 use pyo3::prelude::*;
 use scumble::adversary::{Effort, audit_plugin};
-use scumble::registry::{Fingerprint, Plugin, Registry};
+use scumble::registry::{Plugin, Registry};
 use serde_json::json;
 
 /// The names of all mechanisms.
@@ -63,14 +63,4 @@ pub(crate) fn account(py: Python, words: Vec<String>) -> Result<String, Failed> 
         }
         Err(problem) => Err(Failed::input(problem)),
     }
-}
-
-/// The fingerprint of all parts of a table, by those of each.
-#[pyfunction]
-pub(crate) fn merged(parts: Vec<String>) -> Result<String, Failed> {
-    let mut whole = Fingerprint::default();
-    for part in parts {
-        whole.merge(&serde_json::from_str(&part)?);
-    }
-    Ok(serde_json::to_string(&whole)?)
 }

@@ -33,6 +33,17 @@ def record(folder: str, frame: pd.DataFrame) -> None:
         time.sleep(60)
 
 
+def kill_executors() -> None:
+    """All executors of Spark on this machine."""
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            is_executor = b"CoarseGrainedExecutorBackend" in process.read_bytes()
+        except OSError:
+            continue  # it has ended
+        if is_executor:
+            os.kill(int(process.parent.name), signal.SIGKILL)
+
+
 def attempts(folder: Path) -> pd.DataFrame:
     return pd.concat([pd.read_pickle(file) for file in Path(folder).glob("*.attempt")], ignore_index=True)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from conftest import SCHEMA, made_up
-from side_file import judge, record
+from side_file import attempts, judge, kill_executors, record
 
 import scumble
 
@@ -78,6 +79,35 @@ class TestDask:
         found = released.compute().sort_values("person").reset_index(drop=True)
         pd.testing.assert_frame_equal(found, expected, check_exact=True, check_dtype=False)
         assert list(scumble.dask.release(dd.from_pandas(people, npartitions=3), design, ticket, id="person")[0].columns) == list(SCHEMA)
+
+    def test_what_is_clipped_is_counted_once(self, client, design, people, tmp_path):
+        import dask.dataframe as dd
+
+        import scumble.dask
+
+        people.loc[people.index[:700], "age"] += 100
+        with pytest.warns(scumble.ClippedWarning, match=f"{(people.age > 100).sum()} of 'age' to \\[0, 100\\]") as told:
+            released, _ = scumble.dask.release(dd.from_pandas(people, npartitions=4), design, tmp_path / "ticket.json", id="person")
+        assert [warning.filename for warning in told] == [__file__]
+        assert len(released.compute()) == len(people)
+
+    def test_two_drivers_are_one_charge(self, design, people, ledger, tmp_path):
+        """Two processes at once, with one ticket and one ledger."""
+        people.to_pickle(tmp_path / "people.pickle")
+        design.save(tmp_path / "design.json")
+        driver = """
+import sys, pandas, dask.dataframe, scumble, scumble.dask
+folder = sys.argv[1]
+people = dask.dataframe.from_pandas(pandas.read_pickle(folder + "/people.pickle"), npartitions=2)
+how = dict(id="person", ledger=scumble.Ledger(folder + "/ledger.json"), dataset="survey", keep_id=True)
+released, card = scumble.dask.release(people, scumble.Design.read(folder + "/design.json"), folder + "/ticket.json", **how)
+released.compute(scheduler="synchronous").to_pickle(folder + "/" + sys.argv[2])
+"""
+        drivers = [subprocess.Popen([sys.executable, "-c", driver, str(tmp_path), f"{at}.pickle"]) for at in range(2)]
+        assert [driver.wait(timeout=120) for driver in drivers] == [0, 0]
+        one, other = (pd.read_pickle(tmp_path / f"{at}.pickle") for at in range(2))
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+        assert spent(ledger) == 2.0
 
     @pytest.mark.parametrize("spoiled", ["level", "id", "column", "two partitions"])
     def test_what_is_wrong_is_said_without_its_value(self, client, spoiled, design, people, ledger, tmp_path):
@@ -226,6 +256,29 @@ class TestSpark:
         logged = [file.read_text(errors="replace") for file in spark.events.rglob("*") if file.is_file()]
         plan = released._jdf.queryExecution().toString()
         assert logged and not any(secret in text for text in [*logged, plan])
+
+    def test_a_lost_cached_stage_repeats_one_release(self, spark, design, tmp_path):
+        import pyarrow as pa
+
+        import scumble.spark
+
+        people = made_up(8000)
+        folder, ticket = tmp_path / "attempts", tmp_path / "ticket.json"
+        folder.mkdir()
+        (folder / "killed").touch()  # not while it is computed first
+        released, _ = scumble.spark.release(spark.createDataFrame(people).repartition(8), design, ticket, id="person", keep_id=True)
+
+        def spied(batches, folder=str(folder)):
+            for batch in batches:
+                record(folder, pa.Table.from_batches([batch]).to_pandas())
+                yield batch
+
+        kept = released.mapInArrow(spied, released.schema).cache()
+        expected = of_one_process(design, people, ticket)
+        assert kept.count() == kept.count() == len(people) == len(attempts(folder)), "it was not cached"
+        kill_executors()
+        judge(folder, kept.toPandas(), expected)
+        kept.unpersist()
 
     @pytest.mark.parametrize("partitions", [1, 2, 8])
     @pytest.mark.parametrize("batch", ["1", "1000", "10000"])

@@ -3,9 +3,10 @@
 use crate::{Rows, Writer, schema};
 use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
-use scumble_core::{Fingerprint, NoiseKey, Streams};
+use scumble_core::{NoiseKey, Streams};
 use scumble_custody::{Error as Refused, Result, ShippedDesign};
-use scumble_records::{Clipped, Error, Loaded, OutOfBounds, Reader, Values, read_numbers, stream};
+use scumble_records::stream::{self, Checked};
+use scumble_records::{Clipped, Error, Loaded, OutOfBounds, Reader, Values, read_numbers};
 
 /// What errors call the records.
 const SOURCE: &str = "the table";
@@ -84,8 +85,8 @@ pub fn release_keyed(
     written(|writer| stream::release_keyed(local, &mut reader, &decoder, key, writer, |_| Ok(())))
 }
 
-/// Reads all records of some batches and releases nothing: whether a release would fail, and the fingerprint of records and ids, to which those of
-/// other parts of a table can be [merged](Fingerprint::merge). Ids are unique among these batches if it succeeds.
+/// Reads all records of some batches and releases nothing: whether a release would fail, what the records are and what it would clip of them,
+/// to which other parts of a table can be [merged](Checked::merge). Ids are unique among these batches if it succeeds.
 ///
 /// # Errors
 /// As [`release_keyed`], but that a part of a table may be empty; for an id that two records have.
@@ -94,11 +95,11 @@ pub fn check(
     batches: &[RecordBatch],
     ids: Option<&str>,
     out_of_bounds: OutOfBounds,
-) -> Result<Fingerprint> {
+) -> Result<Checked> {
     design.local()?;
     let mut reader = keyed_reader(design, batches, ids, out_of_bounds)?;
     if batches.iter().all(|batch| batch.num_rows() == 0) {
-        return Ok(Fingerprint::default());
+        return Ok(Checked::default());
     }
     Ok(stream::check_ids(&mut reader, |_| Ok(()))?)
 }
@@ -264,14 +265,24 @@ mod tests {
 
     #[test]
     fn parts_of_a_table_are_checked_one_by_one_as_the_whole_is() {
-        let design = design(&LAPLACE, SCHEMA);
+        let design = design(&LAPLACE, &SCHEMA.replace("upper = 10.0", "upper = 9.0"));
         let (people, _) = people(local::BLOCK + 5);
         let of = |batches: &[RecordBatch]| check(&design, batches, Some("id"), OutOfBounds::Clip);
         let whole = of(std::slice::from_ref(&people)).unwrap();
         let mut parts = of(&[people.slice(700, people.num_rows() - 700)]).unwrap();
-        parts.merge(&of(&[people.slice(0, 0)]).unwrap());
-        parts.merge(&of(&[people.slice(300, 400), people.slice(0, 300)]).unwrap());
+        parts.merge(of(&[people.slice(0, 0)]).unwrap());
+        parts.merge(of(&[people.slice(300, 400), people.slice(0, 300)]).unwrap());
         assert_eq!(parts, whole);
+        let (_, clipped) = release_keyed(
+            &design,
+            std::slice::from_ref(&people),
+            Some("id"),
+            &NoiseKey::from_bytes([1; 32]),
+            OutOfBounds::Clip,
+            Values::Settled,
+        )
+        .unwrap();
+        assert_eq!((whole.clipped.len(), whole.clipped), (1, clipped));
         let twice = of(&[people.slice(0, 9), people.slice(8, 3)]).unwrap_err().to_string();
         assert!(twice.contains("row 10, column \"id\": \"p8\" is the id of two records"), "{twice}");
     }

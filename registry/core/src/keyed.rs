@@ -68,17 +68,18 @@ impl NoiseKey {
 
 /// SHA-256 over a prefix, an id and a record: the lengths before them, so that no two pairs have one encoding.
 fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
-    // In one piece: many small updates cost as much as the hash.
-    let mut bytes = Vec::with_capacity(48 + id.len() + 8 * record.len());
-    bytes.extend_from_slice(prefix);
-    bytes.extend_from_slice(&(id.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(id.as_bytes());
-    bytes.extend_from_slice(&(record.len() as u64).to_le_bytes());
-    for value in record {
+    let mut hash = Sha256::new();
+    hash.update(prefix);
+    hash.update((id.len() as u64).to_le_bytes());
+    hash.update(id);
+    hash.update((record.len() as u64).to_le_bytes());
+    let mut bytes = [[0; 8]; 32];
+    for values in record.chunks(bytes.len()) {
         // Equal records are one, whatever their zeros' signs.
-        bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
+        bytes.iter_mut().zip(values).for_each(|(bytes, value)| *bytes = (value + 0.0).to_le_bytes());
+        hash.update(bytes[..values.len()].as_flattened());
     }
-    Sha256::digest(&bytes).into()
+    hash.finalize().into()
 }
 
 /// What a set of records with their ids is recognised by, whatever their order, in which file and by how many tasks they are read: their

@@ -292,7 +292,7 @@ impl IntegerDomain {
         for (x, k) in point.iter_mut().zip(rounded) {
             let sum = i128::from(k) + draw();
             // The same number; an i64 takes one instruction.
-            *x = i64::try_from(sum).map_or(sum as f64, |sum| sum as f64) * step;
+            *x = i64::try_from(sum).map_or_else(|_| sum as f64, |sum| sum as f64) * step;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use crate::kind::Form;
 use crate::{Cell, Column, Error, Result, Schema};
 use scumble_core::text::{abridged, nearest_name};
 use scumble_core::{RecordDomain, Table};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What becomes of a number outside its column's bounds.
@@ -68,7 +69,8 @@ impl Clips {
 }
 
 /// Cells of one column that lay outside its public bounds. It is about the data: for their owner alone.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Clipped {
     /// The column.
     pub column: String,

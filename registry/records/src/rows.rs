@@ -1,6 +1,7 @@
 //! Rows of a file before they are encoded: the seam between a format and what its cells mean.
 
 use crate::{Cell, Clips, Decoder, Encoder, Error, Result};
+use std::borrow::Cow;
 
 /// A table in a file: named columns, and rows of cells, some at a time and in bounded memory. What the cells mean is an
 /// [`Encoder`]'s.
@@ -191,12 +192,12 @@ impl RawRows {
     ///
     /// # Errors
     /// [`Error::Cell`] for a row without an id.
-    pub fn ids(&self, encoder: &Encoder) -> Result<Vec<String>> {
+    pub fn ids(&self, encoder: &Encoder) -> Result<Vec<Cow<'_, str>>> {
         let rows = self.first_row..self.first_row + self.len(encoder);
         let Some(column) = encoder.beside_column() else {
-            return Ok(rows.map(|row| row.to_string()).collect());
+            return Ok(rows.map(|row| row.to_string().into()).collect());
         };
-        let id = |(row, cell): (usize, Cell)| match cell.text() {
+        let ids = rows.zip(self.beside(encoder)).map(|(row, cell)| match cell.text() {
             id if id.is_empty() => Err(Error::Cell {
                 file: encoder.source().into(),
                 row,
@@ -204,9 +205,9 @@ impl RawRows {
                 value: String::new(),
                 problem: "is no id; each record needs one of its own".into(),
             }),
-            id => Ok(id.into_owned()),
-        };
-        rows.zip(self.beside(encoder)).map(id).collect()
+            id => Ok(id),
+        });
+        ids.collect()
     }
 
     /// The cells of the column beside the record.

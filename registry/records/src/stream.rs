@@ -8,6 +8,8 @@ use scumble_core::{
     Drawing, Fingerprint, Gathering, Layout, LocalMechanism, NoiseKey, Randomness, RecordDomain, Streams,
     Table, Target, TargetLayout,
 };
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
@@ -36,7 +38,7 @@ pub fn release<W: WriteRows>(
     output: W,
     on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
-    let release = |number: u64, _ids: &[String], records: &[f64]| {
+    let release = |number: u64, _ids: &[Cow<str>], records: &[f64]| {
         Ok(release_block(mechanism, records, streams, number)?)
     };
     rewrite(reader, decoder, |_rows| Ok(vec![]), release, output, on_progress)
@@ -56,7 +58,7 @@ pub fn release_keyed<W: WriteRows>(
     on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
     let encoder = reader.encoder().clone();
-    let release = |_number: u64, ids: &[String], records: &[f64]| {
+    let release = |_number: u64, ids: &[Cow<str>], records: &[f64]| {
         Ok(scumble_core::release_keyed(mechanism, records, ids, key)?)
     };
     rewrite(reader, decoder, |rows| rows.ids(&encoder), release, output, on_progress)
@@ -74,7 +76,7 @@ pub fn view<W: WriteRows>(
     output: W,
     on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
-    let view = |_number: u64, _ids: &[String], records: &[f64]| Ok(view_block(mechanism, records)?);
+    let view = |_number: u64, _ids: &[Cow<str>], records: &[f64]| Ok(view_block(mechanism, records)?);
     rewrite(reader, decoder, |_rows| Ok(vec![]), view, output, on_progress)
 }
 
@@ -82,8 +84,8 @@ pub fn view<W: WriteRows>(
 fn rewrite<W: WriteRows>(
     reader: &mut Reader,
     decoder: &Decoder,
-    ids: impl Fn(&RawRows) -> Result<Vec<String>> + Sync,
-    map: impl Fn(u64, &[String], &[f64]) -> Result<Vec<f64>> + Sync,
+    ids: impl Fn(&RawRows) -> Result<Vec<Cow<'_, str>>> + Sync,
+    map: impl Fn(u64, &[Cow<str>], &[f64]) -> Result<Vec<f64>> + Sync,
     mut output: W,
     mut on_progress: impl FnMut(u64) -> Result<()>,
 ) -> Result<Streamed> {
@@ -222,30 +224,55 @@ pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>
     reader.in_batches(check, |(), bytes| on_progress(bytes))
 }
 
-/// The same for a release that is [keyed](release_keyed): whether each record has an id of its own, and the fingerprint of them all. It takes
+/// What records are, and what a release would clip of them. It is about the data: for their owner alone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checked {
+    /// What they are recognised by.
+    pub fingerprint: Fingerprint,
+    /// What will be clipped to the public bounds.
+    pub clipped: Vec<Clipped>,
+}
+
+impl Checked {
+    /// Counts the records of another part of the same table.
+    pub fn merge(&mut self, other: Self) {
+        self.fingerprint.merge(&other.fingerprint);
+        for clipped in other.clipped {
+            match self.clipped.iter_mut().find(|own| own.column == clipped.column) {
+                Some(own) => own.cells += clipped.cells,
+                None => self.clipped.push(clipped),
+            }
+        }
+    }
+}
+
+/// The same for a release that is [keyed](release_keyed): whether each record has an id of its own, and what the records are. It takes
 /// some 32 bytes of memory an id where a column holds them; of the numbers of rows no two are equal.
 ///
 /// # Errors
 /// As [`check`]; [`Error::Cell`] for the first record whose id is missing, [`Error::RepeatedId`] for one whose id is that of a record before it.
-pub fn check_ids(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>) -> Result<Fingerprint> {
+pub fn check_ids(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>) -> Result<Checked> {
     let encoder = reader.encoder().clone();
     // Two hashes of 64 bits by keys of their own: of 10⁹ ids two have one with a probability of 10⁻²⁰, and then the check refuses.
     let (one, other) = (RandomState::new(), RandomState::new());
     let width = encoder.domain().flat().dim().max(1);
     let check = |_number, rows: &RawRows| {
-        let (mut records, ids) = (vec![], rows.ids(&encoder)?);
-        rows.encode(&encoder, &mut records, &mut Clips::default())?;
+        let (mut records, mut clips, ids) = (vec![], Clips::default(), rows.ids(&encoder)?);
+        rows.encode(&encoder, &mut records, &mut clips)?;
         let mut fingerprint = Fingerprint::default();
         ids.iter().zip(records.chunks(width)).for_each(|(id, record)| fingerprint.add(id, record));
         let hashes: Vec<(u64, u64)> = match encoder.beside_column() {
             Some(_) => ids.iter().map(|id| (one.hash_one(id), other.hash_one(id))).collect(),
             None => vec![],
         };
-        Ok((fingerprint, hashes, ids, rows.first_row()))
+        let ids: Vec<String> = ids.into_iter().map(Cow::into_owned).collect();
+        Ok((fingerprint, clips, hashes, ids, rows.first_row()))
     };
-    let (mut whole, mut seen) = (Fingerprint::default(), HashSet::new());
-    reader.in_batches(check, |(fingerprint, hashes, ids, first), bytes| {
-        whole.merge(&fingerprint);
+    let (mut fingerprint, mut clips, mut seen) = (Fingerprint::default(), Clips::default(), HashSet::new());
+    reader.in_batches(check, |(own, clipped, hashes, ids, first), bytes| {
+        fingerprint.merge(&own);
+        clips.add(&clipped);
         if let Some(at) = hashes.into_iter().position(|hash| !seen.insert(hash)) {
             return Err(Error::RepeatedId {
                 file: encoder.source().into(),
@@ -256,5 +283,5 @@ pub fn check_ids(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result
         }
         on_progress(bytes)
     })?;
-    Ok(whole)
+    Ok(Checked { fingerprint, clipped: encoder.clipped(&clips) })
 }

@@ -341,11 +341,11 @@ impl Work<'_> {
     fn release_keyed(&mut self, local: &dyn LocalMechanism, outputs: &mut Outputs) -> Result<Done, Failure> {
         let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
         self.check_readable_twice("--ticket")?;
-        let fingerprint = stream::check_ids(&mut self.reader()?, |bytes| self.go_on(bytes))?;
+        let checked = stream::check_ids(&mut self.reader()?, |bytes| self.go_on(bytes))?;
         let ledger = self.arguments.ledger.as_deref().map(Ledger::at);
         let payer = ledger.as_ref().zip(self.arguments.dataset.as_deref());
         let id = self.arguments.id.as_deref();
-        let admitted = admit(self.design, &fingerprint, file, id, payer, &self.origin())?;
+        let admitted = admit(self.design, &checked.fingerprint, file, id, payer, &self.origin())?;
         let Admitted { ticket, guarantee, is_charged } = admitted;
         self.is_charged = is_charged;
         outputs.ticket = Some(ticket.key().name());
