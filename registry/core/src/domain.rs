@@ -203,6 +203,8 @@ impl Factor {
 #[serde(try_from = "Vec<Factor>", into = "Vec<Factor>")]
 pub struct Domain {
     factors: Vec<Factor>,
+    /// Their coordinates: counted once, for each point of a release is held against it.
+    dim: usize,
 }
 
 impl TryFrom<Vec<Factor>> for Domain {
@@ -214,7 +216,7 @@ impl TryFrom<Vec<Factor>> for Domain {
         if dim.is_none_or(|dim| dim > MOST_COORDINATES) {
             return Err(Error::Domain { needs: "no more than 2^24 coordinates", given: "more".into() });
         }
-        let domain = Self { factors };
+        let domain = Self::of(factors);
         if !domain.l1_diameter().is_finite() {
             return Err(Error::Domain { needs: "points a finite distance apart", given: "more".into() });
         }
@@ -231,7 +233,7 @@ impl From<Domain> for Vec<Factor> {
 impl Domain {
     /// The domain of no coordinates, which holds one point.
     pub fn empty() -> Self {
-        Self { factors: vec![] }
+        Self::of(vec![])
     }
 
     /// One coordinate in [`lower`, `upper`].
@@ -245,7 +247,7 @@ impl Domain {
     /// `dim` coordinates in [0, 1]: what real columns of a schema become.
     pub fn unit_box(dim: usize) -> Self {
         let unit = Factor::Interval { lower: 0.0, upper: 1.0 };
-        Self { factors: vec![unit; dim] }
+        Self::of(vec![unit; dim])
     }
 
     /// One group of `levels` coordinates of which one is 1.
@@ -291,7 +293,13 @@ impl Domain {
 
     /// The number of coordinates, d.
     pub fn dim(&self) -> usize {
-        self.factors.iter().map(Factor::dim).sum()
+        self.dim
+    }
+
+    /// The product of factors that were checked.
+    fn of(factors: Vec<Factor>) -> Self {
+        let dim = factors.iter().map(Factor::dim).sum();
+        Self { factors, dim }
     }
 
     /// The factors, each with the coordinates that it covers.
@@ -373,7 +381,7 @@ impl Domain {
 
     /// The domain of the coordinates behind those of `first`, with which it begins.
     pub(crate) fn without_first(&self, first: &Domain) -> Self {
-        Self { factors: self.factors[first.factors.len().min(self.factors.len())..].to_vec() }
+        Self::of(self.factors[first.factors.len().min(self.factors.len())..].to_vec())
     }
 
     /// The product of the factors that cover exactly the coordinates `wanted`, in that order.
@@ -414,7 +422,7 @@ impl<'d> Factors<'d> {
             taken.push((*factor).clone());
             rest = &rest[coordinates.len()..];
         }
-        Ok(Domain { factors: taken })
+        Ok(Domain::of(taken))
     }
 }
 

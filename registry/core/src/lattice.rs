@@ -41,7 +41,7 @@ impl Lattice {
 
     /// The distance of two neighbours.
     pub fn step(self) -> f64 {
-        2f64.powi(self.exponent)
+        exp2(self.exponent)
     }
 
     /// `x`/step, exactly (both are floats and the step is a power of two).
@@ -95,6 +95,21 @@ impl Lattice {
             }
         })
     }
+}
+
+/// 2ᵏ for −1000 ≤ k ≤ 1000: all its bits are in its exponent.
+fn exp2(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + i64::from(exponent)) as u64) << 52)
+}
+
+/// The integer between two bounds that is nearest to `units`.
+fn nearest(units: f64, lower: i64, upper: i64) -> i64 {
+    (units.round() as i64).clamp(lower, upper)
+}
+
+/// Coordinates in lattice steps, `per_step` of which, a power of two, are 1: the products are exact.
+fn in_units(point: &[f64], per_step: f64) -> Vec<f64> {
+    point.iter().map(|&x| x * per_step).collect()
 }
 
 /// One factor of a domain, on the integers.
@@ -157,7 +172,7 @@ impl IntegerBounds {
     fn round(&self, units: &[f64], rounded: &mut Vec<i64>) {
         match self {
             Self::Interval(lower, upper) => {
-                rounded.push((units[0].round() as i64).clamp(*lower, *upper));
+                rounded.push(nearest(units[0], *lower, *upper));
             }
             Self::OneHot(one) => {
                 let level = largest(units);
@@ -288,11 +303,23 @@ impl IntegerDomain {
     /// # Errors
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     pub(crate) fn add(&self, point: &mut [f64], mut draw: impl FnMut() -> i128) -> Result<()> {
-        let (rounded, step) = (self.round(point)?, self.lattice.step());
-        for (x, k) in point.iter_mut().zip(rounded) {
+        self.check(point)?;
+        let (per_step, step) = (self.lattice.units(1.0), self.lattice.step());
+        let mut moved = |k: i64| {
             let sum = i128::from(k) + draw();
             // The same number; an i64 takes one instruction.
-            *x = i64::try_from(sum).map_or_else(|_| sum as f64, |sum| sum as f64) * step;
+            i64::try_from(sum).map_or_else(|_| sum as f64, |sum| sum as f64) * step
+        };
+        let mut rounded = vec![];
+        for (at, bounds) in &self.bounds {
+            let part = &mut point[at.clone()];
+            if let (IntegerBounds::Interval(lower, upper), [x]) = (bounds, &mut *part) {
+                *x = moved(nearest(*x * per_step, *lower, *upper)); // as most factors are: without memory
+                continue;
+            }
+            rounded.clear();
+            bounds.round(&in_units(part, per_step), &mut rounded);
+            part.iter_mut().zip(&rounded).for_each(|(x, &k)| *x = moved(k));
         }
         Ok(())
     }
@@ -307,11 +334,16 @@ impl IntegerDomain {
         Ok(rounded.iter().zip(released).map(|(&k, x)| x * per_step - k as f64).collect())
     }
 
-    fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
+    /// # Errors
+    /// As [`add`](Self::add).
+    fn check(&self, point: &[f64]) -> Result<()> {
         check_width(self.dim(), point.len())?;
-        check_finite(point)?;
-        let per_step = self.lattice.units(1.0); // a power of two, so that products are exact
-        let units: Vec<f64> = point.iter().map(|&x| x * per_step).collect();
+        check_finite(point)
+    }
+
+    fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
+        self.check(point)?;
+        let units = in_units(point, self.lattice.units(1.0));
         let mut rounded = Vec::with_capacity(point.len());
         for (at, bounds) in &self.bounds {
             bounds.round(&units[at.clone()], &mut rounded);

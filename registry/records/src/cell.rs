@@ -57,6 +57,7 @@ impl<'a> Cell<'a> {
     }
 
     /// As a number, finite or not, if it is one.
+    #[inline]
     pub(crate) fn number(self) -> Option<f64> {
         match self {
             Self::Null | Self::Date { .. } => None,

@@ -141,6 +141,7 @@ impl Kind {
         Self::Real { lower, upper, unit: String::new() }
     }
 
+    #[inline]
     pub(crate) fn form(&self, is_target: bool) -> Form<'_> {
         match (self, self.levels()) {
             (Self::Ordered { levels }, _) if !is_target => {
@@ -218,6 +219,7 @@ impl Kind {
     }
 
     /// The number that a cell is: a rank, or days, of what has these. `Err` says what it is not.
+    #[inline]
     pub(crate) fn number(&self, cell: Cell) -> Result<f64, &'static str> {
         match self {
             Self::Integer { .. } => match cell.number() {

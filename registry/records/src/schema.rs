@@ -120,6 +120,7 @@ impl Missing {
 
 impl Column {
     /// The cell, or what it is read as where it is missing.
+    #[inline]
     pub(crate) fn present<'a>(&'a self, cell: Cell<'a>) -> Cell<'a> {
         match &self.missing {
             Some(missing) if self.is_missing(cell) => missing.as_cell(),
