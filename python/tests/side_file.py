@@ -8,13 +8,17 @@ from pathlib import Path
 import pandas as pd
 
 
+def above(process: int) -> int:
+    """Its parent."""
+    return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
 def executor_of(process: int) -> int:
     """The Java process above a Python worker of Spark; the process itself where there is none."""
-    above = process
-    while above > 1:
-        above = int(Path(f"/proc/{above}/stat").read_text().rsplit(")", 1)[1].split()[1])
-        if above > 1 and Path(f"/proc/{above}/comm").read_text().startswith("java"):
-            return above
+    at = process
+    while (at := above(at)) > 1:
+        if Path(f"/proc/{at}/comm").read_text().startswith("java"):
+            return at
     return process
 
 
@@ -34,14 +38,18 @@ def record(folder: str, frame: pd.DataFrame) -> None:
 
 
 def kill_executors() -> None:
-    """All executors of Spark on this machine."""
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
+    """All executors of the Spark that this process started."""
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
-            is_executor = b"CoarseGrainedExecutorBackend" in process.read_bytes()
+            at = process = int(folder.name)
+            if b"CoarseGrainedExecutorBackend" not in (folder / "cmdline").read_bytes():
+                continue
+            while at not in (os.getpid(), 0):
+                at = above(at)
         except OSError:
             continue  # it has ended
-        if is_executor:
-            os.kill(int(process.parent.name), signal.SIGKILL)
+        if at == os.getpid():
+            os.kill(process, signal.SIGKILL)
 
 
 def attempts(folder: Path) -> pd.DataFrame:

@@ -86,7 +86,7 @@ class TestDask:
         import scumble.dask
 
         people.loc[people.index[:700], "age"] += 100
-        with pytest.warns(scumble.ClippedWarning, match=f"{(people.age > 100).sum()} of 'age' to \\[0, 100\\]") as told:
+        with pytest.warns(scumble.ClippedWarning, match=f": {(people.age > 100).sum()} of 'age' to \\[0, 100\\]") as told:
             released, _ = scumble.dask.release(dd.from_pandas(people, npartitions=4), design, tmp_path / "ticket.json", id="person")
         assert [warning.filename for warning in told] == [__file__]
         assert len(released.compute()) == len(people)
@@ -226,13 +226,25 @@ def spark(tmp_path_factory):
     spark.stop()
 
 
+def spied(df, folder):
+    """The same frame on Spark, with a side file of everything that any attempt computes."""
+    folder = str(folder)
+
+    def written(batches):
+        import pyarrow as pa
+
+        for batch in batches:
+            record(folder, pa.Table.from_batches([batch]).to_pandas())
+            yield batch
+
+    return df.mapInArrow(written, df.schema)
+
+
 @pytest.mark.spark
 class TestSpark:
     """A driver and two executors, each a process of its own."""
 
     def test_a_killed_executor_repeats_one_release(self, spark, design, ledger, tmp_path):
-        import pyarrow as pa
-
         import scumble.spark
 
         people = made_up(40_000)
@@ -242,13 +254,8 @@ class TestSpark:
         df = spark.createDataFrame(people).repartition(8)
         released, card = scumble.spark.release(df, design, ticket, **how)
 
-        def spied(batches, folder=str(folder)):
-            for batch in batches:
-                record(folder, pa.Table.from_batches([batch]).to_pandas())
-                yield batch
-
         output = str(tmp_path / "released.parquet")
-        released.mapInArrow(spied, released.schema).write.parquet(output)
+        spied(released, folder).write.parquet(output)
         found = pd.read_parquet(output)
         judge(folder, found, of_one_process(design, people, ticket, ledger=ledger, dataset="survey"))
         assert spent(ledger) == 2.0 and card["records"] == len(people)
@@ -258,8 +265,6 @@ class TestSpark:
         assert logged and not any(secret in text for text in [*logged, plan])
 
     def test_a_lost_cached_stage_repeats_one_release(self, spark, design, tmp_path):
-        import pyarrow as pa
-
         import scumble.spark
 
         people = made_up(8000)
@@ -268,12 +273,7 @@ class TestSpark:
         (folder / "killed").touch()  # not while it is computed first
         released, _ = scumble.spark.release(spark.createDataFrame(people).repartition(8), design, ticket, id="person", keep_id=True)
 
-        def spied(batches, folder=str(folder)):
-            for batch in batches:
-                record(folder, pa.Table.from_batches([batch]).to_pandas())
-                yield batch
-
-        kept = released.mapInArrow(spied, released.schema).cache()
+        kept = spied(released, folder).cache()
         expected = of_one_process(design, people, ticket)
         assert kept.count() == kept.count() == len(people) == len(attempts(folder)), "it was not cached"
         kill_executors()

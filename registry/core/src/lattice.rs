@@ -41,7 +41,7 @@ impl Lattice {
 
     /// The distance of two neighbours.
     pub fn step(self) -> f64 {
-        exp2(self.exponent)
+        2f64.powi(self.exponent)
     }
 
     /// `x`/step, exactly (both are floats and the step is a power of two).
@@ -95,21 +95,6 @@ impl Lattice {
             }
         })
     }
-}
-
-/// 2ᵏ for −1000 ≤ k ≤ 1000: all its bits are in its exponent.
-fn exp2(exponent: i32) -> f64 {
-    f64::from_bits(((1023 + i64::from(exponent)) as u64) << 52)
-}
-
-/// The integer between two bounds that is nearest to `units`.
-fn nearest(units: f64, lower: i64, upper: i64) -> i64 {
-    (units.round() as i64).clamp(lower, upper)
-}
-
-/// Coordinates in lattice steps, `per_step` of which, a power of two, are 1: the products are exact.
-fn in_units(point: &[f64], per_step: f64) -> Vec<f64> {
-    point.iter().map(|&x| x * per_step).collect()
 }
 
 /// One factor of a domain, on the integers.
@@ -169,14 +154,14 @@ impl IntegerBounds {
     }
 
     /// Rounds to integers that obey the bounds whatever the floats say: the bound is enforced on the integers.
-    fn round(&self, units: &[f64], rounded: &mut Vec<i64>) {
+    fn map_rounded(&self, units: &mut [f64], to: &mut impl FnMut(i64) -> f64) {
         match self {
             Self::Interval(lower, upper) => {
-                rounded.push(nearest(units[0], *lower, *upper));
+                units[0] = to((units[0].round() as i64).clamp(*lower, *upper));
             }
             Self::OneHot(one) => {
                 let level = largest(units);
-                rounded.extend((0..units.len()).map(|at| if at == level { *one } else { 0 }));
+                units.iter_mut().enumerate().for_each(|(at, x)| *x = to(if at == level { *one } else { 0 }));
             }
             Self::L1Ball(radius) => {
                 let mut left = *radius;
@@ -184,7 +169,7 @@ impl IntegerBounds {
                     // Toward zero, and never more than what is left of the radius.
                     let k = (*x as i64).unsigned_abs().min(left);
                     left -= k;
-                    rounded.push(if *x < 0.0 { -(k as i64) } else { k as i64 });
+                    *x = to(if *x < 0.0 { -(k as i64) } else { k as i64 });
                 }
             }
             Self::L2Ball(_, radius) => {
@@ -192,7 +177,7 @@ impl IntegerBounds {
                 for x in units {
                     let k = u128::from((*x as i64).unsigned_abs()).min(left.isqrt());
                     left -= k * k;
-                    rounded.push(if *x < 0.0 { -(k as i64) } else { k as i64 });
+                    *x = to(if *x < 0.0 { -(k as i64) } else { k as i64 });
                 }
             }
             Self::Polytope { center, bounds } => {
@@ -201,7 +186,8 @@ impl IntegerBounds {
                 let mut sums = polytope::signed_sums(&exact).into_iter().zip(bounds);
                 let is_within = sums
                     .all(|(sum, (lower, upper))| (i128::from(*lower)..=i128::from(*upper)).contains(&sum));
-                rounded.extend(if is_within { &point } else { center });
+                let rounded = if is_within { &point } else { center };
+                units.iter_mut().zip(rounded).for_each(|(x, &k)| *x = to(k));
             }
         }
     }
@@ -303,25 +289,12 @@ impl IntegerDomain {
     /// # Errors
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     pub(crate) fn add(&self, point: &mut [f64], mut draw: impl FnMut() -> i128) -> Result<()> {
-        self.check(point)?;
-        let (per_step, step) = (self.lattice.units(1.0), self.lattice.step());
-        let mut moved = |k: i64| {
+        let step = self.lattice.step();
+        self.map_rounded(point, |k| {
             let sum = i128::from(k) + draw();
             // The same number; an i64 takes one instruction.
             i64::try_from(sum).map_or_else(|_| sum as f64, |sum| sum as f64) * step
-        };
-        let mut rounded = vec![];
-        for (at, bounds) in &self.bounds {
-            let part = &mut point[at.clone()];
-            if let (IntegerBounds::Interval(lower, upper), [x]) = (bounds, &mut *part) {
-                *x = moved(nearest(*x * per_step, *lower, *upper)); // as most factors are: without memory
-                continue;
-            }
-            rounded.clear();
-            bounds.round(&in_units(part, per_step), &mut rounded);
-            part.iter_mut().zip(&rounded).for_each(|(x, &k)| *x = moved(k));
-        }
-        Ok(())
+        })
     }
 
     /// How far `released` lies from where `point` is rounded to, coordinate by coordinate, in lattice steps.
@@ -334,21 +307,28 @@ impl IntegerDomain {
         Ok(rounded.iter().zip(released).map(|(&k, x)| x * per_step - k as f64).collect())
     }
 
-    /// # Errors
-    /// As [`add`](Self::add).
-    fn check(&self, point: &[f64]) -> Result<()> {
-        check_width(self.dim(), point.len())?;
-        check_finite(point)
+    fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
+        let mut rounded = Vec::with_capacity(point.len());
+        self.map_rounded(&mut point.to_vec(), |k| {
+            rounded.push(k);
+            k as f64
+        })?;
+        Ok(rounded)
     }
 
-    fn round(&self, point: &[f64]) -> Result<Vec<i64>> {
-        self.check(point)?;
-        let units = in_units(point, self.lattice.units(1.0));
-        let mut rounded = Vec::with_capacity(point.len());
+    /// Makes of each coordinate of `point` (d values) what `to` says of the lattice point that it is rounded to, one after the other.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    fn map_rounded(&self, point: &mut [f64], mut to: impl FnMut(i64) -> f64) -> Result<()> {
+        check_width(self.dim(), point.len())?;
+        check_finite(point)?;
+        let per_step = self.lattice.units(1.0); // a power of two, so that products are exact
+        point.iter_mut().for_each(|x| *x *= per_step);
         for (at, bounds) in &self.bounds {
-            bounds.round(&units[at.clone()], &mut rounded);
+            bounds.map_rounded(&mut point[at.clone()], &mut to);
         }
-        Ok(rounded)
+        Ok(())
     }
 }
 

@@ -262,23 +262,24 @@ pub fn check_ids(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result
         rows.encode(&encoder, &mut records, &mut clips)?;
         let mut fingerprint = Fingerprint::default();
         ids.iter().zip(records.chunks(width)).for_each(|(id, record)| fingerprint.add(id, record));
-        let hashes: Vec<(u64, u64)> = match encoder.beside_column() {
-            Some(_) => ids.iter().map(|id| (one.hash_one(id), other.hash_one(id))).collect(),
+        let hashed = |id: Cow<str>| ((one.hash_one(&id), other.hash_one(&id)), id.into_owned());
+        let named = match encoder.beside_column() {
+            Some(_) => ids.into_iter().map(hashed).collect(),
             None => vec![],
         };
-        let ids: Vec<String> = ids.into_iter().map(Cow::into_owned).collect();
-        Ok((fingerprint, clips, hashes, ids, rows.first_row()))
+        Ok((fingerprint, clips, named, rows.first_row()))
     };
     let (mut fingerprint, mut clips, mut seen) = (Fingerprint::default(), Clips::default(), HashSet::new());
-    reader.in_batches(check, |(own, clipped, hashes, ids, first), bytes| {
+    reader.in_batches(check, |(own, clipped, named, first), bytes| {
         fingerprint.merge(&own);
         clips.add(&clipped);
-        if let Some(at) = hashes.into_iter().position(|hash| !seen.insert(hash)) {
+        let mut named = named.into_iter().enumerate();
+        if let Some((at, (_, id))) = named.find(|(_, (hash, _))| !seen.insert(*hash)) {
             return Err(Error::RepeatedId {
                 file: encoder.source().into(),
                 row: first + at,
                 column: encoder.beside_column().unwrap_or_default().into(),
-                id: abridged(&ids[at], 60),
+                id: abridged(&id, 60),
             });
         }
         on_progress(bytes)
