@@ -91,6 +91,11 @@ class Design:
         return self._native.digest
 
     @property
+    def needs_view(self) -> bool:
+        """Whether a model of a release predicts from :meth:`view` of records, and not from records in the clear."""
+        return self._native.needs_view
+
+    @property
     def card(self) -> str:
         """What is guaranteed, disclosed and assumed, for people."""
         return self._native.shown_card()
@@ -140,7 +145,8 @@ class Design:
         return back(released.table)
 
     def view(self, table: Any, *, strict: bool = False) -> Any:
-        """Where records lie in the space of what is released, without noise, for models that learned from a release. NOT private."""
+        """Where records lie in the space of what is released, without noise, for models that learned from a release (:attr:`needs_view` says
+        whether they need it). NOT private."""
         arrow, back = take(table)
         viewed = self._native.view(arrow, strict)
         tell(viewed.clipped)

@@ -5,6 +5,7 @@ use crate::schema::Given;
 use jiff::Timestamp;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
+use scumble::command::Hints;
 use scumble::compare::{Candidate, Comparison as Compared, Metric, Outcome, SplitKind};
 use scumble::datasets::DataSet;
 use scumble::page::Page;
@@ -121,7 +122,7 @@ impl Options {
             comparison.epsilons = epsilons.iter().map(Epsilon::number).collect::<Result<_, _>>()?;
         }
         if let Some(metrics) = self.metrics {
-            comparison.metrics = metrics;
+            comparison.metrics = Metric::with_default(&metrics, &comparison.data);
         }
         if let Some(test_share) = self.test_share {
             comparison.splitting.kind = SplitKind::Random { test_share };
@@ -148,7 +149,8 @@ impl Comparison {
 
     /// The first screen of the command.
     fn summary(&self) -> String {
-        scumble::command::summary(&self.comparison, &self.outcome)
+        let hints = Hints { reasons: ".to_json()[\"skipped\"]", volunteers: "volunteers=0.2" };
+        scumble::command::summary(&self.comparison, &self.outcome, hints)
     }
 
     /// All rows, as CSV.

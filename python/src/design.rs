@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
-use scumble::classic::{Arrangement, Protect, asked};
+use scumble::classic::{Arrangement, Protect};
 use scumble::custody::{self, Card, Ledger, ShippedDesign};
 use scumble::registry::stream::Checked;
 use scumble::registry::{
@@ -78,18 +78,7 @@ pub(crate) fn design(
         ..Brief::new(schema.domain(target)?, Budget::new(epsilon, delta)?)
     };
     py.detach(|| {
-        let said = protect.or(label_share.map(|_| Protect::Record));
-        let wanted = asked(said, &parameters).unwrap_or(Protect::Record);
-        let arrangement = match label_share {
-            Some(_) if wanted != Protect::Record => {
-                return Err(Failed::input(format!(
-                    "label_share is for the whole record, and protect = {:?} asks for less",
-                    wanted.to_string()
-                )));
-            }
-            Some(_) => Arrangement::WithLabel,
-            None => Arrangement::find(plugin, &parameters, &brief, Some(wanted))?,
-        };
+        let arrangement = Arrangement::asked_for(plugin, &parameters, &brief, protect, label_share)?;
         let label_share = label_share.unwrap_or(scumble::classic::LABEL_SHARE);
         let design = arrangement.design(plugin, &parameters, &brief, label_share)?;
         let shipped = ShippedDesign::for_records(design, schema, target)?;
@@ -108,12 +97,8 @@ fn read_volunteers(table: &PyTable, schema: &Schema, target: Option<&str>) -> Re
             .first()
             .is_some_and(|batch| batch.schema_ref().fields().iter().any(|field| field.name() == column))
     };
-    let Some(missing) = target.filter(|target| !has(target)) else {
-        return Ok(scumble_arrow::read(schema, target, batches, OutOfBounds::Clip)?);
-    };
-    let names = schema.columns().iter().map(|column| column.name.as_str());
-    let features = schema.columns_named(&names.filter(|name| *name != missing).collect::<Vec<_>>())?;
-    Ok(scumble_arrow::read(&features, None, batches, OutOfBounds::Clip)?)
+    let (schema, target) = schema.of_columns_with(target, has)?;
+    Ok(scumble_arrow::read(&schema, target, batches, OutOfBounds::Clip)?)
 }
 
 /// What covers the records of volunteers.
@@ -231,7 +216,7 @@ impl Design {
             &records.schema,
             records.target.as_deref(),
             &batches,
-            out_of_bounds(how.strict),
+            OutOfBounds::strictly(how.strict),
         )?;
         let released = curator.release(&loaded.table, &mut randomness)?;
         if let Some((ledger, dataset)) = how.account()? {
@@ -247,19 +232,6 @@ impl Design {
             self.card_of(count, &released.guarantee, None, values, released.table.columns(), &noise)?;
         Ok((written, card, loaded.clipped))
     }
-}
-
-/// What becomes of numbers outside their bounds.
-fn out_of_bounds(strict: bool) -> OutOfBounds {
-    if strict { OutOfBounds::Reject } else { OutOfBounds::Clip }
-}
-
-/// Of a seed, which voids the guarantee, or of the operating system.
-fn randomness(seed: Option<u64>) -> Result<Randomness, Failed> {
-    Ok(match seed {
-        Some(seed) => Randomness::seeded(seed),
-        None => Randomness::from_os()?,
-    })
 }
 
 fn given(py: Python, released: Result<Made, Failed>) -> Result<Released, Failed> {
@@ -321,6 +293,12 @@ impl Design {
         Ok(decoder.header().iter().cloned().zip(decoder.is_text()).collect())
     }
 
+    /// Whether models of a release are used on viewed records.
+    #[getter]
+    fn needs_view(&self) -> Result<bool, Failed> {
+        Ok(self.shipped.design().needs_view()?)
+    }
+
     /// What is guaranteed, for people.
     fn shown_card(&self) -> String {
         self.shipped.guarantee().to_string()
@@ -334,7 +312,7 @@ impl Design {
     /// Releases the records of a table, with noise drawn in blocks of records.
     fn release(&self, py: Python, table: PyTable, seed: Option<u64>, how: How) -> Result<Released, Failed> {
         let released = py.detach(|| {
-            let mut randomness = randomness(seed)?;
+            let mut randomness = Randomness::of_seed(seed)?;
             let values = how.values()?; // what is wrong with it is said before a charge
             if let Designed::Curator(curator) = self.shipped.mechanism() {
                 return self.release_table(&**curator, table, randomness, &how);
@@ -342,14 +320,14 @@ impl Design {
             let guarantee = self.shipped.local()?.guarantee().under(randomness.provenance());
             let (batches, _) = table.into_inner();
             if let Some((ledger, dataset)) = how.account()? {
-                scumble_arrow::check(&self.shipped, &batches, None, out_of_bounds(how.strict))?;
+                scumble_arrow::check(&self.shipped, &batches, None, OutOfBounds::strictly(how.strict))?;
                 ledger.charge_release(dataset, &guarantee, self.target()?, &self.what())?;
             }
             let (released, clipped) = scumble_arrow::release(
                 &self.shipped,
                 &batches,
                 &randomness.streams(),
-                out_of_bounds(how.strict),
+                OutOfBounds::strictly(how.strict),
                 values,
             )?;
             let records = released.iter().map(|batch| batch.num_rows() as u64).sum();
@@ -369,7 +347,8 @@ impl Design {
     ) -> Result<String, Failed> {
         let cells = if hidden { Cells::Hidden } else { Cells::Shown };
         let (batches, _) = table.into_inner();
-        let checked = py.detach(|| scumble_arrow::check(&self.shipped, &batches, id, out_of_bounds(strict)));
+        let checked =
+            py.detach(|| scumble_arrow::check(&self.shipped, &batches, id, OutOfBounds::strictly(strict)));
         Ok(serde_json::to_string(&checked.map_err(|error| Failed::of(error, cells))?)?)
     }
 
@@ -415,7 +394,7 @@ impl Design {
         let batches = if batches.is_empty() { empty() } else { batches };
         let released = py.detach(|| {
             let key = ticket.key_for(self.digest()?)?;
-            let (values, bounds) = (how.values()?, out_of_bounds(how.strict));
+            let (values, bounds) = (how.values()?, OutOfBounds::strictly(how.strict));
             let released = scumble_arrow::release_keyed(&self.shipped, &batches, id, &key, bounds, values);
             let (batches, clipped) = released.map_err(|error| Failed::of(error, cells))?;
             Ok((batches, String::new(), clipped))
@@ -426,7 +405,8 @@ impl Design {
     /// Where records lie in the space of what is released, without noise. No guarantee covers it.
     fn view(&self, py: Python, records: PyTable, strict: bool) -> Result<Released, Failed> {
         let (batches, _) = records.into_inner();
-        let viewed = py.detach(|| Ok(scumble_arrow::view(&self.shipped, &batches, out_of_bounds(strict))?));
+        let viewed =
+            py.detach(|| Ok(scumble_arrow::view(&self.shipped, &batches, OutOfBounds::strictly(strict))?));
         given(py, viewed.map(|(batches, clipped)| (batches, String::new(), clipped)))
     }
 
@@ -440,7 +420,7 @@ impl Design {
     ) -> Result<Released, Failed> {
         let (batches, _) = reports.into_inner();
         let collected = py.detach(|| {
-            let streams = randomness(seed)?.streams();
+            let streams = Randomness::of_seed(seed)?.streams();
             Ok(scumble_arrow::collect(&self.shipped, &batches, records, &streams)?)
         });
         given(py, collected.map(|batches| (batches, String::new(), vec![])))

@@ -84,6 +84,17 @@ def test_what_is_wrong_is_said():
         scumble.compare(groups, schema=GROUPS, target="ill", metrics="accurracy")
 
 
+def test_a_metric_of_an_adversary_comes_behind_the_default_of_models():
+    said = scumble.compare(two_groups(200), schema=GROUPS, target="ill", mechanisms="direct", epsilon=2, trials=2, metrics="advantage")
+    assert {row["metric"] for row in said.rows} == {"accuracy", "advantage"}
+
+
+def test_the_screen_speaks_of_what_python_has():
+    screen = str(scumble.compare(two_groups(200), schema=GROUPS, target="ill", epsilon=2, trials=2))
+    assert "--" not in screen.split("Left out")[1]
+    assert "volunteers=0.2 includes them" in screen and '.to_json()["skipped"]' in screen
+
+
 def test_a_draft_is_a_schema_for_review():
     draft = scumble.draft_schema(made_up(200))
     assert "draft = true" in draft and all(name in draft for name in SCHEMA)

@@ -219,6 +219,12 @@ impl Metric {
         }
     }
 
+    /// Those that are `asked` for, behind the default of models where none of them is of a model.
+    pub fn with_default(asked: &[Self], data: &DataSet) -> Vec<Self> {
+        let missing = (!asked.iter().any(|metric| metric.is_of_model())).then(|| Self::default_for(data));
+        missing.into_iter().chain(asked.iter().copied()).collect()
+    }
+
     /// Those that score such targets.
     pub fn fitting(target: &TargetDomain) -> impl Iterator<Item = Self> + '_ {
         Self::ALL.into_iter().filter(|metric| metric.fits(target))

@@ -54,6 +54,33 @@ pub fn protected(guarantee: &Guarantee) -> Option<Protect> {
 }
 
 impl Arrangement {
+    /// How `plugin` comes to protect what is `said` of the brief's records, or its parameter `protect`, else the whole record; `label_share`
+    /// gives the label a mechanism of its own.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for a share of the label where less than the whole record is asked for; else as [`find`](Self::find).
+    pub fn asked_for(
+        plugin: &Plugin,
+        parameters: &Value,
+        brief: &Brief,
+        said: Option<Protect>,
+        label_share: Option<f64>,
+    ) -> Result<Self> {
+        match (label_share, said) {
+            (None, said) => {
+                let wanted = asked(said, parameters).unwrap_or(Protect::Record);
+                Self::find(plugin, parameters, brief, Some(wanted))
+            }
+            (Some(_), None | Some(Protect::Record)) => Ok(Self::WithLabel),
+            (Some(_), Some(less)) => {
+                let reason = format!(
+                    "a share of ε for the label is for the whole record, and not for the {less} alone"
+                );
+                Err(Error::not_applicable(plugin.name, reason))
+            }
+        }
+    }
+
     /// How `plugin` comes to protect `wanted` of the brief's records; where nothing is wanted, the most that it can.
     ///
     /// # Errors

@@ -40,6 +40,14 @@ impl Randomness {
         Self { keys: ChaCha20Rng::seed_from_u64(seed), provenance: Provenance::Seed(seed) }
     }
 
+    /// Of a seed, which voids every claim, or else of the operating system.
+    ///
+    /// # Errors
+    /// As [`from_os`](Self::from_os).
+    pub fn of_seed(seed: Option<u64>) -> Result<Self> {
+        seed.map_or_else(Self::from_os, |seed| Ok(Self::seeded(seed)))
+    }
+
     /// Where it comes from.
     pub fn provenance(&self) -> Provenance {
         self.provenance

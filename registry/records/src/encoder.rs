@@ -18,6 +18,13 @@ pub enum OutOfBounds {
     Keep,
 }
 
+impl OutOfBounds {
+    /// [`Reject`](Self::Reject) where it is to be strict, else [`Clip`](Self::Clip).
+    pub fn strictly(strict: bool) -> Self {
+        if strict { Self::Reject } else { Self::Clip }
+    }
+}
+
 /// Characters of a cell, or of a list of levels, that an error shows.
 const LONGEST: usize = 60;
 

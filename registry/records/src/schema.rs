@@ -6,6 +6,7 @@ use scumble_core::first_duplicate;
 use scumble_core::text::{abridged, nearest_name};
 use scumble_core::{Brief, Domain, RecordDomain, TargetDomain, text};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -416,6 +417,23 @@ impl Schema {
     /// [`Error::MissingColumn`]; [`Error::Schema`] for a name that stands twice.
     pub fn part(&self, names: &[&str], target: Option<&str>) -> Result<RecordDomain> {
         self.columns_named(names)?.domain(target.filter(|target| names.contains(target)))
+    }
+
+    /// The schema of a file, and the column to be learned in it: the same where the file has that column, and without it where it has not, as
+    /// files of people who keep their labels to themselves.
+    pub fn of_columns_with<'a>(
+        &self,
+        target: Option<&'a str>,
+        has: impl Fn(&str) -> bool,
+    ) -> Result<(Cow<'_, Self>, Option<&'a str>)> {
+        match target {
+            Some(missing) if !has(missing) => {
+                let names = self.columns.iter().map(|column| column.name.as_str());
+                let others = names.filter(|name| *name != missing).collect::<Vec<_>>();
+                Ok((Cow::Owned(self.columns_named(&others)?), None))
+            }
+            target => Ok((Cow::Borrowed(self), target)),
+        }
     }
 
     /// The schema of these columns alone.

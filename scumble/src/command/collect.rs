@@ -60,10 +60,7 @@ pub(super) fn collect(
     let mut written = Output::create(output, arguments.force)?;
     let columns = local.layout().columns;
     let reports = read_numbers(arguments.reading.open(reports)?, &columns)?;
-    let mut randomness = match arguments.seed {
-        Some(seed) => Randomness::seeded(seed),
-        None => Randomness::from_os()?,
-    };
+    let mut randomness = Randomness::of_seed(arguments.seed)?;
     let wanted = arguments.records.unwrap_or(reports.len());
     if wanted == 0 {
         return Err("--records: one record or more can be collected, and not 0".into());

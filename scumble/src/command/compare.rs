@@ -273,7 +273,7 @@ fn comparison(
     comparison.shuffler |= arguments.shuffler || arguments.is_plain();
     comparison.splitting.volunteers = arguments.volunteers.unwrap_or(comparison.splitting.volunteers);
     if !arguments.metric.is_empty() {
-        comparison.metrics = metrics(&arguments.metric, &comparison.data);
+        comparison.metrics = Metric::with_default(&arguments.metric, &comparison.data);
     }
     if let Some(epsilons) = &arguments.epsilon {
         comparison.epsilons = epsilons.clone();
@@ -312,12 +312,6 @@ fn read(
 /// The metric of this name.
 fn metric(name: &str) -> Result<Metric, String> {
     Metric::try_from(name.to_owned())
-}
-
-/// Those that were asked for, behind the default of models where none of them is of a model.
-fn metrics(asked: &[Metric], data: &DataSet) -> Vec<Metric> {
-    let missing = (!asked.iter().any(|metric| metric.is_of_model())).then(|| Metric::default_for(data));
-    missing.into_iter().chain(asked.iter().copied()).collect()
 }
 
 /// An error about a mechanism's parameters names the experiment, if it gives them.

@@ -5,7 +5,7 @@ use super::reading::Reading;
 use super::schema::public_schema;
 use super::setting::{Settable, set};
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
-use crate::classic::{Arrangement, LABEL_SHARE, Protect, asked, protected};
+use crate::classic::{Arrangement, LABEL_SHARE, Protect, protected};
 use crate::registry::{
     Brief, Budget, Clipped, Existing, Learning, Loaded, NewFile, OutOfBounds, Part, ReadRows, Readable,
     Reader, Registry, Schema, ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
@@ -172,16 +172,8 @@ fn by_one(
     schema: &Schema,
 ) -> Result<ShippedDesign, Failure> {
     let Part { plugin, parameters, .. } = part;
-    let wanted = wanted(arguments, parameters);
-    let arrangement = match arguments.label_share {
-        Some(_) if wanted != Protect::Record => {
-            let problem =
-                format!("--label-share is for the whole record, and --protect {wanted} asks for less");
-            return Err(problem.into());
-        }
-        Some(_) => Arrangement::WithLabel,
-        None => Arrangement::find(plugin, parameters, brief, Some(wanted))?,
-    };
+    let said = arguments.protect.map(Protect::from);
+    let arrangement = Arrangement::asked_for(plugin, parameters, brief, said, arguments.label_share)?;
     let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
     let design = arrangement.design(plugin, parameters, brief, label_share)?;
     Ok(ShippedDesign::for_records(design, schema.clone(), arguments.target.as_deref())?)
@@ -196,7 +188,7 @@ fn side_by_side(
 ) -> Result<ShippedDesign, Failure> {
     let label_share = arguments.label_share.unwrap_or(LABEL_SHARE);
     let design = ShippedDesign::side_by_side(schema, arguments.target.as_deref(), brief, parts, label_share)?;
-    let wanted = wanted(arguments, &Value::Null);
+    let wanted = arguments.protect.map_or(Protect::Record, Protect::from);
     match protected(&design.mechanism().guarantee()) {
         Some(own) if own != Protect::Record && own != wanted => Err(format!(
             "the mechanisms protect the {own}, and not the {wanted}; --protect {own} asks for no more"
@@ -204,13 +196,6 @@ fn side_by_side(
         .into()),
         _ => Ok(design),
     }
-}
-
-/// What of a record is to be protected. A share for the label says that all of it is.
-fn wanted(arguments: &DesignArguments, parameters: &Value) -> Protect {
-    let said = arguments.protect.map(Protect::from);
-    let said = said.or(arguments.label_share.map(|_| Protect::Record));
-    asked(said, parameters).unwrap_or(Protect::Record)
 }
 
 /// What the parts are designed from, and what was clipped of the volunteers' records.
@@ -242,13 +227,9 @@ fn brief(arguments: &DesignArguments, schema: &Schema) -> Result<(Brief, Vec<Cli
 fn volunteers(arguments: &DesignArguments, file: &Path, schema: &Schema) -> Result<Loaded, Failure> {
     let target = arguments.target.as_deref();
     let rows = arguments.reading.open(file)?;
-    let unlabelled = target.filter(|target| rows.header().iter().all(|column| column != target));
-    let Some(target) = unlabelled else {
-        return Ok(Reader::new(rows, schema, target, OutOfBounds::Clip)?.read_all()?);
-    };
-    let names = schema.columns().iter().map(|column| column.name.as_str());
-    let features = schema.columns_named(&names.filter(|name| *name != target).collect::<Vec<_>>())?;
-    Ok(Reader::new(rows, &features, None, OutOfBounds::Clip)?.read_all()?)
+    let (schema, target) =
+        schema.of_columns_with(target, |column| rows.header().iter().any(|name| name == column))?;
+    Ok(Reader::new(rows, &schema, target, OutOfBounds::Clip)?.read_all()?)
 }
 
 /// Which mechanism releases which columns: those that are named, and one for a label that has a share and no mechanism.

@@ -37,7 +37,7 @@ mod ticket;
 mod view;
 
 pub use account::account_of as account;
-pub use summary::summary;
+pub use summary::{Hints, summary};
 
 use crate::adversary::Broken;
 use crate::parquet::is_standard;

@@ -146,10 +146,7 @@ pub(super) fn release(
     let view = view_of(&design, arguments)?;
     stop_when_interrupted()?;
     let mut outputs = Outputs::create(arguments)?;
-    let randomness = match arguments.seed {
-        Some(seed) => Randomness::seeded(seed),
-        None => Randomness::from_os()?,
-    };
+    let randomness = Randomness::of_seed(arguments.seed)?;
     let mut work = Work {
         arguments,
         design: &design,
@@ -440,7 +437,7 @@ impl Work<'_> {
     fn reader(&self) -> Result<Reader<'static>, Failure> {
         let records = self.design.records()?;
         let rows = self.arguments.reading.open(&self.arguments.input)?;
-        let out_of_bounds = out_of_bounds(self.arguments.strict);
+        let out_of_bounds = OutOfBounds::strictly(self.arguments.strict);
         let reader = Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds)?;
         match &self.arguments.id {
             Some(column) => Ok(reader.beside(column)?),
@@ -480,11 +477,6 @@ impl Work<'_> {
     fn go_on(&self, done: u64) -> Result<(), records::Error> {
         go_on(&self.bar, done)
     }
-}
-
-/// What becomes of numbers outside their bounds.
-pub(super) fn out_of_bounds(strict: bool) -> OutOfBounds {
-    if strict { OutOfBounds::Reject } else { OutOfBounds::Clip }
 }
 
 /// Shows how far it is, in what the bar counts.

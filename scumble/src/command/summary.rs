@@ -8,8 +8,21 @@ use console::style;
 /// No line is longer, on no terminal.
 const WIDEST: usize = 100;
 
+/// How whoever asked finds more, and has volunteers take part.
+#[derive(Debug, Clone, Copy)]
+pub struct Hints {
+    /// Where the reasons are why mechanisms were left out.
+    pub reasons: &'static str,
+    /// What has volunteers take part.
+    pub volunteers: &'static str,
+}
+
+impl Hints {
+    const COMMAND: Self = Self { reasons: "--full", volunteers: "--volunteers 0.2" };
+}
+
 /// What `scumble compare` prints first of a comparison, but for its last line: at most forty lines of at most a hundred columns.
-pub fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
+pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> String {
     let tables = outcome.scores();
     let Some(scores) = tables.iter().find(|scores| scores.metric.is_of_model()) else {
         return "no mechanism applies to such data".into();
@@ -20,7 +33,7 @@ pub fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
         format!("{}\n{}", heading(comparison, outcome, scores), outcome.without_mechanism(scores)),
         chosen(&choices, scores, width),
         commands(&choices, width),
-        apart(outcome, scores),
+        apart(outcome, scores, hints),
     ];
     let parts: Vec<String> =
         parts.into_iter().filter(|part| !part.is_empty()).map(|part| wrapped(&part, width)).collect();
@@ -29,7 +42,7 @@ pub fn summary(comparison: &Comparison, outcome: &Outcome) -> String {
 
 /// The same as the command prints it: with where there is more.
 pub(super) fn screen(comparison: &Comparison, outcome: &Outcome) -> String {
-    coloured(&format!("{}\n\n{}", summary(comparison, outcome), wrapped(MORE, width())))
+    coloured(&format!("{}\n\n{}", summary(comparison, outcome, Hints::COMMAND), wrapped(MORE, width())))
 }
 
 const MORE: &str =
@@ -191,7 +204,7 @@ fn continued(command: &str, width: usize) -> String {
 }
 
 /// What claims no differential privacy, and what took no part.
-fn apart(outcome: &Outcome, scores: &Scores) -> String {
+fn apart(outcome: &Outcome, scores: &Scores, hints: Hints) -> String {
     let unclaimed = scores.series.iter().filter(|series| !series.has_budget());
     let unclaimed: Vec<String> = unclaimed
         .map(|series| format!("{} {}", shortened(&series.title), scores.metric.shown(series.rows[0].mean)))
@@ -209,11 +222,12 @@ fn apart(outcome: &Outcome, scores: &Scores) -> String {
     if !outcome.skipped.is_empty() {
         let (count, of) =
             (outcome.skipped.len(), if outcome.skipped.len() == 1 { "mechanism" } else { "mechanisms" });
-        lines.push(format!("Left out (reasons: --full): {count} {of}."));
+        lines.push(format!("Left out (reasons: {}): {count} {of}.", hints.reasons));
         let taught = outcome.skipped.iter().filter(|skipped| skipped.reason.contains("volunteers"));
         if let (0, taught @ 1..) = (outcome.volunteers, taught.count()) {
             lines.push(format!(
-                "{taught} of them learn from volunteers' records: --volunteers 0.2 includes them."
+                "{taught} of them learn from volunteers' records: {} includes them.",
+                hints.volunteers
             ));
         }
     }

@@ -3,14 +3,14 @@
 use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
 use super::reading::Reading;
-use super::release::{go_on, length_of, out_of_bounds, stop_when_interrupted};
+use super::release::{go_on, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::custody::key as key_file;
 use crate::parquet::{self, is_named_as_parquet};
 use crate::records;
 use crate::registry::{
-    Clipped, Designed, Existing, LocalMechanism, NewFile, Readable, Reader, Registry, ShippedDesign, Values,
-    csv, stream,
+    Clipped, Designed, Existing, LocalMechanism, NewFile, OutOfBounds, Readable, Reader, Registry,
+    ShippedDesign, Values, csv, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
@@ -138,5 +138,10 @@ fn view_table(
 fn reader(arguments: &ViewArguments, design: &ShippedDesign) -> Result<Reader<'static>, Failure> {
     let records = design.records()?;
     let rows = arguments.reading.open(&arguments.input)?;
-    Ok(Reader::new(rows, &records.schema, records.target.as_deref(), out_of_bounds(arguments.strict))?)
+    Ok(Reader::new(
+        rows,
+        &records.schema,
+        records.target.as_deref(),
+        OutOfBounds::strictly(arguments.strict),
+    )?)
 }
