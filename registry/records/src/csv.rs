@@ -1,10 +1,10 @@
 //! CSV: reading it some rows at a time, however it is written, and writing it.
 
-use crate::blank_lines::BlankLines;
+use crate::pieces::{Piece, Pieces};
 use crate::text_format::{Decimal, Recognised, TextFormat, with_point};
 use crate::{
-    Cell, Decoder, Encoder, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Schema, WriteRows, cell::digits,
-    open_to_read,
+    Block, Cell, Decoder, Encoder, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Schema, WriteRows,
+    cell::digits, open_to_read,
 };
 use crate::{Error, Result};
 use std::io::{self, Read, Write};
@@ -29,27 +29,34 @@ pub fn read(input: impl Read + Send, source: &str, schema: &Schema, target: Opti
 /// A row ends where the file does, or at a line's end outside quotation marks. A row of more than 16 MiB, or a quotation
 /// mark that is never closed, is an error and not a very large cell.
 pub struct Rows<'r> {
-    reader: csv::Reader<Ended<Box<dyn Read + Send + 'r>>>,
-    decimal: Decimal,
+    pieces: Pieces<Box<dyn Read + Send + 'r>>,
+    written: Written,
     /// What was recognised.
     remarks: Vec<&'static str>,
     bytes: Arc<AtomicU64>,
     header: Vec<String>,
-    record: csv::StringRecord,
     source: String,
-    row: usize,
+    /// Rows that were given out.
+    rows: usize,
     /// What is wrong with the row after those that were given out last.
     held: Option<Error>,
 }
 
+/// How cells and numbers are separated.
+#[derive(Debug, Clone, Copy)]
+struct Written {
+    delimiter: u8,
+    decimal: Decimal,
+}
+
 impl std::fmt::Debug for Rows<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { source, header, row, .. } = self;
+        let Self { source, header, rows, .. } = self;
         formatter
             .debug_struct("Rows")
             .field("source", source)
             .field("header", header)
-            .field("row", row)
+            .field("rows", rows)
             .finish()
     }
 }
@@ -82,78 +89,84 @@ impl<'r> Rows<'r> {
         let bytes = Arc::new(AtomicU64::new(0));
         let counted = Counted { input, bytes: bytes.clone() };
         let Recognised { input, delimiter, decimal, remarks } = format.recognise(counted).map_err(failed)?;
-        // A row of another length is ours to name, so the parser lets it pass.
-        let mut reader = csv::ReaderBuilder::new()
-            .flexible(true)
-            .delimiter(delimiter.byte())
-            .from_reader(Ended::new(input, delimiter.byte()));
-        let header = reader.headers().map_err(|error| unreadable(source, &error))?;
+        let written = Written { delimiter: delimiter.byte(), decimal };
+        let mut pieces = Pieces::new(input, written.delimiter).map_err(failed)?;
+        let Some(piece) = pieces.next(1).map_err(failed)? else { return Err(Error::empty(source)) };
+        let mut header = csv::StringRecord::new();
+        written.reader(&piece).read_record(&mut header).map_err(|error| unreadable(source, 0, &error))?;
         let header: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
-        reader.get_mut().begin_row();
-        if reader.get_ref().is_of_one_column() != (header.len() == 1) {
-            let problem = "its header cannot be told from its rows".into();
-            return Err(Error::Unreadable { file: source.into(), problem });
+        if header.len() == 1 {
+            pieces.are_of_one_column();
         }
-        if header == [END] {
-            return Err(Error::empty(source));
-        }
-        Ok(Self {
-            reader,
-            decimal,
-            remarks,
-            bytes,
-            header,
-            record: csv::StringRecord::new(),
-            source: source.into(),
-            row: 0,
-            held: None,
-        })
+        Ok(Self { pieces, written, remarks, bytes, header, source: source.into(), rows: 0, held: None })
     }
 
-    /// Appends the next row's cells, if there is one.
-    fn read_row(&mut self, encoder: &Encoder, rows: &mut RawRows) -> Result<bool> {
-        if !self.read_record()? {
-            return Ok(false);
+    /// The text of the next rows, and the number of the first, counted from 1.
+    fn next_piece(&mut self, most: usize) -> Result<Option<(Piece, usize)>> {
+        if let Some(error) = self.held.take() {
+            return Err(error);
         }
-        encoder.check_row_length(self.row, self.record.len())?;
+        let failed =
+            |error: io::Error| Error::Unreadable { file: self.source.clone(), problem: error.to_string() };
+        let piece = self.pieces.next(most).map_err(failed)?;
+        Ok(piece.map(|piece| {
+            let first = self.rows + 1;
+            self.rows += piece.rows;
+            (piece, first)
+        }))
+    }
+}
+
+impl Written {
+    fn reader<'p>(self, piece: &'p Piece) -> csv::Reader<&'p [u8]> {
+        // A row of another length is ours to name, so the parser lets it pass.
+        let mut reader = csv::ReaderBuilder::new();
+        reader.has_headers(false).flexible(true).delimiter(self.delimiter).from_reader(&piece.text)
+    }
+
+    /// The cells of a piece whose first row has this number, up to the first row that is wrong, and what is wrong with it.
+    fn cells(self, piece: &Piece, first: usize, encoder: &Encoder) -> (RawRows, Option<Error>) {
+        let mut rows = RawRows::starting_at(first);
+        rows.reserve(piece.rows * encoder.width(), piece.text.len());
+        let (mut reader, mut record) = (self.reader(piece), csv::StringRecord::new());
+        for row in first..first + piece.rows {
+            let is_cut = piece.is_unclosed && row + 1 == first + piece.rows;
+            if let Err(error) = self.read_row(&mut reader, &mut record, row, is_cut, encoder, &mut rows) {
+                rows.drop_unfinished(encoder);
+                return (rows, Some(error));
+            }
+        }
+        (rows, None)
+    }
+
+    /// Appends the cells of the next row.
+    fn read_row(
+        self,
+        reader: &mut csv::Reader<&[u8]>,
+        record: &mut csv::StringRecord,
+        row: usize,
+        is_cut: bool,
+        encoder: &Encoder,
+        rows: &mut RawRows,
+    ) -> Result<()> {
+        reader.read_record(record).map_err(|error| unreadable(encoder.source(), row, &error))?;
+        if is_cut {
+            return Err(Error::Unreadable {
+                file: encoder.source().into(),
+                problem: format!(
+                    "the file ends in the middle of row {row}: a quotation mark is never closed"
+                ),
+            });
+        }
+        encoder.check_row_length(row, record.len())?;
         for place in encoder.places() {
-            let cell = &self.record[place];
+            let cell = &record[place];
             match self.decimal {
                 Decimal::Point => rows.push(encoder, Cell::Text(cell))?,
                 Decimal::Comma => rows.push(encoder, Cell::Text(&with_point(cell)))?,
             }
         }
-        Ok(true)
-    }
-
-    /// Whether there was another row.
-    fn read_record(&mut self) -> Result<bool> {
-        let read = self.reader.read_record(&mut self.record);
-        self.reader.get_mut().begin_row();
-        if !read.map_err(|error| unreadable(&self.source, &error))? {
-            return Ok(false);
-        }
-        self.row += 1;
-        if self.record.len() == 1 && self.record[0] == *END {
-            // Nothing comes after it, or it is the file's own.
-            return match self.reader.read_record(&mut self.record) {
-                Ok(false) => Ok(false),
-                _ => Err(Error::Unreadable {
-                    file: self.source.clone(),
-                    problem: format!("row {} is no text", self.row),
-                }),
-            };
-        }
-        if self.record.iter().next_back().is_some_and(|cell| cell.contains(END)) {
-            return Err(Error::Unreadable {
-                file: self.source.clone(),
-                problem: format!(
-                    "the file ends in the middle of row {}: a quotation mark is never closed",
-                    self.row
-                ),
-            });
-        }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -167,18 +180,19 @@ impl ReadRows for Rows<'_> {
     }
 
     fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
-        if let Some(error) = self.held.take() {
-            return Err(error);
+        let Some((piece, first)) = self.next_piece(most)? else { return Ok(None) };
+        match self.written.cells(&piece, first, encoder) {
+            (rows, Some(error)) => rows.before(error, encoder, &mut self.held),
+            (rows, None) => Ok(Some(rows)),
         }
-        let mut rows = RawRows::starting_at(self.row + 1);
-        for _ in 0..most {
-            match self.read_row(encoder, &mut rows) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => return rows.before(error, encoder, &mut self.held),
-            }
-        }
-        Ok((!rows.is_empty()).then_some(rows))
+    }
+
+    fn next_block(&mut self, _encoder: &Encoder, most: usize) -> Result<Option<Block>> {
+        let written = self.written;
+        let piece = self.next_piece(most)?;
+        Ok(piece.map(|(piece, first)| {
+            Block::read_later(piece.text.len(), move |encoder| written.cells(&piece, first, encoder))
+        }))
     }
 
     fn bytes(&self) -> u64 {
@@ -241,10 +255,11 @@ impl<W: Write> WriteRows for Writer<W> {
     }
 }
 
-fn unreadable(source: &str, error: &csv::Error) -> Error {
+/// What is wrong with this row of a file, its header being row 0.
+fn unreadable(source: &str, row: usize, error: &csv::Error) -> Error {
     let problem = match error.kind() {
-        csv::ErrorKind::Utf8 { pos, .. } => {
-            let row = pos.as_ref().map_or(String::new(), |place| format!("row {}: ", place.record()));
+        csv::ErrorKind::Utf8 { .. } => {
+            let row = if row > 0 { format!("row {row}: ") } else { String::new() };
             format!(
                 "{row}it is not UTF-8, as what comes before it is; if the file is in Latin-1: --encoding latin-1"
             )
@@ -264,50 +279,6 @@ impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.bytes.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
-/// What is read after the last byte of a file, as a row of its own: one that is swallowed lies in quotation marks that
-/// were never closed.
-const AFTER_THE_FILE: &str = "\n\u{0}\u{0}end of file\u{0}\u{0}\n";
-const END: &str = "\u{0}\u{0}end of file\u{0}\u{0}";
-
-/// A file, the row that ends it, and how much of it one row may take.
-#[derive(Debug)]
-struct Ended<R> {
-    input: io::Chain<BlankLines<R>, &'static [u8]>,
-    left: usize,
-}
-
-impl<R: Read> Ended<R> {
-    const LONGEST: usize = 16 << 20;
-
-    fn new(input: R, delimiter: u8) -> Self {
-        Self {
-            input: BlankLines::new(input, delimiter).chain(AFTER_THE_FILE.as_bytes()),
-            left: Self::LONGEST,
-        }
-    }
-
-    fn is_of_one_column(&self) -> bool {
-        self.input.get_ref().0.is_of_one_column()
-    }
-
-    fn begin_row(&mut self) {
-        self.left = Self::LONGEST;
-    }
-}
-
-impl<R: Read> Read for Ended<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
-            return Err(io::Error::other(
-                "a row is longer than 16 MiB; perhaps a quotation mark is never closed",
-            ));
-        }
-        let read = self.input.read(buffer)?;
-        self.left = self.left.saturating_sub(read);
         Ok(read)
     }
 }

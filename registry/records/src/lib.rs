@@ -4,7 +4,6 @@
 //! Files are read and written by rows of cells ([`ReadRows`], [`WriteRows`]), whatever their format; [`csv`] is here, Parquet in
 //! `scumble-parquet`. [`stream`] releases a file in bounded memory.
 
-mod blank_lines;
 mod cell;
 pub mod csv;
 mod decoder;
@@ -13,6 +12,7 @@ mod encoder;
 mod error;
 mod kind;
 mod learning;
+mod pieces;
 mod reader;
 mod records;
 mod rows;
@@ -32,7 +32,7 @@ pub use kind::Kind;
 pub use learning::Learning;
 pub use reader::{Loaded, Reader, read_matrix, read_numbers};
 pub use records::Records;
-pub use rows::{RawRows, ReadRows, WriteRows};
+pub use rows::{Block, RawRows, ReadRows, WriteRows};
 pub use schema::{Column, Missing, Schema};
 pub use text_file::{open_to_read, read_text};
 pub use text_format::{Decimal, Delimiter, Encoding, TextFormat};

@@ -1,7 +1,7 @@
 //! A file's records by a schema: whole, or some rows at a time.
 
 use crate::Result;
-use crate::{Clipped, Clips, Encoder, OutOfBounds, RawRows, ReadRows, Schema};
+use crate::{Block, Clipped, Clips, Encoder, OutOfBounds, RawRows, ReadRows, Schema};
 use ndarray::Array2;
 use rayon::prelude::*;
 use scumble_core::local::BLOCK;
@@ -97,7 +97,10 @@ impl<'r> Reader<'r> {
     ///
     /// # Errors
     /// As [`read_all`](Self::read_all).
-    pub fn read_some(mut self, mut place: impl FnMut(usize) -> Option<usize>) -> Result<(Loaded, usize)> {
+    pub fn read_some(
+        mut self,
+        mut place: impl FnMut(usize) -> Option<usize> + Send,
+    ) -> Result<(Loaded, usize)> {
         let (mut flat, mut clips, mut count) = (vec![], Clips::default(), 0);
         let encoder = self.encoder.clone();
         let encode = |_number, rows: &RawRows| {
@@ -160,50 +163,58 @@ impl<'r> Reader<'r> {
         Ok((Loaded::new(&encoder, flat, &clips)?, beside))
     }
 
-    /// Maps blocks of rows by their numbers on all cores while the next ones are read, and takes the results in order.
+    /// Maps blocks of rows by their numbers on all cores, while what was mapped before is taken, in order, and the next ones are read.
     ///
     /// # Errors
     /// The first in that order, whether a block could not be read, mapped or taken; [`Error::Empty`](scumble_core::Error::Empty) where there is none.
     pub(crate) fn in_batches<T: Send>(
         &mut self,
         map: impl Fn(u64, &RawRows) -> Result<T> + Sync,
-        mut take: impl FnMut(T, u64) -> Result<()>,
+        mut take: impl FnMut(T, u64) -> Result<()> + Send,
     ) -> Result<()> {
         let most_blocks = 4 * rayon::current_num_threads();
-        let no_records = self.encoder.no_records();
+        let Self { rows, encoder } = self;
         // A block that cannot be read ends its batch, and is an error when its turn comes.
-        let mut read = || -> (Vec<Result<RawRows>>, u64) {
+        let mut read = || -> (Vec<Result<Block>>, u64) {
             let (mut batch, mut bytes) = (vec![], 0);
             while batch.len() < most_blocks
                 && bytes < MOST_BYTES
-                && let Some(rows) = self.next_rows(BLOCK).transpose()
+                && let Some(block) = rows.next_block(encoder, BLOCK).transpose()
             {
-                bytes += rows.as_ref().map_or(MOST_BYTES, RawRows::bytes);
-                batch.push(rows);
+                bytes += block.as_ref().map_or(MOST_BYTES, Block::bytes);
+                batch.push(block);
             }
-            (batch, self.bytes())
+            (batch, rows.bytes())
         };
-        let mut number = 0;
-        let mut next = read();
+        let mut take_all = |mapped: Vec<Result<T>>, bytes| -> Result<()> {
+            mapped.into_iter().try_for_each(|result| take(result?, bytes))
+        };
+        let (mut number, mut next) = (0, read());
         if next.0.is_empty() {
-            return Err(no_records);
+            return Err(encoder.no_records());
         }
+        let mut mapped = (vec![], 0);
         while !next.0.is_empty() {
             let (batch, bytes) = next;
-            let numbered: Vec<(u64, Result<RawRows>)> = (number..).zip(batch).collect();
+            let numbered: Vec<(u64, Result<Block>)> = (number..).zip(batch).collect();
             number += numbered.len() as u64;
-            let work = || {
-                let mapped =
-                    numbered.into_par_iter().map(|(number, rows)| rows.and_then(|rows| map(number, &rows)));
+            let map_all = || {
+                let mapped = numbered
+                    .into_par_iter()
+                    .map(|(number, block)| block?.map(encoder, |rows| map(number, rows)))
+                    .with_max_len(1);
                 mapped.collect::<Vec<_>>()
             };
-            let (done, following) = rayon::join(work, &mut read);
-            for result in done {
-                take(result?, bytes)?;
-            }
-            next = following;
+            let others = || {
+                let taken = take_all(mapped.0, mapped.1);
+                let following = if taken.is_ok() { read() } else { (vec![], 0) };
+                (taken, following)
+            };
+            let (done, (taken, following)) = rayon::join(map_all, others);
+            taken?;
+            (mapped, next) = ((done, bytes), following);
         }
-        Ok(())
+        take_all(mapped.0, mapped.1)
     }
 }
 

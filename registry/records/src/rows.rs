@@ -20,6 +20,14 @@ pub trait ReadRows: Send {
     /// format, and as [`RawRows::push`].
     fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>>;
 
+    /// The same, with cells that may be read later, on another core.
+    ///
+    /// # Errors
+    /// As [`next_rows`](Self::next_rows), but for what is wrong with cells that are read later.
+    fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
+        Ok(self.next_rows(encoder, most)?.map(Block::of))
+    }
+
     /// About how many of the file's bytes were read, for whoever waits.
     fn bytes(&self) -> u64;
 
@@ -67,12 +75,52 @@ impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
         (**self).next_rows(encoder, most)
     }
 
+    fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
+        (**self).next_block(encoder, most)
+    }
+
     fn bytes(&self) -> u64 {
         (**self).bytes()
     }
 
     fn recognised(&self) -> Option<String> {
         (**self).recognised()
+    }
+}
+
+/// Some rows of a file, whose cells may still have to be read.
+pub struct Block {
+    bytes: usize,
+    cells: Box<dyn FnOnce(&Encoder) -> (RawRows, Option<Error>) + Send>,
+}
+
+impl Block {
+    /// Rows whose cells were read.
+    pub fn of(rows: RawRows) -> Self {
+        Self::read_later(rows.bytes(), |_encoder| (rows, None))
+    }
+
+    /// Rows that take so much memory, in bytes, and whose cells `cells` reads: up to the first row that is wrong, with what is wrong with it.
+    pub fn read_later(
+        bytes: usize,
+        cells: impl FnOnce(&Encoder) -> (RawRows, Option<Error>) + Send + 'static,
+    ) -> Self {
+        Self { bytes, cells: Box::new(cells) }
+    }
+
+    /// The memory that they take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// What `map` makes of the rows.
+    ///
+    /// # Errors
+    /// What is wrong with the first row that is wrong: one before that which could not be read may be, too.
+    pub(crate) fn map<T>(self, encoder: &Encoder, map: impl FnOnce(&RawRows) -> Result<T>) -> Result<T> {
+        let (rows, wrong) = (self.cells)(encoder);
+        let mapped = map(&rows)?;
+        wrong.map_or(Ok(mapped), Err)
     }
 }
 
@@ -128,6 +176,22 @@ impl RawRows {
         Ok(())
     }
 
+    /// Makes room for so many cells more, and so many bytes of text.
+    pub(crate) fn reserve(&mut self, cells: usize, bytes: usize) {
+        self.cells.reserve(cells);
+        self.text.reserve(bytes);
+    }
+
+    /// Forgets the cells of a row of which some are missing.
+    pub(crate) fn drop_unfinished(&mut self, encoder: &Encoder) {
+        self.cells.truncate(self.len(encoder) * encoder.width());
+        let end = self.cells.iter().rev().find_map(|kept| match kept {
+            Kept::Text { end } => Some(*end),
+            _ => None,
+        });
+        self.text.truncate(end.unwrap_or(0));
+    }
+
     /// The rows that were finished before `error`, which is `held` until they are through: one of them may be wrong too.
     ///
     /// # Errors
@@ -138,12 +202,7 @@ impl RawRows {
         encoder: &Encoder,
         held: &mut Option<Error>,
     ) -> Result<Option<Self>> {
-        self.cells.truncate(self.len(encoder) * encoder.width());
-        let end = self.cells.iter().rev().find_map(|kept| match kept {
-            Kept::Text { end } => Some(*end),
-            _ => None,
-        });
-        self.text.truncate(end.unwrap_or(0));
+        self.drop_unfinished(encoder);
         if self.is_empty() {
             return Err(error);
         }

@@ -30,13 +30,13 @@ pub struct Streamed {
 /// # Errors
 /// What is wrong with the first bad row; [`Error::Empty`](scumble_core::Error::Empty) where there is none;
 /// [`Error::Write`] where `output` fails; what `on_progress` says.
-pub fn release<W: WriteRows>(
+pub fn release<W: WriteRows + Send>(
     mechanism: &dyn LocalMechanism,
     reader: &mut Reader,
     decoder: &Decoder,
     streams: &Streams,
     output: W,
-    on_progress: impl FnMut(u64) -> Result<()>,
+    on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
     let release = |number: u64, _ids: &[Cow<str>], records: &[f64]| {
         Ok(release_block(mechanism, records, streams, number)?)
@@ -49,13 +49,13 @@ pub fn release<W: WriteRows>(
 ///
 /// # Errors
 /// As [`release`], and for a record without an id.
-pub fn release_keyed<W: WriteRows>(
+pub fn release_keyed<W: WriteRows + Send>(
     mechanism: &dyn LocalMechanism,
     reader: &mut Reader,
     decoder: &Decoder,
     key: &NoiseKey,
     output: W,
-    on_progress: impl FnMut(u64) -> Result<()>,
+    on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
     let encoder = reader.encoder().clone();
     let release = |_number: u64, ids: &[Cow<str>], records: &[f64]| {
@@ -69,25 +69,25 @@ pub fn release_keyed<W: WriteRows>(
 ///
 /// # Errors
 /// As [`release`].
-pub fn view<W: WriteRows>(
+pub fn view<W: WriteRows + Send>(
     mechanism: &dyn LocalMechanism,
     reader: &mut Reader,
     decoder: &Decoder,
     output: W,
-    on_progress: impl FnMut(u64) -> Result<()>,
+    on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
     let view = |_number: u64, _ids: &[Cow<str>], records: &[f64]| Ok(view_block(mechanism, records)?);
     rewrite(reader, decoder, |_rows| Ok(vec![]), view, output, on_progress)
 }
 
 /// Writes what `map` makes of each block of flat records, its number and what `ids` says of its rows, in their order.
-fn rewrite<W: WriteRows>(
+fn rewrite<W: WriteRows + Send>(
     reader: &mut Reader,
     decoder: &Decoder,
     ids: impl Fn(&RawRows) -> Result<Vec<Cow<'_, str>>> + Sync,
     map: impl Fn(u64, &[Cow<str>], &[f64]) -> Result<Vec<f64>> + Sync,
     mut output: W,
-    mut on_progress: impl FnMut(u64) -> Result<()>,
+    mut on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
     let encoder = reader.encoder().clone();
     let map = |number: u64, rows: &RawRows| {
@@ -154,7 +154,7 @@ impl<'c> Gathered<'c> {
     pub fn read(
         mut gathering: Box<dyn Gathering + 'c>,
         reader: &mut Reader,
-        mut on_progress: impl FnMut(u64) -> Result<()>,
+        mut on_progress: impl FnMut(u64) -> Result<()> + Send,
     ) -> Result<Self> {
         let encoder = reader.encoder().clone();
         let encode = |_number, rows: &RawRows| {
@@ -194,7 +194,7 @@ pub fn write_drawn<W: WriteRows>(
     drawing: &Drawing,
     decoder: &Decoder,
     mut output: W,
-    mut on_progress: impl FnMut(u64) -> Result<()>,
+    mut on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<()> {
     let numbers: Vec<usize> = (0..drawing.blocks()).collect();
     let width = decoder.layout().width().max(1);
@@ -218,7 +218,7 @@ pub fn write_drawn<W: WriteRows>(
 ///
 /// # Errors
 /// As [`release`], but for writing.
-pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>) -> Result<()> {
+pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()> + Send) -> Result<()> {
     let encoder = reader.encoder().clone();
     let check = |_number, rows: &RawRows| rows.encode(&encoder, &mut vec![], &mut Clips::default());
     reader.in_batches(check, |(), bytes| on_progress(bytes))
@@ -252,7 +252,10 @@ impl Checked {
 ///
 /// # Errors
 /// As [`check`]; [`Error::Cell`] for the first record whose id is missing, [`Error::RepeatedId`] for one whose id is that of a record before it.
-pub fn check_ids(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()>) -> Result<Checked> {
+pub fn check_ids(
+    reader: &mut Reader,
+    mut on_progress: impl FnMut(u64) -> Result<()> + Send,
+) -> Result<Checked> {
     let encoder = reader.encoder().clone();
     // Two hashes of 64 bits by keys of their own: of 10⁹ ids two have one with a probability of 10⁻²⁰, and then the check refuses.
     let (one, other) = (RandomState::new(), RandomState::new());

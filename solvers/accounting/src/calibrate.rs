@@ -1,9 +1,9 @@
 //! Solving for what meets a target: always on the safe side, by the upper bound of the privacy loss distribution.
 
 use crate::error::check_epsilon;
-use crate::loss::{check_not_lost, epsilon_above};
+use crate::loss::{check_not_lost, epsilon_above, epsilon_roughly, is_at_most};
 use crate::sampled::{MOST_STEPS, NOISE_MULTIPLIERS};
-use crate::search::{least_integer, nearly_least};
+use crate::search::{crossing, least_integer, nearly_least};
 use crate::{Error, Neighbours, Result, Run, renyi};
 
 /// What is to be met.
@@ -17,6 +17,9 @@ pub struct Target {
     pub neighbours: Neighbours,
 }
 
+/// How near to the least what is found may be, relatively.
+const ACCURACY: f64 = 1e-6;
+
 impl Target {
     fn check(&self) -> Result<()> {
         check_epsilon(self.epsilon)?;
@@ -25,11 +28,18 @@ impl Target {
 
     fn is_met(&self, run: Result<Run>) -> bool {
         let Ok(run) = run else { return false };
-        if self.is_met_by_renyi(Ok(run)) {
-            return true; // the other bound is the smaller of the two
-        }
-        let epsilon = epsilon_above(&[run], self.delta, self.neighbours);
-        epsilon.is_ok_and(|epsilon| epsilon <= self.epsilon)
+        // By Rényi divergences it is sooner known: the other bound is the smaller of the two.
+        self.is_met_by_renyi(Ok(run))
+            || self.directions(run).all(|at| is_at_most(self.epsilon, run, self.delta, self.neighbours, at))
+    }
+
+    /// The directions in which neighbours may differ, by number.
+    fn directions(&self, run: Run) -> std::ops::Range<usize> {
+        0..run.pairs(self.neighbours).len()
+    }
+
+    fn epsilon_in(&self, direction: usize, run: Run) -> f64 {
+        epsilon_above(run, self.delta, self.neighbours, direction)
     }
 
     /// By Rényi divergences: sooner known, and not quite as good.
@@ -40,17 +50,29 @@ impl Target {
 
     /// The least number of [`from`, `to`] at which `run` meets the target, to a millionth of it.
     fn least(&self, from: f64, to: f64, run: impl Fn(f64) -> Result<Run>) -> Option<f64> {
-        let is_met = |x: f64| self.is_met(run(x));
         // Rényi divergences may miss a small ε at any x that there is.
-        let mut at = nearly_least(from, to, 0.02, |x| self.is_met_by_renyi(run(x))).unwrap_or(to);
-        if !is_met(at) {
-            return None;
+        let at = nearly_least(from, to, 0.02, |x| self.is_met_by_renyi(run(x))).unwrap_or(to);
+        // The direction that needs most here needs most near by, as a rule; where it does not, every place is tried in all.
+        let there = run(at).ok()?;
+        let roughly = |direction, run| epsilon_roughly(run, self.delta, self.neighbours, direction);
+        let worst = self
+            .directions(there)
+            .max_by(|one, other| roughly(*one, there).total_cmp(&roughly(*other, there)))?;
+        let excess = |x: f64, epsilon: &dyn Fn(Run) -> f64| {
+            let Ok(run) = run(x) else { return f64::INFINITY };
+            let epsilon = epsilon(run);
+            let excess = (epsilon.max(f64::MIN_POSITIVE) / self.epsilon.max(f64::MIN_POSITIVE)).ln();
+            // What rounds to a quotient of one is above all the same.
+            if epsilon > self.epsilon { excess.max(f64::MIN_POSITIVE) } else { excess.min(0.0) }
+        };
+        // First about where it is, by what is sooner known and is no less.
+        let at = crossing(from, at, 0.01, |x| excess(x, &|run| roughly(worst, run))).unwrap_or(at);
+        let found = crossing(from, at, ACCURACY, |x| excess(x, &|run| self.epsilon_in(worst, run)))?;
+        if self.is_met(run(found)) {
+            return Some(found);
         }
-        let (mut short, mut factor) = (at, 1.2);
-        while short > from && is_met(short) {
-            (at, short, factor) = (short, (short / factor).max(from), factor * factor);
-        }
-        nearly_least(short, at, 1e-6, is_met)
+        let in_all = |run| self.directions(run).map(|at| self.epsilon_in(at, run)).fold(0.0, f64::max);
+        crossing(from, to, ACCURACY, |x| excess(x, &in_all))
     }
 }
 
@@ -108,9 +130,8 @@ mod tests {
         assert_relative_eq!(rate, 0.01, max_relative = 1e-5);
         let steps = steps(0.01, sigma, TARGET).unwrap();
         assert!((999..=1001).contains(&steps), "{steps}");
-        let epsilon =
-            |sigma| epsilon_above(&[Run::new(0.01, sigma, 1000).unwrap()], 1e-5, TARGET.neighbours).unwrap();
-        assert!(epsilon(sigma) <= 2.0 && epsilon(sigma * 0.9999) > 2.0);
+        let is_met = |sigma| TARGET.is_met(Run::new(0.01, sigma, 1000));
+        assert!(is_met(sigma) && !is_met(sigma * 0.99999));
     }
 
     #[test]

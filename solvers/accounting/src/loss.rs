@@ -11,7 +11,7 @@
 
 use crate::error::{check, check_epsilon};
 use crate::renyi::{Conversion, Tilted, steps};
-use crate::sampled::Pair;
+use crate::sampled::{Cut, Pair};
 use crate::search::least;
 use crate::{Neighbours, Result, Run};
 use realfft::RealFftPlanner;
@@ -41,23 +41,57 @@ pub struct Bounds {
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1: at the least floats masses are lost unseen.
 pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bounds> {
     check_not_lost(delta)?;
-    Ok(largest(runs, neighbours, |steps| {
-        let (question, by_renyi) = Question::at(steps, delta);
-        Bounds {
-            lower: question.composed(Side::Below).epsilon(delta),
-            upper: question.composed(Side::Above).epsilon(delta).min(by_renyi),
+    Ok(largest(runs, neighbours, |steps, known| {
+        let rough = Rough::at(steps, delta);
+        if rough.epsilon <= known.upper {
+            return known;
         }
+        let (question, rough) = rough.refined(delta);
+        let lower = question.composed(Side::Below).epsilon(delta);
+        let upper = question.composed(Side::Above).epsilon(delta).min(rough);
+        Bounds { lower: lower.max(known.lower), upper: upper.max(known.upper) }
     }))
 }
 
-/// As [`epsilon`], the upper bound alone: half of the work.
-pub(crate) fn epsilon_above(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> {
-    check_not_lost(delta)?;
-    let bounds = largest(runs, neighbours, |steps| {
-        let (question, by_renyi) = Question::at(steps, delta);
-        Bounds { lower: 0.0, upper: question.composed(Side::Above).epsilon(delta).min(by_renyi) }
-    });
-    Ok(bounds.upper)
+/// As [`epsilon`], the upper bound alone, and in one of the directions in which neighbours differ.
+pub(crate) fn epsilon_above(run: Run, delta: f64, neighbours: Neighbours, direction: usize) -> f64 {
+    let (question, rough) = Rough::at(steps(&[run], neighbours, direction), delta).refined(delta);
+    question.composed(Side::Above).epsilon(delta).min(rough)
+}
+
+/// As that, soon known and not as good.
+pub(crate) fn epsilon_roughly(run: Run, delta: f64, neighbours: Neighbours, direction: usize) -> f64 {
+    Rough::at(steps(&[run], neighbours, direction), delta).epsilon
+}
+
+/// Whether that is `most` or less: where there is much room, a coarse grid says so.
+pub(crate) fn is_at_most(most: f64, run: Run, delta: f64, neighbours: Neighbours, direction: usize) -> bool {
+    let rough = Rough::at(steps(&[run], neighbours, direction), delta);
+    rough.epsilon <= most || rough.refined(delta).0.composed(Side::Above).epsilon(delta) <= most
+}
+
+/// An upper bound on ε that is soon known.
+struct Rough {
+    steps: Vec<(Pair, u64)>,
+    epsilon: f64,
+}
+
+impl Rough {
+    /// At δ: by Rényi divergences, and on a coarse grid with the middle where they bring it.
+    fn at(steps: Vec<(Pair, u64)>, delta: f64) -> Self {
+        let conversion = Conversion { steps, log_delta: delta.ln() };
+        let (tilt, by_renyi) = conversion.least();
+        let question = Question::new(conversion.steps, tilt, by_renyi, delta);
+        let question = Question { fine: 8.0 * question.fine, ..question };
+        let epsilon = question.composed(Side::Above).epsilon(delta).min(by_renyi);
+        Self { steps: question.steps, epsilon }
+    }
+
+    /// What says it better, and the bound.
+    fn refined(self, delta: f64) -> (Question, f64) {
+        let tilt = tilt_to(&self.steps, self.epsilon);
+        (Question::new(self.steps, tilt, self.epsilon, delta), self.epsilon)
+    }
 }
 
 pub(crate) fn check_not_lost(delta: f64) -> Result<()> {
@@ -70,9 +104,9 @@ pub(crate) fn check_not_lost(delta: f64) -> Result<()> {
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
 pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bounds> {
     check_epsilon(epsilon)?;
-    Ok(largest(runs, neighbours, |steps| {
+    Ok(largest(runs, neighbours, |steps, known| {
         if steps.iter().map(|(pair, count)| *count as f64 * pair.largest_loss()).sum::<f64>() <= epsilon {
-            return Bounds { lower: 0.0, upper: 0.0 };
+            return known;
         }
         let tilt = tilt_to(&steps, epsilon);
         let moment: f64 =
@@ -81,11 +115,10 @@ pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bound
         let order = 1.0 + tilt;
         let by_renyi = (moment - tilt * epsilon - order.ln() + tilt * (tilt / order).ln()).exp();
         let question = Question::new(steps, tilt, epsilon, by_renyi.clamp(1e-300, 1.0));
-        Bounds {
-            lower: question.composed(Side::Below).delta(epsilon),
-            // It may have left the floats; it is never nothing.
-            upper: question.composed(Side::Above).delta(epsilon).min(by_renyi).max(f64::MIN_POSITIVE),
-        }
+        let lower = question.composed(Side::Below).delta(epsilon);
+        // It may have left the floats; it is never nothing.
+        let upper = question.composed(Side::Above).delta(epsilon).min(by_renyi).max(f64::MIN_POSITIVE);
+        Bounds { lower: lower.max(known.lower), upper: upper.max(known.upper) }
     }))
 }
 
@@ -110,14 +143,11 @@ fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
     tilt
 }
 
-/// The largest bounds over the directions in which neighbours differ.
-fn largest(runs: &[Run], neighbours: Neighbours, of: impl Fn(Vec<(Pair, u64)>) -> Bounds) -> Bounds {
+/// The largest bounds over the directions in which neighbours differ: `of` makes of a direction, and of those that are known, those of both.
+fn largest(runs: &[Run], neighbours: Neighbours, of: impl Fn(Vec<(Pair, u64)>, Bounds) -> Bounds) -> Bounds {
     let directions = runs.first().map_or(0, |run| run.pairs(neighbours).len());
-    let bounds = (0..directions).map(|direction| of(steps(runs, neighbours, direction)));
-    bounds.fold(Bounds { lower: 0.0, upper: 0.0 }, |a, b| Bounds {
-        lower: a.lower.max(b.lower),
-        upper: a.upper.max(b.upper),
-    })
+    let nothing = Bounds { lower: 0.0, upper: 0.0 };
+    (0..directions).fold(nothing, |known, direction| of(steps(runs, neighbours, direction), known))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,13 +180,6 @@ const WIDEST_WINDOW: usize = 1 << 21;
 const WIDTH: f64 = 20.0;
 
 impl Question {
-    /// At δ, and the ε there by Rényi divergences.
-    fn at(steps: Vec<(Pair, u64)>, delta: f64) -> (Self, f64) {
-        let conversion = Conversion { steps, log_delta: delta.ln() };
-        let (tilt, by_renyi) = conversion.least();
-        (Self::new(conversion.steps, tilt, by_renyi, delta), by_renyi)
-    }
-
     /// At some (ε, δ), with the middle where `tilt` brings it.
     fn new(steps: Vec<(Pair, u64)>, tilt: f64, epsilon: f64, delta: f64) -> Self {
         let count: f64 = steps.iter().map(|(_, count)| *count as f64).sum();
@@ -167,17 +190,20 @@ impl Question {
             let (from, to) = pair.reach(log_tail);
             pair.loss(to) - pair.loss(from)
         });
-        // A loss that goes to a neighbour, or is not told from it, changes a step's variance by some h²/6, and half of that
-        // times the tilt is what it changes its share of ε by: both are kept below a part in a thousand.
-        // Where ε is next to nothing that would be finer than of any use.
-        let fine = (0.003 * epsilon / tilt).min(0.006 * variance).max(1e-4 * variance) / count;
+        // A loss that goes to a neighbour, or is not told from it, changes a step's variance by some h²/6, and half of that times
+        // the tilt and one is what it changes its share of ε by: both are kept to some part in three thousand, and of an ε that is next to
+        // nothing to a ten-millionth.
+        let fine = (0.004 * epsilon.max(1e-4) / (tilt + 1.0)).min(0.002 * variance) / count;
         let (fine, widest) = (fine.sqrt(), widest.fold(0.0, f64::max));
         Self { steps, tilt, log_tail, fine, widest, deviation: variance.sqrt() }
     }
 
     fn composed(&self, side: Side) -> Composed {
         let (grid, log_tail) = (self.grid(side), self.log_tail);
-        let losses = self.steps.iter().map(|(pair, count)| (Losses::new(pair, grid, log_tail, side), *count));
+        let losses = self
+            .steps
+            .iter()
+            .map(|(pair, count)| (Losses::new(pair, grid, log_tail, side).tilted(self.tilt), *count));
         Composed::new(&losses.collect::<Vec<_>>(), self, side)
     }
 
@@ -253,62 +279,109 @@ impl Losses {
                 mass[point as usize] += p;
             }
         };
-        // From left to right, each cell reaches just so far beyond a grid point that its own loss is that point's.
-        let (mut lower, mut point) = (pair.cut(f64::NEG_INFINITY), first);
+        // From left to right, each cell reaches just so far beyond a grid point that its own loss is that point's, or hardly more.
+        let (mut lower, mut point, mut end) = (pair.cut(f64::NEG_INFINITY), first, first as f64 - 1.0);
         while point < last {
-            let odds = (point as f64 * grid).exp();
-            let reaches = |loss: f64| {
-                let upper = cut(loss);
-                let (p, q) = pair.between(&lower, &upper);
-                (p >= odds * q.max(f64::MIN_POSITIVE)).then_some((p, upper))
-            };
             let start = point as f64;
-            let mut width = 1.0;
-            let mut found = reaches(start + width);
-            while found.is_none() && start + width < last as f64 {
-                width *= 2.0;
-                found = reaches(start + width);
-            }
-            if let Some(mut found) = found {
-                let mut short = 0.0;
-                for _ in 0..10 {
-                    let middle = 0.5 * (short + width);
-                    match reaches(start + middle) {
-                        Some(nearer) => (found, width) = (nearer, middle),
-                        None => short = middle,
-                    }
-                }
-                mass[(point - first) as usize] += found.0;
-                lower = found.1;
+            let reaching = |width: f64| {
+                let upper = cut(start + width);
+                let (p, q) = pair.between(&lower, &upper);
+                Reaching { width, beyond: (p / q.max(f64::MIN_POSITIVE)).ln() / grid - start, p, upper }
+            };
+            if let Some(found) = reach(start - end, last as f64 - start, reaching) {
+                mass[(point - first) as usize] += found.p;
+                (lower, end) = (found.upper, start + found.width);
             } else {
                 // However far it reaches, what lies before the point outweighs what lies behind it.
-                width = 0.5;
-                let upper = cut(start + width);
+                let upper = cut(start + 0.5);
                 round_down(pair.between(&lower, &upper), point, &mut mass);
-                lower = upper;
+                (lower, end) = (upper, start + 0.5);
             }
-            point = (start + width).floor() as i64 + 1;
+            point = end.floor() as i64 + 1;
         }
         // The rest is one cell.
         round_down(pair.between(&lower, &pair.cut(f64::INFINITY)), last, &mut mass);
         Self { grid, first, mass, infinite: 0.0 }
     }
 
-    fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.mass.iter().enumerate().map(|(at, p)| ((self.first + at as i64) as f64 * self.grid, *p))
-    }
-
     /// The masses times e^(tl), to a sum of one: in one exponent, for by itself e^(tl) may leave the floats.
-    fn tilted(&self, tilt: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let unit = self.log_moment(tilt);
-        self.points().map(move |(loss, p)| (loss, (p.ln() + tilt * loss - unit).exp()))
+    fn tilted(&self, tilt: f64) -> TiltedLosses {
+        let Self { grid, first, infinite, .. } = *self;
+        let loss = |at: usize| (first + at as i64) as f64 * grid;
+        let mut mass: Vec<f64> =
+            self.mass.iter().enumerate().map(|(at, p)| p.ln() + tilt * loss(at)).collect();
+        let unit = mass.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        mass.iter_mut().for_each(|exponent| *exponent = (*exponent - unit).exp());
+        let sum: f64 = mass.iter().sum();
+        mass.iter_mut().for_each(|p| *p /= sum);
+        TiltedLosses { grid, first, mass, infinite, log_moment: unit + sum.ln() }
+    }
+}
+
+/// A cell that reaches `width` grid steps beyond its point, with its P-mass, its end, and how many steps its own loss lies beyond that point.
+struct Reaching {
+    width: f64,
+    beyond: f64,
+    p: f64,
+    upper: Cut,
+}
+
+/// A cell whose own loss is that of its point, or lies beyond it by next to nothing: by secants, for that grows with the width. The cell begins
+/// `before` grid steps before the point. None where no cell up to `most` steps reaches so far.
+fn reach(before: f64, most: f64, reaching: impl Fn(f64) -> Reaching) -> Option<Reaching> {
+    const NEAR: f64 = 1e-5;
+    // The loss of a cell is about that of its middle.
+    let (mut short, mut below, mut width) = (0.0, -0.5 * before, before);
+    let mut found: Option<Reaching> = None;
+    for _ in 0..60 {
+        let tried = reaching(width);
+        if tried.beyond >= 0.0 {
+            if tried.beyond <= NEAR {
+                return Some(tried);
+            }
+            found = Some(tried);
+        } else if found.is_none() && width >= most {
+            return None;
+        } else {
+            (short, below) = (width, tried.beyond);
+        }
+        width = match &found {
+            Some(far) => {
+                let secant = short + (far.width - short) * (NEAR / 2.0 - below) / (far.beyond - below);
+                let is_within = secant > short && secant < far.width;
+                if is_within { secant } else { 0.5 * (short + far.width) }
+            }
+            None => 2.0 * width,
+        };
+    }
+    found
+}
+
+/// The loss of one step on a grid, tilted by e^(tl) to a mass of one.
+struct TiltedLosses {
+    grid: f64,
+    first: i64,
+    mass: Vec<f64>,
+    /// The mass that was not tilted, as it was.
+    infinite: f64,
+    /// ln Σ p·e^(tl) of the masses p before.
+    log_moment: f64,
+}
+
+impl TiltedLosses {
+    fn mean(&self) -> f64 {
+        let points = self.mass.iter().enumerate();
+        points.map(|(at, p)| (self.first + at as i64) as f64 * self.grid * p).sum()
     }
 
-    /// ln Σ p·e^(tl).
-    fn log_moment(&self, tilt: f64) -> f64 {
-        let exponents = || self.points().filter(|(_, p)| *p > 0.0).map(|(loss, p)| p.ln() + tilt * loss);
-        let unit = exponents().fold(f64::NEG_INFINITY, f64::max);
-        unit + exponents().map(|exponent| (exponent - unit).exp()).sum::<f64>().ln()
+    /// ln Σ p·e^(sl) of the tilted masses p: by Horner's rule, from both ends to the loss that is nearest to none.
+    fn log_moment_of(&self, steepness: f64) -> f64 {
+        let ratio = (steepness * self.grid).exp();
+        let middle = usize::try_from(-self.first).unwrap_or(0).min(self.mass.len());
+        let (below, above) = self.mass.split_at(middle);
+        let above = above.iter().rev().fold(0.0, |sum, p| sum * ratio + p);
+        let below = below.iter().fold(0.0, |sum, p| (sum + p) / ratio);
+        (above + below).ln() + steepness * (self.first + middle as i64) as f64 * self.grid
     }
 }
 
@@ -326,39 +399,38 @@ struct Composed {
 }
 
 impl Composed {
-    fn new(losses: &[(Losses, u64)], question: &Question, side: Side) -> Self {
+    fn new(losses: &[(TiltedLosses, u64)], question: &Question, side: Side) -> Self {
         let (tilt, grid) = (question.tilt, question.grid(side));
-        let moment = |tilt: f64| -> f64 {
-            losses.iter().map(|(losses, count)| *count as f64 * losses.log_moment(tilt)).sum()
+        let summed = |of: &dyn Fn(&TiltedLosses) -> f64| -> f64 {
+            losses.iter().map(|(losses, count)| *count as f64 * of(losses)).sum()
         };
-        let here = moment(tilt);
-        let middle: f64 = losses
-            .iter()
-            .map(|(losses, count)| {
-                let mean: f64 = losses.tilted(tilt).map(|(loss, p)| loss * p).sum();
-                *count as f64 * mean
-            })
-            .sum();
-        // A window wide enough that by Chernoff's bound next to nothing of the tilted sum lies outside.
-        let mut size = ((WIDTH * question.deviation / grid).max(1024.0) as usize).next_power_of_two();
-        let outside = |size: usize| -> f64 {
-            let half = 0.5 * size as f64 * grid - grid;
-            let tail = |sign: f64| {
-                let steepness = [0.25, 1.0, 4.0, 16.0].map(|factor| sign * factor * 20.0 / half);
-                let exponents = steepness.map(|s| moment(tilt + s) - here - s * (middle + sign * half));
-                exponents.into_iter().fold(0.0, f64::min).exp()
-            };
-            tail(1.0) + tail(-1.0)
+        let (here, middle) = (summed(&|losses| losses.log_moment), summed(&TiltedLosses::mean));
+        // A window wide enough that by Chernoff's bound next to nothing of the tilted sum lies outside, on either side.
+        let tail = |sign: f64, distance: f64| {
+            let steepness = [0.25, 0.5, 1.0, 2.0, 4.0, 16.0].map(|factor| sign * factor * 20.0 / distance);
+            let exponents =
+                steepness.map(|s| summed(&|losses| losses.log_moment_of(s)) - s * (middle + sign * distance));
+            exponents.into_iter().fold(0.0, f64::min).exp()
         };
-        while outside(size) > 1e-13 && size < WIDEST_WINDOW {
-            size *= 2;
-        }
-        let (tilted, rounding) = convolve(losses, tilt, size);
-        // Σ e^(−tmh): how many points' errors count.
-        let points = (-1.0 / (-tilt * grid).exp_m1()).min(size as f64);
-        let error = 2.0 * outside(size) + rounding * points;
+        let far = |sign: f64, widest: f64| {
+            let mut distance = (0.25 * WIDTH * question.deviation).max(64.0 * grid).min(widest);
+            while tail(sign, distance) > 1e-14 && distance < widest {
+                distance = (1.2 * distance).min(widest);
+            }
+            distance
+        };
+        let widest = WIDEST_WINDOW as f64 * grid;
+        let before = far(-1.0, 0.5 * widest);
+        let after = far(1.0, widest - before);
+        let size = transformed_well((((before + after) / grid) as usize + 2).max(1024));
+        let (tilted, rounding) = convolve(losses, size);
 
-        let first = (middle / grid).round() as i64 - (size / 2) as i64;
+        // Σ e^(−tmh): how many points' errors count, or the root of how many count by their squares.
+        let points = |tilt: f64| (-1.0 / (-tilt * grid).exp_m1()).min(size as f64);
+        let rounding = (rounding.of_a_point * points(tilt)).min(rounding.of_all * points(2.0 * tilt).sqrt());
+        let error = 2.0 * (tail(-1.0, before) + tail(1.0, after)) + rounding;
+
+        let first = ((middle - before) / grid).floor() as i64;
         let mut behind = vec![(0.0, 0.0); size];
         let (mut mass, mut delta) = (0.0, 0.0);
         for at in (0..size).rev() {
@@ -371,7 +443,7 @@ impl Composed {
                 mass += p * (here - tilt * point as f64 * grid).exp();
             }
         }
-        let infinite = losses.iter().map(|(losses, count)| *count as f64 * losses.infinite).sum();
+        let infinite = summed(&|losses| losses.infinite);
         Self { side, grid, first, behind, infinite, log_error: error.ln() + here, tilt }
     }
 
@@ -419,11 +491,25 @@ impl Composed {
     }
 }
 
-/// The tilted mass of the sum of all losses, modulo `size` points, and what each point may be off by.
+/// A size of this or somewhat more, which is twice one whose transform is fast.
+fn transformed_well(least: usize) -> usize {
+    let power = least.next_power_of_two();
+    [power / 16 * 9, power / 8 * 5, power / 4 * 3].into_iter().find(|size| *size >= least).unwrap_or(power)
+}
+
+/// What floats lose of a convolution: of each point at most, and the root of the sum of squares over all.
+struct Rounding {
+    of_a_point: f64,
+    of_all: f64,
+}
+
+/// The tilted mass of the sum of all losses, modulo `size` points, and what they may be off by.
 ///
-/// A transform of n points errs by less than 7u·log₂n of the norm (Higham 2002, Theorem 24.2), and a power in polar form adds
-/// some units more.
-fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64) {
+/// A transform of n points errs by less than 7u·log₂n of the norm (Higham 2002, Theorem 24.2), and each of the products of which a power is made
+/// by less than 3u of itself (Theorem 3.6).
+fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding) {
+    // Unreachable: the lengths are the planner's own.
+    const LOST: Rounding = Rounding { of_a_point: f64::INFINITY, of_all: f64::INFINITY };
     let mut planner = RealFftPlanner::<f64>::new();
     let (forward, inverse) = (planner.plan_fft_forward(size), planner.plan_fft_inverse(size));
     let mut product = vec![Complex::new(1.0, 0.0); size / 2 + 1];
@@ -431,19 +517,21 @@ fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64)
     let mut spectra = vec![];
     for (losses, count) in losses {
         let mut folded = vec![0.0; size];
-        for (at, (_, p)) in losses.tilted(tilt).enumerate() {
+        for (at, p) in losses.mass.iter().enumerate() {
             folded[(losses.first + at as i64).rem_euclid(size as i64) as usize] += p;
         }
         let own = norm(&folded);
         let mut spectrum = forward.make_output_vec();
         if forward.process(&mut folded, &mut spectrum).is_err() {
-            return (vec![0.0; size], f64::INFINITY); // unreachable: the lengths are the planner's own
+            return (vec![0.0; size], LOST);
         }
         let mut radii = vec![0.0; spectrum.len()];
+        // By squaring: what would leave the floats on the way is nothing.
+        let least = (-1400.0 / *count as f64).exp();
         for ((total, value), kept) in product.iter_mut().zip(spectrum).zip(&mut radii) {
-            let (radius, angle) = value.to_polar();
-            *total *= Complex::from_polar(radius.powf(*count as f64), angle * *count as f64);
-            *kept = radius;
+            let squared = value.norm_sqr();
+            *total *= if squared > least { value.powu(*count as u32) } else { Complex::ZERO };
+            *kept = squared.sqrt();
         }
         spectra.push((*count as f64 * own, radii));
     }
@@ -453,16 +541,23 @@ fn convolve(losses: &[(Losses, u64)], tilt: f64, size: usize) -> (Vec<f64>, f64)
         (2.0 * rest.sum::<f64>() / size as f64).sqrt()
     };
     let errors: f64 = spectra.iter().map(|(own, radii)| own * others(radii)).sum();
+    // Of all points together it is their norm times the largest of theirs, which is one.
+    let errors_of_all: f64 = spectra.iter().map(|(own, _)| own).sum();
     // The first and the last are real but for rounding, and the inverse insists.
     let last = product.len() - 1;
     product[0].im = 0.0;
     product[last].im = 0.0;
     let mut sum = inverse.make_output_vec();
     if inverse.process(&mut product, &mut sum).is_err() {
-        return (vec![0.0; size], f64::INFINITY); // unreachable, as above
+        return (vec![0.0; size], LOST);
     }
     sum.iter_mut().for_each(|value| *value /= size as f64);
-    let rounding = 5.0 * f64::EPSILON * (size as f64).log2() * (errors + norm(&sum));
+    let factors: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
+    let of = |errors: f64| {
+        let transforms = 5.0 * (size as f64).log2() * (errors + norm(&sum));
+        f64::EPSILON * (transforms + 2.0 * factors * norm(&sum))
+    };
+    let rounding = Rounding { of_a_point: of(errors), of_all: of(errors_of_all) };
     sum.iter_mut().for_each(|value| *value = value.max(0.0));
     (sum, rounding)
 }

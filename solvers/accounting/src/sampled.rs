@@ -164,7 +164,10 @@ impl Pair {
             let z = (x - center) / self.sigma;
             (libm::erfc(z.abs() * FRAC_1_SQRT_2) / 2.0, z > 0.0)
         };
-        Cut { none: tail(0.0), ahead: tail(1.0), behind: tail(-1.0) }
+        // A component without weight is never asked for.
+        let none = tail(0.0);
+        let of = |weight: f64, center: f64| if weight > 0.0 { tail(center) } else { none };
+        Cut { none, ahead: of(self.ahead, 1.0), behind: of(self.behind, -1.0) }
     }
 
     /// P and Q of what lies between two cuts.

@@ -18,6 +18,25 @@ const DP_SGD: [(f64, f64, u64, [f64; 3]); 3] = [
 ];
 const DELTA: f64 = 1e-5;
 
+/// Of small samples: sampling rate, noise multiplier, steps, δ; ε by dp-accounting 0.6, a pessimistic privacy loss distribution of step
+/// 2·10⁻⁵ where it had converged.
+const SMALL_SAMPLES: [(f64, f64, u64, f64, f64); 3] = [
+    (4e-4, 0.7, 10_000, 1e-5, 0.48084),
+    (4e-4, 0.5, 2_500, 1e-5, 2.32317),
+    (4e-4, 0.6, 50_000, 1e-6, 2.44116),
+];
+
+#[test]
+fn the_upper_bound_of_small_samples_is_within_a_part_in_five_hundred() {
+    for (rate, sigma, steps, delta, reference) in SMALL_SAMPLES {
+        let run = Run::new(rate, sigma, steps).unwrap();
+        let epsilon = loss::epsilon(&[run], delta, Neighbours::AddOrRemoveOne).unwrap();
+        assert!(epsilon.lower <= reference, "{epsilon:?} proves the reference {reference} wrong");
+        assert_relative_eq!(epsilon.upper, reference, max_relative = 2e-3);
+        assert_relative_eq!(epsilon.lower, reference, max_relative = 5e-3);
+    }
+}
+
 #[test]
 fn the_analytic_gaussian_mechanism() {
     for (epsilon, delta, sigma) in ANALYTIC_GAUSSIAN {
