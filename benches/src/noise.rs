@@ -56,7 +56,7 @@ pub(crate) fn gaussian() -> Result<Section> {
     let mut contestants = vec![
         draws("scumble, discrete Gaussian, exact", move |rng| distribution.sample(rng)),
         Contestant::timed("scumble, discrete Gaussian, exact, in bulk", DRAWS, move || {
-            bulk.fill(&mut rng, &mut drawn);
+            bulk.draws(&mut rng).fill(&mut drawn);
             Ok(black_box(&drawn)[0])
         }),
         draws("rand_distr, `StandardNormal`, floating point", |rng| -> f64 { StandardNormal.sample(rng) }),

@@ -98,7 +98,7 @@ pub(crate) fn autoencoder() -> Result<Section> {
 fn bits(draws: usize) -> Result<f64> {
     let distribution = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
     let mut drawn = vec![0; draws];
-    Ok(random_bits::of_draws(1, |rng| distribution.fill(rng, &mut drawn)))
+    Ok(random_bits::of_draws(1, |rng| distribution.draws(rng).fill(&mut drawn)))
 }
 
 /// Those that take part in Python.

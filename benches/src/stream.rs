@@ -61,7 +61,8 @@ impl Files {
     fn released(&self, format: Format, design: &Design) -> Result<Vec<u8>> {
         let local = local(design)?;
         let decoder = self.schema.decoder(&local.layout(), None);
-        let (mut reader, mut output) = (self.reader(format)?, vec![]);
+        // As long as what comes out, about: a vector that grows is moved by one thread alone.
+        let (mut reader, mut output) = (self.reader(format)?, Vec::with_capacity(20 * VALUES));
         let streams = Randomness::from_os()?.streams();
         match format {
             Format::Csv => {

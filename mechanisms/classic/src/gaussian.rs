@@ -28,6 +28,10 @@ impl AdditiveNoise for OnNumbers {
         self.0.add(point, stream)
     }
 
+    fn add_to_all<'p>(&self, points: impl Iterator<Item = &'p mut [f64]>, stream: &mut Stream) -> Result<()> {
+        self.0.add_to_all(points, stream)
+    }
+
     fn described(&self) -> DescribedNoise {
         self.0.described(0)
     }

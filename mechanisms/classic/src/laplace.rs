@@ -54,6 +54,10 @@ impl AdditiveNoise for OnNumbers {
         self.noise.add(point, stream)
     }
 
+    fn add_to_all<'p>(&self, points: impl Iterator<Item = &'p mut [f64]>, stream: &mut Stream) -> Result<()> {
+        self.noise.add_to_all(points, stream)
+    }
+
     fn described(&self) -> DescribedNoise {
         self.noise.described(0)
     }

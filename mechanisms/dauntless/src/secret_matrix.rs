@@ -31,7 +31,7 @@ pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Resu
         LazyLock::new(|| Rational::new(1 << FINENESS, 1).and_then(DiscreteGaussian::new));
     let distribution = STANDARD.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
     let mut draws = vec![0; rows * columns];
-    distribution.fill(stream, &mut draws);
+    distribution.draws(stream).fill(&mut draws);
     let step = 2f64.powi(-FINENESS);
     let draws = draws.into_iter().map(|draw| draw as f64 * step).collect();
     Array2::from_shape_vec((rows, columns), draws).map_err(|problem| Error::shape(problem.to_string()))

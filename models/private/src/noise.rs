@@ -73,7 +73,7 @@ impl Noise {
             Self::Exact(distribution, lattice) => {
                 let mut draws = [0; BLOCK];
                 let draws = &mut draws[..block.len()];
-                distribution.fill(rng, draws);
+                distribution.draws(rng).fill(draws);
                 let (per_unit, unit) = (1.0 / lattice.step, lattice.step * share);
                 pulp::Arch::new().dispatch(
                     #[inline(always)]

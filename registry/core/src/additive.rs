@@ -111,6 +111,17 @@ pub trait AdditiveNoise: Named + Debug + Clone + Send + Sync + Sized + 'static {
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
+    /// The same to points, one after the other, with the same draws, which may be made in bulk: nothing else is drawn from `stream` afterwards.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    fn add_to_all<'p>(&self, points: impl Iterator<Item = &'p mut [f64]>, stream: &mut Stream) -> Result<()> {
+        for point in points {
+            self.add(point, stream)?;
+        }
+        Ok(())
+    }
+
     /// What the noise is, of k coordinates from 0. The published distribution is made of it, and an audit holds [`add`](Self::add) to it.
     fn described(&self) -> DescribedNoise;
 
@@ -159,6 +170,8 @@ pub struct Noisy<N: AdditiveNoise> {
     saved: Saved<N::Parameters>,
     /// Where the portion lies before it takes noise, and how it takes it; no noise at ε = ∞.
     set: Domain,
+    /// Whether that is less than all of the portion.
+    is_narrowed: bool,
     noise: Option<N>,
 }
 
@@ -182,14 +195,15 @@ impl<N: AdditiveNoise> TryFrom<Saved<N::Parameters>> for Noisy<N> {
     fn try_from(mut saved: Saved<N::Parameters>) -> Result<Self> {
         let Saved { portion, delta, parameters } = &mut saved;
         portion.check_takes_noise(N::NAME)?;
-        let set = N::narrowed(parameters, &portion.set(N::NAME)?)?;
+        let whole = portion.set(N::NAME)?;
+        let set = N::narrowed(parameters, &whole)?;
         portion.epsilon = N::epsilon(parameters, &set, &Budget::new(portion.epsilon, *delta)?)?;
         let budget = Budget::new(portion.epsilon, *delta)?;
         let noise = match budget.epsilon() {
             f64::INFINITY => None,
             _ => Some(N::calibrate(parameters, &set, budget)?),
         };
-        Ok(Self { saved, set, noise })
+        Ok(Self { saved, is_narrowed: set != whole, set, noise })
     }
 }
 
@@ -288,6 +302,30 @@ impl<N: AdditiveNoise> Noisy<N> {
         }
     }
 
+    /// See [`LocalMechanism::release_records`](crate::LocalMechanism::release_records).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn release_records(&self, records: &[f64], stream: &mut Stream) -> Result<Vec<f64>> {
+        let mut points = records.to_vec();
+        let (flat, coordinates) = (self.domain().flat(), self.portion().coordinates());
+        for point in points.chunks_mut(flat.dim().max(1)) {
+            flat.project(point)?;
+            let portion = &mut point[coordinates.clone()];
+            if self.is_narrowed {
+                self.set.project(portion)?;
+            }
+            if let Some(noise) = &self.noise {
+                noise.on_lattice(portion);
+            }
+        }
+        if let Some(noise) = &self.noise {
+            let portions = points.chunks_mut(flat.dim().max(1)).map(|point| &mut point[coordinates.clone()]);
+            noise.add_to_all(portions, stream)?;
+        }
+        Ok(points)
+    }
+
     /// See [`LocalMechanism::noise`](crate::LocalMechanism::noise).
     pub fn noise(&self) -> Noise {
         self.portion().additive(self.noise.as_ref().map(|noise| noise.described().variances))
@@ -361,6 +399,10 @@ macro_rules! register_noise {
 
             fn perturb(&self, point: &mut [f64], stream: &mut $crate::Stream) -> $crate::Result<()> {
                 self.0.perturb(point, stream)
+            }
+
+            fn release_records(&self, records: &[f64], stream: &mut $crate::Stream) -> $crate::Result<Vec<f64>> {
+                self.0.release_records(records, stream)
             }
 
             fn noise(&self) -> $crate::Noise {

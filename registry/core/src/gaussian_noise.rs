@@ -1,7 +1,7 @@
 //! Exact Gaussian noise.
 
 use crate::domain::check_width;
-use crate::lattice::{IntegerDomain, Spread, information};
+use crate::lattice::{IntegerDomain, Spread, WIDEST_IN_BULK, information};
 use crate::{Budget, DescribedNoise, Distance, Domain, Error, Lattice, PrivacyProfile, Result, Stream};
 use scumble_accounting::{gaussian, search};
 use scumble_sampling::{DiscreteGaussian, Rational};
@@ -130,6 +130,25 @@ impl GaussianNoise {
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         let mut coordinates = 0..self.points.dim();
         self.points.add(point, || coordinates.next().map_or(0, |at| self.distributions.of(at).sample(stream)))
+    }
+
+    /// The same to points, one after the other, with the same draws, made in bulk where all coordinates have one distribution: nothing else is drawn
+    /// from `stream` afterwards.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_to_all<'p>(
+        &self,
+        mut points: impl Iterator<Item = &'p mut [f64]>,
+        stream: &mut Stream,
+    ) -> Result<()> {
+        match &self.distributions {
+            Distributions::One(distribution) if distribution.scale() <= WIDEST_IN_BULK => {
+                let mut draws = distribution.draws(stream);
+                self.points.add_to_all(points, |of_a_point| draws.fill(of_a_point))
+            }
+            _ => points.try_for_each(|point| self.add(point, stream)),
+        }
     }
 
     /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.

@@ -1,6 +1,6 @@
 //! Noise that belongs to a record: drawn from a key and the record's own id, so that a task which runs twice repeats one release.
 
-use crate::local::map_records_with;
+use crate::local::map_records;
 use crate::{Error, LocalMechanism, Result, Stream};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
@@ -153,7 +153,7 @@ pub fn release_keyed(
         return Err(Error::shape(format!("there are {} ids for {records} records", ids.len())));
     }
     let mut ids = ids.iter();
-    map_records_with(mechanism, records, |record, point| {
+    map_records(mechanism, records, |record, point| {
         let id = ids.next().map_or("", AsRef::as_ref);
         mechanism.perturb(point, &mut key.stream(id, record))
     })

@@ -1,7 +1,7 @@
 //! Exact Laplace noise.
 
 use crate::budget::quotient_up;
-use crate::lattice::{IntegerDomain, information};
+use crate::lattice::{IntegerDomain, WIDEST_IN_BULK, information};
 use crate::{DescribedNoise, Distance, Domain, Error, Lattice, Result, Stream, budget};
 use scumble_sampling::{DiscreteLaplace, Rational};
 
@@ -64,6 +64,22 @@ impl LaplaceNoise {
     /// [`Error::Shape`] for a point of another width, [`Error::NonFinite`] for a NaN or an infinity.
     pub fn add(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
         self.points.add(point, || self.distribution.sample(stream))
+    }
+
+    /// The same to points, one after the other, with the same draws, made in bulk: nothing else is drawn from `stream` afterwards.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_to_all<'p>(
+        &self,
+        points: impl Iterator<Item = &'p mut [f64]>,
+        stream: &mut Stream,
+    ) -> Result<()> {
+        if self.distribution.scale() > WIDEST_IN_BULK {
+            return points.into_iter().try_for_each(|point| self.add(point, stream));
+        }
+        let mut draws = self.distribution.draws(stream);
+        self.points.add_to_all(points, |of_a_point| draws.fill(of_a_point))
     }
 
     /// The logarithm of the probability that `point` becomes `released` (d values each), up to a constant.

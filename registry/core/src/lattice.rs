@@ -4,6 +4,9 @@ use crate::domain::{check_finite, check_width, largest};
 use crate::{Domain, Error, Factor, Result, polytope};
 use std::ops::Range;
 
+/// The scale up to which draws are made in bulk, modulo 2⁶⁴: beyond that lie 2¹¹ scales, which have less than e^−2048 of the mass.
+pub(crate) const WIDEST_IN_BULK: f64 = (1u64 << 52) as f64;
+
 /// All multiples of a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lattice {
@@ -156,9 +159,7 @@ impl IntegerBounds {
     /// Rounds to integers that obey the bounds whatever the floats say: the bound is enforced on the integers.
     fn map_rounded(&self, units: &mut [f64], to: &mut impl FnMut(i64) -> f64) {
         match self {
-            Self::Interval(lower, upper) => {
-                units[0] = to((units[0].round() as i64).clamp(*lower, *upper));
-            }
+            Self::Interval(lower, upper) => units[0] = to(rounded(units[0]).clamp(*lower, *upper)),
             Self::OneHot(one) => {
                 let level = largest(units);
                 units.iter_mut().enumerate().for_each(|(at, x)| *x = to(if at == level { *one } else { 0 }));
@@ -191,6 +192,11 @@ impl IntegerBounds {
             }
         }
     }
+}
+
+/// The nearest whole number, of two the one away from zero, as `round` has it, without a call to it.
+fn rounded(x: f64) -> i64 {
+    (x + 0.5f64.next_down().copysign(x)) as i64
 }
 
 /// What counts of the weights of some coordinates.
@@ -297,6 +303,24 @@ impl IntegerDomain {
         })
     }
 
+    /// The same to points, one after the other, with draws that `fill` makes for all coordinates of one at a time.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub(crate) fn add_to_all<'p>(
+        &self,
+        points: impl Iterator<Item = &'p mut [f64]>,
+        mut fill: impl FnMut(&mut [i64]),
+    ) -> Result<()> {
+        let (step, mut draws) = (self.lattice.step(), vec![0; self.dim()]);
+        for point in points {
+            fill(&mut draws);
+            let mut draws = draws.iter();
+            self.map_rounded(point, |k| k.saturating_add(draws.next().copied().unwrap_or(0)) as f64 * step)?;
+        }
+        Ok(())
+    }
+
     /// How far `released` lies from where `point` is rounded to, coordinate by coordinate, in lattice steps.
     ///
     /// # Errors
@@ -374,6 +398,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn whole_numbers_are_those_of_the_standard_library(bits: u64, near in -1_000_000i64..1_000_000, power in 0..62) {
+            let power = 2f64.powi(power);
+            let near = [near as f64 / 2.0, power + near as f64 / 2.0, power - 0.5, f64::from_bits(bits)];
+            for x in near.into_iter().flat_map(|x| [x, x.next_up(), x.next_down(), -x]) {
+                prop_assert_eq!(rounded(x), x.round() as i64, "{}", x);
+            }
+        }
+
         /// Privacy: no two inputs, however wild, round to integers further apart than the diameters say.
         #[test]
         fn integers_never_lie_further_apart_than_the_diameters(

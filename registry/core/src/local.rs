@@ -1,6 +1,6 @@
 //! How local mechanisms go through a table: in blocks of records, on all cores, the same for any number of them.
 
-use crate::{Layout, LocalMechanism, Result, Stream, Streams, Table};
+use crate::{Layout, LocalMechanism, Result, Streams, Table};
 use rayon::prelude::*;
 
 /// Records that share a stream of randomness.
@@ -22,7 +22,7 @@ pub fn view(mechanism: &dyn LocalMechanism, table: &Table) -> Result<Table> {
 /// The flat records of a block as [`view`] gives them.
 pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec<f64>> {
     if mechanism.collector().is_none() {
-        return map_records(mechanism, records, |_point| Ok(()));
+        return map_records(mechanism, records, |_record, _point| Ok(()));
     }
     let domain = mechanism.domain();
     let projected = records.chunks(domain.flat().dim().max(1)).map(|record| domain.projected(record));
@@ -40,26 +40,16 @@ pub fn release_block(
     streams: &Streams,
     block: u64,
 ) -> Result<Vec<f64>> {
-    let mut stream: Stream = streams.stream(block);
-    map_records(mechanism, records, |point| mechanism.perturb(point, &mut stream))
+    mechanism.release_records(records, &mut streams.stream(block))
 }
 
-/// `encode`, `change`, `decode` of each flat record.
-fn map_records(
-    mechanism: &dyn LocalMechanism,
-    records: &[f64],
-    mut change: impl FnMut(&mut [f64]) -> Result<()>,
-) -> Result<Vec<f64>> {
-    map_records_with(mechanism, records, |_record, point| change(point))
-}
-
-/// The same, where `change` sees the record too.
-pub(crate) fn map_records_with(
+/// `encode`, `change`, `decode` of each flat record, which `change` sees beside its point.
+pub(crate) fn map_records(
     mechanism: &dyn LocalMechanism,
     records: &[f64],
     mut change: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
 ) -> Result<Vec<f64>> {
-    let mut released = vec![];
+    let mut released = Vec::with_capacity(records.len());
     for record in records.chunks(mechanism.domain().flat().dim().max(1)) {
         let mut point = mechanism.encode(record)?;
         change(record, &mut point)?;
@@ -81,8 +71,7 @@ pub(crate) fn map_blocks(
         .into_par_iter()
         .map(|block| {
             let rows = block * BLOCK..((block + 1) * BLOCK).min(table.len());
-            let records: Vec<f64> = rows.flat_map(|row| layout.flatten(table, row)).collect();
-            map(block as u64, &records)
+            map(block as u64, &layout.flat(table, rows))
         })
         .collect::<Result<_>>()?;
     made.table_of(blocks.concat())

@@ -5,6 +5,7 @@ use crate::table::{Places, check_columns};
 use crate::{Domain, Error, Factor, Result, Table, Target};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The domain of a [`Target`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -288,15 +289,27 @@ impl Layout {
 
     /// Record `row` of `table` (which must have this shape) in flat form.
     pub fn flatten(&self, table: &Table, row: usize) -> Vec<f64> {
-        let mut flat = table.records().row(row).to_vec();
-        match table.target() {
-            Target::None => {}
-            Target::Class(classes) => {
-                flat.resize(self.width(), 0.0);
-                flat[self.columns.len() + classes[row]] = 1.0;
+        self.flat(table, row..row + 1)
+    }
+
+    /// Records `rows` of `table` (which must have this shape) in flat form, one after the other.
+    pub fn flat(&self, table: &Table, rows: Range<usize>) -> Vec<f64> {
+        let mut flat = Vec::with_capacity(rows.len() * self.width());
+        for row in rows {
+            let start = flat.len();
+            match table.records().row(row).as_slice() {
+                Some(record) => flat.extend_from_slice(record),
+                None => flat.extend(table.records().row(row)),
             }
-            Target::Real(values) => flat.push(values[row]),
-            Target::Vector(values) => flat.extend(values.row(row)),
+            match table.target() {
+                Target::None => {}
+                Target::Class(classes) => {
+                    flat.resize(start + self.width(), 0.0);
+                    flat[start + self.columns.len() + classes[row]] = 1.0;
+                }
+                Target::Real(values) => flat.push(values[row]),
+                Target::Vector(values) => flat.extend(values.row(row)),
+            }
         }
         flat
     }

@@ -231,19 +231,26 @@ impl<W: Write> WriteRows for Writer<W> {
     type Block = Vec<u8>;
 
     fn block(decoder: &Decoder, records: &[f64]) -> Result<Vec<u8>> {
-        let failed = |error| Error::from_write(io::Error::other(error));
-        let (mut writer, mut buffer) = (csv::Writer::from_writer(vec![]), zmij::Buffer::new());
-        for row in decoder.rows(records) {
-            for cell in row? {
-                let text = match cell {
-                    Cell::Number(number) => digits(number, &mut buffer),
-                    cell => cell.text(),
-                };
-                writer.write_field(text.as_bytes()).map_err(failed)?;
+        let (mut text, mut buffer) = (Vec::with_capacity(20 * records.len()), zmij::Buffer::new());
+        for record in records.chunks(decoder.layout().width().max(1)) {
+            let start = text.len();
+            for (at, cell) in decoder.cells(record)?.enumerate() {
+                if at > 0 {
+                    text.push(b',');
+                }
+                match cell {
+                    // Digits are never quoted.
+                    Cell::Number(number) => text.extend_from_slice(digits(number, &mut buffer).as_bytes()),
+                    cell => push_field(&cell.text(), &mut text),
+                }
             }
-            writer.write_record(None::<&[u8]>).map_err(failed)?;
+            // A line of nothing would be no row.
+            if text.len() == start {
+                text.extend_from_slice(b"\"\"");
+            }
+            text.push(b'\n');
         }
-        writer.into_inner().map_err(|error| Error::from_write(error.into_error()))
+        Ok(text)
     }
 
     fn write(&mut self, block: Vec<u8>) -> Result<()> {
@@ -253,6 +260,16 @@ impl<W: Write> WriteRows for Writer<W> {
     fn finish(mut self) -> Result<()> {
         self.output.flush().map_err(Error::from_write)
     }
+}
+
+/// Appends a cell, in quotation marks where it would not be read as it is.
+fn push_field(cell: &str, text: &mut Vec<u8>) {
+    if !cell.contains(['"', ',', '\r', '\n']) {
+        return text.extend_from_slice(cell.as_bytes());
+    }
+    text.push(b'"');
+    text.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+    text.push(b'"');
 }
 
 /// What is wrong with this row of a file, its header being row 0.
@@ -395,6 +412,30 @@ mod tests {
                 read.extend(some.cells().map(|cell| cell.text().into_owned()));
             }
             prop_assert_eq!(read, cells.iter().map(|(cell, _)| *cell).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_row_is_written_as_the_csv_crate_writes_it(
+            levels in prop::collection::hash_set("[a\",; é]{0,4}", 2..5).prop_filter("trimmed", |levels| levels.iter().all(|level| level.trim() == level)),
+            numbers in prop::collection::vec(-1e3..1e3f64, 0..3),
+        ) {
+            let levels: Vec<String> = levels.into_iter().collect();
+            let mut text = format!("[[column]]\nname = \"level\"\nkind = \"category\"\nlevels = {levels:?}\n");
+            for at in 0..numbers.len() {
+                text += &format!("[[column]]\nname = \"x{at}\"\nkind = \"real\"\nlower = 0\nupper = 1\n");
+            }
+            let schema = Schema::from_toml(&text, "schema.toml").unwrap();
+            let decoder = schema.decoder(&schema.domain(None).unwrap().layout(), None);
+            let mut expected = csv::Writer::from_writer(vec![]);
+            let mut records = vec![];
+            for class in 0..levels.len() {
+                records.extend((0..levels.len()).map(|at| if at == class { 1.0 } else { 0.0 }));
+                records.extend(&numbers);
+                let row = std::iter::once(levels[class].clone()).chain(numbers.iter().map(f64::to_string));
+                expected.write_record(row).unwrap();
+            }
+            let written = <Writer<Vec<u8>> as WriteRows>::block(&decoder, &records).unwrap();
+            prop_assert_eq!(String::from_utf8(written), String::from_utf8(expected.into_inner().unwrap()));
         }
 
         #[test]

@@ -3,8 +3,8 @@
 use crate::kind::Form;
 use crate::{Cell, Column, Kind, Schema};
 use scumble_core::Places;
+use scumble_core::check_width;
 use scumble_core::{Layout, Noise, NoiseDistribution, Result, TargetLayout};
-use scumble_core::{check_width, largest};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
@@ -199,25 +199,40 @@ impl Decoder {
     /// # Errors
     /// [`Error::Shape`](scumble_core::Error::Shape) for a record of another width.
     pub fn decode(&self, record: &[f64]) -> Result<Vec<Cell<'_>>> {
+        Ok(self.cells(record)?.collect())
+    }
+
+    /// The same, one after the other.
+    pub(crate) fn cells<'a, 'r>(
+        &'a self,
+        record: &'r [f64],
+    ) -> Result<impl Iterator<Item = Cell<'a>> + use<'a, 'r>> {
         check_width(self.layout.width(), record.len())?;
-        let cells = self.cells.iter().map(|cell| match cell {
+        Ok(self.cells.iter().map(|cell| self.cell(cell, record)))
+    }
+
+    #[inline]
+    fn cell<'a>(&self, cell: &'a Made, record: &[f64]) -> Cell<'a> {
+        match cell {
             Made::Number { place, lower, upper, kind } => {
                 let (value, width) = (record[*place], upper - lower);
-                match (Made::is_settled(kind, self.values), kind.whole_values()) {
-                    (false, _) => Cell::Number(lower + value * width),
-                    (true, Some(values)) if self.is_of_bins => {
+                match Made::is_settled(kind, self.values).then(|| kind.whole_values()) {
+                    None => Cell::Number(lower + value * width),
+                    Some(Some(values)) if self.is_of_bins => {
                         kind.settled(lower + (value * values as f64).floor())
                     }
-                    (true, _) => kind.settled(lower + value * width),
+                    Some(_) => kind.settled(lower + value * width),
                 }
             }
             Made::Level { places, levels } => {
-                let values: Vec<f64> = places.iter().map(|&place| record[place]).collect();
-                Cell::Text(&levels[largest(&values)])
+                // The first of those that are largest.
+                let value = |at: usize| record[places[at]];
+                let largest =
+                    (1..places.len()).fold(0, |best, at| if value(at) > value(best) { at } else { best });
+                Cell::Text(&levels[largest])
             }
             Made::Latent { place } => Cell::Number(record[*place]),
-        });
-        Ok(cells.collect())
+        }
     }
 
     /// The cells of flat records, one after the other.

@@ -271,7 +271,7 @@ impl Encoder {
 }
 
 /// More bytes than any number is written with.
-const LONGEST_NUMBER: usize = 1100;
+pub(crate) const LONGEST_NUMBER: usize = 1100;
 
 /// The names of a file's columns, and where each of them stands: nowhere sure where it stands twice.
 struct Header<'h> {

@@ -1,13 +1,14 @@
 //! A file's records by a schema: whole, or some rows at a time.
 
 use crate::Result;
-use crate::{Block, Clipped, Clips, Encoder, OutOfBounds, RawRows, ReadRows, Schema};
+use crate::{Clipped, Clips, Encoder, OutOfBounds, RawRows, ReadRows, Schema};
 use ndarray::Array2;
-use rayon::prelude::*;
 use scumble_core::local::BLOCK;
 use scumble_core::{RecordDomain, Table};
+use std::collections::VecDeque;
+use std::sync::mpsc;
 
-/// What the cells of a batch take; while one is mapped, which may take some four times its size, the next is read.
+/// What the cells of blocks take that are mapped at a time, at most; what is made of them may take some four times as much.
 const MOST_BYTES: usize = 8 << 20;
 
 /// A file's records, where they lie by its schema, and what was clipped to get them there.
@@ -108,7 +109,7 @@ impl<'r> Reader<'r> {
             rows.encode(&encoder, &mut flat, &mut clips)?;
             Ok((flat, clips, rows.len(&encoder)))
         };
-        self.in_batches(encode, |(of_block, clipped, rows), _bytes| {
+        self.in_blocks(encode, |(of_block, clipped, rows), _bytes| {
             clips.add(&clipped);
             for row in of_block.chunks((of_block.len() / rows.max(1)).max(1)) {
                 let place = place(count).map(|place| place * row.len());
@@ -154,7 +155,7 @@ impl<'r> Reader<'r> {
             }
             Ok((flat, clips, beside))
         };
-        self.in_batches(encode, |(of_block, clipped, cells), _bytes| {
+        self.in_blocks(encode, |(of_block, clipped, cells), _bytes| {
             flat.extend(of_block);
             clips.add(&clipped);
             beside.extend(cells);
@@ -163,58 +164,78 @@ impl<'r> Reader<'r> {
         Ok((Loaded::new(&encoder, flat, &clips)?, beside))
     }
 
-    /// Maps blocks of rows by their numbers on all cores, while what was mapped before is taken, in order, and the next ones are read.
+    /// Maps blocks of rows by their numbers on all cores, while the next are read, and what was mapped before is taken, in order.
     ///
     /// # Errors
     /// The first in that order, whether a block could not be read, mapped or taken; [`Error::Empty`](scumble_core::Error::Empty) where there is none.
-    pub(crate) fn in_batches<T: Send>(
+    pub(crate) fn in_blocks<T: Send>(
         &mut self,
         map: impl Fn(u64, &RawRows) -> Result<T> + Sync,
         mut take: impl FnMut(T, u64) -> Result<()> + Send,
     ) -> Result<()> {
-        let most_blocks = 4 * rayon::current_num_threads();
         let Self { rows, encoder } = self;
-        // A block that cannot be read ends its batch, and is an error when its turn comes.
-        let mut read = || -> (Vec<Result<Block>>, u64) {
-            let (mut batch, mut bytes) = (vec![], 0);
-            while batch.len() < most_blocks
-                && bytes < MOST_BYTES
-                && let Some(block) = rows.next_block(encoder, BLOCK).transpose()
-            {
-                bytes += block.as_ref().map_or(MOST_BYTES, Block::bytes);
-                batch.push(block);
+        let (map, encoder) = (&map, &*encoder);
+        let most_blocks = 4 * rayon::current_num_threads();
+        let mut take_first = |ahead: &mut VecDeque<Ahead<T>>| match ahead.pop_front() {
+            Some(first) => first.mapped().map_or(Ok(()), |mapped| take(mapped?, first.read)),
+            None => Ok(()),
+        };
+        rayon::scope_fifo(|scope| {
+            let mut ahead = VecDeque::new();
+            let mut wrong = None;
+            for number in 0.. {
+                let block = match rows.next_block(encoder, BLOCK) {
+                    Ok(Some(block)) => block,
+                    Ok(None) if number == 0 => return Err(encoder.no_records()),
+                    end => {
+                        wrong = end.err();
+                        break;
+                    }
+                };
+                let (sender, receiver) = mpsc::channel();
+                ahead.push_back(Ahead { bytes: block.bytes(), read: rows.bytes(), receiver });
+                scope.spawn_fifo(move |_scope| {
+                    // Nobody waits for it where a block before it was wrong.
+                    let _ = sender.send(block.map(encoder, |rows| map(number, rows)));
+                });
+                while ahead.len() >= most_blocks
+                    || ahead.iter().map(|block| block.bytes).sum::<usize>() > MOST_BYTES
+                {
+                    take_first(&mut ahead)?;
+                }
             }
-            (batch, rows.bytes())
-        };
-        let mut take_all = |mapped: Vec<Result<T>>, bytes| -> Result<()> {
-            mapped.into_iter().try_for_each(|result| take(result?, bytes))
-        };
-        let (mut number, mut next) = (0, read());
-        if next.0.is_empty() {
-            return Err(encoder.no_records());
+            // What is wrong with a row comes after all rows before it.
+            while !ahead.is_empty() {
+                take_first(&mut ahead)?;
+            }
+            wrong.map_or(Ok(()), Err)
+        })
+    }
+}
+
+/// A block that is being mapped.
+struct Ahead<T> {
+    /// The memory that it took before.
+    bytes: usize,
+    /// How much of the file was read up to it.
+    read: u64,
+    receiver: mpsc::Receiver<Result<T>>,
+}
+
+impl<T> Ahead<T> {
+    /// What was made of it, once it is there: until then others are mapped. None where whoever mapped it panicked, which the scope passes on.
+    fn mapped(&self) -> Option<Result<T>> {
+        loop {
+            match self.receiver.try_recv() {
+                Ok(mapped) => return Some(mapped),
+                Err(mpsc::TryRecvError::Disconnected) => return None,
+                Err(mpsc::TryRecvError::Empty) => {
+                    if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                        std::thread::yield_now();
+                    }
+                }
+            }
         }
-        let mut mapped = (vec![], 0);
-        while !next.0.is_empty() {
-            let (batch, bytes) = next;
-            let numbered: Vec<(u64, Result<Block>)> = (number..).zip(batch).collect();
-            number += numbered.len() as u64;
-            let map_all = || {
-                let mapped = numbered
-                    .into_par_iter()
-                    .map(|(number, block)| block?.map(encoder, |rows| map(number, rows)))
-                    .with_max_len(1);
-                mapped.collect::<Vec<_>>()
-            };
-            let others = || {
-                let taken = take_all(mapped.0, mapped.1);
-                let following = if taken.is_ok() { read() } else { (vec![], 0) };
-                (taken, following)
-            };
-            let (done, (taken, following)) = rayon::join(map_all, others);
-            taken?;
-            (mapped, next) = ((done, bytes), following);
-        }
-        take_all(mapped.0, mapped.1)
     }
 }
 

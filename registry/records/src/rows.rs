@@ -1,5 +1,6 @@
 //! Rows of a file before they are encoded: the seam between a format and what its cells mean.
 
+use crate::encoder::LONGEST_NUMBER;
 use crate::{Cell, Clips, Decoder, Encoder, Error, Result};
 use std::borrow::Cow;
 
@@ -160,8 +161,11 @@ impl RawRows {
             Cell::Null => Kept::Null,
             Cell::Text(text) => {
                 let text = text.trim();
-                let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());
-                encoder.check_length(self.first_row + row, at, text)?;
+                // What is no longer than a number may be is too long for no column.
+                if text.len() > LONGEST_NUMBER {
+                    let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());
+                    encoder.check_length(self.first_row + row, at, text)?;
+                }
                 self.text += text;
                 Kept::Text { end: self.text.len() }
             }

@@ -97,7 +97,7 @@ fn rewrite<W: WriteRows + Send>(
     };
     let mut streamed = Streamed { records: 0, clipped: vec![] };
     let mut all_clips = Clips::default();
-    reader.in_batches(map, |(block, records, clips), bytes| {
+    reader.in_blocks(map, |(block, records, clips), bytes| {
         output.write(block)?;
         streamed.records += records as u64;
         all_clips.add(&clips);
@@ -163,7 +163,7 @@ impl<'c> Gathered<'c> {
             Ok((records, clips))
         };
         let (mut waiting, mut clips) = (vec![], Clips::default());
-        reader.in_batches(encode, |(records, clipped), bytes| {
+        reader.in_blocks(encode, |(records, clipped), bytes| {
             waiting.extend(records);
             clips.add(&clipped);
             if waiting.len() >= MOST_VALUES {
@@ -221,7 +221,7 @@ pub fn write_drawn<W: WriteRows>(
 pub fn check(reader: &mut Reader, mut on_progress: impl FnMut(u64) -> Result<()> + Send) -> Result<()> {
     let encoder = reader.encoder().clone();
     let check = |_number, rows: &RawRows| rows.encode(&encoder, &mut vec![], &mut Clips::default());
-    reader.in_batches(check, |(), bytes| on_progress(bytes))
+    reader.in_blocks(check, |(), bytes| on_progress(bytes))
 }
 
 /// What records are, and what a release would clip of them. It is about the data: for their owner alone.
@@ -273,7 +273,7 @@ pub fn check_ids(
         Ok((fingerprint, clips, named, rows.first_row()))
     };
     let (mut fingerprint, mut clips, mut seen) = (Fingerprint::default(), Clips::default(), HashSet::new());
-    reader.in_batches(check, |(own, clipped, named, first), bytes| {
+    reader.in_blocks(check, |(own, clipped, named, first), bytes| {
         fingerprint.merge(&own);
         clips.add(&clipped);
         let mut named = named.into_iter().enumerate();

@@ -361,9 +361,22 @@ fn streams_as_it_releases(subject: &Subject) -> Verdict {
     let layout = local.domain().layout();
     let flat: Vec<f64> = (0..table.len()).flat_map(|row| layout.flatten(&table, row)).collect();
     let streams = Randomness::seeded(SEED).streams();
-    let blocks = flat.chunks(local::BLOCK * layout.width().max(1)).zip(0..);
-    let blocks = blocks.map(|(records, number)| local::release_block(local, records, &streams, number));
-    let streamed = blocks.collect::<Result<Vec<_>>>().map_err(text)?.concat();
+    let blocks = || flat.chunks(local::BLOCK * layout.width().max(1)).zip(0..);
+    let released = blocks().map(|(records, number)| local::release_block(local, records, &streams, number));
+    let streamed = released.collect::<Result<Vec<_>>>().map_err(text)?.concat();
+    let one_by_one = blocks().map(|(records, number)| {
+        let mut stream = streams.stream(number);
+        let of_record = |record: &[f64]| {
+            let mut point = local.encode(record)?;
+            local.perturb(&mut point, &mut stream)?;
+            local.decode(point)
+        };
+        Ok(records.chunks(layout.width().max(1)).map(of_record).collect::<Result<Vec<_>>>()?.concat())
+    });
+    let one_by_one = one_by_one.collect::<Result<Vec<_>>>().map_err(text)?.concat();
+    require(streamed == one_by_one, || {
+        "`release_records` gives other records than `encode`, `perturb` and `decode` of each".into()
+    })?;
     let streamed = local.layout().table_of(streamed).map_err(text)?;
     let whole = seeded(&subject.design, &table, SEED).map_err(text)?.table;
     require(streamed == whole, || {

@@ -2,7 +2,7 @@
 
 use crate::curve::{Curve, Shape};
 use crate::ziggurat::{Decide, Ziggurat};
-use crate::{Rational, Result};
+use crate::{Draws, Rational, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
@@ -57,10 +57,9 @@ impl DiscreteGaussian {
         self.ziggurat.sample_signed(rng, Decide::Fast)
     }
 
-    /// As many draws as there is room for, each modulo 2⁶⁴: those that [`sample`](Self::sample) makes one after the other. It is faster,
-    /// for it draws words in bulk, and so takes more of them than it needs.
-    pub fn fill<R: RngCore + ?Sized>(&self, rng: &mut R, draws: &mut [i64]) {
-        self.ziggurat.fill_signed(rng, draws);
+    /// Draws in bulk, from words of `rng`.
+    pub fn draws<'a, R: RngCore + ?Sized>(&'a self, rng: &'a mut R) -> Draws<'a, R> {
+        Draws::new(&self.ziggurat, rng)
     }
 
     /// The draw that [`sample`](Self::sample) makes, from the same words of `rng`, with every decision in integers of any

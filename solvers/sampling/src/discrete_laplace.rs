@@ -2,7 +2,7 @@
 
 use crate::curve::{Curve, Shape};
 use crate::ziggurat::{Decide, Ziggurat};
-use crate::{Rational, Result};
+use crate::{Draws, Rational, Result};
 use rand_core::RngCore;
 use std::sync::Arc;
 
@@ -39,6 +39,11 @@ impl DiscreteLaplace {
     #[inline]
     pub fn sample<R: RngCore + ?Sized>(&self, rng: &mut R) -> i128 {
         self.ziggurat.sample_signed(rng, Decide::Fast)
+    }
+
+    /// Draws in bulk, from words of `rng`.
+    pub fn draws<'a, R: RngCore + ?Sized>(&'a self, rng: &'a mut R) -> Draws<'a, R> {
+        Draws::new(&self.ziggurat, rng)
     }
 
     /// The draw that [`sample`](Self::sample) makes, from the same words of `rng`, with every decision in integers of any

@@ -114,14 +114,14 @@ impl Ziggurat {
     }
 
     /// Draws of [`sample_signed`](Self::sample_signed) modulo 2⁶⁴, one after the other, from words that are drawn in bulk.
-    pub(crate) fn fill_signed<R: RngCore + ?Sized>(&self, rng: &mut R, draws: &mut [i64]) {
-        let (mut words, mut made) = (Words::new(rng), 0);
+    pub(crate) fn fill_signed<R: RngCore + ?Sized>(&self, words: &mut Words<R>, draws: &mut [i64]) {
+        let mut made = 0;
         while made < draws.len() {
             let run = self.run_below(words.drawn(), &mut draws[made..]);
             words.skip(run);
             made += run;
             if let Some(next) = draws.get_mut(made) {
-                *next = self.sample_signed(&mut words, Decide::Fast) as i64;
+                *next = self.sample_signed(words, Decide::Fast) as i64;
                 made += 1;
             }
         }

@@ -10,6 +10,7 @@ pub use gathering::{Drawing, Gathering};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub use release::{Release, release_local};
 
+use crate::local;
 use crate::{
     Claim, Domain, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream, Table,
     TargetLayout, Unit,
@@ -60,6 +61,15 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
     /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
         Ok(point)
+    }
+
+    /// What is released of flat records (d values each), one after the other: `encode`, `perturb` and `decode` of each, as it is by default. What
+    /// can do it in one piece, with the same draws, may; nothing else is drawn from `stream` afterwards.
+    ///
+    /// # Errors
+    /// As those.
+    fn release_records(&self, records: &[f64], stream: &mut Stream) -> Result<Vec<f64>> {
+        local::map_records(self.as_local(), records, |_record, point| self.perturb(point, stream))
     }
 
     /// The shape of what is released. By default that of the domain.

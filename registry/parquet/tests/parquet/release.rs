@@ -88,7 +88,7 @@ fn rows(bytes: Bytes) -> Rows<Bytes> {
 }
 
 /// Laplace noise by a seed, through a stream on so many threads.
-fn released<W: WriteRows>(
+fn released<W: WriteRows + Send>(
     rows: impl ReadRows,
     schema: &Schema,
     target: Option<&str>,

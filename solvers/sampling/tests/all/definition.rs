@@ -61,14 +61,23 @@ fn the_fast_way_draws_what_the_definition_draws() {
 #[test]
 fn draws_in_bulk_are_the_draws_one_by_one() {
     for scale in scales() {
-        let distribution = DiscreteGaussian::new(scale).unwrap();
-        for count in [0, 1, 500, 20_000] {
-            let (mut one, mut other) = (ChaCha20Rng::seed_from_u64(SEED), ChaCha20Rng::seed_from_u64(SEED));
-            let mut filled = vec![0; count];
-            distribution.fill(&mut one, &mut filled);
-            for (at, draw) in filled.into_iter().enumerate() {
-                let defined = distribution.sample_by_definition(&mut other) as i64;
-                assert_eq!(draw, defined, "seed {SEED}: draw {at} of {count} of scale {scale:?}");
+        let (normal, laplace) = (DiscreteGaussian::new(scale).unwrap(), DiscreteLaplace::new(scale).unwrap());
+        for (count, at_a_time) in [(1, 1), (500, 30), (20_000, 20_000), (20_000, 7)] {
+            let generator = || ChaCha20Rng::seed_from_u64(SEED);
+            let (mut one, mut other, mut filled) = (generator(), generator(), vec![0; count]);
+            let (mut normals, mut laplaces) = (normal.draws(&mut one), laplace.draws(&mut other));
+            let (mut defining, mut defining_too) = (generator(), generator());
+            for filled in filled.chunks_mut(at_a_time) {
+                normals.fill(filled);
+                for draw in &*filled {
+                    let defined = normal.sample_by_definition(&mut defining) as i64;
+                    assert_eq!(*draw, defined, "seed {SEED}: a Gaussian draw of {count} of scale {scale:?}");
+                }
+                laplaces.fill(filled);
+                for draw in &*filled {
+                    let defined = laplace.sample_by_definition(&mut defining_too) as i64;
+                    assert_eq!(*draw, defined, "seed {SEED}: a Laplace draw of {count} of scale {scale:?}");
+                }
             }
         }
     }
