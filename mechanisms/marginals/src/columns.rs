@@ -70,7 +70,10 @@ impl Columns {
         let column = |at: usize| {
             blocks.iter().flat_map(|block| block.iter().skip(at).step_by(self.len()).copied()).collect()
         };
-        Ok((0..self.len()).into_par_iter().map(column).collect())
+        Ok(match blocks.len() {
+            0 | 1 => (0..self.len()).map(column).collect(),
+            _ => (0..self.len()).into_par_iter().map(column).collect(),
+        })
     }
 
     /// Flat records of these levels (as many columns as attributes, of n values each), of so many coordinates, a number anywhere in its bin.

@@ -14,6 +14,9 @@ pub(crate) struct Counts {
     records: u64,
 }
 
+/// Records, or cells, that one core goes through by itself.
+const FEW: usize = 1 << 14;
+
 impl Counts {
     /// Of no record yet. `levels` are those of each column.
     pub(crate) fn new(levels: Vec<usize>, cliques: impl IntoIterator<Item = Clique>) -> Self {
@@ -29,7 +32,7 @@ impl Counts {
     pub(crate) fn add(&mut self, columns: &[Vec<u32>]) {
         self.records += columns.first().map_or(0, Vec::len) as u64;
         let levels = &self.levels;
-        self.tables.par_iter_mut().for_each(|(clique, table)| match clique.as_slice() {
+        let count = |(clique, table): (&Clique, &mut Vec<u64>)| match clique.as_slice() {
             [one] => columns[*one].iter().for_each(|level| table[*level as usize] += 1),
             [one, other] => {
                 let width = levels[*other];
@@ -40,7 +43,12 @@ impl Counts {
                 let cell = all.iter().fold(0, |cell, &at| cell * levels[at] + columns[at][row] as usize);
                 table[cell] += 1;
             }),
-        });
+        };
+        // A few are counted sooner than other cores are told of them.
+        match columns.first().is_some_and(|column| column.len() >= FEW) {
+            true => self.tables.par_iter_mut().for_each(count),
+            false => self.tables.iter_mut().for_each(count),
+        }
     }
 
     /// The counts of the same records where levels are taken together: `merged` has for each column the level that each of its levels becomes.
@@ -60,7 +68,10 @@ impl Counts {
             }
             (clique.clone(), fewer)
         };
-        let tables = self.tables.par_iter().map(of_table).collect();
+        let tables = match self.tables.values().map(Vec::len).sum::<usize>() >= FEW {
+            true => self.tables.par_iter().map(of_table).collect(),
+            false => self.tables.iter().map(of_table).collect(),
+        };
         Self { tables, levels, records: self.records }
     }
 

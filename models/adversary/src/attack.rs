@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// So many outputs are drawn before anything is bet; then four times as many as before are drawn on what was learned of those.
 const FIRST: usize = 128;
 const GROWTH: usize = 4;
+/// After so many outputs, the attacks that show least are given up.
+pub(crate) const HEAT: usize = 2_048;
 /// The capital is looked at after so many outputs, or an eighth of those before.
 const LOOK: usize = 64;
 
@@ -27,6 +29,8 @@ pub(crate) struct Attack<'a> {
     drawn: usize,
     /// How many are drawn before anything is bet.
     first: usize,
+    /// How many are drawn of either input at most.
+    most: usize,
     is_exhausted: bool,
     is_mute: bool,
     bets: Vec<Bets>,
@@ -51,6 +55,7 @@ impl<'a> Attack<'a> {
             width: None,
             drawn: 0,
             first: FIRST,
+            most: usize::MAX,
             is_exhausted: false,
             is_mute: true,
             by: vec![("nothing", false); bets.len()],
@@ -64,14 +69,24 @@ impl<'a> Attack<'a> {
         Self { first: FIRST.min(outputs / 10).max(1), ..self }
     }
 
+    /// The same, which ends after so many outputs of either input.
+    pub(crate) fn up_to(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
     /// Whether the claim is refuted.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }
 
-    /// Goes on until so many outputs of either input are drawn, or the claim is refuted at `alarm` a bound.
+    /// Goes on until so many outputs of either input are drawn, the claim is refuted at `alarm` a bound, or a quarter of them lets expect
+    /// that all would show less than half of the claim.
     pub(crate) fn advance(&mut self, claimed: &Claimed, to: usize, alarm: f64) {
+        let to = to.min(self.most);
         while self.drawn < to && !self.is_broken && !self.is_exhausted {
+            if self.drawn >= HEAT.max(to / 4) && claimed.expected(&self.bets) < 0.5 {
+                break;
+            }
             let until = (GROWTH * self.drawn).clamp(self.first.min(to), to);
             if self.kept.len() == 0 {
                 self.take(until - self.drawn);
@@ -127,6 +142,12 @@ impl<'a> Attack<'a> {
         });
         Reached::new(shown.collect(), self.is_mute, self.is_broken)
     }
+}
+
+/// Keeps so many attacks, of those that come nearest to the claim.
+pub(crate) fn keep_best(attacks: &mut Vec<Attack>, claimed: &Claimed, most: usize) {
+    attacks.sort_by(|one, other| other.share(claimed).total_cmp(&one.share(claimed)));
+    attacks.truncate(most);
 }
 
 /// What each attack shows, with its inputs in words, and how many outputs of an input the longest drew.

@@ -1,6 +1,6 @@
 //! Claims of central differential privacy: neighbouring tables, and a canary in a training that shows every noisy sum.
 
-use crate::attack::{Attack, all_reached, by_side};
+use crate::attack::{Attack, HEAT, all_reached, by_side, keep_best};
 use crate::canaries::{self, Canaries};
 use crate::claimed::Claimed;
 use crate::direct::flattened;
@@ -139,12 +139,14 @@ pub(crate) fn tables(
     }
     let claimed = Claimed::by(&LocalDp::new(dp.epsilon, dp.delta));
     let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
-    let samples = (effort.samples / 10).max(1000);
+    // A release is made of its statistics, where it has some: those are attacked at length, and releases for what they may say beside.
+    let of_releases =
+        if mechanism.statistics().is_some() { effort.samples / 40 } else { effort.samples / 10 };
+    let samples = of_releases.max(1000);
     let kinds = 1 + usize::from(mechanism.statistics().is_some());
     let alarm = half.false_alarm / (kinds * pairs.len() * claimed.bounds()).max(1) as f64;
     let streams = Randomness::seeded(effort.seed).streams();
-    // Each with how many outputs of either table it may draw.
-    let mut attacks: Vec<(Attack, usize)> = vec![];
+    let mut attacks: Vec<Attack> = vec![];
     for (number, (what, pair)) in pairs.iter().enumerate() {
         // Shorter releases are filled up, and say how long they are.
         let first = |table: &Table| mechanism.release(table, &mut Randomness::seeded(effort.seed)).ok();
@@ -159,12 +161,19 @@ pub(crate) fn tables(
             values.push(length);
             Some(values)
         };
-        attacks.push((Attack::new(what.clone(), &claimed, by_side(draw), vec![]), samples));
+        attacks.push(Attack::new(what.clone(), &claimed, by_side(draw), vec![]).up_to(samples));
         let seeds = [0, 1].map(|side| streams.stream((2 * (pairs.len() + number) + side) as u64));
         attacks.extend(statistics::attack(mechanism, (what, pair), &claimed, seeds, effort));
     }
-    attacks.par_iter_mut().for_each(|(attack, samples)| attack.advance(&claimed, *samples, alarm));
-    let (reached, samples) = all_reached(attacks.iter().map(|(attack, _)| attack), alarm);
+    let advance = |attacks: &mut Vec<Attack>, to: usize| {
+        attacks.par_iter_mut().for_each(|attack| attack.advance(&claimed, to, alarm));
+    };
+    advance(&mut attacks, HEAT);
+    if !attacks.iter().any(Attack::is_broken) {
+        keep_best(&mut attacks, &claimed, effort.pairs);
+        advance(&mut attacks, usize::MAX);
+    }
+    let (reached, samples) = all_reached(attacks.iter(), alarm);
     let finding = claimed.judge(about, samples, alarm, &reached);
     let of_canaries = of_canaries.map_or(0.0, |canaries| canaries.bound);
     Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(of_canaries)), ..finding })

@@ -88,12 +88,21 @@ impl Claimed {
 
     /// The largest share of the claim that the shares of an event come to, less what chance brings of so few: only to rank by.
     pub(crate) fn share(&self, bets: &[Bets]) -> f64 {
-        /// Standard errors that are taken off.
-        const ERRORS: f64 = 1.0;
+        self.share_at(bets, 1.0)
+    }
+
+    /// The largest share of the claim that more outputs may be expected to show, with what chance took.
+    pub(crate) fn expected(&self, bets: &[Bets]) -> f64 {
+        self.share_at(bets, -4.0)
+    }
+
+    /// Of shares of an event with so many standard errors taken off.
+    fn share_at(&self, bets: &[Bets], errors: f64) -> f64 {
         let of = |(bets, claimed): (&Bets, f64)| {
             let ([p, q], pairs) = bets.shares()?;
-            let error = |share: f64| ERRORS * ((share + 1.0 / pairs as f64) / pairs as f64).sqrt();
-            let value = bets.aim().value((p - error(p)).max(0.0), (q + error(q)).min(1.0));
+            let error = |share: f64| errors * ((share + 1.0 / pairs as f64) / pairs as f64).sqrt();
+            let of = |share: f64| share.clamp(0.0, 1.0);
+            let value = bets.aim().value(of(p - error(p)), of(q + error(q)));
             (!value.is_nan()).then(|| value / claimed.max(f64::MIN_POSITIVE))
         };
         bets.iter().zip(self.values()).filter_map(of).fold(f64::NEG_INFINITY, f64::max)

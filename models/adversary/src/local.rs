@@ -1,6 +1,6 @@
 //! Claims of local differential privacy, attacked by what the mechanism says of its noise, by samples of `perturb`, and by whole releases.
 
-use crate::attack::{Attack, all_reached, by_side};
+use crate::attack::{Attack, HEAT, all_reached, by_side, keep_best};
 use crate::claimed::Claimed;
 use crate::finding::{Finding, Verdict};
 use crate::pairs::{Candidates, Pair, candidates, shown};
@@ -16,8 +16,6 @@ const MOST_VALUES: usize = 1 << 23;
 const WIDEST: usize = 1 << 14;
 /// Fewer releases of an input show nothing.
 const LEAST_SAMPLES: usize = 1_000;
-/// After so many outputs, the pairs that show least are given up.
-const HEAT: usize = 2_048;
 /// The share of the false alarms that is left to what the mechanism says of its noise.
 const SHARE_OF_DECLARED: f64 = 0.1;
 
@@ -103,9 +101,7 @@ impl Field<'_> {
         if self.advance(HEAT.min(samples)) {
             return;
         }
-        let claimed = self.claimed;
-        self.others.sort_by(|one, other| other.share(claimed).total_cmp(&one.share(claimed)));
-        self.others.truncate(pairs.saturating_sub(self.certain.len()));
+        keep_best(&mut self.others, self.claimed, pairs.saturating_sub(self.certain.len()));
         self.advance(samples);
     }
 }

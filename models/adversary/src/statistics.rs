@@ -11,8 +11,9 @@ use scumble_core::{Designed, Randomness, Statistics, Stream, Table};
 /// So many draws of each table say which of the values are looked at one by one, and how many of them.
 const PILOT: usize = 64;
 const VALUES: usize = 16;
-/// What an audit draws of each table, in values for each of its samples; never less than is drawn of releases.
+/// What an audit draws of each table, in values for each of its samples, and at most; never less than a twentieth of them.
 const VALUES_A_SAMPLE: usize = 16;
+const MOST_VALUES: usize = 2_000_000;
 /// Less than any ratio of likelihoods that a float holds.
 const LARGEST: f64 = 1e12;
 
@@ -23,14 +24,14 @@ struct Game<'a> {
     seeds: [Stream; 2],
 }
 
-/// An attack on `pair`, called `what`, by the statistics of `mechanism`, and how many draws of each it is worth; none where it has none.
+/// An attack on `pair`, called `what`, by the statistics of `mechanism`, of as many draws of each as it is worth; none where it has none.
 pub(crate) fn attack<'a>(
     mechanism: &'a Designed,
     (what, pair): (&str, &'a [Table; 2]),
     claimed: &Claimed,
     seeds: [Stream; 2],
     effort: Effort,
-) -> Option<(Attack<'a>, usize)> {
+) -> Option<Attack<'a>> {
     mechanism.statistics()?;
     let mut game = Game { mechanism, pair, seeds };
     let pilot = [0, 1].map(|side| (0..PILOT).map(|_| game.draw(side)).collect::<Vec<Output>>());
@@ -44,8 +45,8 @@ pub(crate) fn attack<'a>(
     };
     let stated = Score::new("the likelihood of its noisy statistics", |output| output[0]);
     let attack = Attack::new(format!("{what}, by statistics alone"), claimed, by_side(draw), vec![stated]);
-    let affordable = effort.samples.saturating_mul(VALUES_A_SAMPLE) / width.max(1);
-    Some((attack, affordable.clamp(effort.samples / 10, effort.samples)))
+    let affordable = effort.samples.saturating_mul(VALUES_A_SAMPLE).min(MOST_VALUES) / width.max(1);
+    Some(attack.up_to(affordable.clamp(effort.samples / 20, effort.samples)))
 }
 
 impl Game<'_> {
