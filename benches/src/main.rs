@@ -23,6 +23,7 @@ mod svm;
 mod tables;
 mod threads;
 mod unit;
+mod wheel;
 
 use clap::Parser;
 use contestant::Contestant;
@@ -39,7 +40,7 @@ struct Arguments {
     /// How often each contestant is timed; one round takes some seconds without Python.
     #[arg(long, value_name = "N", default_value = "15")]
     rounds: NonZeroUsize,
-    /// A Python with numpy, SciPy, scikit-learn, diffprivlib, dp-accounting, PyTorch, Opacus and dpmm.
+    /// A Python with numpy, SciPy, scikit-learn, diffprivlib, dp-accounting, PyTorch, Opacus, dpmm, pyarrow and the package of `python/`.
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
     /// Only sections whose title has this in it.
@@ -94,6 +95,7 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
     let torch = guests.start(network::PEER, "PyTorch");
     let opacus = guests.start(private::PEER, "Opacus");
     let dpmm = guests.start(tables::PEER, "dpmm");
+    let package = guests.start(wheel::PEER, "pyarrow and the package of `python/`");
     let mut missing = guests.missing;
     if cfg!(not(feature = "peers")) {
         missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
@@ -117,6 +119,7 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
         release::release()?.beside(numpy("numpy, `clip` and `laplace`, floating point", "release")),
         stream::of_csv()?,
         stream::of_parquet()?,
+        wheel::section(package.as_ref())?,
     ];
     for machine in machines {
         let peer = numpy("scikit-learn, `LinearSVC(loss=\"hinge\")`", &machine.told());

@@ -3,19 +3,21 @@
 use crate::{Contestant, Result, Section, memory, records, threads};
 use scumble::parquet;
 use scumble::registry::{
-    Decoder, Design, LocalMechanism, OutOfBounds, Randomness, ReadRows, Reader, Schema, Table, csv, stream,
+    Decoder, Design, LocalMechanism, OutOfBounds, Randomness, ReadRows, Reader, RecordDomain, Schema, Table,
+    csv, stream,
 };
 use std::fmt::Write;
 use std::fs;
 use std::sync::Arc;
 use tempfile::TempDir;
 
+/// Of the sections here.
 const RECORDS: usize = 20_000;
 const COLUMNS: usize = 30;
 const VALUES: usize = RECORDS * COLUMNS;
 
-/// The numbers of the file, in both formats and encoded.
-struct Files {
+/// The numbers of a file, in both formats and encoded.
+pub(crate) struct Files {
     schema: Schema,
     csv: String,
     table: Table,
@@ -30,12 +32,37 @@ enum Format {
 
 impl Files {
     fn new() -> Result<Self> {
-        let schema = schema()?;
-        let csv = text();
+        Self::of(RECORDS, COLUMNS)
+    }
+
+    fn of(records: usize, columns: usize) -> Result<Self> {
+        let schema = schema(columns)?;
+        let csv = text(records, columns);
         let table = csv::read(csv.as_bytes(), "the CSV file", &schema, None)?.table;
         let files = Self { schema, csv, table, folder: tempfile::tempdir()? };
         fs::write(files.parquet(), files.written(Format::Parquet, &files.table)?)?;
         Ok(files)
+    }
+
+    /// For a release from Parquet to Parquet, and for Python to do the same.
+    pub(crate) fn of_parquet(records: usize, columns: usize) -> Result<Self> {
+        let files = Self::of(records, columns)?;
+        fs::write(files.folder.path().join("schema.toml"), schema_text(columns)?)?;
+        Ok(files)
+    }
+
+    /// A task of the Python package on these files.
+    pub(crate) fn told(&self, task: &str) -> String {
+        format!("{task} {} {}", self.parquet().display(), self.folder.path().join("schema.toml").display())
+    }
+
+    pub(crate) fn domain(&self) -> Result<RecordDomain> {
+        Ok(self.schema.domain(None)?)
+    }
+
+    /// The Parquet file released: the file that comes out, kept in memory.
+    pub(crate) fn parquet_released(&self, design: &Design) -> Result<Vec<u8>> {
+        self.released(Format::Parquet, design)
     }
 
     fn parquet(&self) -> std::path::PathBuf {
@@ -62,7 +89,8 @@ impl Files {
         let local = local(design)?;
         let decoder = self.schema.decoder(&local.layout(), None);
         // As long as what comes out, about: a vector that grows is moved by one thread alone.
-        let (mut reader, mut output) = (self.reader(format)?, Vec::with_capacity(20 * VALUES));
+        let (mut reader, mut output) =
+            (self.reader(format)?, Vec::with_capacity(20 * self.table.records().len()));
         let streams = Randomness::from_os()?.streams();
         match format {
             Format::Csv => {
@@ -175,26 +203,30 @@ fn whole(files: Arc<Files>, format: Format, name: &str, named: &str) -> Result<C
 }
 
 fn design(name: &str) -> Result<Design> {
-    records::design_in(name, schema()?.domain(None)?)
+    records::design_in(name, schema(COLUMNS)?.domain(None)?)
 }
 
 fn local(design: &Design) -> Result<&dyn LocalMechanism> {
     Ok(design.local()?)
 }
 
-fn schema() -> Result<Schema> {
+fn schema(columns: usize) -> Result<Schema> {
+    Ok(Schema::from_toml(&schema_text(columns)?, "the schema")?)
+}
+
+fn schema_text(columns: usize) -> Result<String> {
     let mut text = String::new();
-    for column in 1..=COLUMNS {
+    for column in 1..=columns {
         writeln!(text, "[[column]]\nname = \"x{column}\"\nkind = \"real\"\nlower = 0.0\nupper = 100.0")?;
     }
-    Ok(Schema::from_toml(&text, "the schema")?)
+    Ok(text)
 }
 
 /// Numbers of two digits before the point and four behind it.
-fn text() -> String {
-    let row = |cell: &dyn Fn(usize) -> String| (1..=COLUMNS).map(cell).collect::<Vec<_>>().join(",") + "\n";
+fn text(records: usize, columns: usize) -> String {
+    let row = |cell: &dyn Fn(usize) -> String| (1..=columns).map(cell).collect::<Vec<_>>().join(",") + "\n";
     let mut text = row(&|column| format!("x{column}"));
-    for at in 0..RECORDS {
+    for at in 0..records {
         text += &row(&|column| format!("{}.{:04}", (at + column) % 100, (at * 31 + column * 17) % 10_000));
     }
     text

@@ -71,6 +71,7 @@ impl<'a> Cell<'a> {
 
 /// The shortest decimal digits that are read back as this number, without an exponent: as many as the standard library shows, and the same but
 /// where two are equally near.
+#[inline]
 pub(crate) fn digits(number: f64, buffer: &mut zmij::Buffer) -> Cow<'_, str> {
     // Within these its digits have no exponent.
     if !(1e-5..1e15).contains(&number.abs()) && number != 0.0 {

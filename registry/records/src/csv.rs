@@ -101,6 +101,29 @@ impl<'r> Rows<'r> {
         Ok(Self { pieces, written, remarks, bytes, header, source: source.into(), rows: 0, held: None })
     }
 
+    /// So many rows, from `piece`, whose first has this number, and those behind it.
+    fn rows_from(
+        &mut self,
+        mut piece: Piece,
+        mut first: usize,
+        encoder: &Encoder,
+        most: usize,
+    ) -> Result<Option<RawRows>> {
+        let mut rows = RawRows::starting_at(first);
+        loop {
+            let read = self.written.read(&piece, first, encoder, &mut rows);
+            let next = read.and_then(|()| match piece.is_cut_short {
+                true => self.next_piece(most - rows.len(encoder)),
+                false => Ok(None),
+            });
+            match next {
+                Ok(Some(next)) => (piece, first) = next,
+                Ok(None) => return Ok((!rows.is_empty()).then_some(rows)),
+                Err(error) => return rows.before(error, encoder, &mut self.held),
+            }
+        }
+    }
+
     /// The text of the next rows, and the number of the first, counted from 1.
     fn next_piece(&mut self, most: usize) -> Result<Option<(Piece, usize)>> {
         if let Some(error) = self.held.take() {
@@ -128,15 +151,22 @@ impl Written {
     fn cells(self, piece: &Piece, first: usize, encoder: &Encoder) -> (RawRows, Option<Error>) {
         let mut rows = RawRows::starting_at(first);
         rows.reserve(piece.rows * encoder.width(), piece.text.len());
+        let wrong = self.read(piece, first, encoder, &mut rows).err();
+        (rows, wrong)
+    }
+
+    /// Appends the cells of a piece whose first row has this number.
+    ///
+    /// # Errors
+    /// What is wrong with the first row that is wrong, behind those before it.
+    fn read(self, piece: &Piece, first: usize, encoder: &Encoder, rows: &mut RawRows) -> Result<()> {
         let (mut reader, mut record) = (self.reader(piece), csv::StringRecord::new());
         for row in first..first + piece.rows {
             let is_cut = piece.is_unclosed && row + 1 == first + piece.rows;
-            if let Err(error) = self.read_row(&mut reader, &mut record, row, is_cut, encoder, &mut rows) {
-                rows.drop_unfinished(encoder);
-                return (rows, Some(error));
-            }
+            let read = self.read_row(&mut reader, &mut record, row, is_cut, encoder, rows);
+            read.inspect_err(|_error| rows.drop_unfinished(encoder))?;
         }
-        (rows, None)
+        Ok(())
     }
 
     /// Appends the cells of the next row.
@@ -180,19 +210,19 @@ impl ReadRows for Rows<'_> {
     }
 
     fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
-        let Some((piece, first)) = self.next_piece(most)? else { return Ok(None) };
-        match self.written.cells(&piece, first, encoder) {
-            (rows, Some(error)) => rows.before(error, encoder, &mut self.held),
-            (rows, None) => Ok(Some(rows)),
-        }
+        let piece = self.next_piece(most)?;
+        piece.map_or(Ok(None), |(piece, first)| self.rows_from(piece, first, encoder, most))
     }
 
-    fn next_block(&mut self, _encoder: &Encoder, most: usize) -> Result<Option<Block>> {
+    fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
+        let Some((piece, first)) = self.next_piece(most)? else { return Ok(None) };
+        if piece.is_cut_short {
+            // Of long rows only the cells that are wanted are kept.
+            return Ok(self.rows_from(piece, first, encoder, most)?.map(Block::of));
+        }
         let written = self.written;
-        let piece = self.next_piece(most)?;
-        Ok(piece.map(|(piece, first)| {
-            Block::read_later(piece.text.len(), move |encoder| written.cells(&piece, first, encoder))
-        }))
+        let bytes = piece.text.len();
+        Ok(Some(Block::read_later(bytes, move |encoder| written.cells(&piece, first, encoder))))
     }
 
     fn bytes(&self) -> u64 {
@@ -509,6 +539,23 @@ mod tests {
         assert!(message(b"size,notes\n1,a\n2,\"b\n1,c\n2,d\n").contains("middle of row 2"));
         let long = format!("size,notes\n1,\"{}", "x".repeat(17 << 20));
         assert!(message(long.as_bytes()).contains("longer than 16 MiB"));
+        // What is wrong before it comes first.
+        let long = format!("size,notes\nx,\n1,\"{}", "x".repeat(17 << 20));
+        assert!(message(long.as_bytes()).contains("row 1, column \"size\""));
+    }
+
+    #[test]
+    fn of_long_rows_the_cells_that_are_wanted_are_kept() {
+        let notes = "y".repeat(1 << 16);
+        let mut text = "notes,size\n".to_owned();
+        (0..200).for_each(|at| text += &format!("{notes},{}\n", at % 3));
+        let mut rows = reader(text.as_bytes(), OutOfBounds::Clip);
+        let first = rows.next_rows(150).unwrap().unwrap();
+        assert_eq!(first.len(rows.encoder()), 150);
+        assert!(first.bytes() < 10_000, "{}", first.bytes());
+        let loaded = read(text.as_bytes(), "data.csv", &schema(), None).unwrap();
+        let sizes: Vec<f64> = (0..200).map(|at| f64::from(at % 3) / 2.0).collect();
+        assert_eq!(loaded.table.records().column(0).to_vec(), sizes);
     }
 
     #[test]

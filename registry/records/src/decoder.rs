@@ -211,7 +211,7 @@ impl Decoder {
         Ok(self.cells.iter().map(|cell| self.cell(cell, record)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn cell<'a>(&self, cell: &'a Made, record: &[f64]) -> Cell<'a> {
         match cell {
             Made::Number { place, lower, upper, kind } => {

@@ -13,6 +13,8 @@ pub(crate) struct Pieces<R> {
     buffer: Vec<u8>,
     next: usize,
     is_at_end: bool,
+    /// What is wrong with the row after those that were given out last.
+    held: Option<io::Error>,
 }
 
 /// Whole rows, without a byte order mark, and without blank lines where these are no rows.
@@ -22,6 +24,8 @@ pub(crate) struct Piece {
     pub(crate) rows: usize,
     /// The text ends in the middle of the last row, within quotation marks.
     pub(crate) is_unclosed: bool,
+    /// It has fewer rows than were asked for, because they are long.
+    pub(crate) is_cut_short: bool,
 }
 
 /// Where the next byte of a row stands, as a parser sees it.
@@ -48,14 +52,24 @@ impl<R: Read> Pieces<R> {
     /// Bytes of a row at most.
     const LONGEST: usize = 16 << 20;
 
+    /// Bytes of a piece, but for its last row.
+    const MOST: usize = 4 << 20;
+
     /// Bytes that are read at once.
     const READ: usize = 1 << 18;
 
     /// # Errors
     /// Where the beginning cannot be read.
     pub(crate) fn new(input: R, delimiter: u8) -> io::Result<Self> {
-        let mut pieces =
-            Self { input, delimiter, is_of_one_column: false, buffer: vec![], next: 0, is_at_end: false };
+        let mut pieces = Self {
+            input,
+            delimiter,
+            is_of_one_column: false,
+            buffer: vec![],
+            next: 0,
+            is_at_end: false,
+            held: None,
+        };
         while pieces.buffer.len() < BYTE_ORDER_MARK.len() && !pieces.is_at_end {
             pieces.read_more()?;
         }
@@ -70,16 +84,28 @@ impl<R: Read> Pieces<R> {
         self.is_of_one_column = true;
     }
 
-    /// The next `most` rows, or as many as there are; none at the end.
+    /// The next `most` rows, or as many as there are, or as are not too long together; none at the end.
     ///
     /// # Errors
-    /// Where the input cannot be read, or a row is longer than 16 MiB.
+    /// Where the input cannot be read, or a row is longer than 16 MiB; rows before that are given out first.
     pub(crate) fn next(&mut self, most: usize) -> io::Result<Option<Piece>> {
+        if let Some(error) = self.held.take() {
+            return Err(error);
+        }
         let mut piece = Piece::default();
         while piece.rows < most {
-            let (start, length, is_closed) = match self.next_row()? {
-                Some(row) => row,
-                None => break,
+            if piece.text.len() >= Self::MOST {
+                piece.is_cut_short = true;
+                break;
+            }
+            let (start, length, is_closed) = match self.next_row() {
+                Ok(Some(row)) => row,
+                Ok(None) => break,
+                Err(error) if piece.rows > 0 => {
+                    self.held = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
             };
             let row = &self.buffer[start..start + length];
             if is_blank(row) {
