@@ -141,7 +141,7 @@ impl<'r> Rows<'r> {
 }
 
 impl Written {
-    fn reader<'p>(self, piece: &'p Piece) -> csv::Reader<&'p [u8]> {
+    fn reader(self, piece: &Piece) -> csv::Reader<&[u8]> {
         // A row of another length is ours to name, so the parser lets it pass.
         let mut reader = csv::ReaderBuilder::new();
         reader.has_headers(false).flexible(true).delimiter(self.delimiter).from_reader(&piece.text)

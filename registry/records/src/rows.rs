@@ -89,10 +89,13 @@ impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
     }
 }
 
+/// Rows up to the first that is wrong, and what is wrong with it.
+type RowsRead = (RawRows, Option<Error>);
+
 /// Some rows of a file, whose cells may still have to be read.
 pub struct Block {
     bytes: usize,
-    cells: Box<dyn FnOnce(&Encoder) -> (RawRows, Option<Error>) + Send>,
+    cells: Box<dyn FnOnce(&Encoder) -> RowsRead + Send>,
 }
 
 impl Block {
