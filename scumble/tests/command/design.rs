@@ -530,7 +530,7 @@ fn all_of_a_record_is_protected_unless_less_is_asked_for() {
         ),
         (
             "laplace --target price --label-share 0.5 --protect label",
-            "a share of ε for the label is for the whole record, and not for the label alone",
+            "laplace does not apply: a share of ε for the label is for the whole record, and not for the label alone",
         ),
     ] {
         assert_eq!(files.refuses(&line(words)), expected);
