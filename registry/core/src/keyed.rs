@@ -1,6 +1,6 @@
 //! Noise that belongs to a record: drawn from a key and the record's own id, so that a task which runs twice repeats one release.
 
-use crate::local::map_records;
+use crate::mechanism::map_records;
 use crate::{Error, LocalMechanism, Result, Stream};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};

@@ -1,5 +1,6 @@
 //! How local mechanisms go through a table: in blocks of records, on all cores, the same for any number of them.
 
+use crate::mechanism::map_records;
 use crate::{Layout, LocalMechanism, Result, Streams, Table};
 use rayon::prelude::*;
 
@@ -41,21 +42,6 @@ pub fn release_block(
     block: u64,
 ) -> Result<Vec<f64>> {
     mechanism.release_records(records, &mut streams.stream(block))
-}
-
-/// `encode`, `change`, `decode` of each flat record, which `change` sees beside its point.
-pub(crate) fn map_records(
-    mechanism: &dyn LocalMechanism,
-    records: &[f64],
-    mut change: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
-) -> Result<Vec<f64>> {
-    let mut released = Vec::with_capacity(records.len());
-    for record in records.chunks(mechanism.domain().flat().dim().max(1)) {
-        let mut point = mechanism.encode(record)?;
-        change(record, &mut point)?;
-        released.extend(mechanism.decode(point)?);
-    }
-    Ok(released)
 }
 
 /// The table's flat records, mapped block by block to flat records of `made`.

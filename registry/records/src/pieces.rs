@@ -42,7 +42,7 @@ enum Place {
 enum Row {
     /// So many bytes, the line's end among them.
     Ends(usize),
-    /// Beyond what was read, `place` being where it stands there.
+    /// Beyond what was read, whose end is such a place of it.
     Goes(Place),
 }
 

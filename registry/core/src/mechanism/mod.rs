@@ -3,14 +3,15 @@
 mod collector;
 mod gathering;
 mod key;
+mod one_by_one;
 mod release;
 
 pub use collector::Collector;
 pub use gathering::{Drawing, Gathering};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
+pub(crate) use one_by_one::map_records;
 pub use release::{Release, release_local};
 
-use crate::local;
 use crate::{
     Claim, Domain, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream, Table,
     TargetLayout, Unit,
@@ -69,7 +70,7 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
     /// # Errors
     /// As those.
     fn release_records(&self, records: &[f64], stream: &mut Stream) -> Result<Vec<f64>> {
-        local::map_records(self.as_local(), records, |_record, point| self.perturb(point, stream))
+        map_records(self.as_local(), records, |_record, point| self.perturb(point, stream))
     }
 
     /// The shape of what is released. By default that of the domain.

@@ -1,0 +1,19 @@
+//! How flat records go through a local mechanism, one by one.
+
+use super::LocalMechanism;
+use crate::Result;
+
+/// `encode`, `change`, `decode` of each flat record, which `change` sees beside its point.
+pub(crate) fn map_records(
+    mechanism: &dyn LocalMechanism,
+    records: &[f64],
+    mut change: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let mut released = Vec::with_capacity(records.len());
+    for record in records.chunks(mechanism.domain().flat().dim().max(1)) {
+        let mut point = mechanism.encode(record)?;
+        change(record, &mut point)?;
+        released.extend(mechanism.decode(point)?);
+    }
+    Ok(released)
+}
