@@ -223,7 +223,7 @@ struct Ahead<T> {
 }
 
 impl<T> Ahead<T> {
-    /// What was made of it, once it is there: until then others are mapped. None where whoever mapped it panicked, which the scope passes on.
+    /// What was made of it, once it is there: until then others are mapped. None after a panic, which the scope passes on.
     fn mapped(&self) -> Option<Result<T>> {
         loop {
             match self.receiver.try_recv() {

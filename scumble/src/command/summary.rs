@@ -8,7 +8,7 @@ use console::style;
 /// No line is longer, on no terminal.
 const WIDEST: usize = 100;
 
-/// How whoever asked finds more, and has volunteers take part.
+/// How to find more, and to have volunteers take part, where the screen is shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
     /// Where the reasons are why mechanisms were left out.
