@@ -1,8 +1,8 @@
 //! Mechanisms that add noise to numbers: their author says what the noise is, and the rest follows.
 
 use crate::{
-    Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Guarantee, LocalDp, Noise, Perturbation,
-    Portion, Protect, RecordDomain, Result, Stream, Unit,
+    Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Factor, Guarantee, LocalDp, Noise,
+    Perturbation, Portion, Protect, RecordDomain, Result, Stream, Unit,
 };
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
@@ -170,8 +170,8 @@ pub struct Noisy<N: AdditiveNoise> {
     saved: Saved<N::Parameters>,
     /// Where the portion lies before it takes noise, and how it takes it; no noise at ε = ∞.
     set: Domain,
-    /// Whether that is less than all of the portion.
-    is_narrowed: bool,
+    /// Whether a point of the domain is there already, to the last bit: of intervals and levels, which are all of the portion.
+    is_all: bool,
     noise: Option<N>,
 }
 
@@ -203,7 +203,10 @@ impl<N: AdditiveNoise> TryFrom<Saved<N::Parameters>> for Noisy<N> {
             f64::INFINITY => None,
             _ => Some(N::calibrate(parameters, &set, budget)?),
         };
-        Ok(Self { saved, is_narrowed: set != whole, set, noise })
+        // A point that was moved into a ball may move by a rounding again.
+        let is_fixed = |factor: &Factor| matches!(factor, Factor::Interval { .. } | Factor::OneHot { .. });
+        let is_all = set == whole && set.factors().all(|(_, factor)| is_fixed(factor));
+        Ok(Self { saved, is_all, set, noise })
     }
 }
 
@@ -281,13 +284,22 @@ impl<N: AdditiveNoise> Noisy<N> {
     /// # Errors
     /// As there.
     pub fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
-        let mut point = self.domain().projected(record)?;
-        let portion = self.portion().of(&mut point)?;
-        self.set.project(portion)?;
+        let mut point = record.to_vec();
+        self.settle(&mut point)?;
+        Ok(point)
+    }
+
+    /// Moves a flat record to where it takes noise.
+    fn settle(&self, record: &mut [f64]) -> Result<()> {
+        self.domain().flat().project(record)?;
+        let portion = self.portion().of(record)?;
+        if !self.is_all {
+            self.set.project(portion)?;
+        }
         if let Some(noise) = &self.noise {
             noise.on_lattice(portion);
         }
-        Ok(point)
+        Ok(())
     }
 
     /// See [`LocalMechanism::perturb`](crate::LocalMechanism::perturb).
@@ -308,19 +320,11 @@ impl<N: AdditiveNoise> Noisy<N> {
     /// As there.
     pub fn release_records(&self, records: &[f64], stream: &mut Stream) -> Result<Vec<f64>> {
         let mut points = records.to_vec();
-        let (flat, coordinates) = (self.domain().flat(), self.portion().coordinates());
-        for point in points.chunks_mut(flat.dim().max(1)) {
-            flat.project(point)?;
-            let portion = &mut point[coordinates.clone()];
-            if self.is_narrowed {
-                self.set.project(portion)?;
-            }
-            if let Some(noise) = &self.noise {
-                noise.on_lattice(portion);
-            }
-        }
+        let width = self.domain().flat().dim().max(1);
+        points.chunks_mut(width).try_for_each(|point| self.settle(point))?;
         if let Some(noise) = &self.noise {
-            let portions = points.chunks_mut(flat.dim().max(1)).map(|point| &mut point[coordinates.clone()]);
+            let coordinates = self.portion().coordinates();
+            let portions = points.chunks_mut(width).map(|point| &mut point[coordinates.clone()]);
             noise.add_to_all(portions, stream)?;
         }
         Ok(points)
