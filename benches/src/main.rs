@@ -6,6 +6,7 @@ mod contestant;
 mod ground_state;
 mod growth;
 mod growths;
+mod learners;
 mod machine;
 mod memory;
 mod network;
@@ -94,6 +95,7 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
     let accountants = guests.start(accounting::PEER, "dp-accounting");
     let torch = guests.start(network::PEER, "PyTorch");
     let opacus = guests.start(private::PEER, "Opacus");
+    let learners = guests.start(learners::PEER, "scikit-learn and PyTorch");
     let dpmm = guests.start(tables::PEER, "dpmm");
     let package = guests.start(wheel::PEER, "pyarrow and the package of `python/`");
     let mut missing = guests.missing;
@@ -124,6 +126,10 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
     for machine in machines {
         let peer = numpy("scikit-learn, `LinearSVC(loss=\"hinge\")`", &machine.told());
         sections.push(machine.section().beside(peer));
+    }
+    match learners::sections(scratch, learners.as_ref()) {
+        Ok(of) => sections.extend(of),
+        Err(problem) => missing.push(format!("Learners did not take part: {problem}.")),
     }
     for curator in curators {
         sections.push(curator.section()?.beside(dpmm.as_ref().map(|dpmm| curator.peer(dpmm))));

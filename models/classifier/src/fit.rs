@@ -30,8 +30,9 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidClassifierParams {
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<Classifier> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let classes = self.classes(&dataset.targets)?;
-        let (standardizer, standardized) = Standardizer::fit(dataset)?;
-        let records = single(&standardized.records);
+        let standardizer = Standardizer::of(&dataset.records)?;
+        let standardized = standardizer.apply(&dataset.records);
+        let records = single(&standardized);
         let seen = dataset.targets.mapv(|class| classes.partition_point(|&other| other < class));
         let flip = self.label_flip.as_ref().map(single);
         let [training, validation] = self.parted(records.nrows()).map(|rows| Part {

@@ -21,8 +21,9 @@ impl Fit<Array2<f64>, Array2<f64>, Error> for ValidClassifierParams {
     /// Fits records (n × d) and their vectors (n × k), down the mean squared error. A matrix of flipped labels has no part in it.
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array2<f64>>) -> Result<VectorModel> {
         check_records(&dataset.records, dataset.targets.outer_iter().map(|vector| vector.sum()))?;
-        let (standardizer, standardized) = Standardizer::fit(dataset)?;
-        let (records, vectors) = (single(&standardized.records), single(&dataset.targets));
+        let standardizer = Standardizer::of(&dataset.records)?;
+        let standardized = standardizer.apply(&dataset.records);
+        let (records, vectors) = (single(&standardized), single(&dataset.targets));
         let [training, validation] = self
             .parted(records.nrows())
             .map(|rows| (records.select(Axis(0), &rows), vectors.select(Axis(0), &rows)));

@@ -45,9 +45,6 @@ pub enum Error {
     /// The search for the largest likelihood failed.
     #[error("the search for the largest likelihood stopped: {0}")]
     Search(String),
-    /// The optimiser of logistic regression failed.
-    #[error("logistic regression: {0}")]
-    Logistic(#[from] linfa_logistic::error::Error),
     /// The features could not be standardised.
     #[error("standardisation: {0}")]
     Standardize(#[from] linfa_preprocessing::PreprocessingError),

@@ -1,12 +1,7 @@
-//! Learning from flipped labels.
+//! What flips labels.
 
-use crate::layer::Layer;
 use crate::{Error, Result};
-use argmin::core::{CostFunction, Executor, Gradient, State};
-use argmin::solver::linesearch::MoreThuenteLineSearch;
-use argmin::solver::quasinewton::LBFGS;
-use linfa::DatasetBase;
-use ndarray::{Array1, Array2, Axis, concatenate, s};
+use ndarray::{Array1, Array2};
 
 /// # Errors
 /// [`Error::Noise`] unless `flip` (K × K) is square, and each row a distribution on two classes or more.
@@ -39,98 +34,6 @@ pub fn check_flipped_labels(labels: &Array1<usize>, flip: &Array2<f64>) -> Resul
     }
 }
 
-/// The likelihood of seen labels, through what flipped them.
-pub(crate) struct FlippedLikelihood<'a> {
-    /// n × d, standardised.
-    records: &'a Array2<f64>,
-    /// T\[y, ỹᵢ\] of each record and class (n × K).
-    chances: Array2<f64>,
-    l2_penalty: f64,
-}
-
-impl<'a> FlippedLikelihood<'a> {
-    /// # Errors
-    /// [`Error::Noise`] for a label that is no class of the matrix.
-    pub(crate) fn new(
-        dataset: &'a DatasetBase<Array2<f64>, Array1<usize>>,
-        flip: &Array2<f64>,
-        l2_penalty: f64,
-    ) -> Result<Self> {
-        check_flipped_labels(&dataset.targets, flip)?;
-        let chances =
-            flip.t().select(Axis(0), dataset.targets.as_slice().unwrap_or(&dataset.targets.to_vec()));
-        Ok(Self { records: &dataset.records, chances, l2_penalty })
-    }
-
-    /// A maximum near `start`.
-    ///
-    /// # Errors
-    /// [`Error::Search`] where the line search fails at once.
-    pub(crate) fn climb(self, start: Layer, max_iterations: u64, gradient_tolerance: f64) -> Result<Layer> {
-        let failed = |error: argmin::core::Error| Error::Search(error.to_string());
-        let (width, classes) = start.weights.dim();
-        let of_search = LBFGS::new(MoreThuenteLineSearch::new(), 10)
-            .with_tolerance_grad(gradient_tolerance)
-            .map_err(failed)?;
-        let from = concatenate![Axis(0), start.weights, start.intercepts.clone().insert_axis(Axis(0))];
-        let from = Array1::from_iter(from);
-        let run = Executor::new(self, of_search)
-            .configure(|state| state.param(from).max_iters(max_iterations))
-            .timer(false)
-            .run()
-            .map_err(failed)?;
-        let found = run.state.get_best_param().ok_or_else(|| Error::Search("it found nothing".into()))?;
-        let found = found.to_shape((width + 1, classes)).map_err(|error| Error::Search(error.to_string()))?;
-        Ok(Layer {
-            weights: found.slice(s![..width, ..]).to_owned(),
-            intercepts: found.row(width).to_owned(),
-            classes: start.classes,
-        })
-    }
-
-    /// The layer with these weights and intercepts, row by row.
-    fn layer(&self, flat: &Array1<f64>) -> Layer {
-        let classes = self.chances.ncols();
-        let width = self.records.ncols();
-        Layer {
-            weights: Array2::from_shape_fn((width, classes), |(row, column)| flat[row * classes + column]),
-            intercepts: flat.slice(s![width * classes..]).to_owned(),
-            classes: (0..classes).collect(),
-        }
-    }
-}
-
-impl CostFunction for FlippedLikelihood<'_> {
-    type Param = Array1<f64>;
-    type Output = f64;
-
-    fn cost(&self, flat: &Array1<f64>) -> std::result::Result<f64, argmin::core::Error> {
-        let layer = self.layer(flat);
-        let seen = (layer.probabilities(self.records) * &self.chances).sum_axis(Axis(1));
-        let loss: f64 = seen.iter().map(|p| -p.max(f64::MIN_POSITIVE).ln()).sum();
-        Ok(loss + self.l2_penalty * (&layer.weights * &layer.weights).sum() / 2.0)
-    }
-}
-
-impl Gradient for FlippedLikelihood<'_> {
-    type Param = Array1<f64>;
-    type Gradient = Array1<f64>;
-
-    fn gradient(&self, flat: &Array1<f64>) -> std::result::Result<Array1<f64>, argmin::core::Error> {
-        let layer = self.layer(flat);
-        let prior = layer.probabilities(self.records);
-        // P(y | x, ỹ)
-        let mut posterior = &prior * &self.chances;
-        for mut row in posterior.outer_iter_mut() {
-            let seen = row.sum().max(f64::MIN_POSITIVE);
-            row.mapv_inplace(|p| p / seen);
-        }
-        let residual = prior - posterior;
-        let weights = self.records.t().dot(&residual) + self.l2_penalty * &layer.weights;
-        Ok(Array1::from_iter(concatenate![Axis(0), weights, residual.sum_axis(Axis(0)).insert_axis(Axis(0))]))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,25 +61,6 @@ mod tests {
         });
         let seen = seen.collect();
         Dataset::new(x, seen)
-    }
-
-    #[test]
-    fn the_gradient_is_that_of_the_cost() {
-        let flip = flip(3, 0.6);
-        let records = array![[0.3, -1.0], [2.0, 0.5], [-0.7, 0.1], [0.0, 1.5]];
-        let dataset = DatasetBase::new(records, array![0, 1, 2, 1]);
-        let likelihood = FlippedLikelihood::new(&dataset, &flip, 0.7).unwrap();
-        let at = Array1::from_shape_fn(9, |i| (i as f64 * 0.37).sin());
-        let gradient = likelihood.gradient(&at).unwrap();
-        for i in 0..9 {
-            let cost = |by: f64| {
-                let mut moved = at.clone();
-                moved[i] += by;
-                likelihood.cost(&moved).unwrap()
-            };
-            let slope = (cost(1e-5) - cost(-1e-5)) / 2e-5;
-            assert!((slope - gradient[i]).abs() < 1e-8, "{i}: {slope} and {}", gradient[i]);
-        }
     }
 
     #[test]

@@ -14,17 +14,17 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    pub(crate) fn zeros(width: usize, classes: usize) -> Self {
+    pub(crate) fn zeros(width: usize, classes: Vec<usize>) -> Self {
         Self {
-            weights: Array2::zeros((width, classes)),
-            intercepts: Array1::zeros(classes),
-            classes: (0..classes).collect(),
+            weights: Array2::zeros((width, classes.len())),
+            intercepts: Array1::zeros(classes.len()),
+            classes,
         }
     }
 
     /// The same scores among classes 0 to K − 1, of which some were not seen.
     pub(crate) fn among(&self, classes: usize) -> Self {
-        let mut all = Self::zeros(self.weights.nrows(), classes);
+        let mut all = Self::zeros(self.weights.nrows(), (0..classes).collect());
         for (at, &class) in self.classes.iter().enumerate() {
             all.weights.column_mut(class).assign(&self.weights.column(at));
             all.intercepts[class] = self.intercepts[at];
@@ -36,11 +36,22 @@ impl Layer {
     pub(crate) fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
         let mut scores = records.dot(&self.weights) + &self.intercepts;
         for mut row in scores.outer_iter_mut() {
-            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            row.mapv_inplace(|score| (score - largest).exp());
-            let sum = row.sum();
-            row.mapv_inplace(|part| part / sum);
+            if let Some(row) = row.as_slice_mut() {
+                to_probabilities(row);
+            }
         }
         scores
     }
+}
+
+/// Replaces scores by the probabilities that are proportional to their exponentials, and gives the logarithm of those exponentials' sum.
+pub(crate) fn to_probabilities(scores: &mut [f64]) -> f64 {
+    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut sum = 0.0;
+    for score in &mut *scores {
+        *score = (*score - largest).exp();
+        sum += *score;
+    }
+    scores.iter_mut().for_each(|part| *part /= sum);
+    largest + sum.ln()
 }

@@ -28,6 +28,7 @@
 mod error;
 mod flip;
 mod layer;
+mod likelihood;
 mod logistic;
 mod noisy;
 mod ridge;

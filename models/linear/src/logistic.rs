@@ -1,13 +1,13 @@
 //! Logistic regression for any number of classes.
 
 use crate::error::{check_not_negative, check_positive, check_records};
-use crate::flip::{FlippedLikelihood, check_label_flip};
+use crate::flip::{check_flipped_labels, check_label_flip};
 use crate::layer::Layer;
+use crate::likelihood::Likelihood;
 use crate::standardize::Standardizer;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
-use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2, Axis};
 use std::collections::BTreeSet;
 
@@ -90,38 +90,56 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
     /// Fits records (n × d) and their classes (n).
     fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<LogisticModel> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
-        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let standardizer = Standardizer::of(&dataset.records)?;
         let Some(label_flip) = &self.label_flip else {
-            return Ok(LogisticModel { standardizer, layer: self.plain_layer(&standardized)? });
+            let layer = self.plain_layer(dataset, &standardizer)?;
+            return Ok(LogisticModel { standardizer, layer });
         };
-        let likelihood = FlippedLikelihood::new(&standardized, label_flip, self.l2_penalty)?;
-        let start = match self.plain_layer(&standardized) {
-            Ok(layer) => layer.among(label_flip.nrows()),
+        check_flipped_labels(&dataset.targets, label_flip)?;
+        let classes = label_flip.nrows();
+        let start = match self.plain_layer(dataset, &standardizer) {
+            Ok(layer) => layer.among(classes),
             // One class was seen: that says little of the true ones.
-            Err(Error::OneClass { .. }) => Layer::zeros(standardized.records.ncols(), label_flip.nrows()),
+            Err(Error::OneClass { .. }) => Layer::zeros(dataset.records.ncols(), (0..classes).collect()),
             Err(error) => return Err(error),
         };
-        let layer = likelihood.climb(start, self.max_iterations, self.gradient_tolerance)?;
+        let labels = dataset.targets.to_vec();
+        let layer = self.climb(dataset, &standardizer, &labels, start)?;
         Ok(LogisticModel { standardizer, layer })
     }
 }
 
 impl ValidLogisticParams {
     /// The fit that takes labels to be the true ones.
-    fn plain_layer(&self, standardized: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<Layer> {
-        let classes = &standardized.targets;
-        if classes.iter().all(|class| Some(class) == classes.first()) {
-            return Err(Error::OneClass { records: classes.len() });
+    fn plain_layer(&self, dataset: &Labelled, standardizer: &Standardizer) -> Result<Layer> {
+        let classes: Vec<usize> =
+            dataset.targets.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        if classes.len() < 2 {
+            return Err(Error::OneClass { records: dataset.targets.len() });
         }
-        let fitted = MultiLogisticRegression::default()
-            .alpha(self.l2_penalty)
-            .max_iterations(self.max_iterations)
-            .gradient_tolerance(self.gradient_tolerance)
-            .fit(standardized)?;
-        let classes = classes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
-        Ok(Layer { weights: fitted.params().clone(), intercepts: fitted.intercept().clone(), classes })
+        // Of the classes that there are.
+        let labels: Vec<usize> =
+            dataset.targets.iter().map(|class| classes.partition_point(|other| other < class)).collect();
+        let plain = Self { label_flip: None, ..self.clone() };
+        plain.climb(dataset, standardizer, &labels, Layer::zeros(dataset.records.ncols(), classes))
+    }
+
+    /// The layer of largest likelihood that the search finds from `start`, of `labels` that are places among its classes.
+    fn climb(
+        &self,
+        dataset: &Labelled,
+        standardizer: &Standardizer,
+        labels: &[usize],
+        start: Layer,
+    ) -> Result<Layer> {
+        let classes = start.classes.len();
+        let likelihood = Likelihood::new(&dataset.records, standardizer, labels, classes, self.l2_penalty)
+            .flipped_by(self.label_flip.as_ref());
+        likelihood.climb(start, self.max_iterations, self.gradient_tolerance)
     }
 }
+
+type Labelled = DatasetBase<Array2<f64>, Array1<usize>>;
 
 /// A fitted logistic regression.
 #[derive(Debug, Clone)]

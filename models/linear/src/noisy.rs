@@ -4,8 +4,9 @@ use crate::{Error, Result};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd;
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatMut, MatRef, Par};
 use ndarray::{Array1, Array2, s};
+use scumble_products::gram;
 
 /// # Errors
 /// [`Error::Noise`] unless it is symmetric, finite, and of `width` + 1 rows.
@@ -50,7 +51,7 @@ pub(crate) fn weights(
         return weights_of_few(records, targets, l2_penalty);
     }
     let (n, d) = (records.nrows() as f64, records.ncols());
-    let seen = records.t().dot(records) / n;
+    let seen = products_of_columns(records) / n;
     let mut quadratic = seen.clone();
     let mut products = records.t().dot(targets) / n;
     let mut penalties = Array1::from_elem(d, l2_penalty);
@@ -67,6 +68,15 @@ pub(crate) fn weights(
     }
     quadratic.diag_mut().scaled_add(1.0, &penalties);
     Ok(trust * Eigen::of(&quadratic)?.solve(&products))
+}
+
+/// XᵀX (d × d) for records X (n × d).
+fn products_of_columns(records: &Array2<f64>) -> Array2<f64> {
+    let d = records.ncols();
+    let (records, mut products) = (records.as_standard_layout(), vec![0.0; d * d]);
+    let rows = MatRef::from_row_major_slice(records.as_slice().unwrap_or_default(), records.nrows(), d);
+    gram(MatMut::from_column_major_slice_mut(&mut products, d, d), rows);
+    Array2::from_shape_fn((d, d), |(row, column)| products[row.min(column) * d + row.max(column)])
 }
 
 /// The same without noise, by a matrix of n × n: the weights lie in the span of the records.

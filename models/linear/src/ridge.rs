@@ -84,13 +84,14 @@ impl Fit<Array2<f64>, Array1<f64>, Error> for ValidRidgeParams {
             let weights = noisy::weights(&dataset.records, &dataset.targets, noise, self.l2_penalty)?;
             return Ok(RidgeModel { standardizer: None, weights, intercept: 0.0 });
         }
-        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let standardizer = Standardizer::of(&dataset.records)?;
+        let standardized = standardizer.apply(&dataset.records);
         let scale = |at: usize| standardizer.scales().get(at).copied().unwrap_or(1.0); // the target is not scaled
         let noise = noise
             .map(|noise| Array2::from_shape_fn(noise.dim(), |(i, j)| noise[[i, j]] * scale(i) * scale(j)));
-        let intercept = standardized.targets.mean().unwrap_or(0.0);
-        let targets = &standardized.targets - intercept;
-        let weights = noisy::weights(&standardized.records, &targets, noise.as_ref(), self.l2_penalty)?;
+        let intercept = dataset.targets.mean().unwrap_or(0.0);
+        let targets = &dataset.targets - intercept;
+        let weights = noisy::weights(&standardized, &targets, noise.as_ref(), self.l2_penalty)?;
         Ok(RidgeModel { standardizer: Some(standardizer), weights, intercept })
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::Result;
 use linfa::DatasetBase;
-use linfa::traits::{Fit, Transformer};
+use linfa::traits::Fit;
 use linfa_preprocessing::linear_scaling::LinearScaler;
 use ndarray::{Array1, Array2, Axis};
+use scumble_products::vectorised;
 
 /// Each column's mean and deviation; a column that does not vary is centred alone.
 #[derive(Debug, Clone)]
@@ -13,23 +14,22 @@ pub struct Standardizer {
 }
 
 impl Standardizer {
-    /// Learns from `dataset` (n × d), and gives it standardised.
+    /// Learns from `records` (n × d).
     ///
     /// # Errors
     /// [`Error::Standardize`](crate::Error::Standardize) for no records.
-    pub fn fit<T: Clone>(
-        dataset: &DatasetBase<Array2<f64>, T>,
-    ) -> Result<(Self, DatasetBase<Array2<f64>, T>)> {
-        let unlabelled = DatasetBase::from(dataset.records.clone());
-        let scaler = LinearScaler::standard().fit(&unlabelled)?;
-        let this = Self { scaler };
-        let standardized = DatasetBase::new(this.apply(&dataset.records), dataset.targets.clone());
-        Ok((this, standardized))
+    pub fn of(records: &Array2<f64>) -> Result<Self> {
+        Ok(Self { scaler: LinearScaler::standard().fit(&DatasetBase::from(records.view()))? })
     }
 
     /// By how much each column is stretched (d values).
     pub fn scales(&self) -> &Array1<f64> {
         self.scaler.scales()
+    }
+
+    /// What is taken from each column before (d values).
+    pub fn offsets(&self) -> &Array1<f64> {
+        self.scaler.offsets()
     }
 
     /// Weights (d × K) and intercepts (K) of standardised features, as those of features in their own units.
@@ -46,6 +46,16 @@ impl Standardizer {
 
     /// `records` (n × d), standardised.
     pub fn apply(&self, records: &Array2<f64>) -> Array2<f64> {
-        self.scaler.transform(records.clone())
+        let scales = self.offsets().iter().zip(self.scales());
+        let scales: Vec<(f64, f64)> = scales.map(|(offset, scale)| (*offset, *scale)).collect();
+        // Row by row: column by column each value would be fetched anew.
+        let mut standardized = Array2::zeros(records.dim());
+        vectorised(|| {
+            for (record, mut row) in records.outer_iter().zip(standardized.outer_iter_mut()) {
+                let values = row.iter_mut().zip(record).zip(&scales);
+                values.for_each(|((place, x), (offset, scale))| *place = (x - offset) * scale);
+            }
+        });
+        standardized
     }
 }

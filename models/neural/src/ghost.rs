@@ -6,8 +6,8 @@
 
 use crate::error::check_length;
 use crate::pass::layer_gradient;
-use crate::product::vectorised;
 use crate::{Network, Pass, Real, Result};
+use scumble_products::vectorised;
 
 impl<T: Real> Network<T> {
     /// Adds to `squares` (b) the squared norm of each example's own gradient with respect to all parameters, after a backward pass from

@@ -1,8 +1,8 @@
 //! Steps down a gradient.
 
 use crate::error::check_length;
-use crate::product::vectorised;
 use crate::{Error, Real, Result};
+use scumble_products::vectorised;
 use serde::{Deserialize, Serialize};
 
 /// How many parameters one thread steps at a time.

@@ -1,8 +1,7 @@
-//! Products of matrices, and loops on the machine's vector units.
+//! Products of matrices that lie row after row.
 
 use crate::Real;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef};
 use ndarray::ArrayView2;
 
 /// From how many multiplications on a product is split into two, for two threads.
@@ -41,7 +40,7 @@ pub(crate) fn view<T>(values: &[T], columns: usize) -> ArrayView2<'_, T> {
 pub(crate) fn multiply<T: Real>(left: MatRef<'_, T>, right: MatRef<'_, T>, product: MatMut<'_, T>) {
     let (rows, columns) = (product.nrows(), product.ncols());
     if rows * columns * left.ncols() < SPLIT {
-        return matmul(product, Accum::Replace, left, right, T::one(), Par::Seq);
+        return scumble_products::multiply(product, Accum::Replace, left, right);
     }
     if rows > columns {
         let (upper, lower) = product.split_at_row_mut(rows / 2);
@@ -52,11 +51,4 @@ pub(crate) fn multiply<T: Real>(left: MatRef<'_, T>, right: MatRef<'_, T>, produ
         let (right_first, right_second) = right.split_at_col(columns / 2);
         rayon::join(|| multiply(left, right_first, first), || multiply(left, right_second, second));
     }
-}
-
-/// Runs `work` compiled for the widest vector units that this machine has. Nothing is fused or reordered, so its bits are the same
-/// on every machine.
-#[inline(always)]
-pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(work)
 }

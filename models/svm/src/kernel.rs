@@ -92,10 +92,11 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidKernelSvmParams {
         }
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let sides = Sides::of(&dataset.targets)?;
-        let (standardizer, standardized) = Standardizer::fit(dataset)?;
+        let standardizer = Standardizer::of(&dataset.records)?;
+        let standardized = standardizer.apply(&dataset.records);
         let machines = sides.positive().iter().map(|class| {
             let side = dataset.targets.mapv(|of_record| of_record == *class);
-            self.machine(&Dataset::new(standardized.records.clone(), side))
+            self.machine(&Dataset::new(standardized.clone(), side))
         });
         let machines = machines.collect::<Result<_>>()?;
         Ok(KernelSvmModel { standardizer, sides, machines })

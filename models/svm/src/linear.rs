@@ -4,7 +4,7 @@ use crate::sides::Sides;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, Axis, CowArray};
 use scumble_kkt::{Machine, Records, SoftMargin};
 use scumble_linear::{LogisticParams, Standardizer, check_not_negative, check_positive, check_records};
 
@@ -110,12 +110,18 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidSvmParams {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let sides = Sides::of(&dataset.targets)?;
         let (rows, weights) = self.weighed(dataset)?;
-        let (standardizer, records) = match self.standardize {
-            true => {
-                let (standardizer, standardized) = Standardizer::fit(dataset)?;
-                (Some(standardizer), Records::new(standardized.records.select(Axis(0), &rows).view()))
-            }
-            false => (None, Records::new(dataset.records.select(Axis(0), &rows).view())),
+        let standardizer = self.standardize.then(|| Standardizer::of(&dataset.records)).transpose()?;
+        let counted = match rows.len() == dataset.records.nrows() {
+            true => dataset.records.view().into(),
+            false => CowArray::from(dataset.records.select(Axis(0), &rows)),
+        };
+        let records = match &standardizer {
+            Some(standardizer) => Records::scaled(
+                counted.view(),
+                &standardizer.offsets().to_vec(),
+                &standardizer.scales().to_vec(),
+            ),
+            None => Records::new(counted.view()),
         };
         let penalties: Vec<f64> = weights.iter().map(|weight| self.penalty * weight).collect();
         let machines = sides.positive().iter().map(|class| {

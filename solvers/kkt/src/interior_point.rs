@@ -9,6 +9,7 @@ use argmin::core::{
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{self, factor};
 use faer::{Conj, Mat, MatMut, Par};
+use scumble_products::settled;
 
 impl Iterate {
     /// Where the method starts: no weights, and multipliers half way.
@@ -171,8 +172,10 @@ pub(crate) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
     let mut memory =
         MemBuffer::new(factor::cholesky_in_place_scratch::<f64>(size, Par::Seq, Default::default()));
     let stack = MemStack::new(&mut memory);
-    factor::cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Default::default())
-        .ok()?;
+    settled(|| {
+        factor::cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Default::default())
+    })
+    .ok()?;
     Some(matrix)
 }
 
@@ -185,13 +188,10 @@ fn solve(triangle: &Mat<f64>, right: &mut [f64]) {
 pub(crate) fn solve_in_place(triangle: &Mat<f64>, right: MatMut<f64>) {
     let scratch = llt::solve::solve_in_place_scratch::<f64>(triangle.nrows(), right.ncols(), Par::Seq);
     let mut memory = MemBuffer::new(scratch);
-    llt::solve::solve_in_place_with_conj(
-        triangle.as_ref(),
-        Conj::No,
-        right,
-        Par::Seq,
-        MemStack::new(&mut memory),
-    );
+    let stack = MemStack::new(&mut memory);
+    settled(|| {
+        llt::solve::solve_in_place_with_conj(triangle.as_ref(), Conj::No, right, Par::Seq, stack);
+    });
 }
 
 /// The mean of ωz and uξ: zero at the optimum.

@@ -1,9 +1,9 @@
 //! Records as a solver needs them: products with vectors, and weighted Gram matrices.
 
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
+use scumble_products::{gram, vectorised};
 
 /// Records (n × d), each with a last coordinate of one for the bias. Where most values are zero, only the others are held.
 #[derive(Debug, Clone)]
@@ -17,37 +17,91 @@ pub struct Records {
 enum Values {
     /// Row by row.
     Dense(Vec<f64>),
-    /// Of each row the columns that are not zero, and their values.
-    Sparse { ends: Vec<usize>, places: Vec<u32>, values: Vec<f64> },
+    Sparse(Sparse),
+}
+
+/// A column's value is the one that is held, zero where none is, and what the column is shifted by.
+#[derive(Debug, Clone)]
+struct Sparse {
+    /// Where each row ends among the values (n values).
+    ends: Vec<usize>,
+    /// The columns of the values, ascending in each row.
+    places: Vec<u32>,
+    values: Vec<f64>,
+    /// d values.
+    shifts: Vec<f64>,
 }
 
 /// Below this share of values that are not zero, skipping the zeros is faster.
 const SPARSE_BELOW: f64 = 0.3;
 
+/// A column of which no more is filled keeps its zeros when it is centred. Its mean square is then at most half of what it is the mean of, and
+/// nothing is lost where they are subtracted.
+const SHIFTED_BELOW: f64 = 0.5;
+
 /// Gram matrices are summed over so many parts at most, always the same ones: the sum is the same for any number of threads.
 const MOST_PARTS: usize = 16;
+
+/// Sparse rows that are scored at once.
+const SCORED: usize = 4096;
 
 impl Records {
     /// Takes over `records` (n × d).
     pub fn new(records: ArrayView2<f64>) -> Self {
+        let width = records.ncols();
+        Self::scaled(records, &vec![0.0; width], &vec![1.0; width])
+    }
+
+    /// Takes over `records` (n × d) as (x − `offsets`)·`scales`, of d values each.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use scumble_kkt::{Records, SoftMargin};
+    ///
+    /// let scaled = Records::scaled(array![[0.0], [20.0]].view(), &[10.0], &[0.1]);
+    /// let whole = Records::new(array![[-1.0], [1.0]].view());
+    /// let machine = |of| SoftMargin::new(of, &[-1.0, 1.0], &[1.0, 1.0])?.solve(1e-9, 100);
+    /// assert_eq!(machine(&scaled)?.weights, machine(&whole)?.weights);
+    /// # Ok::<(), scumble_kkt::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// For fewer offsets or scales than columns.
+    pub fn scaled(records: ArrayView2<f64>, offsets: &[f64], scales: &[f64]) -> Self {
         let (rows, columns) = records.dim();
-        let filled = records.iter().filter(|x| **x != 0.0).count();
-        let is_sparse =
-            (filled as f64) < SPARSE_BELOW * (rows * columns) as f64 && columns <= u32::MAX as usize;
-        if !is_sparse {
-            return Self { rows, columns, values: Values::Dense(records.iter().copied().collect()) };
-        }
-        let (mut ends, mut places, mut values) =
-            (Vec::with_capacity(rows), Vec::with_capacity(filled), Vec::with_capacity(filled));
+        let mut filled = vec![0usize; columns];
         for row in records.outer_iter() {
-            let kept = row.iter().enumerate().filter(|(_, x)| **x != 0.0);
-            for (place, &x) in kept {
-                places.push(place as u32);
-                values.push(x);
+            row.iter().zip(&mut filled).for_each(|(x, filled)| *filled += usize::from(*x != 0.0));
+        }
+        let keeps_zeros: Vec<bool> = (0..columns)
+            .map(|at| offsets[at] == 0.0 || (filled[at] as f64) < SHIFTED_BELOW * rows as f64)
+            .collect();
+        let held: usize = (0..columns).map(|at| if keeps_zeros[at] { filled[at] } else { rows }).sum();
+        if held as f64 >= SPARSE_BELOW * (rows * columns) as f64 || columns > u32::MAX as usize {
+            let mut values = Vec::with_capacity(rows * columns);
+            for row in records.outer_iter() {
+                values.extend(
+                    row.iter().zip(offsets).zip(scales).map(|((x, offset), scale)| (x - offset) * scale),
+                );
+            }
+            return Self { rows, columns, values: Values::Dense(values) };
+        }
+        // What of an offset is taken from the values that are held, and what they are all shifted by.
+        let inside: Vec<f64> =
+            (0..columns).map(|at| if keeps_zeros[at] { 0.0 } else { offsets[at] }).collect();
+        let shifts = (0..columns).map(|at| (inside[at] - offsets[at]) * scales[at]).collect();
+        let (mut ends, mut places, mut values) =
+            (Vec::with_capacity(rows), Vec::with_capacity(held), Vec::with_capacity(held));
+        for row in records.outer_iter() {
+            for (place, &x) in row.iter().enumerate() {
+                if x != 0.0 || !keeps_zeros[place] {
+                    places.push(place as u32);
+                    values.push((x - inside[place]) * scales[place]);
+                }
             }
             ends.push(values.len());
         }
-        Self { rows, columns, values: Values::Sparse { ends, places, values } }
+        Self { rows, columns, values: Values::Sparse(Sparse { ends, places, values, shifts }) }
     }
 
     /// How many there are, n.
@@ -71,7 +125,7 @@ impl Records {
             Values::Dense(values) => {
                 values.iter().position(|x| !x.is_finite()).map(|at| at / self.columns.max(1))
             }
-            Values::Sparse { ends, values, .. } => {
+            Values::Sparse(Sparse { ends, values, .. }) => {
                 let at = values.iter().position(|x| !x.is_finite())?;
                 Some(ends.partition_point(|end| *end <= at))
             }
@@ -86,7 +140,10 @@ impl Records {
             Values::Dense(values) => {
                 record[..self.columns].copy_from_slice(&values[row * self.columns..(row + 1) * self.columns])
             }
-            Values::Sparse { .. } => self.sparse_row(row).for_each(|(at, x)| record[at] = x),
+            Values::Sparse(of) => {
+                record[..self.columns].copy_from_slice(&of.shifts);
+                of.row(row).for_each(|(at, x)| record[at] += x);
+            }
         }
         record
     }
@@ -101,17 +158,25 @@ impl Records {
                 .with_min_len(512)
                 .map(|row| dot(row, weights) + bias)
                 .collect(),
-            Values::Sparse { .. } => (0..self.rows)
-                .into_par_iter()
-                .with_min_len(4096)
-                .map(|row| bias + self.sparse_row(row).map(|(at, x)| x * weights[at]).sum::<f64>())
-                .collect(),
+            Values::Sparse(of) => {
+                let bias = bias + dot(weights, &of.shifts);
+                let mut scores = vec![0.0; self.rows];
+                scores.par_chunks_mut(SCORED).enumerate().for_each(|(part, scores)| {
+                    vectorised(|| {
+                        for (at, score) in scores.iter_mut().enumerate() {
+                            let row = of.row(part * SCORED + at);
+                            *score = bias + row.map(|(at, x)| x * weights[at]).sum::<f64>();
+                        }
+                    });
+                });
+                scores
+            }
         }
     }
 
     /// Σ vᵢ·(xᵢ, 1) (d + 1 values), for v of n values.
     pub(crate) fn combined(&self, v: &[f64]) -> Vec<f64> {
-        self.summed(1, |rows, sum| match &self.values {
+        let mut sum = self.summed(self.columns + 1, |rows, sum| match &self.values {
             Values::Dense(values) => {
                 for row in rows {
                     let record = &values[row * self.columns..(row + 1) * self.columns];
@@ -119,28 +184,30 @@ impl Records {
                     sum[self.columns] += v[row];
                 }
             }
-            Values::Sparse { .. } => {
+            Values::Sparse(of) => {
+                // Two sums in turns: one alone waits for what it stored of the row before.
+                let mut other = vec![0.0; sum.len()];
                 for row in rows {
-                    self.sparse_row(row).for_each(|(at, x)| sum[at] += v[row] * x);
+                    let sum = if row % 2 == 0 { &mut *sum } else { &mut other[..] };
+                    of.row(row).for_each(|(at, x)| sum[at] += v[row] * x);
                     sum[self.columns] += v[row];
                 }
+                sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
             }
-        })
+        });
+        if let Values::Sparse(of) = &self.values {
+            let whole = sum[self.columns];
+            sum.iter_mut().zip(&of.shifts).for_each(|(sum, shift)| *sum += whole * shift);
+        }
+        sum
     }
 
     /// The largest |vᵢ·(xᵢ, 1)| in each coordinate (d + 1 values), for v of n values.
     pub(crate) fn largest(&self, v: &[f64]) -> Vec<f64> {
         let mut largest = vec![0f64; self.columns + 1];
-        let mut take = |at: usize, term: f64| largest[at] = largest[at].max(term.abs());
         for (row, v) in v.iter().enumerate() {
-            match &self.values {
-                Values::Dense(values) => {
-                    let record = &values[row * self.columns..(row + 1) * self.columns];
-                    record.iter().enumerate().for_each(|(at, x)| take(at, v * x));
-                }
-                Values::Sparse { .. } => self.sparse_row(row).for_each(|(at, x)| take(at, v * x)),
-            }
-            take(self.columns, *v);
+            let terms = self.row(row).into_iter().map(|x| (v * x).abs());
+            largest.iter_mut().zip(terms).for_each(|(largest, term)| *largest = largest.max(term));
         }
         largest
     }
@@ -148,7 +215,13 @@ impl Records {
     /// Σ vᵢ·(xᵢ, 1)(xᵢ, 1)ᵀ ((d + 1) × (d + 1), its lower triangle alone), for v of n values, none negative.
     pub(crate) fn gram(&self, v: &[f64]) -> Mat<f64> {
         let size = self.columns + 1;
-        let sum = self.summed(size, |rows, sum| match &self.values {
+        let starts: Vec<usize> =
+            (0..=size).map(|column| column * size - column * column.saturating_sub(1) / 2).collect();
+        let length = match &self.values {
+            Values::Dense(_) => size * size,
+            Values::Sparse(_) => starts[size],
+        };
+        let sum = self.summed(length, |rows, sum| match &self.values {
             Values::Dense(values) => {
                 let roots = rows.clone().map(|row| v[row].sqrt());
                 let mut scaled = Vec::with_capacity(rows.len() * size);
@@ -158,57 +231,52 @@ impl Records {
                     scaled.push(root);
                 }
                 let scaled = MatRef::from_row_major_slice(&scaled, rows.len(), size);
-                triangular::matmul(
-                    faer::MatMut::from_column_major_slice_mut(sum, size, size),
-                    BlockStructure::TriangularLower,
-                    Accum::Replace,
-                    scaled.transpose(),
-                    BlockStructure::Rectangular,
-                    scaled,
-                    BlockStructure::Rectangular,
-                    1.0,
-                    Par::Seq,
-                );
+                gram(MatMut::from_column_major_slice_mut(sum, size, size), scaled);
             }
-            Values::Sparse { .. } => {
+            // The triangle alone, column after column: it stays in the fastest cache.
+            Values::Sparse(of) => {
                 for row in rows {
-                    for (column, x) in self.sparse_row(row) {
-                        let weighed = v[row] * x;
-                        let sums = &mut sum[column * size..];
+                    let (places, values) = of.parts(row);
+                    for (at, (&column, &x)) in places.iter().zip(values).enumerate() {
+                        let (weighed, column) = (v[row] * x, column as usize);
+                        let sums = &mut sum[starts[column]..starts[column + 1]];
                         // The places ascend: what follows lies below the diagonal.
-                        let below = self.sparse_row(row).skip_while(|(place, _)| *place < column);
-                        below.for_each(|(place, y)| sums[place] += weighed * y);
-                        sums[self.columns] += weighed;
+                        let below = places[at..].iter().zip(&values[at..]);
+                        below.for_each(|(&place, y)| sums[place as usize - column] += weighed * y);
+                        sums[self.columns - column] += weighed;
                     }
-                    sum[self.columns * size + self.columns] += v[row];
+                    sum[starts[self.columns]] += v[row];
                 }
             }
         });
-        MatRef::from_column_major_slice(&sum, size, size).to_owned()
-    }
-
-    fn sparse_row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let (places, values) = match &self.values {
-            Values::Dense(_) => (&[][..], &[][..]),
-            Values::Sparse { ends, places, values } => {
-                let row = row.checked_sub(1).map_or(0, |before| ends[before])..ends[row];
-                (&places[row.clone()], &values[row])
-            }
+        let Values::Sparse(of) = &self.values else {
+            return MatRef::from_column_major_slice(&sum, size, size).to_owned();
         };
-        places.iter().map(|at| *at as usize).zip(values.iter().copied())
+        let last = self.columns;
+        let held = |row: usize, column: usize| sum[starts[column] + row - column];
+        let shift = |at: usize| of.shifts.get(at).copied().unwrap_or(0.0);
+        Mat::from_fn(size, size, |row, column| {
+            if row < column {
+                return 0.0;
+            }
+            // (x + s)(y + t) = xy + s(y + t) + tx, and 1 is not shifted.
+            let (of_row, of_column) = (held(last, row), held(last, column));
+            held(row, column)
+                + shift(row) * (of_column + held(last, last) * shift(column))
+                + shift(column) * of_row
+        })
     }
 
-    /// The sum of what `add` puts for parts of the rows into (d + 1)·`blocks` zeros.
-    fn summed(&self, blocks: usize, add: impl Fn(std::ops::Range<usize>, &mut [f64]) + Sync) -> Vec<f64> {
-        let length = blocks * (self.columns + 1);
+    /// The sum of what `add` puts for parts of the rows into so many zeros.
+    fn summed(&self, length: usize, add: impl Fn(std::ops::Range<usize>, &mut [f64]) + Sync) -> Vec<f64> {
         // No more parts than make up the size of the records themselves.
-        let parts = (self.rows / blocks.max(64)).clamp(1, MOST_PARTS);
+        let parts = (self.rows / (length / (self.columns + 1)).max(64)).clamp(1, MOST_PARTS);
         let rows = self.rows.div_ceil(parts).max(1);
         let sums: Vec<Vec<f64>> = (0..self.rows.div_ceil(rows))
             .into_par_iter()
             .map(|part| {
                 let mut sum = vec![0.0; length];
-                add(part * rows..((part + 1) * rows).min(self.rows), &mut sum);
+                vectorised(|| add(part * rows..((part + 1) * rows).min(self.rows), &mut sum));
                 sum
             })
             .collect();
@@ -217,6 +285,21 @@ impl Records {
             total.iter_mut().zip(sum).for_each(|(total, part)| *total += part);
         }
         total
+    }
+}
+
+impl Sparse {
+    /// The columns of a row and the values there.
+    #[inline]
+    fn parts(&self, row: usize) -> (&[u32], &[f64]) {
+        let row = row.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[row];
+        (&self.places[row.clone()], &self.values[row])
+    }
+
+    #[inline]
+    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (places, values) = self.parts(row);
+        places.iter().map(|at| *at as usize).zip(values.iter().copied())
     }
 }
 
@@ -273,6 +356,41 @@ mod tests {
                 for column in 0..=row {
                     assert!((ours[(row, column)] - right[[row, column]]).abs() < 1e-11, "{n} × {d}");
                 }
+            }
+        }
+    }
+
+    /// Centred columns keep their zeros, and the sums are those of the whole matrix.
+    #[test]
+    fn scaled_records_are_those_of_the_scaled_matrix() {
+        for (filled, is_sparse) in [(1.0, false), (0.1, true)] {
+            let (mut x, v) = drawn(500, 9, filled);
+            x.column_mut(4).mapv_inplace(|x| x + 3.0); // full, and so centred itself
+            let offsets: Vec<f64> = x.mean_axis(Axis(0)).unwrap().to_vec();
+            let scales: Vec<f64> = (0..9).map(|at| 0.5 + at as f64).collect();
+            let records = Records::scaled(x.view(), &offsets, &scales);
+            assert_eq!(matches!(records.values, Values::Sparse(_)), is_sparse);
+            let whole = Array2::from_shape_fn((500, 10), |(row, at)| match at {
+                9 => 1.0,
+                _ => (x[[row, at]] - offsets[at]) * scales[at],
+            });
+            let point: Vec<f64> = (0..10).map(|at| at as f64 - 2.5).collect();
+            for (ours, right) in records.scores(&point).iter().zip(&whole.dot(&Array1::from(point.clone()))) {
+                assert_abs_diff_eq!(ours, right, epsilon = 1e-11);
+            }
+            for (ours, right) in records.combined(&v).iter().zip(&whole.t().dot(&Array1::from(v.clone()))) {
+                assert_abs_diff_eq!(ours, right, epsilon = 1e-10);
+            }
+            let weighed = &whole * &Array1::from(v.clone()).insert_axis(Axis(1));
+            let (gram, products) = (records.gram(&v), whole.t().dot(&weighed));
+            let largest = weighed.fold_axis(Axis(0), 0.0, |most: &f64, x| most.max(x.abs()));
+            let found = records.largest(&v);
+            for at in 0..10 {
+                assert_abs_diff_eq!(found[at], largest[at], epsilon = 1e-12);
+                assert_abs_diff_eq!(records.row(3)[at], whole[[3, at]], epsilon = 1e-12);
+                (0..=at).for_each(|below| {
+                    assert_abs_diff_eq!(gram[(at, below)], products[[at, below]], epsilon = 1e-9);
+                });
             }
         }
     }

@@ -1,0 +1,241 @@
+//! The likelihood of labels under a layer of scores, and the search for its largest value.
+
+use crate::layer::{Layer, to_probabilities};
+use crate::{Error, Result, Standardizer};
+use argmin::core::{CostFunction, Executor, Gradient, State};
+use argmin::solver::linesearch::MoreThuenteLineSearch;
+use argmin::solver::quasinewton::LBFGS;
+use faer::{Accum, MatMut, MatRef};
+use ndarray::{Array1, Array2, Axis, CowArray, Ix2, concatenate, s};
+use rayon::prelude::*;
+use scumble_products::{multiply, vectorised};
+use std::cell::RefCell;
+
+/// −Σ log P(ỹᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d × K) of standardised features and free intercepts, where labels ỹ are the
+/// classes, or were flipped.
+///
+/// The records are standardised a block at a time, and are read once for a value and its gradient.
+pub(crate) struct Likelihood<'a> {
+    /// n × d, as they are, row by row.
+    records: CowArray<'a, f64, Ix2>,
+    /// Of each column what is taken from it, and by what the rest is multiplied (d values each).
+    offsets: Vec<f64>,
+    scales: Vec<f64>,
+    /// n values from 0 to K − 1.
+    labels: &'a [usize],
+    /// K.
+    classes: usize,
+    /// \[y, ỹ\] is the probability with which class y is seen as ỹ (K × K), where labels were flipped.
+    flip: Option<&'a Array2<f64>>,
+    l2_penalty: f64,
+}
+
+/// A mean over records, with its slope. Of summed losses the first step down would be n times too long.
+#[derive(Debug, Clone)]
+struct Slope {
+    loss: f64,
+    /// (d + 1) × K, row by row, the intercepts last.
+    gradient: Array1<f64>,
+}
+
+/// Records that are standardised and multiplied at once: they stay in a core's cache between the two products.
+const BLOCK: usize = 128;
+
+/// Sums are over so many parts at most, always the same ones: they are the same for any number of threads.
+const MOST_PARTS: usize = 16;
+
+impl<'a> Likelihood<'a> {
+    /// Of records (n × d), and of labels (n) that are places among so many classes.
+    pub(crate) fn new(
+        records: &'a Array2<f64>,
+        standardizer: &Standardizer,
+        labels: &'a [usize],
+        classes: usize,
+        l2_penalty: f64,
+    ) -> Self {
+        let records = records.as_standard_layout();
+        let [offsets, scales] = [standardizer.offsets(), standardizer.scales()].map(Array1::to_vec);
+        Self { records, offsets, scales, labels, classes, flip: None, l2_penalty }
+    }
+
+    /// The same where labels were flipped by this matrix (K × K).
+    pub(crate) fn flipped_by(self, flip: Option<&'a Array2<f64>>) -> Self {
+        Self { flip, ..self }
+    }
+
+    /// The largest likelihood near `start` (a layer of K classes): where the gradient's norm is at most `gradient_tolerance`, or after so many
+    /// iterations.
+    ///
+    /// # Errors
+    /// [`Error::Search`] where the line search fails at once.
+    pub(crate) fn climb(&self, start: Layer, max_iterations: u64, gradient_tolerance: f64) -> Result<Layer> {
+        let failed = |error: argmin::core::Error| Error::Search(error.to_string());
+        let (width, classes) = start.weights.dim();
+        let of_search = LBFGS::new(MoreThuenteLineSearch::new(), 10)
+            .with_tolerance_grad(gradient_tolerance / self.labels.len() as f64)
+            .map_err(failed)?
+            .with_tolerance_cost(0.0)
+            .map_err(failed)?;
+        let from = concatenate![Axis(0), start.weights, start.intercepts.clone().insert_axis(Axis(0))];
+        let from = Array1::from_iter(from);
+        let run = Executor::new(Remembered { of: self, last: RefCell::default() }, of_search)
+            .configure(|state| state.param(from).max_iters(max_iterations))
+            .timer(false)
+            .run()
+            .map_err(failed)?;
+        let found = run.state.get_best_param().ok_or_else(|| Error::Search("it found nothing".into()))?;
+        let found = found.to_shape((width + 1, classes)).map_err(|error| Error::Search(error.to_string()))?;
+        Ok(Layer {
+            weights: found.slice(s![..width, ..]).to_owned(),
+            intercepts: found.row(width).to_owned(),
+            classes: start.classes,
+        })
+    }
+
+    /// At weights and intercepts ((d + 1) × K, row by row).
+    fn slope(&self, at: &Array1<f64>) -> Slope {
+        let n = self.labels.len();
+        let rows = n.div_ceil((n / (4 * BLOCK)).clamp(1, MOST_PARTS)).max(1);
+        let parts: Vec<(f64, Vec<f64>)> = (0..n.div_ceil(rows))
+            .into_par_iter()
+            .map(|part| self.sum(part * rows..((part + 1) * rows).min(n), at))
+            .collect();
+        let mut slope = Slope { loss: 0.0, gradient: Array1::zeros(at.len()) };
+        for (loss, gradient) in parts {
+            slope.loss += loss;
+            slope.gradient.iter_mut().zip(gradient).for_each(|(sum, part)| *sum += part);
+        }
+        let weights = at.slice(s![..at.len() - self.classes]);
+        slope.loss = (slope.loss + self.l2_penalty * weights.dot(&weights) / 2.0) / n as f64;
+        slope.gradient.slice_mut(s![..weights.len()]).scaled_add(self.l2_penalty, &weights);
+        slope.gradient /= n as f64;
+        slope
+    }
+
+    /// The losses of some records, and their gradient.
+    fn sum(&self, rows: std::ops::Range<usize>, at: &Array1<f64>) -> (f64, Vec<f64>) {
+        let (width, classes) = (self.records.ncols() + 1, self.classes);
+        let at = at.to_vec();
+        let layer = MatRef::from_row_major_slice(&at, width, classes);
+        let (mut loss, mut gradient) = (0.0, vec![0.0; at.len()]);
+        let mut block = vec![1.0; BLOCK * width];
+        let mut scores = vec![0.0; BLOCK * classes];
+        for start in rows.clone().step_by(BLOCK) {
+            let rows = start..(start + BLOCK).min(rows.end);
+            let count = rows.len();
+            let of_block = self.records.slice(s![rows.clone(), ..]);
+            let records = of_block.to_slice().unwrap_or_default().chunks_exact((width - 1).max(1));
+            vectorised(|| {
+                for (record, place) in records.zip(block.chunks_exact_mut(width)) {
+                    let scales = self.offsets.iter().zip(&self.scales);
+                    for ((place, x), (offset, scale)) in place.iter_mut().zip(record).zip(scales) {
+                        *place = (x - offset) * scale;
+                    }
+                }
+            });
+            let (block, scores) = (&block[..count * width], &mut scores[..count * classes]);
+            let records = MatRef::from_row_major_slice(block, count, width);
+            multiply(
+                MatMut::from_row_major_slice_mut(scores, count, classes),
+                Accum::Replace,
+                records,
+                layer,
+            );
+            for (row, scores) in rows.zip(scores.chunks_exact_mut(classes)) {
+                loss += self.to_residuals(self.labels[row], scores);
+            }
+            multiply(
+                MatMut::from_row_major_slice_mut(&mut gradient, width, classes),
+                Accum::Add,
+                records.transpose(),
+                MatRef::from_row_major_slice(scores, count, classes),
+            );
+        }
+        (loss, gradient)
+    }
+
+    /// Replaces the scores of a record (K) by the slopes of its loss, P(y | x) − P(y | x, ỹ), and gives the loss.
+    fn to_residuals(&self, label: usize, scores: &mut [f64]) -> f64 {
+        let of_label = scores[label];
+        let ln_sum = to_probabilities(scores);
+        match self.flip {
+            None => {
+                scores[label] -= 1.0;
+                ln_sum - of_label
+            }
+            Some(flip) => {
+                let chances = flip.column(label);
+                let seen: f64 = scores.iter().zip(chances).map(|(p, chance)| p * chance).sum();
+                let seen = seen.max(f64::MIN_POSITIVE);
+                scores.iter_mut().zip(chances).for_each(|(p, chance)| *p -= *p * chance / seen);
+                -seen.ln()
+            }
+        }
+    }
+}
+
+/// What the search asks of one point after the other is one pass over the records.
+struct Remembered<'a, 'b> {
+    of: &'a Likelihood<'b>,
+    last: RefCell<Option<(Array1<f64>, Slope)>>,
+}
+
+impl Remembered<'_, '_> {
+    fn at(&self, point: &Array1<f64>) -> Slope {
+        let mut last = self.last.borrow_mut();
+        if let Some((of, slope)) = &*last
+            && of == point
+        {
+            return slope.clone();
+        }
+        let slope = self.of.slope(point);
+        *last = Some((point.clone(), slope.clone()));
+        slope
+    }
+}
+
+impl CostFunction for Remembered<'_, '_> {
+    type Param = Array1<f64>;
+    type Output = f64;
+
+    fn cost(&self, point: &Array1<f64>) -> std::result::Result<f64, argmin::core::Error> {
+        Ok(self.at(point).loss)
+    }
+}
+
+impl Gradient for Remembered<'_, '_> {
+    type Param = Array1<f64>;
+    type Gradient = Array1<f64>;
+
+    fn gradient(&self, point: &Array1<f64>) -> std::result::Result<Array1<f64>, argmin::core::Error> {
+        Ok(self.at(point).gradient)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gradient_is_that_of_the_loss() {
+        let flip = Array2::from_shape_fn((3, 3), |(y, seen)| if y == seen { 0.6 } else { 0.2 });
+        // More than a block, and the last not full.
+        let records = Array2::from_shape_fn((700, 2), |(row, at)| ((row * 31 + at * 17) as f64).sin());
+        let labels: Vec<usize> = (0..700).map(|row| row % 3).collect();
+        let standardizer = Standardizer::of(&records).unwrap();
+        let at = Array1::from_shape_fn(9, |i| (i as f64 * 0.37).sin());
+        for flip in [None, Some(&flip)] {
+            let likelihood = Likelihood::new(&records, &standardizer, &labels, 3, 0.7).flipped_by(flip);
+            let gradient = likelihood.slope(&at).gradient;
+            for i in 0..9 {
+                let loss = |by: f64| {
+                    let mut moved = at.clone();
+                    moved[i] += by;
+                    likelihood.slope(&moved).loss
+                };
+                let slope = (loss(1e-5) - loss(-1e-5)) / 2e-5;
+                assert!((slope - gradient[i]).abs() < 1e-9, "{i}: {slope} and {}", gradient[i]);
+            }
+        }
+    }
+}
