@@ -16,7 +16,7 @@ use std::cell::RefCell;
 ///
 /// The records are standardised a block at a time, and are read once for a value and its gradient.
 pub(crate) struct Likelihood<'a> {
-    /// n × d, as they are, row by row.
+    /// n × d, not standardised, row by row.
     records: CowArray<'a, f64, Ix2>,
     /// Of each column what is taken from it, and by what the rest is multiplied (d values each).
     offsets: Vec<f64>,
@@ -73,8 +73,6 @@ impl<'a> Likelihood<'a> {
         let (width, classes) = start.weights.dim();
         let of_search = LBFGS::new(MoreThuenteLineSearch::new(), 10)
             .with_tolerance_grad(gradient_tolerance / self.labels.len() as f64)
-            .map_err(failed)?
-            .with_tolerance_cost(0.0)
             .map_err(failed)?;
         let from = concatenate![Axis(0), start.weights, start.intercepts.clone().insert_axis(Axis(0))];
         let from = Array1::from_iter(from);
