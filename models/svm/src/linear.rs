@@ -120,7 +120,7 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidSvmParams {
                 counted.view(),
                 &standardizer.offsets().to_vec(),
                 &standardizer.scales().to_vec(),
-            ),
+            )?,
             None => Records::new(counted.view()),
         };
         let penalties: Vec<f64> = weights.iter().map(|weight| self.penalty * weight).collect();

@@ -1,5 +1,6 @@
 //! Records as a solver needs them: products with vectors, and weighted Gram matrices.
 
+use crate::{Error, Result};
 use faer::{Mat, MatMut, MatRef};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
@@ -35,8 +36,8 @@ struct Sparse {
 /// Below this share of values that are not zero, skipping the zeros is faster.
 const SPARSE_BELOW: f64 = 0.3;
 
-/// A column of which no more is filled keeps its zeros when it is centred. Its mean square is then at most half of what it is the mean of, and
-/// nothing is lost where they are subtracted.
+/// A column of which less is filled keeps its zeros when it is centred. The square of its mean is then at most half of the mean of its
+/// squares, and no digits are lost where one is subtracted from the other.
 const SHIFTED_BELOW: f64 = 0.5;
 
 /// Gram matrices are summed over so many parts at most, always the same ones: the sum is the same for any number of threads.
@@ -49,7 +50,7 @@ impl Records {
     /// Takes over `records` (n × d).
     pub fn new(records: ArrayView2<f64>) -> Self {
         let width = records.ncols();
-        Self::scaled(records, &vec![0.0; width], &vec![1.0; width])
+        Self::of(records, &vec![0.0; width], &vec![1.0; width])
     }
 
     /// Takes over `records` (n × d) as (x − `offsets`)·`scales`, of d values each.
@@ -58,16 +59,26 @@ impl Records {
     /// use ndarray::array;
     /// use scumble_kkt::{Records, SoftMargin};
     ///
-    /// let scaled = Records::scaled(array![[0.0], [20.0]].view(), &[10.0], &[0.1]);
+    /// let scaled = Records::scaled(array![[0.0], [20.0]].view(), &[10.0], &[0.1])?;
     /// let whole = Records::new(array![[-1.0], [1.0]].view());
     /// let machine = |of| SoftMargin::new(of, &[-1.0, 1.0], &[1.0, 1.0])?.solve(1e-9, 100);
     /// assert_eq!(machine(&scaled)?.weights, machine(&whole)?.weights);
     /// # Ok::<(), scumble_kkt::Error>(())
     /// ```
     ///
-    /// # Panics
-    /// For fewer offsets or scales than columns.
-    pub fn scaled(records: ArrayView2<f64>, offsets: &[f64], scales: &[f64]) -> Self {
+    /// # Errors
+    /// [`Error::Shape`] unless there are an offset and a scale a column.
+    pub fn scaled(records: ArrayView2<f64>, offsets: &[f64], scales: &[f64]) -> Result<Self> {
+        let columns = records.ncols();
+        for (name, length) in [("offsets", offsets.len()), ("scales", scales.len())] {
+            if length != columns {
+                return Err(Error::Shape(format!("there are {length} {name} for {columns} columns")));
+            }
+        }
+        Ok(Self::of(records, offsets, scales))
+    }
+
+    fn of(records: ArrayView2<f64>, offsets: &[f64], scales: &[f64]) -> Self {
         let (rows, columns) = records.dim();
         let mut filled = vec![0usize; columns];
         for row in records.outer_iter() {
@@ -368,7 +379,7 @@ mod tests {
             x.column_mut(4).mapv_inplace(|x| x + 3.0); // full, and so centred itself
             let offsets: Vec<f64> = x.mean_axis(Axis(0)).unwrap().to_vec();
             let scales: Vec<f64> = (0..9).map(|at| 0.5 + at as f64).collect();
-            let records = Records::scaled(x.view(), &offsets, &scales);
+            let records = Records::scaled(x.view(), &offsets, &scales).unwrap();
             assert_eq!(matches!(records.values, Values::Sparse(_)), is_sparse);
             let whole = Array2::from_shape_fn((500, 10), |(row, at)| match at {
                 9 => 1.0,
@@ -392,6 +403,17 @@ mod tests {
                     assert_abs_diff_eq!(gram[(at, below)], products[[at, below]], epsilon = 1e-9);
                 });
             }
+        }
+    }
+
+    #[test]
+    fn each_column_has_an_offset_and_a_scale() {
+        let (x, _) = drawn(3, 2, 1.0);
+        for (offsets, scales, says) in
+            [(1, 2, "there are 1 offsets for 2 columns"), (2, 3, "there are 3 scales for 2 columns")]
+        {
+            let refused = Records::scaled(x.view(), &vec![0.0; offsets], &vec![1.0; scales]).unwrap_err();
+            assert_eq!(refused.to_string(), says);
         }
     }
 
