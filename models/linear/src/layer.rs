@@ -1,6 +1,6 @@
 //! Scores of classes, and the probabilities that they give.
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, ArrayViewMut1};
 
 /// A layer of scores, one a class.
 #[derive(Debug, Clone)]
@@ -35,23 +35,21 @@ impl Layer {
     /// P(class | record) (n × K) of standardised records (n × d).
     pub(crate) fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
         let mut scores = records.dot(&self.weights) + &self.intercepts;
-        for mut row in scores.outer_iter_mut() {
-            if let Some(row) = row.as_slice_mut() {
-                to_probabilities(row);
-            }
+        for row in scores.outer_iter_mut() {
+            to_probabilities(row);
         }
         scores
     }
 }
 
 /// Replaces scores by the probabilities that are proportional to their exponentials, and gives the logarithm of those exponentials' sum.
-pub(crate) fn to_probabilities(scores: &mut [f64]) -> f64 {
+pub(crate) fn to_probabilities(mut scores: ArrayViewMut1<f64>) -> f64 {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
-    for score in &mut *scores {
+    for score in &mut scores {
         *score = (*score - largest).exp();
         sum += *score;
     }
-    scores.iter_mut().for_each(|part| *part /= sum);
+    scores /= sum;
     largest + sum.ln()
 }

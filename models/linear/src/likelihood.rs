@@ -59,8 +59,8 @@ impl<'a> Likelihood<'a> {
     }
 
     /// The same where labels were flipped by this matrix (K × K).
-    pub(crate) fn flipped_by(self, flip: Option<&'a Array2<f64>>) -> Self {
-        Self { flip, ..self }
+    pub(crate) fn flipped_by(self, flip: &'a Array2<f64>) -> Self {
+        Self { flip: Some(flip), ..self }
     }
 
     /// The largest likelihood near `start` (a layer of K classes): where the gradient's norm is at most `gradient_tolerance`, or after so many
@@ -122,7 +122,10 @@ impl<'a> Likelihood<'a> {
             let rows = start..(start + BLOCK).min(rows.end);
             let count = rows.len();
             let of_block = self.records.slice(s![rows.clone(), ..]);
-            let records = of_block.to_slice().unwrap_or_default().chunks_exact((width - 1).max(1));
+            let records = of_block
+                .to_slice()
+                .expect("rows that lie one after the other")
+                .chunks_exact((width - 1).max(1));
             vectorised(|| {
                 for (record, place) in records.zip(block.chunks_exact_mut(width)) {
                     let scales = self.offsets.iter().zip(&self.scales);
@@ -155,7 +158,7 @@ impl<'a> Likelihood<'a> {
     /// Replaces the scores of a record (K) by the slopes of its loss, P(y | x) − P(y | x, ỹ), and gives the loss.
     fn to_residuals(&self, label: usize, scores: &mut [f64]) -> f64 {
         let of_label = scores[label];
-        let ln_sum = to_probabilities(scores);
+        let ln_sum = to_probabilities(scores.into());
         match self.flip {
             None => {
                 scores[label] -= 1.0;
@@ -222,8 +225,8 @@ mod tests {
         let labels: Vec<usize> = (0..700).map(|row| row % 3).collect();
         let standardizer = Standardizer::of(&records).unwrap();
         let at = Array1::from_shape_fn(9, |i| (i as f64 * 0.37).sin());
-        for flip in [None, Some(&flip)] {
-            let likelihood = Likelihood::new(&records, &standardizer, &labels, 3, 0.7).flipped_by(flip);
+        let plain = || Likelihood::new(&records, &standardizer, &labels, 3, 0.7);
+        for likelihood in [plain(), plain().flipped_by(&flip)] {
             let gradient = likelihood.slope(&at).gradient;
             for i in 0..9 {
                 let loss = |by: f64| {

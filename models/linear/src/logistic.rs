@@ -104,7 +104,9 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
             Err(error) => return Err(error),
         };
         let labels = dataset.targets.to_vec();
-        let layer = self.climb(dataset, &standardizer, &labels, start)?;
+        let likelihood = Likelihood::new(&dataset.records, &standardizer, &labels, classes, self.l2_penalty)
+            .flipped_by(label_flip);
+        let layer = likelihood.climb(start, self.max_iterations, self.gradient_tolerance)?;
         Ok(LogisticModel { standardizer, layer })
     }
 }
@@ -120,21 +122,9 @@ impl ValidLogisticParams {
         // Of the classes that there are.
         let labels: Vec<usize> =
             dataset.targets.iter().map(|class| classes.partition_point(|other| other < class)).collect();
-        let plain = Self { label_flip: None, ..self.clone() };
-        plain.climb(dataset, standardizer, &labels, Layer::zeros(dataset.records.ncols(), classes))
-    }
-
-    /// The layer of largest likelihood that the search finds from `start`, of `labels` that are places among its classes.
-    fn climb(
-        &self,
-        dataset: &Labelled,
-        standardizer: &Standardizer,
-        labels: &[usize],
-        start: Layer,
-    ) -> Result<Layer> {
-        let classes = start.classes.len();
-        let likelihood = Likelihood::new(&dataset.records, standardizer, labels, classes, self.l2_penalty)
-            .flipped_by(self.label_flip.as_ref());
+        let start = Layer::zeros(dataset.records.ncols(), classes);
+        let likelihood =
+            Likelihood::new(&dataset.records, standardizer, &labels, start.classes.len(), self.l2_penalty);
         likelihood.climb(start, self.max_iterations, self.gradient_tolerance)
     }
 }

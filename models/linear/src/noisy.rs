@@ -74,7 +74,8 @@ pub(crate) fn weights(
 fn products_of_columns(records: &Array2<f64>) -> Array2<f64> {
     let d = records.ncols();
     let (records, mut products) = (records.as_standard_layout(), vec![0.0; d * d]);
-    let rows = MatRef::from_row_major_slice(records.as_slice().unwrap_or_default(), records.nrows(), d);
+    let values = records.as_slice().expect("rows that lie one after the other");
+    let rows = MatRef::from_row_major_slice(values, records.nrows(), d);
     gram(MatMut::from_column_major_slice_mut(&mut products, d, d), rows);
     Array2::from_shape_fn((d, d), |(row, column)| products[row.min(column) * d + row.max(column)])
 }
