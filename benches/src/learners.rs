@@ -1,70 +1,42 @@
 //! Models that are fitted to records in the clear: logistic and ridge regression, and a network.
 
 use crate::python::Python;
+use crate::task::Task;
 use crate::threads::{self, THREADS};
 use crate::{Contestant, Result, Section};
 use linfa::Dataset;
 use linfa::traits::Fit;
 use ndarray::Ix1;
 use scumble::classifier::ClassifierParams;
-use scumble::datasets::{DataSet, folder, source};
 use scumble::linear::{LogisticParams, RidgeParams};
-use scumble::registry::{Table, Target};
-use std::fs;
-use std::path::PathBuf;
 use std::rc::Rc;
 use tempfile::TempDir;
 
 pub(crate) const PEER: &str = include_str!("../peers/learners.py");
 
+const LOGISTIC: &str = "Logistic regression of mnist";
+const NETWORK: &str = "A network on mnist";
+const RIDGE: &str = "Ridge regression of lending-club";
+
 /// Of the network.
 const HIDDEN: usize = 128;
 
-/// Records and targets, and what peers that do not read ours are told of files of them.
-struct Task<T> {
-    dataset: Rc<Dataset<f64, T, Ix1>>,
-    told: String,
-}
-
-impl<T> Task<T>
-where
-    Dataset<f64, T, Ix1>: TryFrom<Table, Error = scumble::registry::Error>,
-{
-    fn new(name: &str, scratch: &TempDir) -> Result<Self> {
-        let DataSet { table, train_records, .. } = source(name)?.load(&folder())?;
-        let rows: Vec<usize> = (0..train_records.unwrap_or(table.len())).collect();
-        let table = table.select(&rows)?;
-        let targets: Vec<f64> = match table.target() {
-            Target::Class(classes) => classes.iter().map(|class| *class as f64).collect(),
-            Target::Real(numbers) => numbers.to_vec(),
-            Target::None | Target::Vector(_) => {
-                return Err(format!("{name}: its target is no class and no number").into());
-            }
-        };
-        let write = |part: &str, values: &mut dyn Iterator<Item = f64>| {
-            let file: PathBuf = scratch.path().join(format!("{name}-{part}"));
-            fs::write(&file, values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>())?;
-            Ok::<_, std::io::Error>(file.display().to_string())
-        };
-        let width = table.records().ncols();
-        let records = write("records", &mut table.records().iter().copied())?;
-        let targets = write("targets", &mut targets.iter().copied())?;
-        Ok(Self { dataset: Rc::new(table.try_into()?), told: format!("{records} {targets} {width}") })
-    }
-
-    /// How many records there are, and of how many columns.
-    fn size(&self) -> String {
-        format!("{} × {}", self.dataset.records.nrows(), self.dataset.records.ncols())
-    }
-}
-
 /// Each learner beside its peer.
+///
+/// Each has to be read, and one to be fitted: those of which no title has the words `only` are left out.
 ///
 /// # Errors
 /// Where a data set cannot be read.
-pub(crate) fn sections(scratch: &TempDir, peer: Option<&Python>) -> Result<Vec<Section>> {
-    let (images, loans) = (Task::new("mnist", scratch)?, Task::new("lending-club", scratch)?);
-    Ok(vec![logistic(&images, peer)?, network(&images, peer)?, ridge(&loans, peer)?])
+pub(crate) fn sections(scratch: &TempDir, peer: Option<&Python>, only: &str) -> Result<Vec<Section>> {
+    let mut sections = vec![];
+    if LOGISTIC.contains(only) || NETWORK.contains(only) {
+        let images = Task::new("mnist", scratch)?;
+        sections.extend([logistic(&images, peer)?, network(&images, peer)?]);
+    }
+    if RIDGE.contains(only) {
+        sections.push(ridge(&Task::new("lending-club", scratch)?, peer)?);
+    }
+    Ok(sections)
 }
 
 fn logistic(task: &Task<usize>, peer: Option<&Python>) -> Result<Section> {
@@ -75,7 +47,7 @@ fn logistic(task: &Task<usize>, peer: Option<&Python>) -> Result<Section> {
         task.size()
     );
     let ours = ours("`LogisticParams`", &task.dataset, move |dataset| Ok(params().fit(dataset)?))?;
-    let section = Section::new("Logistic regression of mnist", what, ours);
+    let section = Section::new(LOGISTIC, what, ours);
     let Some(peer) = peer else { return Ok(section) };
     let probabilities = params().fit(&*task.dataset)?.probabilities(&task.dataset.records);
     let losses = probabilities.outer_iter().zip(&task.dataset.targets).map(|(row, class)| -row[*class].ln());
@@ -93,7 +65,7 @@ fn network(task: &Task<usize>, peer: Option<&Python>) -> Result<Section> {
     let ours = ours("`ClassifierParams`", &task.dataset, move |dataset| Ok(params.fit(dataset)?))?;
     let told = format!("network {} {HIDDEN}", task.told);
     let peers = peer.into_iter().flat_map(|peer| theirs(peer, "PyTorch, fused Adam", &told));
-    Ok(Section::new("A network on mnist", what, ours).beside(peers))
+    Ok(Section::new(NETWORK, what, ours).beside(peers))
 }
 
 fn ridge(task: &Task<f64>, peer: Option<&Python>) -> Result<Section> {
@@ -103,7 +75,7 @@ fn ridge(task: &Task<f64>, peer: Option<&Python>) -> Result<Section> {
     let told = format!("ridge {}", task.told);
     let peers =
         peer.into_iter().flat_map(|peer| theirs(peer, "scikit-learn, `StandardScaler` and `Ridge`", &told));
-    Ok(Section::new("Ridge regression of lending-club", what, ours).beside(peers))
+    Ok(Section::new(RIDGE, what, ours).beside(peers))
 }
 
 /// Ours on one thread and on more.

@@ -22,6 +22,7 @@ mod section;
 mod stream;
 mod svm;
 mod tables;
+mod task;
 mod threads;
 mod unit;
 mod wheel;
@@ -102,7 +103,7 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
     if cfg!(not(feature = "peers")) {
         missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
     }
-    let machines = svm::Task::all(scratch).unwrap_or_else(|problem| {
+    let machines = svm::Machine::all(scratch).unwrap_or_else(|problem| {
         missing.push(format!("Linear machines did not take part: {problem}."));
         vec![]
     });
@@ -127,7 +128,7 @@ fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
         let peer = numpy("scikit-learn, `LinearSVC(loss=\"hinge\")`", &machine.told());
         sections.push(machine.section().beside(peer));
     }
-    match learners::sections(scratch, learners.as_ref()) {
+    match learners::sections(scratch, learners.as_ref(), &arguments.only) {
         Ok(of) => sections.extend(of),
         Err(problem) => missing.push(format!("Learners did not take part: {problem}.")),
     }

@@ -22,10 +22,10 @@ values = {
     'release': lambda: numpy.clip(records, 0.0, 1.0) + generator.laplace(scale=30.0, size=records.shape),
 }
 
-def machine(records, signs, width, rho, optimum, share):
+def machine(records, classes, width, rho, optimum, share):
     from sklearn.svm import LinearSVC
     warnings.simplefilter('ignore')
-    x, y = numpy.fromfile(records).reshape(-1, int(width)), numpy.fromfile(signs)
+    x, y = numpy.fromfile(records).reshape(-1, int(width)), 2 * numpy.fromfile(classes) - 1
     rho, optimum, share = float(rho), float(optimum), float(share)
     def fit(tolerance):
         scale = rho ** -0.5

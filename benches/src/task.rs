@@ -1,0 +1,54 @@
+//! Records to learn from, for us and for peers.
+
+use crate::Result;
+use linfa::Dataset;
+use ndarray::Ix1;
+use scumble::datasets::{DataSet, folder, source};
+use scumble::registry::{Table, Target};
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+use tempfile::TempDir;
+
+/// Records and targets, and what peers that do not read ours are told of files of them.
+pub(crate) struct Task<T> {
+    pub(crate) dataset: Rc<Dataset<f64, T, Ix1>>,
+    /// The files of the records and of the targets, of 64-bit numbers, and how many columns there are.
+    pub(crate) told: String,
+}
+
+impl<T> Task<T>
+where
+    Dataset<f64, T, Ix1>: TryFrom<Table, Error = scumble::registry::Error>,
+{
+    /// Those of a public data set that are for training.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub(crate) fn new(name: &str, scratch: &TempDir) -> Result<Self> {
+        let DataSet { table, train_records, .. } = source(name)?.load(&folder())?;
+        let rows: Vec<usize> = (0..train_records.unwrap_or(table.len())).collect();
+        let table = table.select(&rows)?;
+        let targets: Vec<f64> = match table.target() {
+            Target::Class(classes) => classes.iter().map(|class| *class as f64).collect(),
+            Target::Real(numbers) => numbers.to_vec(),
+            Target::None | Target::Vector(_) => {
+                return Err(format!("{name}: its target is no class and no number").into());
+            }
+        };
+        let write = |part: &str, values: &mut dyn Iterator<Item = f64>| {
+            let file: PathBuf = scratch.path().join(format!("{name}-{part}"));
+            fs::write(&file, values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>())?;
+            Ok::<_, std::io::Error>(file.display().to_string())
+        };
+        let width = table.records().ncols();
+        let records = write("records", &mut table.records().iter().copied())?;
+        let targets = write("targets", &mut targets.iter().copied())?;
+        Ok(Self { dataset: Rc::new(table.try_into()?), told: format!("{records} {targets} {width}") })
+    }
+
+    /// How many records there are, and of how many columns.
+    pub(crate) fn size(&self) -> String {
+        format!("{} × {}", self.dataset.records.nrows(), self.dataset.records.ncols())
+    }
+}
