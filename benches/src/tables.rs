@@ -3,7 +3,7 @@
 use crate::python::Python;
 use crate::{Contestant, Result, Section};
 use scumble::datasets::{DataSet, folder, source};
-use scumble::registry::{Brief, Budget, Randomness, Registry};
+use scumble::registry::{Brief, Budget, Randomness, Registry, Table};
 use scumble_levels::Attribute;
 use std::fs;
 use std::path::PathBuf;
@@ -22,7 +22,8 @@ const PEER_ROUNDS: usize = 3;
 
 /// A data set of which all records are released.
 pub(crate) struct Task {
-    data: Rc<DataSet>,
+    data: DataSet,
+    table: Rc<Table>,
     title: &'static str,
     /// What the authors' own code took on it, in seconds of one core; it is on no registry.
     official: &'static str,
@@ -51,15 +52,16 @@ impl Task {
         let (mut attributes, label) = Attribute::all("the performance page", &data.domain, |_| BINS)?;
         attributes.extend(label);
         let layout = data.domain.layout();
+        let table = data.table.whole()?.into_owned();
         let of_row = |row| {
-            let record = layout.flatten(&data.table, row);
+            let record = layout.flatten(&table, row);
             let levels = attributes.iter().map(|attribute| attribute.level(&record) as u32);
             levels.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
         };
         let file = scratch.path().join(format!("{}-levels", data.name));
-        fs::write(&file, (0..data.table.len()).flat_map(of_row).collect::<Vec<u8>>())?;
+        fs::write(&file, (0..table.len()).flat_map(of_row).collect::<Vec<u8>>())?;
         let levels = attributes.iter().map(Attribute::levels).collect();
-        Ok(Self { data: data.into(), title, official, file, levels })
+        Ok(Self { data, table: table.into(), title, official, file, levels })
     }
 
     pub(crate) fn section(&self) -> Result<Section> {
@@ -68,7 +70,7 @@ impl Task {
             "A release of {} records of {} columns at ε = {EPSILON}, δ = {DELTA:e}, from one table in memory to another: counted, noised, fitted and drawn, \
              of {BINS} bins a number. The authors' own MST (`mbi` 1 with `mechanisms/mst.py` of its repository, which is on no registry) was read to take {} seconds \
              of one core on another machine. dpmm gets the levels, and no more to do than to fit and to draw; it has its turn in the first {PEER_ROUNDS} rounds alone.",
-            self.data.table.len(),
+            self.table.len(),
             self.levels.len(),
             self.official,
         );
@@ -76,14 +78,14 @@ impl Task {
     }
 
     fn ours(&self, name: &str) -> Result<Contestant> {
-        let data = self.data.clone();
+        let table = self.table.clone();
         let brief =
-            Brief::new(data.domain.clone(), Budget::new(EPSILON, DELTA)?).with_people(data.table.len());
+            Brief::new(self.data.domain.clone(), Budget::new(EPSILON, DELTA)?).with_people(table.len());
         let design =
             Registry::installed()?.get(name)?.design(&serde_json::json!({ "bins": BINS }), &brief)?;
         let mut randomness = Randomness::from_os()?;
         Ok(Contestant::timed(format!("scumble, `{name}`"), 1, move || {
-            Ok(design.mechanism().release(&data.table, &mut randomness)?)
+            Ok(design.mechanism().release(&table, &mut randomness)?)
         }))
     }
 

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     let design = Design::composed(wine.domain.clone(), parts)?;
 
-    let release = design.mechanism().release(&wine.table, &mut Randomness::from_os()?)?;
+    let release = design.mechanism().release(&*wine.table.whole()?, &mut Randomness::from_os()?)?;
     println!("{} wines, released by {}\n\n{}", release.table.len(), design.origin(), release.guarantee);
 
     // What is saved is all that a client needs.

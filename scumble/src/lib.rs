@@ -36,7 +36,7 @@
 //! let wine = DataSet::wine()?;
 //! let brief = Brief::new(wine.domain.clone(), Budget::pure(8.0)?);
 //! let design = Registry::installed()?.get("direct")?.design(&Default::default(), &brief)?;
-//! let release = design.mechanism().release(&wine.table, &mut Randomness::from_os()?)?;
+//! let release = design.mechanism().release(&*wine.table.whole()?, &mut Randomness::from_os()?)?;
 //! println!("{}", release.guarantee);
 //! # assert_eq!(release.table.len(), 1599);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

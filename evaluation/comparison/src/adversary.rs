@@ -112,12 +112,12 @@ fn unbiased_error(records: &Table, release: &Release) -> f64 {
 const ROUNDING: f64 = 1e-6;
 
 /// The variance of all columns of records (n × d) together.
-fn variance(records: ArrayView2<f64>) -> f64 {
+pub(super) fn variance(records: ArrayView2<f64>) -> f64 {
     records.var_axis(Axis(0), 0.0).sum()
 }
 
 impl Metric {
-    /// The bound that a guarantee implies of it for whole records like these, if any: at most so large a reconstruction R² or distinguishing
+    /// The bound that a guarantee implies of it for whole records of which the features together have this `variance`, if any: at most so large a reconstruction R² or distinguishing
     /// advantage, and at least so large a normalised MSE of an unbiased estimate.
     ///
     /// - Differential privacy, local, or central where records are replaced: from (ε, δ) an advantage of at most (e^ε − 1 + 2δ)/(e^ε + 1)
@@ -126,7 +126,7 @@ impl Metric {
     ///   e^−ε of what it was: a reconstruction R² of at most 1 − e^−ε.
     /// - Perfect secrecy: nothing.
     /// - Cramér and Rao: the normalised MSE of an unbiased estimate.
-    pub fn bound(self, guarantee: &Guarantee, records: &Table) -> Option<f64> {
+    pub fn bound(self, guarantee: &Guarantee, variance: f64) -> Option<f64> {
         let claims = guarantee.claims.iter();
         let bounds = claims.filter_map(|claim| match (&claim.notion, claim.protects.covers(Unit::Record)) {
             (Notion::LocalDp(dp), true) => {
@@ -145,7 +145,7 @@ impl Metric {
             (Notion::CramerRao(bound), _)
                 if self == Self::UnbiasedError && claim.protects.covers(Unit::Features) =>
             {
-                Some(bound.error() / variance(records.records().view()))
+                Some(bound.error() / variance)
             }
             _ => None,
         });

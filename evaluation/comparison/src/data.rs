@@ -63,7 +63,11 @@ pub(super) fn digest(data: &DataSet) -> Result<String> {
     let mut digest = Sha256::new();
     let domain = serde_json::to_vec(&(&data.domain, data.target_width, &data.bins));
     digest.update(domain.map_err(|error| Error::Data(format!("{}: {error}", data.name)))?);
-    data.table.records().iter().for_each(|value| digest.update(value.to_le_bytes()));
+    let rows: Vec<usize> = (0..data.table.len()).collect();
+    for some in rows.chunks(1_000) {
+        let some = data.table.select(some)?;
+        some.records().iter().for_each(|value| digest.update(value.to_le_bytes()));
+    }
     match data.table.target() {
         Target::None => {}
         Target::Class(classes) => classes.iter().for_each(|&at| digest.update((at as u64).to_le_bytes())),

@@ -1,5 +1,6 @@
 //! The rows of an outcome, from the trials of each cell.
 
+use super::adversary::variance;
 use super::cells::Cell;
 use super::evidence::p_value;
 use super::outcome::Against;
@@ -51,6 +52,11 @@ impl Comparison {
         let scores: Vec<f64> = trials.iter().map(|scored| scored.score(metric)).collect();
         let (mean, sd) = mean_and_sd(&scores);
         let guarantee = cell.guarantee(released, of_model.as_ref())?;
+        let variance = match metric {
+            Metric::UnbiasedError => variance(self.data.table.whole()?.records().view()),
+            // No other bound rests on it.
+            _ => f64::NAN,
+        };
         Ok(Row {
             mechanism: cell.candidate.plugin.name.into(),
             parameters: cell.parameters.clone(),
@@ -61,7 +67,7 @@ impl Comparison {
             metric,
             mean,
             sd,
-            bound: metric.bound(&guarantee, &self.data.table),
+            bound: metric.bound(&guarantee, variance),
             trials: scores.len(),
             scores,
             worth: None,

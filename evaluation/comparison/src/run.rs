@@ -155,7 +155,7 @@ impl Comparison {
     /// The score of the baseline in each trial, by every metric that is asked for: of a class at random where that is better than the commonest one; of a table, of records
     /// that are spread evenly over their public bounds.
     fn baseline_scores(&self) -> Result<BTreeMap<Metric, Vec<f64>>> {
-        let targets = self.data.table.part(&self.data.domain.without_features())?;
+        let targets = self.data.table.without_features().into();
         let mut scores: BTreeMap<Metric, Vec<f64>> =
             self.metrics.iter().map(|&metric| (metric, vec![])).collect();
         for trial in 0..self.trials {

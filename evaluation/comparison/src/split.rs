@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use scumble_core::{Table, Target, Volunteers};
-use scumble_datasets::DataSet;
+use scumble_datasets::{DataSet, PackedTable};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -248,7 +248,7 @@ impl Split {
     }
 
     /// So many of the training records, or all: the first classes have one each, and then each its share. More records hold fewer ones.
-    pub(super) fn some_of_train(&self, records: usize, table: &Table) -> Result<Table> {
+    pub(super) fn some_of_train(&self, records: usize, table: &PackedTable) -> Result<Table> {
         if records >= self.train.len() {
             return self.train(table);
         }
@@ -272,22 +272,22 @@ impl Split {
     }
 
     /// The training records of a table with the data's rows.
-    pub(super) fn train(&self, table: &Table) -> Result<Table> {
+    pub(super) fn train(&self, table: &PackedTable) -> Result<Table> {
         Ok(table.select(&self.train)?)
     }
 
     /// The test records of a table with the data's rows.
-    pub(super) fn test(&self, table: &Table) -> Result<Table> {
+    pub(super) fn test(&self, table: &PackedTable) -> Result<Table> {
         Ok(table.select(&self.test)?)
     }
 
     /// The volunteers, who are the same in all trials, and then the test records, of a table with the data's rows.
-    pub(super) fn volunteers_and_test(&self, volunteers: &[usize], table: &Table) -> Result<Table> {
+    pub(super) fn volunteers_and_test(&self, volunteers: &[usize], table: &PackedTable) -> Result<Table> {
         Ok(table.select(&[volunteers, &self.test].concat())?)
     }
 
     /// Those who are asked, and then the test records, of a table with the data's rows.
-    pub(super) fn asked_and_test(&self, table: &Table) -> Result<Table> {
+    pub(super) fn asked_and_test(&self, table: &PackedTable) -> Result<Table> {
         Ok(table.select(&[&self.asked[..], &self.test].concat())?)
     }
 }

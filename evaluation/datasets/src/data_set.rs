@@ -1,5 +1,6 @@
 //! Encoded records with a target.
 
+use crate::PackedTable;
 use crate::when::day;
 use jiff::civil::Date;
 use rand::{Rng, SeedableRng};
@@ -65,7 +66,7 @@ pub struct DataSet {
     /// What is learned: a column's name.
     pub target: String,
     /// The encoded records.
-    pub table: Table,
+    pub table: PackedTable,
     /// Where they lie, by their schema.
     pub domain: RecordDomain,
     /// Into how many bins numbers are divided where they are counted, as far as the schema says so.
@@ -123,7 +124,7 @@ impl DataSet {
         let dates: Vec<Date> = dates.collect::<crate::Result<_>>()?;
         let mut oldest_first: Vec<usize> = (0..dates.len()).collect();
         oldest_first.sort_by_key(|&row| dates[row]);
-        let table = data.table.select(&oldest_first)?;
+        let table = PackedTable::from(data.table.select(&oldest_first)?);
         let records = table.len();
         let test = ((records as f64 * test_share).round() as usize).max(1);
         Ok(Self { table, train_records: Some(records.saturating_sub(test).max(1)), ..data })
@@ -134,7 +135,7 @@ impl DataSet {
         Self {
             name,
             target: self.target.clone(),
-            table,
+            table: table.into(),
             domain: self.domain.clone(),
             schema: self.schema.clone(),
             bins: self.bins.clone(),
@@ -159,7 +160,7 @@ impl DataSet {
         Ok(Self {
             name: name.into(),
             target: target.into(),
-            table: loaded.table,
+            table: loaded.table.into(),
             domain: loaded.domain,
             schema: None,
             bins: schema.bins(Some(target)),

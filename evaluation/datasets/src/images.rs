@@ -1,8 +1,8 @@
 //! Images of bytes, each with a class.
 
-use crate::{DataSet, Error, Result};
+use crate::{DataSet, Error, PackedTable, Result};
 use ndarray::{Array1, Array2};
-use scumble_core::{Domain, RecordDomain, Table, Target, TargetDomain};
+use scumble_core::{Domain, RecordDomain, Target, TargetDomain};
 use std::collections::BTreeMap;
 
 /// Images of d bytes each, and their classes.
@@ -49,18 +49,17 @@ impl Images {
         let mut pixels = Vec::with_capacity(parts().map(|part| part.pixels.len()).sum());
         let mut labels = Vec::with_capacity(records);
         for part in parts() {
-            pixels.extend(part.pixels.iter().map(|&byte| f64::from(byte) / 255.0));
+            pixels.extend(&part.pixels);
             labels.extend(part.labels.iter().map(|&label| usize::from(label)));
         }
-        let pixels = Array2::from_shape_vec((records, columns.len()), pixels);
-        let pixels = pixels.map_err(|error| scumble_core::Error::shape(format!("{name}: {error}")))?;
+        let scaled = |byte| f64::from(byte) / 255.0;
         let classes = TargetDomain::Class { levels: levels.iter().map(|&level| level.into()).collect() };
         Ok(DataSet {
             name: name.into(),
             target: target.into(),
             domain: RecordDomain::new(columns.clone(), Domain::unit_box(columns.len()), classes)?,
             schema: None,
-            table: Table::new(columns, pixels, Target::Class(labels.into()))?,
+            table: PackedTable::of_bytes(columns, pixels, scaled, Target::Class(labels.into()))?,
             bins: BTreeMap::new(),
             target_width: 1.0,
             codes: None,

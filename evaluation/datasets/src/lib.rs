@@ -31,6 +31,7 @@ pub mod idx;
 mod images;
 pub mod lending_club;
 mod mnist;
+mod packed;
 mod source;
 mod stored;
 pub mod valuation;
@@ -40,6 +41,7 @@ mod when;
 pub use data_set::{DataSet, Input, SchemaAt};
 pub use error::{Error, Result};
 pub use images::Images;
+pub use packed::PackedTable;
 pub use source::{Source, folder, source, sources};
 
 /// The README's example runs.

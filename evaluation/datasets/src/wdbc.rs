@@ -24,7 +24,7 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
 pub fn measurements(folder: &Path) -> Result<Table> {
     let schema = schema()?;
     let encoded = read(folder, &schema, OutOfBounds::Keep)?.table;
-    measured(&schema, TARGET, &encoded)
+    measured(&schema, TARGET, &*encoded.whole()?)
 }
 
 fn schema() -> Result<Schema> {

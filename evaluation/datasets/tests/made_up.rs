@@ -20,17 +20,23 @@ fn load(name: &str) -> DataSet {
     // Whatever was read lies where the domain says.
     let layout = data.domain.layout();
     assert_eq!(data.table.columns(), data.domain.columns());
-    for row in 0..data.table.len() {
-        assert!(data.domain.flat().contains(&layout.flatten(&data.table, row)), "row {row} of {name}");
+    let table = data.table.whole().unwrap();
+    for row in 0..table.len() {
+        assert!(data.domain.flat().contains(&layout.flatten(&table, row)), "row {row} of {name}");
     }
     data
+}
+
+/// All records of a data set.
+fn records(data: &DataSet) -> Array2<f64> {
+    data.table.whole().unwrap().records().clone()
 }
 
 impl Cell<'_> {
     /// What the encoded column of this name holds.
     fn of(&self, column: &str) -> f64 {
         let place = self.data.table.columns().iter().position(|name| name == column);
-        self.data.table.records()[[self.row, place.unwrap_or_else(|| panic!("no column {column}"))]]
+        records(self.data)[[self.row, place.unwrap_or_else(|| panic!("no column {column}"))]]
     }
 
     /// The level of a category: exactly one is 1, the rest are 0.
@@ -75,8 +81,8 @@ fn tumours_are_scaled_by_definition_and_have_a_diagnosis() {
     let data = load("wdbc");
     assert_eq!(classes(&data), (vec![0, 1, 1], vec!["malignant".into(), "benign".into()]));
     assert_eq!((data.table.columns().len(), data.train_records), (30, None));
-    assert!(data.table.records().row(0).iter().all(|&x| (x - 0.5).abs() < 1e-12));
-    assert!(data.table.records().row(1).iter().all(|&x| (x - 1.0).abs() < 1e-12));
+    assert!(records(&data).row(0).iter().all(|&x| (x - 0.5).abs() < 1e-12));
+    assert!(records(&data).row(1).iter().all(|&x| (x - 1.0).abs() < 1e-12));
     assert_eq!(row(&data, 2).of("mean radius"), 1.0);
     assert_abs_diff_eq!(row(&data, 2).of("worst area"), 0.25, epsilon = 1e-12);
     assert_eq!(data.clipped, [clipped("mean radius", 1, 0.0, 40.0)]);
@@ -115,7 +121,7 @@ fn people_come_with_their_categories_and_a_missing_one_is_a_level() {
 fn houses_keep_their_order_and_the_first_seven_in_ten_are_for_training() {
     let data = load("valuation");
     assert_eq!((data.table.len(), data.train_records), (4, Some(2)));
-    let records = data.table.records();
+    let records = records(&data);
     for (column, expected) in [0.25, 0.5, 0.25, 0.25, 0.25, 0.5].into_iter().enumerate() {
         assert_abs_diff_eq!(records[[0, column]], expected, epsilon = 1e-12);
     }
@@ -237,7 +243,7 @@ fn a_file_is_ordered_by_its_dates_and_the_youngest_records_are_for_tests() {
         write("data.csv", "when,x,y\nDec-2011,4,0\nApr-2010,1,0\nJan-2011,2,0\nApr-2010,3,0\nFeb-2009,0,0\n");
     let read = |share| DataSet::read_by_time(&Input::new(&input, &schema, "y"), "when", share);
     let data = read(0.4).unwrap();
-    assert_eq!(data.table.records().column(0), array![0.0, 0.1, 0.3, 0.2, 0.4]);
+    assert_eq!(records(&data).column(0), array![0.0, 0.1, 0.3, 0.2, 0.4]);
     assert_eq!(data.train_records, Some(3));
     for (share, train) in [(1e-6, 4), (0.999_999, 1)] {
         assert_eq!(read(share).unwrap().train_records, Some(train));
@@ -256,7 +262,7 @@ fn digits_come_row_by_row_as_shares_of_white() {
     assert_eq!((data.table.len(), data.train_records), (5, Some(3)));
     assert_eq!(classes(&data).0, [5, 0, 9, 7, 2]);
     assert_eq!(classes(&data).1.len(), 10);
-    assert_eq!(data.table.records().row(0), array![0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+    assert_eq!(records(&data).row(0), array![0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
     assert_eq!(row(&data, 2).of("row 1, column 2"), 1.0 / 255.0);
     assert_eq!(row(&data, 4).of("row 0, column 1"), 170.0 / 255.0);
     assert_eq!(*data.domain.features(), Domain::unit_box(6));
@@ -269,7 +275,7 @@ fn colour_images_come_colour_by_colour() {
     assert_eq!((data.table.len(), data.train_records), (3, Some(2)));
     let (classes, levels) = classes(&data);
     assert_eq!(classes.iter().map(|&class| &levels[class][..]).collect::<Vec<_>>(), ["frog", "truck", "cat"]);
-    let means = data.table.records().to_shape((9, 1024)).unwrap().mean_axis(ndarray::Axis(1)).unwrap();
+    let means = records(&data).to_shape((9, 1024)).unwrap().mean_axis(ndarray::Axis(1)).unwrap();
     for (found, expected) in means.iter().zip([1.0, 0.2, 0.0, 0.0, 0.0, 0.4, 0.0, 1.0, 0.0]) {
         assert_abs_diff_eq!(*found, expected, epsilon = 1e-12);
     }
@@ -480,7 +486,7 @@ fn a_name_that_no_data_set_has_gets_the_nearest_and_all() {
 fn the_wines_are_as_they_were() {
     let wine = DataSet::wine().unwrap();
     assert_eq!((wine.name.as_str(), wine.target.as_str()), ("wine quality", "quality"));
-    assert_eq!(wine.table.records().dim(), (1599, 11));
+    assert_eq!((wine.table.len(), wine.table.columns().len()), (1599, 11));
     let (classes, levels) = classes(&wine);
     // Cortez et al. 2009: 638 + 199 + 18 of 1,599 have six points or more.
     assert_eq!((classes.iter().sum::<usize>(), levels), (855, vec!["bad".to_string(), "good".to_string()]));
@@ -496,7 +502,7 @@ fn a_users_file_is_read_by_its_schema() {
     fs::write(&schema, toml).unwrap();
     fs::write(&input, "size,price\n1,5\n3,7\n").unwrap();
     let data = DataSet::read(&Input::new(&input, &schema, "price")).unwrap();
-    assert_eq!(*data.table.records(), Array2::from_shape_vec((2, 1), vec![0.5, 1.0]).unwrap());
+    assert_eq!(records(&data), Array2::from_shape_vec((2, 1), vec![0.5, 1.0]).unwrap());
     assert_eq!((data.target_width, data.train_records, data.name), (10.0, None, input.display().to_string()));
     assert_eq!(data.clipped, [clipped("size", 1, 0.0, 2.0)]);
 }
@@ -516,7 +522,7 @@ fn a_sample_has_each_record_as_often_as_any_other() {
     for seed in 0..2000 {
         let (data, all) = DataSet::read_sample(&Input::new(&input, &schema, "y"), 10, seed).unwrap();
         assert_eq!((data.table.len(), all), (10, 40));
-        let values: Vec<f64> = data.table.records().column(0).iter().map(|value| value * 64.0).collect();
+        let values: Vec<f64> = records(&data).column(0).iter().map(|value| value * 64.0).collect();
         let Target::Real(targets) = data.table.target() else { panic!("numbers") };
         for (value, target) in values.iter().zip(targets) {
             counts[*value as usize] += 1.0;

@@ -4,7 +4,7 @@
 //! Facts are from descriptions of the data that others wrote, not from these loaders.
 
 use approx::assert_abs_diff_eq;
-use ndarray::{Axis, s};
+use ndarray::{Array2, Axis, s};
 use scumble_core::{Target, TargetDomain};
 use scumble_datasets::{DataSet, Error, Result, household, lending_club, source, wdbc};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,11 @@ fn load(name: &str) -> Option<DataSet> {
     there(source(name).unwrap().load(&folder()))
 }
 
+/// All records of a data set.
+fn records(data: &DataSet) -> Array2<f64> {
+    data.table.whole().unwrap().records().clone()
+}
+
 /// How many records of `rows` have each class.
 fn histogram(data: &DataSet, rows: std::ops::Range<usize>) -> Vec<usize> {
     match (data.table.target(), data.domain.target()) {
@@ -48,7 +53,7 @@ fn clipped(data: &DataSet) -> Vec<(&str, usize)> {
 
 fn column(data: &DataSet, name: &str) -> ndarray::Array1<f64> {
     let place = data.table.columns().iter().position(|column| column == name).unwrap();
-    data.table.records().column(place).to_owned()
+    records(data).column(place).to_owned()
 }
 
 fn sum(data: &DataSet, name: &str) -> usize {
@@ -58,11 +63,11 @@ fn sum(data: &DataSet, name: &str) -> usize {
 #[test]
 fn of_569_tumours_212_are_malignant() {
     let Some(data) = load("wdbc") else { return };
-    assert_eq!(data.table.records().dim(), (569, 30));
+    assert_eq!(records(&data).dim(), (569, 30));
     assert_eq!(histogram(&data, 0..569), [212, 357]);
     // The first one of all: radius 17.99 of 40, worst fractal dimension 0.1189 of 0.25.
-    assert_abs_diff_eq!(data.table.records()[[0, 0]], 17.99 / 40.0, epsilon = 1e-15);
-    assert_abs_diff_eq!(data.table.records()[[0, 29]], 0.1189 / 0.25, epsilon = 1e-15);
+    assert_abs_diff_eq!(records(&data)[[0, 0]], 17.99 / 40.0, epsilon = 1e-15);
+    assert_abs_diff_eq!(records(&data)[[0, 29]], 0.1189 / 0.25, epsilon = 1e-15);
     let cells: usize = clipped(&data).iter().map(|(_, cells)| cells).sum();
     assert_eq!(cells, 39, "{:?}", data.clipped);
 }
@@ -86,7 +91,7 @@ fn tumours_as_measured_lie_where_the_file_has_them() {
 #[test]
 fn of_32561_people_for_training_7841_earn_more_than_50000() {
     let Some(data) = load("adult") else { return };
-    assert_eq!((data.table.records().dim(), data.train_records), ((48_842, 91), Some(32_561)));
+    assert_eq!((records(&data).dim(), data.train_records), ((48_842, 91), Some(32_561)));
     assert_eq!(histogram(&data, 0..32_561), [24_720, 7_841]);
     assert_eq!(histogram(&data, 32_561..48_842), [12_435, 3_846]);
     assert_eq!(sum(&data, "workclass=?"), 1_836 + 963);
@@ -103,7 +108,7 @@ fn of_32561_people_for_training_7841_earn_more_than_50000() {
 #[test]
 fn of_414_houses_289_are_for_training() {
     let Some(data) = load("valuation") else { return };
-    assert_eq!((data.table.records().dim(), data.train_records), ((414, 6), Some(289)));
+    assert_eq!((records(&data).dim(), data.train_records), ((414, 6), Some(289)));
     assert_abs_diff_eq!(50.0 * column(&data, "X2 house age").mean().unwrap(), 17.7126, epsilon = 5e-5);
     assert_abs_diff_eq!(
         121.45 + 0.2 * column(&data, "X6 longitude").mean().unwrap(),
@@ -138,7 +143,7 @@ fn the_house_has_1417_days_and_nine_of_them_no_next() {
 
     // The missing days make eight gaps, and nothing follows the last day.
     let data = load("household").unwrap();
-    assert_eq!((data.table.records().dim(), data.train_records), ((1_408, 24), Some(985)));
+    assert_eq!((records(&data).dim(), data.train_records), ((1_408, 24), Some(985)));
     let Target::Real(next) = data.table.target() else { panic!("power is a number") };
     assert_abs_diff_eq!(4.0 * next[0], power.row(1).mean().unwrap(), epsilon = 1e-12);
     assert_eq!(clipped(&data), []);
@@ -147,7 +152,7 @@ fn the_house_has_1417_days_and_nine_of_them_no_next() {
 #[test]
 fn of_42535_loans_30042_are_issued_before_july_2011() {
     let Some(data) = load("lending-club") else { return };
-    assert_eq!((data.table.records().dim(), data.train_records), ((42_535, 99), Some(30_042)));
+    assert_eq!((records(&data).dim(), data.train_records), ((42_535, 99), Some(30_042)));
     assert_eq!(sum(&data, "emp_length=n/a"), 1_112);
     assert_eq!([sum(&data, "home_ownership=OTHER"), sum(&data, "home_ownership=NONE")], [136, 8]);
     let Target::Real(rate) = data.table.target() else { panic!("a rate is a number") };
@@ -177,7 +182,7 @@ fn of_42535_loans_30042_are_issued_before_july_2011() {
 #[test]
 fn of_42535_loans_6431_are_charged_off() {
     let Some(data) = load("lending-club-default") else { return };
-    assert_eq!((data.table.records().dim(), data.train_records), ((42_535, 110), Some(30_042)));
+    assert_eq!((records(&data).dim(), data.train_records), ((42_535, 110), Some(30_042)));
     assert_eq!(histogram(&data, 0..42_535), [34_116 + 1_988, 6_431]);
     let loans = lending_club::loans(&folder()).unwrap();
     assert_eq!(loans.data.table, data.table);
@@ -194,7 +199,9 @@ fn of_42535_loans_6431_are_charged_off() {
 #[test]
 fn digits_have_their_known_histograms() {
     let Some(data) = load("mnist") else { return };
-    assert_eq!((data.table.records().dim(), data.train_records), ((70_000, 784), Some(60_000)));
+    assert_eq!((records(&data).dim(), data.train_records), ((70_000, 784), Some(60_000)));
+    // A byte each, as in the files.
+    assert_eq!(data.table.bytes(), 70_000 * 784);
     assert_eq!(
         histogram(&data, 0..60_000),
         [5_923, 6_742, 5_958, 6_131, 5_842, 5_421, 5_918, 6_265, 5_851, 5_949]
@@ -204,7 +211,7 @@ fn digits_have_their_known_histograms() {
         [980, 1_135, 1_032, 1_010, 982, 892, 958, 1_028, 974, 1_009]
     );
     // The mean of the images for training, as everybody who standardises them knows it: 0.1307.
-    assert_abs_diff_eq!(data.table.records().slice(s![..60_000, ..]).mean().unwrap(), 0.1307, epsilon = 5e-5);
+    assert_abs_diff_eq!(records(&data).slice(s![..60_000, ..]).mean().unwrap(), 0.1307, epsilon = 5e-5);
 }
 
 #[test]
@@ -216,7 +223,8 @@ fn colour_images_have_their_known_means() {
     assert!(histogram(&data, 0..train).iter().all(|&count| count.abs_diff(train / 10) < train / 100));
     // The published means of the 50,000 are 125.3, 123.0 and 113.9 of 255, and those of one batch are near: the standard error of a mean
     // over 10,000 images is at most 66.7 / 100, were all pixels of an image one.
-    let training = data.table.records().slice(s![..train, ..]);
+    let records = records(&data);
+    let training = records.slice(s![..train, ..]);
     for (colour, expected) in [125.306918, 122.950394, 113.865383].into_iter().enumerate() {
         let mean = training.slice(s![.., 1024 * colour..1024 * (colour + 1)]).mean().unwrap();
         assert_abs_diff_eq!(255.0 * mean, expected, epsilon = 3.0 * 0.667);

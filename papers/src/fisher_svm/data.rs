@@ -96,7 +96,8 @@ pub(super) fn loans(options: &RunOptions) -> Result<Data> {
 /// With one column in place of a category's one-hot group: the place of the level among all, scaled to [0, 1].
 fn with_integers(data: &DataSet) -> Result<Data> {
     let factors: Vec<_> = data.domain.features().factors().collect();
-    let records = data.table.records();
+    let whole = data.table.whole()?;
+    let records = whole.records();
     let value = |row: usize, at: usize| {
         let (places, factor) = &factors[at];
         match factor {
@@ -146,7 +147,7 @@ mod tests {
         let data = DataSet {
             name: "things".into(),
             target: "good".into(),
-            table: loaded.table,
+            table: loaded.table.into(),
             domain: loaded.domain,
             bins: Default::default(),
             target_width: 1.0,

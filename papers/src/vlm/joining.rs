@@ -64,7 +64,7 @@ struct Houses {
 
 impl Houses {
     fn of(options: &RunOptions, loans: &lending_club::Loans, name: &str, trial: usize) -> Result<Self> {
-        let table = &loans.data.table;
+        let table = &*loans.data.table.whole()?;
         let classes = classes_of(table);
         let mut stream = options.randomness(name, &[trial as u64]).streams().stream(0);
         let first_of_test = table.len() * 85 / 100;

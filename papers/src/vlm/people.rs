@@ -79,7 +79,7 @@ impl Data {
         let digits = source("mnist")?.load(options.folder)?;
         let train_records = digits.train_records.unwrap_or(digits.table.len());
         Ok(Self {
-            table: digits.table,
+            table: digits.table.whole()?.into_owned(),
             domain: digits.domain,
             train_records,
             division: Division::AtRandom { quarters: 3 },
@@ -100,7 +100,8 @@ impl Data {
     pub fn loans(options: &RunOptions) -> Result<Self> {
         let loans = lending_club::loans(options.folder)?.data;
         let train_records = loans.table.len() * 85 / 100;
-        Ok(Self { table: loans.table, domain: loans.domain, train_records, division: Division::Balanced })
+        let table = loans.table.whole()?.into_owned();
+        Ok(Self { table, domain: loans.domain, train_records, division: Division::Balanced })
     }
 
     pub fn divided(&self, sizes: Sizes, stream: &mut Stream) -> Result<People> {

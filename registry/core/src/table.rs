@@ -136,6 +136,11 @@ impl Table {
         Self::new(self.columns, self.records, target)
     }
 
+    /// The same target without a feature (n × 0).
+    pub fn without_features(&self) -> Self {
+        Self { columns: vec![], records: Array2::zeros((self.len(), 0)), target: self.target.clone() }
+    }
+
     /// SHA-256 of its columns, records and target, in hexadecimal: what a key knows its release by.
     pub fn digest(&self) -> String {
         let mut digest = Sha256::new();

@@ -48,9 +48,10 @@ pub(super) fn public_schema(name: &str) -> Result<&'static str, Failure> {
 fn records_of(name: &str, schema: &Schema) -> Result<Vec<u8>, Failure> {
     let data = datasets::source(name)?.load(&datasets::folder())?;
     let records = Records { schema: schema.clone(), target: Some(data.target) };
-    let decoder = stream::decoder(&data.table, &data.domain, &records);
+    let table = data.table.whole()?;
+    let decoder = stream::decoder(&table, &data.domain, &records);
     let mut text = vec![];
-    stream::write(&data.table, &decoder, csv::Writer::new(&mut text, &decoder)?)?;
+    stream::write(&table, &decoder, csv::Writer::new(&mut text, &decoder)?)?;
     Ok(text)
 }
 
