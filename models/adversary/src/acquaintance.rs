@@ -89,15 +89,14 @@ pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) ->
     if known.len() < FEWEST_RECORDS || unknown.len() < FEWEST_RECORDS {
         return Ok(None);
     }
-    let (seen, made_of) = (coordinates(released), coordinates(table));
-    if [&seen, &made_of].iter().any(|values| values.iter().any(|value| !value.is_finite())) {
+    if !(table.is_finite() && released.is_finite()) {
         return Ok(None);
     }
-    let of = |values: &Array2<f64>, rows: &[usize]| values.select(Axis(0), rows);
-    let Some(reader) = Reader::learn(&of(&seen, known), &of(&made_of, known), adversary)? else {
+    let Some(reader) = Reader::learn(&coordinates(released, known), &coordinates(table, known), adversary)?
+    else {
         return Ok(None);
     };
-    let (guesses, truth) = (reader.guess(of(&seen, unknown)), of(&made_of, unknown));
+    let (guesses, truth) = (reader.guess(coordinates(released, unknown)), coordinates(table, unknown));
     let features = table.columns().len();
     let squares = |centre: ArrayView2<f64>| {
         let errors = &truth - &centre;
@@ -127,21 +126,22 @@ pub fn acquaintance(table: &Table, released: &Table, adversary: Acquaintance) ->
     Ok(Some(Learned { recovered, advantage: 2.0 * right - 1.0 }))
 }
 
-/// All that a table says of each record, n × m: its features, and its target as numbers.
-fn coordinates(table: &Table) -> Array2<f64> {
+/// All that a table says of the records at these rows, k × m: their features, and their target as numbers.
+fn coordinates(table: &Table, rows: &[usize]) -> Array2<f64> {
     let target = match table.target() {
-        Target::None => Array2::zeros((table.len(), 0)),
+        Target::None => Array2::zeros((rows.len(), 0)),
         Target::Class(classes) => {
             let levels = classes.iter().max().map_or(0, |class| class + 1);
-            Array2::from_shape_fn((table.len(), levels), |(row, class)| {
-                f64::from(u8::from(classes[row] == class))
+            Array2::from_shape_fn((rows.len(), levels), |(at, class)| {
+                f64::from(u8::from(classes[rows[at]] == class))
             })
         }
-        Target::Real(values) => values.view().insert_axis(Axis(1)).to_owned(),
-        Target::Vector(values) => values.clone(),
+        Target::Real(values) => values.select(Axis(0), rows).insert_axis(Axis(1)),
+        Target::Vector(values) => values.select(Axis(0), rows),
     };
-    // Both have as many rows as the table.
-    concatenate(Axis(1), &[table.records().view(), target.view()]).unwrap_or(target)
+    let records = table.records().select(Axis(0), rows);
+    // Both have as many rows.
+    concatenate(Axis(1), &[records.view(), target.view()]).unwrap_or(target)
 }
 
 /// Where values lie: the mean of each coordinate, and its standard deviation, or 1 where it has none.

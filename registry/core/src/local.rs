@@ -1,7 +1,7 @@
 //! How local mechanisms go through a table: in blocks of records, on all cores, the same for any number of them.
 
 use crate::mechanism::map_records;
-use crate::{Layout, LocalMechanism, Result, Streams, Table};
+use crate::{Error, Layout, LocalMechanism, Result, Streams, Table};
 use rayon::prelude::*;
 
 /// Records that share a stream of randomness.
@@ -53,12 +53,20 @@ pub(crate) fn map_blocks(
 ) -> Result<Table> {
     let layout = mechanism.domain().layout();
     layout.check(table)?;
-    let blocks: Vec<Vec<f64>> = (0..table.len().div_ceil(BLOCK))
-        .into_par_iter()
-        .map(|block| {
-            let rows = block * BLOCK..((block + 1) * BLOCK).min(table.len());
-            map(block as u64, &layout.flat(table, rows))
-        })
-        .collect::<Result<_>>()?;
-    made.table_of(blocks.concat())
+    let mut flat = vec![0.0; table.len() * made.width()];
+    let blocks = flat.par_chunks_mut(BLOCK * made.width().max(1)).enumerate();
+    blocks.try_for_each(|(block, room)| {
+        let rows = block * BLOCK..((block + 1) * BLOCK).min(table.len());
+        let records = map(block as u64, &layout.flat(table, rows))?;
+        if records.len() != room.len() {
+            let (found, width) = (records.len(), made.width());
+            return Err(Error::shape(format!(
+                "{found} values are no {} records of {width}",
+                room.len() / width
+            )));
+        }
+        room.copy_from_slice(&records);
+        Ok(())
+    })?;
+    made.table_of(flat)
 }

@@ -3,7 +3,7 @@
 use crate::domain::{check_width, largest};
 use crate::table::{Places, check_columns};
 use crate::{Domain, Error, Factor, Result, Table, Target};
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -319,32 +319,47 @@ impl Layout {
     /// # Errors
     /// [`Error::Shape`] for values that are no whole number of records.
     pub fn table_of(&self, flat: Vec<f64>) -> Result<Table> {
-        let width = self.width();
+        let (width, features) = (self.width(), self.columns.len());
         let rows = flat.len().checked_div(width).unwrap_or(0);
-        let flat = Array2::from_shape_vec((rows, width), flat);
-        let flat = flat.map_err(|problem| Error::shape(problem.to_string()))?;
-        match self.target {
-            TargetLayout::None => Table::new(self.columns.clone(), flat, Target::None),
-            _ => self.table(flat.view()),
+        let mut flat = Array2::from_shape_vec((rows, width), flat)
+            .map_err(|problem| Error::shape(problem.to_string()))?;
+        let target = self.target_of(flat.slice(s![.., features..]));
+        if features < width {
+            // In place: a second table would take as much memory again.
+            let (mut values, _) = flat.into_raw_vec_and_offset();
+            (0..rows).for_each(|row| values.copy_within(row * width..row * width + features, row * features));
+            values.truncate(rows * features);
+            values.shrink_to_fit();
+            flat = Array2::from_shape_vec((rows, features), values)
+                .map_err(|problem| Error::shape(problem.to_string()))?;
         }
+        Table::new(self.columns.clone(), flat, target)
     }
 
     /// The table whose flat records are the rows of `flat` (n × width).
     ///
     /// # Errors
     /// [`Error::Shape`] for another width.
-    pub fn table(&self, flat: ndarray::ArrayView2<f64>) -> Result<Table> {
+    pub fn table(&self, flat: ArrayView2<f64>) -> Result<Table> {
         check_width(self.width(), flat.ncols())?;
-        let (records, target) = flat.split_at(ndarray::Axis(1), self.columns.len());
-        let target = match self.target {
+        let (records, target) = flat.split_at(Axis(1), self.columns.len());
+        Table::new(self.columns.clone(), records.to_owned(), self.target_of(target))
+    }
+
+    /// The target whose flat form these are (n values of its width).
+    fn target_of(&self, flat: ArrayView2<f64>) -> Target {
+        match self.target {
             TargetLayout::None => Target::None,
             TargetLayout::Class { .. } => {
-                Target::Class(target.outer_iter().map(|row| largest(&row.to_vec())).collect())
+                let class = |row: ArrayView1<f64>| match row.as_slice() {
+                    Some(levels) => largest(levels),
+                    None => largest(&row.to_vec()),
+                };
+                Target::Class(flat.outer_iter().map(class).collect())
             }
-            TargetLayout::Real => Target::Real(target.column(0).to_owned()),
-            TargetLayout::Vector { .. } => Target::Vector(target.to_owned()),
-        };
-        Table::new(self.columns.clone(), records.to_owned(), target)
+            TargetLayout::Real => Target::Real(flat.column(0).to_owned()),
+            TargetLayout::Vector { .. } => Target::Vector(flat.to_owned()),
+        }
     }
 }
 impl Table {

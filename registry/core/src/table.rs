@@ -167,6 +167,11 @@ impl Table {
         hexadecimal(&digest.finalize())
     }
 
+    /// Whether no number of it is a NaN or an infinity.
+    pub fn is_finite(&self) -> bool {
+        self.check_finite().is_ok()
+    }
+
     /// # Errors
     /// [`Error::NonFinite`] with the first row and column that holds a NaN or an infinity.
     pub(crate) fn check_finite(&self) -> Result<()> {
