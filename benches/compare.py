@@ -64,6 +64,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     binaries = [build(arguments.base), build(arguments.head)]
+    small = ["--small" in output(str(binary), "--help") for binary in binaries]
     ratios = {}
     for number in range(arguments.rounds):
         print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
@@ -72,6 +73,8 @@ def main():
         pages = {}
         for at in order:
             command = [str(binaries[at]), "--python", "/nonexistent", "--rounds", "1", "--only", arguments.only]
+            # Commits before it timed small sizes alone.
+            command += ["--small"] if small[at] else []
             pages[at] = times(output(*command, cwd=ROOT))
         for row in pages[0].keys() & pages[1].keys():
             ratios.setdefault(row, []).append(pages[1][row] / pages[0][row])

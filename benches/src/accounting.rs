@@ -1,18 +1,18 @@
 //! Privacy accounting of a training: ε of DP-SGD by privacy loss distributions and by Rényi divergences.
 
 use crate::python::Python;
-use crate::{Contestant, Result, Section};
+use crate::{Contestant, Host, Result, Section};
 use scumble::accounting::{Neighbours, Run, loss, renyi};
 
 /// The same by dp-accounting.
-pub(crate) const PEER: &str = include_str!("../peers/accounting.py");
+const PEER: &str = include_str!("../peers/accounting.py");
 
 const SAMPLING_RATE: f64 = 0.01;
 const NOISE_MULTIPLIER: f64 = 1.0;
 const STEPS: u64 = 1000;
 const DELTA: f64 = 1e-5;
 
-pub(crate) fn dp_sgd() -> Result<Section> {
+pub(crate) fn dp_sgd(host: &Host) -> Result<Section> {
     let run = Run::new(SAMPLING_RATE, NOISE_MULTIPLIER, STEPS)?;
     let neighbours = Neighbours::AddOrRemoveOne;
     let what = format!(
@@ -27,11 +27,12 @@ pub(crate) fn dp_sgd() -> Result<Section> {
             Ok(renyi::epsilon(&[run], DELTA, neighbours)?)
         }),
     ];
-    Ok(Section::new("Accounting for a private training", what, ours))
+    let theirs = host.guest(PEER, "dp-accounting");
+    Ok(Section::new(what, ours).beside(theirs.iter().flat_map(peers)))
 }
 
 /// Those that take part in Python.
-pub(crate) fn peers(python: &Python) -> impl Iterator<Item = Contestant> {
+fn peers(python: &Python) -> impl Iterator<Item = Contestant> {
     let accountants = [("pld", "privacy loss distributions"), ("rdp", "Rényi divergences")];
     accountants.into_iter().map(|(task, named)| {
         let task = format!("{task} {SAMPLING_RATE} {NOISE_MULTIPLIER} {STEPS} {DELTA}");

@@ -14,6 +14,18 @@ pub(crate) struct Contestant {
     rounds: usize,
 }
 
+/// All take turns, so many rounds.
+///
+/// # Errors
+/// Those of one of them.
+pub(crate) fn take_turns<'c>(
+    rounds: usize,
+    contestants: impl IntoIterator<Item = &'c mut Contestant>,
+) -> Result<()> {
+    let mut contestants: Vec<&mut Contestant> = contestants.into_iter().collect();
+    (0..rounds).try_for_each(|_| contestants.iter_mut().try_for_each(|contestant| contestant.take_turn()))
+}
+
 impl Contestant {
     pub(crate) fn new(name: impl Into<String>, make: impl FnMut() -> Result<f64> + 'static) -> Self {
         Self { name: name.into(), make: Box::new(make), nanoseconds: vec![], rounds: usize::MAX }
@@ -46,7 +58,7 @@ impl Contestant {
     ///
     /// # Errors
     /// Its own, under its name; and where it says a time that is none.
-    pub(crate) fn take_turn(&mut self) -> Result<()> {
+    fn take_turn(&mut self) -> Result<()> {
         if self.nanoseconds.len() >= self.rounds {
             return Ok(());
         }

@@ -1,11 +1,11 @@
 //! Noise of the least Fisher information in an interval: the ground state of equation (9) of Farokhi.
 
 use crate::python::Python;
-use crate::{Contestant, Result, Section};
+use crate::{Contestant, Host, Result, Section};
 use scumble::schrodinger::GroundState;
 
 /// The same by SciPy, on a grid.
-pub(crate) const PEER: &str = include_str!("../peers/ground_state.py");
+const PEER: &str = include_str!("../peers/ground_state.py");
 
 /// λ, ϑ, and the ends of the interval.
 const PROBLEM: [f64; 4] = [100.0, 1.0, -1.0, 2.0];
@@ -20,7 +20,7 @@ fn solve() -> Result<GroundState> {
     Ok(GroundState::new(lambda, weight, lower, upper)?)
 }
 
-pub(crate) fn interval() -> Result<Section> {
+pub(crate) fn interval(host: &Host) -> Result<Section> {
     let [lambda, weight, lower, upper] = PROBLEM;
     let what = format!(
         "The density of least Fisher information at λ = {lambda}, ϑ = {weight} between {lower} and {upper}: energy, moments and the density \
@@ -29,11 +29,12 @@ pub(crate) fn interval() -> Result<Section> {
     let ours = Contestant::timed("scumble, `GroundState`", SOLUTIONS, || {
         (0..SOLUTIONS).map(|_| solve()).collect::<Result<Vec<_>>>()
     });
-    Ok(Section::new("A ground state", what, vec![ours]))
+    let scipy = host.guest(PEER, "SciPy");
+    Ok(Section::new(what, vec![ours]).beside(scipy.as_ref().map(peer).transpose()?))
 }
 
 /// The one that takes part in Python.
-pub(crate) fn peer(python: &Python) -> Result<Contestant> {
+fn peer(python: &Python) -> Result<Contestant> {
     let [lambda, weight, lower, upper] = PROBLEM;
     let task = format!("{lambda} {weight} {lower} {upper} {} {SHARE}", solve()?.mu());
     Ok(python.contestant("SciPy, `eigh_tridiagonal`", task))

@@ -1,12 +1,11 @@
 //! How a time grows with a size.
 
 use crate::unit::Unit;
-use crate::{Contestant, Result};
+use crate::{Contestant, Result, contestant};
 use std::fmt::Write;
 
 /// Times at several sizes of one thing.
 pub(crate) struct Growth {
-    pub(crate) title: &'static str,
     pub(crate) what: String,
     /// What the sizes are of.
     pub(crate) of: &'static str,
@@ -27,17 +26,14 @@ pub(crate) enum GrowthLaw {
 /// Something that is done at each of the sizes.
 pub(crate) struct Row {
     name: String,
-    contestants: Vec<Contestant>,
+    at: Box<dyn Fn(usize) -> Result<Contestant>>,
+    /// Nanoseconds at each size, once it was timed.
+    medians: Vec<f64>,
 }
 
 impl Row {
-    pub(crate) fn new(
-        name: &str,
-        sizes: &[usize],
-        at: impl FnMut(usize) -> Result<Contestant>,
-    ) -> Result<Self> {
-        let contestants = sizes.iter().copied().map(at).collect::<Result<_>>()?;
-        Ok(Self { name: name.into(), contestants })
+    pub(crate) fn new(name: impl Into<String>, at: impl Fn(usize) -> Result<Contestant> + 'static) -> Self {
+        Self { name: name.into(), at: Box::new(at), medians: vec![] }
     }
 }
 
@@ -69,16 +65,26 @@ fn slope(x: &[f64], y: &[f64]) -> f64 {
 }
 
 impl Growth {
-    /// All that take turns.
-    pub(crate) fn turns(&mut self) -> impl Iterator<Item = &mut Contestant> {
-        self.rows.iter_mut().flat_map(|row| &mut row.contestants)
+    /// All sizes of a row take turns, so many rounds: one row after the other, for what is large.
+    ///
+    /// # Errors
+    /// Those of a contestant.
+    pub(crate) fn time(&mut self, rounds: usize) -> Result<()> {
+        for row in &mut self.rows {
+            let mut contestants =
+                self.sizes.iter().map(|size| (row.at)(*size)).collect::<Result<Vec<_>>>()?;
+            contestant::take_turns(rounds, &mut contestants)?;
+            row.medians = contestants.iter().map(Contestant::median).collect();
+        }
+        Ok(())
     }
 
-    pub(crate) fn markdown(&self) -> String {
+    /// What was timed, under this title.
+    pub(crate) fn markdown(&self, title: &str) -> String {
         let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
         let mut text = format!(
             "\n### {}\n\n{}\n\n| {} | {} | {} |\n|---|{}\n",
-            self.title,
+            title,
             self.what,
             self.of,
             sizes.join(" | "),
@@ -86,10 +92,9 @@ impl Growth {
             "--:|".repeat(self.sizes.len() + 1)
         );
         for row in &self.rows {
-            let times: Vec<f64> = row.contestants.iter().map(Contestant::median).collect();
-            let unit = Unit::of(times.iter().copied().fold(0.0, f64::max));
-            let shown: Vec<String> = times.iter().map(|time| unit.figures(*time)).collect();
-            let fitted = self.law.fitted(&self.sizes, &times);
+            let unit = Unit::of(row.medians.iter().copied().fold(0.0, f64::max));
+            let shown: Vec<String> = row.medians.iter().map(|time| unit.figures(*time)).collect();
+            let fitted = self.law.fitted(&self.sizes, &row.medians);
             let _ = writeln!(text, "| {}, {} | {} | {fitted:.2} |", row.name, unit.name, shown.join(" | "));
         }
         text

@@ -3,43 +3,21 @@
 use crate::python::Python;
 use crate::task::Task;
 use crate::threads::{self, THREADS};
-use crate::{Contestant, Result, Section};
+use crate::{Contestant, Host, Result, Section};
 use linfa::Dataset;
 use linfa::traits::Fit;
 use ndarray::Ix1;
 use scumble::classifier::ClassifierParams;
 use scumble::linear::{LogisticParams, RidgeParams};
 use std::rc::Rc;
-use tempfile::TempDir;
 
-pub(crate) const PEER: &str = include_str!("../peers/learners.py");
-
-const LOGISTIC: &str = "Logistic regression of mnist";
-const NETWORK: &str = "A network on mnist";
-const RIDGE: &str = "Ridge regression of lending-club";
+const PEER: &str = include_str!("../peers/learners.py");
 
 /// Of the network.
 const HIDDEN: usize = 128;
 
-/// Each learner beside its peer.
-///
-/// Each has to be read, and one to be fitted: those of which no title has the words `only` are left out.
-///
-/// # Errors
-/// Where a data set cannot be read.
-pub(crate) fn sections(scratch: &TempDir, peer: Option<&Python>, only: &str) -> Result<Vec<Section>> {
-    let mut sections = vec![];
-    if LOGISTIC.contains(only) || NETWORK.contains(only) {
-        let images = Task::new("mnist", scratch)?;
-        sections.extend([logistic(&images, peer)?, network(&images, peer)?]);
-    }
-    if RIDGE.contains(only) {
-        sections.push(ridge(&Task::new("lending-club", scratch)?, peer)?);
-    }
-    Ok(sections)
-}
-
-fn logistic(task: &Task<usize>, peer: Option<&Python>) -> Result<Section> {
+pub(crate) fn logistic(host: &Host) -> Result<Section> {
+    let task = Task::new("mnist", &host.scratch)?;
     let params = LogisticParams::default;
     let what = format!(
         "A record of {} numbers and ten classes, standardised and fitted in 100 iterations of L-BFGS. scikit-learn has as many as it \
@@ -47,15 +25,16 @@ fn logistic(task: &Task<usize>, peer: Option<&Python>) -> Result<Section> {
         task.size()
     );
     let ours = ours("`LogisticParams`", &task.dataset, move |dataset| Ok(params().fit(dataset)?))?;
-    let section = Section::new(LOGISTIC, what, ours);
-    let Some(peer) = peer else { return Ok(section) };
+    let section = Section::new(what, ours);
+    let Some(peer) = peer(host) else { return Ok(section) };
     let probabilities = params().fit(&*task.dataset)?.probabilities(&task.dataset.records);
     let losses = probabilities.outer_iter().zip(&task.dataset.targets).map(|(row, class)| -row[*class].ln());
     let told = format!("logistic {} {}", task.told, losses.sum::<f64>());
-    Ok(section.beside(theirs(peer, "scikit-learn, `StandardScaler` and `LogisticRegression`", &told)))
+    Ok(section.beside(theirs(&peer, "scikit-learn, `StandardScaler` and `LogisticRegression`", &told)))
 }
 
-fn network(task: &Task<usize>, peer: Option<&Python>) -> Result<Section> {
+pub(crate) fn network(host: &Host) -> Result<Section> {
+    let task = Task::<usize>::new("mnist", &host.scratch)?;
     let params = ClassifierParams::default().hidden(vec![HIDDEN]).epochs(1).validation_share(0.0);
     let what = format!(
         "A record of {} numbers and ten classes: standardised, and one epoch of Adam in minibatches of 64 through {HIDDEN} rectifiers, \
@@ -64,18 +43,24 @@ fn network(task: &Task<usize>, peer: Option<&Python>) -> Result<Section> {
     );
     let ours = ours("`ClassifierParams`", &task.dataset, move |dataset| Ok(params.fit(dataset)?))?;
     let told = format!("network {} {HIDDEN}", task.told);
-    let peers = peer.into_iter().flat_map(|peer| theirs(peer, "PyTorch, fused Adam", &told));
-    Ok(Section::new(NETWORK, what, ours).beside(peers))
+    let peers = peer(host).into_iter().flat_map(|peer| theirs(&peer, "PyTorch, fused Adam", &told));
+    Ok(Section::new(what, ours).beside(peers))
 }
 
-fn ridge(task: &Task<f64>, peer: Option<&Python>) -> Result<Section> {
+pub(crate) fn ridge(host: &Host) -> Result<Section> {
+    let task = Task::new("lending-club", &host.scratch)?;
     let what =
         format!("A record of {} numbers, standardised and fitted by its normal equations.", task.size());
     let ours = ours("`RidgeParams`", &task.dataset, |dataset| Ok(RidgeParams::default().fit(dataset)?))?;
     let told = format!("ridge {}", task.told);
-    let peers =
-        peer.into_iter().flat_map(|peer| theirs(peer, "scikit-learn, `StandardScaler` and `Ridge`", &told));
-    Ok(Section::new(RIDGE, what, ours).beside(peers))
+    let peers = peer(host)
+        .into_iter()
+        .flat_map(|peer| theirs(&peer, "scikit-learn, `StandardScaler` and `Ridge`", &told));
+    Ok(Section::new(what, ours).beside(peers))
+}
+
+fn peer(host: &Host) -> Option<Python> {
+    host.guest(PEER, "scikit-learn and PyTorch")
 }
 
 /// Ours on one thread and on more.

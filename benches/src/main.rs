@@ -6,6 +6,7 @@ mod contestant;
 mod ground_state;
 mod growth;
 mod growths;
+mod host;
 mod learners;
 mod machine;
 mod memory;
@@ -18,6 +19,7 @@ mod python;
 mod random_bits;
 mod records;
 mod release;
+mod reports;
 mod section;
 mod stream;
 mod svm;
@@ -29,8 +31,7 @@ mod wheel;
 
 use clap::Parser;
 use contestant::Contestant;
-use page::Page;
-use python::Guests;
+use host::Host;
 use section::Section;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -48,6 +49,9 @@ struct Arguments {
     /// Only sections whose title has this in it.
     #[arg(long, value_name = "WORDS", default_value = "")]
     only: String,
+    /// What grows at its three smallest sizes alone: seconds, and not half an hour.
+    #[arg(long)]
+    small: bool,
     /// Where to write the page; by default it is printed.
     #[arg(long, value_name = "PAGE.md")]
     output: Option<PathBuf>,
@@ -68,11 +72,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<()> {
     // One thread for all that does not ask for more.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
-    // Files that some contestants read.
-    let scratch = tempfile::tempdir()?;
-    let mut page = all(arguments, &scratch)?.only(&arguments.only)?;
-    page.time(arguments.rounds.get())?;
-    let text = page.markdown(arguments);
+    let text = page::page(arguments)?;
     match &arguments.output {
         Some(file) => std::fs::write(file, text).map_err(|problem| {
             format!("{}: The page could not be written: {problem}", file.display()).into()
@@ -82,64 +82,4 @@ fn run(arguments: &Arguments) -> Result<()> {
             Ok(())
         }
     }
-}
-
-/// Ours, and beside each the peers that are there.
-fn all(arguments: &Arguments, scratch: &tempfile::TempDir) -> Result<Page> {
-    // Before anything of ours is busy.
-    let load = machine::load();
-    let mut guests = Guests::new(&arguments.python);
-    let numpy = guests.start(python::NOISE_AND_MACHINES, "numpy and scikit-learn");
-    let numpy = |name, task: &str| numpy.as_ref().map(|numpy| numpy.contestant(name, task.into()));
-    let diffprivlib = guests.start(noise::PEER, "diffprivlib");
-    let scipy = guests.start(ground_state::PEER, "SciPy");
-    let accountants = guests.start(accounting::PEER, "dp-accounting");
-    let torch = guests.start(network::PEER, "PyTorch");
-    let opacus = guests.start(private::PEER, "Opacus");
-    let learners = guests.start(learners::PEER, "scikit-learn and PyTorch");
-    let dpmm = guests.start(tables::PEER, "dpmm");
-    let package = guests.start(wheel::PEER, "pyarrow and the package of `python/`");
-    let mut missing = guests.missing;
-    if cfg!(not(feature = "peers")) {
-        missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
-    }
-    let machines = svm::Machine::all(scratch).unwrap_or_else(|problem| {
-        missing.push(format!("Linear machines did not take part: {problem}."));
-        vec![]
-    });
-
-    let mut curators = vec![tables::Task::wine(scratch)?];
-    match tables::Task::adult(scratch) {
-        Ok(adult) => curators.push(adult),
-        Err(problem) => missing.push(format!("A curator of adult did not take part: {problem}.")),
-    }
-
-    let mut sections = vec![
-        noise::laplace()?
-            .beside(numpy("numpy, `laplace`, floating point", "laplace"))
-            .beside(diffprivlib.as_ref().map(noise::peer)),
-        noise::gaussian()?.beside(numpy("numpy, `normal`, floating point", "gaussian")),
-        release::release()?.beside(numpy("numpy, `clip` and `laplace`, floating point", "release")),
-        stream::of_csv()?,
-        stream::of_parquet()?,
-        wheel::section(package.as_ref())?,
-    ];
-    for machine in machines {
-        let peer = numpy("scikit-learn, `LinearSVC(loss=\"hinge\")`", &machine.told());
-        sections.push(machine.section().beside(peer));
-    }
-    match learners::sections(scratch, learners.as_ref(), &arguments.only) {
-        Ok(of) => sections.extend(of),
-        Err(problem) => missing.push(format!("Learners did not take part: {problem}.")),
-    }
-    for curator in curators {
-        sections.push(curator.section()?.beside(dpmm.as_ref().map(|dpmm| curator.peer(dpmm))));
-    }
-    sections.extend([
-        ground_state::interval()?.beside(scipy.as_ref().map(ground_state::peer).transpose()?),
-        accounting::dp_sgd()?.beside(accountants.iter().flat_map(accounting::peers)),
-        network::autoencoder()?.beside(torch.iter().flat_map(network::peers)),
-        private::autoencoder()?.beside(opacus.iter().flat_map(private::peers)),
-    ]);
-    Ok(Page { sections, growths: growths::all()?, missing, load })
 }

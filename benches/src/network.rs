@@ -2,14 +2,14 @@
 
 use crate::python::Python;
 use crate::threads::{self, THREADS};
-use crate::{Contestant, Result, Section, memory, products};
+use crate::{Contestant, Host, Result, Section, memory, products};
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::neural::{Activation, Architecture, Initialisation, Loss, Network, Optimiser, Pass, Stepper};
 
 /// The same in PyTorch.
-pub(crate) const PEER: &str = include_str!("../peers/torch_autoencoder.py");
+const PEER: &str = include_str!("../peers/torch_autoencoder.py");
 
 const WIDTHS: [usize; 8] = [400, 150, 50, 8, 50, 150, 400, 784];
 const LINEAR: [usize; 2] = [3, 7];
@@ -57,7 +57,7 @@ impl Training {
     }
 }
 
-pub(crate) fn autoencoder() -> Result<Section> {
+pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     let parameters = Training::new()?.network.parameters().len();
     let ours =
         THREADS.into_iter().map(|threads| on(threads, format!("scumble, {}", threads::named(threads))));
@@ -69,7 +69,9 @@ pub(crate) fn autoencoder() -> Result<Section> {
          reads and writes, seven numbers a parameter.",
         operations / 1e6
     );
-    Ok(Section::new("A step of training a network", what, ours.collect::<Result<_>>()?).limited_by(limits()?))
+    let torch = host.guest(PEER, "PyTorch");
+    let section = Section::new(what, ours.collect::<Result<_>>()?).limited_by(limits()?);
+    Ok(section.beside(torch.iter().flat_map(peers)))
 }
 
 /// Steps on so many threads.
@@ -95,7 +97,7 @@ pub(crate) fn limits() -> Result<Vec<Contestant>> {
 }
 
 /// Those that take part in Python.
-pub(crate) fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
+fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
     let optimisers = [("adam", "Adam"), ("fused", "fused Adam")];
     let all = optimisers.into_iter().flat_map(|optimiser| THREADS.map(|threads| (optimiser, threads)));
     all.map(|((told, named), threads)| {

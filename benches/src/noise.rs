@@ -1,7 +1,6 @@
 //! Exact noise on a lattice of step 2⁻⁴⁰ at scale 1, beside floating-point noise and OpenDP's.
 
-use crate::python::Python;
-use crate::{Contestant, Result, Section, random_bits};
+use crate::{Contestant, Host, Result, Section, random_bits};
 use rand::Rng;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -10,12 +9,7 @@ use scumble::sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use std::hint::black_box;
 
 /// Laplace noise by diffprivlib.
-pub(crate) const PEER: &str = include_str!("../peers/diffprivlib_laplace.py");
-
-/// The one that takes part in Python.
-pub(crate) fn peer(python: &Python) -> Contestant {
-    python.contestant("diffprivlib, `Laplace`, floating point", "laplace".into())
-}
+const PEER: &str = include_str!("../peers/diffprivlib_laplace.py");
 
 const DRAWS: usize = 200_000;
 const STEPS: u64 = 1 << 40;
@@ -31,10 +25,9 @@ fn draws<T: 'static>(name: &str, draw: impl Fn(&mut ChaCha20Rng) -> T + 'static)
     })
 }
 
-pub(crate) fn laplace() -> Result<Section> {
+pub(crate) fn laplace(host: &Host) -> Result<Section> {
     let distribution = DiscreteLaplace::new(Rational::new(STEPS, 1)?)?;
     let bits = random_bits::of_draws(DRAWS, |rng| distribution.sample(rng));
-    #[cfg_attr(not(feature = "peers"), expect(unused_mut, reason = "peers are added to it"))]
     let mut contestants = vec![
         draws("scumble, discrete Laplace, exact", move |rng| distribution.sample(rng)),
         draws("rand_distr, `Exp1` with a random sign, floating point", |rng| {
@@ -45,14 +38,19 @@ pub(crate) fn laplace() -> Result<Section> {
     #[cfg(feature = "peers")]
     contestants.push(opendp::laplace()?);
     let what = what(random_bits::laplace_entropy(STEPS as f64), bits);
-    Ok(Section::new("Laplace noise", what, contestants).limited_by(limits(bits)))
+    contestants.extend(host.numpy("numpy, `laplace`, floating point", "laplace"));
+    let diffprivlib = host.guest(PEER, "diffprivlib");
+    contestants.extend(
+        diffprivlib
+            .map(|python| python.contestant("diffprivlib, `Laplace`, floating point", "laplace".into())),
+    );
+    Ok(Section::new(what, contestants).limited_by(limits(bits)))
 }
 
-pub(crate) fn gaussian() -> Result<Section> {
+pub(crate) fn gaussian(host: &Host) -> Result<Section> {
     let distribution = DiscreteGaussian::new(Rational::new(STEPS, 1)?)?;
     let bits = random_bits::of_draws(DRAWS, |rng| distribution.sample(rng));
     let (bulk, mut rng, mut drawn) = (distribution.clone(), ChaCha20Rng::seed_from_u64(1), vec![0; DRAWS]);
-    #[cfg_attr(not(feature = "peers"), expect(unused_mut, reason = "peers are added to it"))]
     let mut contestants = vec![
         draws("scumble, discrete Gaussian, exact", move |rng| distribution.sample(rng)),
         Contestant::timed("scumble, discrete Gaussian, exact, in bulk", DRAWS, move || {
@@ -64,7 +62,8 @@ pub(crate) fn gaussian() -> Result<Section> {
     #[cfg(feature = "peers")]
     contestants.push(opendp::gaussian()?);
     let what = what(random_bits::gaussian_entropy(STEPS as f64), bits);
-    Ok(Section::new("Gaussian noise", what, contestants).limited_by(limits(bits)))
+    contestants.extend(host.numpy("numpy, `normal`, floating point", "gaussian"));
+    Ok(Section::new(what, contestants).limited_by(limits(bits)))
 }
 
 fn limits(bits: f64) -> Vec<Contestant> {

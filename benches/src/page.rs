@@ -1,82 +1,112 @@
-//! The page: all turns in one run, and their results.
+//! The page: what is timed, one section after the other, and the results.
 
 use crate::growth::Growth;
-use crate::{Arguments, Result, Section, machine};
+use crate::{Arguments, Host, Result, Section, accounting, ground_state, growths, learners, machine};
+use crate::{network, noise, private, release, reports, stream, svm, tables, wheel};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::fmt::Write;
 
 /// The heading of the tables of growth.
-pub(crate) const GROWTH: &str = "How cost grows";
+const GROWTH: &str = "How cost grows";
 
-/// What is timed, and what is missing.
-pub(crate) struct Page {
-    pub(crate) sections: Vec<Section>,
-    pub(crate) growths: Vec<Growth>,
-    pub(crate) missing: Vec<String>,
-    /// What the machine was busy with before, in cores.
-    pub(crate) load: Option<String>,
+/// Ours, and beside each the peers that are there.
+const SECTIONS: [(&str, fn(&Host) -> Result<Section>); 20] = [
+    ("Laplace noise", noise::laplace),
+    ("Gaussian noise", noise::gaussian),
+    ("A release", release::release),
+    ("A release of a CSV file", stream::of_csv),
+    ("A release of a Parquet file", stream::of_parquet),
+    ("A release from Python", wheel::section),
+    ("Reports of a category", reports::of_a_category),
+    ("Estimates from reports of a category", reports::estimates),
+    ("Reports of whole records", reports::of_records),
+    ("Whole records of the wines, by a curator", tables::wine),
+    ("Whole records of adult, by a curator", tables::adult),
+    ("A linear machine on adult", svm::adult),
+    ("A linear machine on wdbc", svm::wdbc),
+    ("Logistic regression of mnist", learners::logistic),
+    ("A network on mnist", learners::network),
+    ("Ridge regression of lending-club", learners::ridge),
+    ("A ground state", ground_state::interval),
+    ("Accounting for a private training", accounting::dp_sgd),
+    ("A step of training a network", network::autoencoder),
+    ("A step of training a network privately", private::autoencoder),
+];
+
+const GROWTHS: [(&str, fn(&Host) -> Result<Growth>); 4] = [
+    ("With the number of records", growths::with_records),
+    ("With the number of columns", growths::with_columns),
+    ("With the number of latents", growths::with_latents),
+    ("With the number of threads", growths::with_threads),
+];
+
+/// Times all whose title has the words that `arguments` ask for, and writes the page.
+///
+/// Each is made when its turn comes, and let go before the next: within it, all take turns.
+///
+/// # Errors
+/// Where no title has the words, and those of a contestant.
+pub(crate) fn page(arguments: &Arguments) -> Result<String> {
+    let (words, rounds) = (&arguments.only, arguments.rounds.get());
+    let sections = SECTIONS.iter().filter(|(title, _)| title.contains(words)).collect::<Vec<_>>();
+    let of_growth = GROWTHS.iter().filter(|(title, _)| GROWTH.contains(words) || title.contains(words));
+    let of_growth = of_growth.collect::<Vec<_>>();
+    if sections.is_empty() && of_growth.is_empty() {
+        return Err(format!("No section has {words:?} in its title.").into());
+    }
+    let bar = ProgressBar::new((sections.len() + of_growth.len()) as u64);
+    bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} sections: {msg}")?);
+    // Before anything of ours is busy.
+    let mut text = head(arguments);
+    let host = Host::new(arguments)?;
+    for (title, make) in sections {
+        bar.set_message(*title);
+        match make(&host) {
+            Ok(mut section) => {
+                section.time(rounds)?;
+                text += &section.markdown(title);
+            }
+            // A data set that is not there, for one.
+            Err(problem) => host.miss(title, &*problem),
+        }
+        bar.inc(1);
+    }
+    if !of_growth.is_empty() {
+        text += &format!(
+            "\n## {GROWTH}\n\nTimes of the whole, where the sizes of a row take turns, and the growth law that fits them by least squares on logarithms: of an exponent \
+             of 1.00, twice the size takes twice as long.\n"
+        );
+    }
+    for (title, make) in of_growth {
+        bar.set_message(*title);
+        let mut growth = make(&host)?;
+        growth.time(rounds)?;
+        text += &growth.markdown(title);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let mut missing = host.missing();
+    if cfg!(not(feature = "peers")) {
+        missing.push("OpenDP did not take part: it needs `--features peers`.".to_owned());
+    }
+    if !missing.is_empty() {
+        text += "\n## What is missing\n";
+    }
+    missing.iter().for_each(|line| text += &format!("\n{line}\n"));
+    Ok(text)
 }
 
-impl Page {
-    /// The same, of nothing but what has these words in its title.
-    ///
-    /// # Errors
-    /// Where there is nothing.
-    pub(crate) fn only(mut self, words: &str) -> Result<Self> {
-        self.sections.retain(|section| section.title.contains(words));
-        self.growths.retain(|growth| GROWTH.contains(words) || growth.title.contains(words));
-        if self.sections.is_empty() && self.growths.is_empty() {
-            return Err(format!("No section has {words:?} in its title.").into());
-        }
-        Ok(self)
-    }
-
-    /// All take turns, round by round.
-    ///
-    /// # Errors
-    /// Those of a contestant.
-    pub(crate) fn time(&mut self, rounds: usize) -> Result<()> {
-        let bar = ProgressBar::new(rounds as u64);
-        bar.set_style(ProgressStyle::with_template("timing {bar:40} {pos}/{len} rounds, {eta} left")?);
-        for _ in 0..rounds {
-            let sections = self.sections.iter_mut().flat_map(Section::turns);
-            for contestant in sections.chain(self.growths.iter_mut().flat_map(Growth::turns)) {
-                contestant.take_turn()?;
-            }
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
-        Ok(())
-    }
-
-    pub(crate) fn markdown(&self, arguments: &Arguments) -> String {
-        let load =
-            self.load.as_ref().map(|load| format!(" The load of the machine was {load} when it began."));
-        let mut text = format!(
-            "# Performance\n\n\
-             Written by `cargo run --release -p scumble-benches --features peers -- --output PERFORMANCE.md` on {}. All take\n\
-             turns in one run, on one thread unless it says otherwise; a time is the median of {} rounds, with the quartiles beside it.\n\
-             Machines differ and are noisy: read the ratios.{}\n\n\
-             A *limit* is what no contestant can do without, memory, arithmetic or random bits, at the rate at which this machine gives it in\n\
-             the same run: `0.2` of our time means that ours takes five times as long as that alone. Where none is given, we know none worth\n\
-             naming.\n",
-            machine::name(),
-            arguments.rounds,
-            load.unwrap_or_default()
-        );
-        self.sections.iter().for_each(|section| text += &section.markdown());
-        if !self.growths.is_empty() {
-            let _ = write!(
-                text,
-                "\n## {GROWTH}\n\nTimes of the whole, in the same rounds, and the growth law that fits them by least squares on logarithms: of an exponent \
-                 of 1.00, twice the size takes twice as long.\n"
-            );
-            self.growths.iter().for_each(|growth| text += &growth.markdown());
-        }
-        if !self.missing.is_empty() {
-            text += "\n## What is missing\n";
-        }
-        self.missing.iter().for_each(|line| text += &format!("\n{line}\n"));
-        text
-    }
+fn head(arguments: &Arguments) -> String {
+    let load = machine::load().map(|load| format!(" The load of the machine was {load} when it began."));
+    format!(
+        "# Performance\n\n\
+         Written by `cargo run --release -p scumble-benches --features peers -- --output PERFORMANCE.md` on {}. In a section all take\n\
+         turns, on one thread unless it says otherwise; a time is the median of {} rounds, with the quartiles beside it.\n\
+         Machines differ and are noisy: read the ratios.{}\n\n\
+         A *limit* is what no contestant can do without, memory, arithmetic or random bits, at the rate at which this machine gives it in\n\
+         the same rounds: `0.2` of our time means that ours takes five times as long as that alone. Where none is given, we know none worth\n\
+         naming.\n",
+        machine::name(),
+        arguments.rounds,
+        load.unwrap_or_default()
+    )
 }

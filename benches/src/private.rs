@@ -3,7 +3,7 @@
 use crate::network::{architecture, limits};
 use crate::python::Python;
 use crate::threads::{self, THREADS};
-use crate::{Contestant, Result, Section, random_bits};
+use crate::{Contestant, Host, Result, Section, random_bits};
 use ndarray::{Array2, s};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -13,7 +13,7 @@ use scumble::sampling::{DiscreteGaussian, Rational};
 use std::time::Instant;
 
 /// The same in Opacus.
-pub(crate) const PEER: &str = include_str!("../peers/opacus_autoencoder.py");
+const PEER: &str = include_str!("../peers/opacus_autoencoder.py");
 
 /// Of so many records 64 are expected in a step, each drawn by itself.
 const RECORDS: usize = 60_000;
@@ -68,7 +68,7 @@ pub(crate) fn on(threads: usize, noise: NoiseKind, name: String) -> Result<Conte
     }))
 }
 
-pub(crate) fn autoencoder() -> Result<Section> {
+pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     let noises = [
         (NoiseKind::Exact, "exact noise"),
         (NoiseKind::FloatingPoint, "noise in floating point"),
@@ -90,8 +90,9 @@ pub(crate) fn autoencoder() -> Result<Section> {
          The limits are those of the step above, and the random bits of the noise, {:.1} a parameter.",
         bits / parameters as f64
     );
-    let title = "A step of training a network privately";
-    Ok(Section::new(title, what, contestants.collect::<Result<_>>()?).limited_by(limits))
+    let opacus = host.guest(PEER, "Opacus");
+    let section = Section::new(what, contestants.collect::<Result<_>>()?).limited_by(limits);
+    Ok(section.beside(opacus.iter().flat_map(peers)))
 }
 
 /// How many random bits so many draws take, in bulk; at a scale of 2²⁰ steps, which is the least that a training has.
@@ -102,7 +103,7 @@ fn bits(draws: usize) -> Result<f64> {
 }
 
 /// Those that take part in Python.
-pub(crate) fn peers(opacus: &Python) -> impl Iterator<Item = Contestant> {
+fn peers(opacus: &Python) -> impl Iterator<Item = Contestant> {
     let modes = [
         ("hooks", 1.0, "per-example gradients"),
         ("ghost", 1.0, "ghost clipping"),

@@ -52,26 +52,6 @@ for line in sys.stdin:
     print((time.perf_counter_ns() - start) / made.size, flush=True)
 ";
 
-/// Those that take part in a Python.
-pub(crate) struct Guests<'a> {
-    python: &'a Path,
-    /// What is not there, and why.
-    pub(crate) missing: Vec<String>,
-}
-
-impl<'a> Guests<'a> {
-    pub(crate) fn new(python: &'a Path) -> Self {
-        Self { python, missing: vec![] }
-    }
-
-    /// Starts `program`, which needs what is named; none where that is missing.
-    pub(crate) fn start(&mut self, program: &str, needs: &str) -> Option<Python> {
-        Python::start(self.python, program, needs)
-            .map_err(|problem| self.missing.push(format!("{needs} did not take part: {problem}.")))
-            .ok()
-    }
-}
-
 /// A running Python.
 #[derive(Clone)]
 pub(crate) struct Python(Rc<RefCell<Process>>);
@@ -87,7 +67,7 @@ impl Python {
     ///
     /// # Errors
     /// Where there is no Python, or it has not what the program needs.
-    fn start(python: &Path, program: &str, needs: &str) -> Result<Self> {
+    pub(crate) fn start(python: &Path, program: &str, needs: &str) -> Result<Self> {
         let missing = |problem: &dyn std::fmt::Display| format!("{}: {problem}", python.display());
         let mut child = Command::new(python)
             .args(["-c", program])

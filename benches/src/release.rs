@@ -1,6 +1,6 @@
 //! Whole releases: records in, released records out.
 
-use crate::{Contestant, Result, Section, random_bits, records};
+use crate::{Contestant, Host, Result, Section, random_bits, records};
 use scumble::registry::{Design, Randomness, Table};
 use std::rc::Rc;
 
@@ -8,13 +8,14 @@ const RECORDS: usize = 5_000;
 const COLUMNS: usize = 30;
 const VALUES: usize = RECORDS * COLUMNS;
 
-pub(crate) fn release() -> Result<Section> {
+pub(crate) fn release(host: &Host) -> Result<Section> {
     let table = Rc::new(records::table(RECORDS, COLUMNS)?);
     let mut contestants = vec![];
     for name in ["laplace", "gaussian", "piecewise", "direct", "identity"] {
         let (design, table) = (records::design(name, COLUMNS)?, table.clone());
         contestants.push(of(design, table, format!("scumble, `{name}`"), VALUES)?);
     }
+    contestants.extend(host.numpy("numpy, `clip` and `laplace`, floating point", "release"));
     let bits = bits(&records::design("laplace", COLUMNS)?, &table)?;
     let what = format!(
         "A value of {RECORDS} records of {COLUMNS} numbers: checked, clipped, rounded, noised, and put into a new table. The limits are the {bits:.2} \
@@ -24,7 +25,7 @@ pub(crate) fn release() -> Result<Section> {
         random_bits::raw("raw ChaCha20, as many bits as `laplace` takes", bits, VALUES),
         Contestant::timed("a plain copy of the memory", VALUES, move || Ok(table.records().clone())),
     ];
-    Ok(Section::new("A release", what, contestants).limited_by(limits))
+    Ok(Section::new(what, contestants).limited_by(limits))
 }
 
 /// Releases of a table, in so many values.

@@ -1,12 +1,11 @@
 //! Contestants beside each other, and what none of them can go below.
 
-use crate::Contestant;
 use crate::unit::{Unit, figures};
+use crate::{Contestant, Result, contestant};
 use std::fmt::Write;
 
 /// Contestants that are compared with the first of them.
 pub(crate) struct Section {
-    pub(crate) title: String,
     /// What one value is.
     pub(crate) what: String,
     pub(crate) contestants: Vec<Contestant>,
@@ -17,12 +16,8 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    pub(crate) fn new(
-        title: impl Into<String>,
-        what: impl Into<String>,
-        contestants: Vec<Contestant>,
-    ) -> Self {
-        Self { title: title.into(), what: what.into(), contestants, limits: vec![], conclusion: None }
+    pub(crate) fn new(what: impl Into<String>, contestants: Vec<Contestant>) -> Self {
+        Self { what: what.into(), contestants, limits: vec![], conclusion: None }
     }
 
     pub(crate) fn limited_by(self, limits: Vec<Contestant>) -> Self {
@@ -39,17 +34,21 @@ impl Section {
         self
     }
 
-    /// All that take turns.
-    pub(crate) fn turns(&mut self) -> impl Iterator<Item = &mut Contestant> {
-        self.contestants.iter_mut().chain(&mut self.limits)
+    /// All take turns, so many rounds.
+    ///
+    /// # Errors
+    /// Those of a contestant.
+    pub(crate) fn time(&mut self, rounds: usize) -> Result<()> {
+        contestant::take_turns(rounds, self.contestants.iter_mut().chain(&mut self.limits))
     }
 
-    pub(crate) fn markdown(&self) -> String {
+    /// What was timed, under this title.
+    pub(crate) fn markdown(&self, title: &str) -> String {
         let ours = self.contestants.first().map_or(f64::NAN, Contestant::median);
         let unit = Unit::of(ours);
         let mut text = format!(
-            "\n## {}\n\n{}\n\n| | {} | quartiles | values a second | times ours |\n|---|--:|--:|--:|--:|\n",
-            self.title, self.what, unit.name
+            "\n## {title}\n\n{}\n\n| | {} | quartiles | values a second | times ours |\n|---|--:|--:|--:|--:|\n",
+            self.what, unit.name
         );
         let contestants = self.contestants.iter().map(|contestant| ("", contestant));
         for (kind, contestant) in contestants.chain(self.limits.iter().map(|limit| ("*limit:* ", limit))) {

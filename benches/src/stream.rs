@@ -1,6 +1,6 @@
 //! Files released in a stream: what is read, released and written, each beside the whole.
 
-use crate::{Contestant, Result, Section, memory, records, threads};
+use crate::{Contestant, Host, Result, Section, memory, records, threads};
 use scumble::parquet;
 use scumble::registry::{
     Decoder, Design, LocalMechanism, OutOfBounds, Randomness, ReadRows, Reader, RecordDomain, Schema, Table,
@@ -117,7 +117,7 @@ impl Files {
     }
 }
 
-pub(crate) fn of_csv() -> Result<Section> {
+pub(crate) fn of_csv(_: &Host) -> Result<Section> {
     let files = Arc::new(Files::new()?);
     let crate_alone = files.clone();
     let bytes_alone = Contestant::timed("the `csv` crate, reading cells as bytes alone", VALUES, move || {
@@ -140,15 +140,15 @@ pub(crate) fn of_csv() -> Result<Section> {
             }
             Ok(sum)
         });
-    Ok(section("A release of a CSV file", Format::Csv, &files)?.beside([bytes_alone, numbers]))
+    Ok(section(Format::Csv, &files)?.beside([bytes_alone, numbers]))
 }
 
-pub(crate) fn of_parquet() -> Result<Section> {
-    section("A release of a Parquet file", Format::Parquet, &Arc::new(Files::new()?))
+pub(crate) fn of_parquet(_: &Host) -> Result<Section> {
+    section(Format::Parquet, &Arc::new(Files::new()?))
 }
 
 /// The whole, and its parts.
-fn section(title: &str, format: Format, files: &Arc<Files>) -> Result<Section> {
+fn section(format: Format, files: &Arc<Files>) -> Result<Section> {
     let mut contestants = vec![];
     for name in ["laplace", "identity"] {
         contestants.push(whole(files.clone(), format, name, &format!("scumble, `{name}`"))?);
@@ -175,7 +175,7 @@ fn section(title: &str, format: Format, files: &Arc<Files>) -> Result<Section> {
         output as f64 / VALUES as f64
     );
     let limit = memory::moved("a plain copy that moves as many bytes", files.size(format)? + output, VALUES);
-    Ok(Section::new(title, what, contestants).limited_by(vec![limit]).concluding(slowest_part))
+    Ok(Section::new(what, contestants).limited_by(vec![limit]).concluding(slowest_part))
 }
 
 /// What the whole is limited by: the medians are those of [`section`].

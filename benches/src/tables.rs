@@ -1,7 +1,7 @@
 //! Whole records by a trusted curator, from noisy tables of counts.
 
 use crate::python::Python;
-use crate::{Contestant, Result, Section};
+use crate::{Contestant, Host, Result, Section};
 use scumble::datasets::{DataSet, folder, source};
 use scumble::registry::{Brief, Budget, Randomness, Registry, Table};
 use scumble_levels::Attribute;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 use tempfile::TempDir;
 
 /// MST in Python.
-pub(crate) const PEER: &str = include_str!("../peers/dpmm_mst.py");
+const PEER: &str = include_str!("../peers/dpmm_mst.py");
 
 /// Bins of every number, for all that take part.
 const BINS: usize = 16;
@@ -20,11 +20,18 @@ const DELTA: f64 = 1e-6;
 /// Of a peer that takes minutes.
 const PEER_ROUNDS: usize = 3;
 
+pub(crate) fn wine(host: &Host) -> Result<Section> {
+    Task::new(DataSet::wine()?, "28", &host.scratch)?.section(host)
+}
+
+pub(crate) fn adult(host: &Host) -> Result<Section> {
+    Task::new(source("adult")?.load(&folder())?, "88", &host.scratch)?.section(host)
+}
+
 /// A data set of which all records are released.
-pub(crate) struct Task {
+struct Task {
     data: DataSet,
     table: Rc<Table>,
-    title: &'static str,
     /// What the authors' own code took on it, in seconds of one core; it is on no registry.
     official: &'static str,
     /// A file of the levels for peers that do not read our records: n × m 32-bit numbers.
@@ -33,22 +40,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// The wines, and Adult where it is there.
-    ///
-    /// # Errors
-    /// Where a data set cannot be read, or nothing written.
-    pub(crate) fn wine(scratch: &TempDir) -> Result<Self> {
-        Self::new(DataSet::wine()?, "Whole records of the wines, by a curator", "28", scratch)
-    }
-
-    /// # Errors
-    /// Where it is not there, or nothing can be written.
-    pub(crate) fn adult(scratch: &TempDir) -> Result<Self> {
-        let data = source("adult")?.load(&folder())?;
-        Self::new(data, "Whole records of adult, by a curator", "88", scratch)
-    }
-
-    fn new(data: DataSet, title: &'static str, official: &'static str, scratch: &TempDir) -> Result<Self> {
+    fn new(data: DataSet, official: &'static str, scratch: &TempDir) -> Result<Self> {
         let (mut attributes, label) = Attribute::all("the performance page", &data.domain, |_| BINS)?;
         attributes.extend(label);
         let layout = data.domain.layout();
@@ -61,10 +53,10 @@ impl Task {
         let file = scratch.path().join(format!("{}-levels", data.name));
         fs::write(&file, (0..table.len()).flat_map(of_row).collect::<Vec<u8>>())?;
         let levels = attributes.iter().map(Attribute::levels).collect();
-        Ok(Self { data, table: table.into(), title, official, file, levels })
+        Ok(Self { data, table: table.into(), official, file, levels })
     }
 
-    pub(crate) fn section(&self) -> Result<Section> {
+    fn section(&self, host: &Host) -> Result<Section> {
         let ours = ["mst", "noisy-marginals", "adaptive-marginals"].map(|name| self.ours(name));
         let what = format!(
             "A release of {} records of {} columns at ε = {EPSILON}, δ = {DELTA:e}, from one table in memory to another: counted, noised, fitted and drawn, \
@@ -74,7 +66,8 @@ impl Task {
             self.levels.len(),
             self.official,
         );
-        Ok(Section::new(self.title, what, ours.into_iter().collect::<Result<_>>()?))
+        let section = Section::new(what, ours.into_iter().collect::<Result<_>>()?);
+        Ok(section.beside(host.guest(PEER, "dpmm").map(|dpmm| self.peer(&dpmm))))
     }
 
     fn ours(&self, name: &str) -> Result<Contestant> {
@@ -90,7 +83,7 @@ impl Task {
     }
 
     /// The one that takes part in Python.
-    pub(crate) fn peer(&self, python: &Python) -> Contestant {
+    fn peer(&self, python: &Python) -> Contestant {
         let levels: Vec<String> = self.levels.iter().map(usize::to_string).collect();
         let task = format!("{EPSILON} {DELTA} {} {}", levels.join(","), self.file.display());
         python.contestant("dpmm 0.1.9, `MSTPipeline`", task).for_rounds(PEER_ROUNDS)

@@ -1,19 +1,18 @@
 //! Releases from Python, by the package in `python/`, beside the same in Rust.
 
-use crate::python::Python;
 use crate::stream::Files;
-use crate::{Contestant, Result, Section, records};
+use crate::{Contestant, Host, Result, Section, records};
 use std::rc::Rc;
 
 /// The package.
-pub(crate) const PEER: &str = include_str!("../peers/scumble_wheel.py");
+const PEER: &str = include_str!("../peers/scumble_wheel.py");
 
 const RECORDS: usize = 200_000;
 const COLUMNS: usize = 10;
 const VALUES: usize = RECORDS * COLUMNS;
 
 /// In Rust from file to file; in Python, where it takes part, from table to table too, and by a ticket.
-pub(crate) fn section(python: Option<&Python>) -> Result<Section> {
+pub(crate) fn section(host: &Host) -> Result<Section> {
     let files = Rc::new(Files::of_parquet(RECORDS, COLUMNS)?);
     let design = records::design_in("laplace", files.domain()?)?;
     let what = format!(
@@ -25,12 +24,13 @@ pub(crate) fn section(python: Option<&Python>) -> Result<Section> {
         ("the Python package, pyarrow table to table", "table"),
         ("the Python package, table to table by a ticket", "ticket"),
     ];
-    let guests: Vec<Contestant> = python
+    let guests: Vec<Contestant> = host
+        .guest(PEER, "pyarrow and the package of `python/`")
         .into_iter()
         .flat_map(|python| tasks.map(|(named, task)| python.contestant(named, files.told(task))))
         .collect();
     let ours = Contestant::timed("scumble, Parquet file to Parquet file", VALUES, move || {
         files.parquet_released(&design)
     });
-    Ok(Section::new("A release from Python", what, vec![ours]).beside(guests))
+    Ok(Section::new(what, vec![ours]).beside(guests))
 }

@@ -1,0 +1,130 @@
+//! Reports: answers about a category, what is estimated from them, and whole records reported and collected.
+
+use crate::{Contestant, Host, Result, Section};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use scumble::datasets::DataSet;
+use scumble::oracles::{Counts, Kind, Oracle};
+use scumble::registry::{Brief, Budget, Design, Randomness, Registry, Release, Table, Volunteers};
+use std::rc::Rc;
+
+/// Frequency oracles by multi-freq-ldpy.
+const PEER: &str = include_str!("../peers/frequency_oracles.py");
+
+const LEVELS: u64 = 100;
+const EPSILON: f64 = 1.0;
+const ANSWERS: u64 = 20_000;
+
+/// Of the wines, who teach codes and models.
+const VOLUNTEERS: usize = 384;
+
+/// Each kind, and what the peer is told of those that it has.
+const KINDS: [(Kind, Option<&str>); 4] = [
+    (Kind::RandomizedResponse, Some("grr")),
+    (Kind::UnaryEncoding, Some("oue")),
+    (Kind::SubsetSelection, Some("ss")),
+    (Kind::HadamardResponse, None),
+];
+
+/// Calls `told` with each of many people's answers, from a stream of its own.
+fn answers(oracle: &Oracle, mut told: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let mut answer = vec![0; oracle.words()];
+    (0..ANSWERS).try_for_each(|person| {
+        oracle.answer(&mut rng, person % oracle.levels(), &mut answer);
+        told(std::hint::black_box(&answer))
+    })
+}
+
+pub(crate) fn of_a_category(host: &Host) -> Result<Section> {
+    let ours = |kind: Kind| {
+        let oracle = Oracle::new(kind, LEVELS, EPSILON)?;
+        let name = format!("scumble, {kind}, exact");
+        Ok(Contestant::timed(name, ANSWERS as usize, move || answers(&oracle, |_| Ok(()))))
+    };
+    let what = format!(
+        "An answer about which of {LEVELS} levels a person has, at ε = {EPSILON}, by each frequency oracle. multi-freq-ldpy's is compiled by numba and \
+         draws in floating point, from the Mersenne Twister; ours is drawn exactly, from ChaCha20."
+    );
+    section(host, what, "answers", ours)
+}
+
+pub(crate) fn estimates(host: &Host) -> Result<Section> {
+    let ours = |kind: Kind| {
+        let oracle = Oracle::new(kind, LEVELS, EPSILON)?;
+        let mut all: Vec<Vec<u64>> = vec![];
+        answers(&oracle, |answer| {
+            all.push(answer.to_vec());
+            Ok(())
+        })?;
+        let name = format!("scumble, {kind}");
+        Ok(Contestant::timed(name, ANSWERS as usize, move || {
+            let mut counts = Counts::new(&oracle);
+            all.iter().try_for_each(|answer| counts.add(&oracle, answer))?;
+            Ok(counts.frequencies(&oracle))
+        }))
+    };
+    let what = format!(
+        "One of {ANSWERS} answers about {LEVELS} levels, from which the frequencies of all levels are estimated."
+    );
+    section(host, what, "estimates", ours)
+}
+
+/// Ours of each kind, and the peer's.
+fn section(
+    host: &Host,
+    what: String,
+    part: &str,
+    ours: impl Fn(Kind) -> Result<Contestant>,
+) -> Result<Section> {
+    let contestants = KINDS.iter().map(|(kind, _)| ours(*kind)).collect::<Result<_>>()?;
+    let peer = host.guest(PEER, "multi-freq-ldpy");
+    let theirs = peer.iter().flat_map(|peer| {
+        KINDS.iter().filter_map(move |(kind, told)| {
+            let told = (*told)?;
+            let name = format!("multi-freq-ldpy 0.2.5, {kind}, floating point");
+            Some(peer.contestant(&name, format!("{told} {part} {LEVELS} {EPSILON}")))
+        })
+    });
+    Ok(Section::new(what, contestants).beside(theirs))
+}
+
+pub(crate) fn of_records(_: &Host) -> Result<Section> {
+    let wine = DataSet::wine()?;
+    let rows: Vec<usize> = (0..wine.table.len()).collect();
+    let (volunteers, people) = rows.split_at(VOLUNTEERS);
+    let (volunteers, people) = (wine.table.select(volunteers)?, Rc::new(wine.table.select(people)?));
+    let mut contestants = vec![];
+    for name in ["pair-response", "learned-codes", "gradient-report"] {
+        let mut brief = Brief::new(wine.domain.clone(), Budget::pure(EPSILON)?);
+        brief.volunteers = Volunteers::Consented(volunteers.clone());
+        let design = Registry::installed()?.get(name)?.design(&Default::default(), &brief)?;
+        contestants.extend([reporting(name, &design, &people)?, collecting(name, &design, &people)?]);
+    }
+    let what = format!(
+        "One of {} wines of {} columns and a label, reported at ε = {EPSILON}; and one of as many records that are collected from the reports. Codes and gradients are those of \
+         {VOLUNTEERS} other wines. No other library makes such reports.",
+        people.len(),
+        people.columns().len()
+    );
+    Ok(Section::new(what, contestants))
+}
+
+fn released(design: &Design, people: &Table) -> Result<Release> {
+    Ok(design.mechanism().release(people, &mut Randomness::from_os()?)?)
+}
+
+fn reporting(name: &str, design: &Design, people: &Rc<Table>) -> Result<Contestant> {
+    let (design, people) = (design.clone(), people.clone());
+    Ok(Contestant::timed(format!("scumble, `{name}`, reported"), people.len(), move || {
+        released(&design, &people)
+    }))
+}
+
+fn collecting(name: &str, design: &Design, people: &Table) -> Result<Contestant> {
+    let (release, records) = (released(design, people)?, people.len());
+    let mut stream = Randomness::from_os()?.streams().stream(0);
+    Ok(Contestant::timed(format!("scumble, `{name}`, collected"), records, move || {
+        Ok(release.collected(records, &mut stream)?)
+    }))
+}
