@@ -5,9 +5,9 @@
 use super::combinations::combinations;
 use super::prediction::{ClassScores, Predicted};
 use super::{Error, Result};
-use linfa::ParamGuard;
 use linfa::traits::{Fit, Predict, PredictInplace};
-use ndarray::{Array1, Array2};
+use linfa::{DatasetBase, ParamGuard};
+use ndarray::{Array1, Array2, ArrayView2};
 use scumble_classifier::{Classifier, ClassifierParams};
 use scumble_core::{Release, Table, Target, TargetDomain, TargetLayout, nearest_name, number};
 use scumble_linear::{LogisticModel, LogisticParams, RidgeParams};
@@ -150,7 +150,7 @@ fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     }
 }
 
-type Classes = linfa::Dataset<f64, usize, ndarray::Ix1>;
+type Classes<'a> = DatasetBase<ArrayView2<'a, f64>, Array1<usize>>;
 
 /// A fitted classifier that has a score for each class.
 trait Scoring: PredictInplace<Array2<f64>, Array1<usize>> {
@@ -186,9 +186,10 @@ impl Scoring for Classifier {
 fn classes<M: Scoring>(
     release: &Release,
     test: &Table,
-    fit: impl FnOnce(&Classes) -> Result<M>,
+    fit: impl FnOnce(&Classes<'_>) -> Result<M>,
 ) -> Result<Predicted> {
-    let seen: Classes = release.table.clone().try_into()?;
+    let Target::Class(labels) = release.table.target() else { return Err(misfit(release, "a class")) };
+    let seen = DatasetBase::new(release.table.records().view(), labels.clone());
     let (classes, scores) = match seen.targets.first() {
         // A model that learned from one class predicts it.
         Some(&only) if seen.targets.iter().all(|class| *class == only) => {
@@ -202,14 +203,22 @@ fn classes<M: Scoring>(
     Ok(Predicted { target: Target::Class(classes), scores: Some(scores) })
 }
 
+/// What is said of a release whose targets are of another kind than is `needed`.
+fn misfit(release: &Release, needed: &str) -> Error {
+    let found = release.table.target().kind();
+    scumble_core::Error::shape(format!("the table's target is {found} where {needed} is needed")).into()
+}
+
 /// The vectors of test records by a network of those that were seen.
 fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Predicted> {
-    let seen: linfa::Dataset<f64, f64, ndarray::Ix2> = release.table.clone().try_into()?;
+    let Target::Vector(labels) = release.table.target() else { return Err(misfit(release, "a vector")) };
+    let seen = DatasetBase::new(release.table.records().view(), labels.clone());
     Ok(Predicted::of(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records()))))
 }
 
 fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Predicted> {
-    let seen: linfa::Dataset<f64, f64, ndarray::Ix1> = release.table.clone().try_into()?;
+    let Target::Real(labels) = release.table.target() else { return Err(misfit(release, "a number")) };
+    let seen = DatasetBase::new(release.table.records().view(), labels.clone());
     Ok(Predicted::of(Target::Real(params.fit(&seen)?.predict(test.records()))))
 }
 

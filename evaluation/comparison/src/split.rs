@@ -10,7 +10,8 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use scumble_core::{Table, Target, Volunteers};
 use scumble_datasets::{DataSet, PackedTable};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// No trial has this number.
 const OF_VOLUNTEERS: u64 = u64::MAX;
@@ -306,20 +307,24 @@ fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> 
 /// Orders `rows` so that the first ones, however many, have their classes (`classes` has that of each row) in the shares of all: the n-th row of a class of
 /// N is where n + `offset` of N of all rows are, and those of a class stay in their order.
 pub(super) fn interleave(rows: &mut Vec<usize>, classes: &Array1<usize>, offset: f64) {
-    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
-    let class = |row: usize| classes.get(row).copied().unwrap_or(usize::MAX);
-    rows.iter().for_each(|&row| *sizes.entry(class(row)).or_default() += 1);
-    let mut before: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut placed: Vec<(f64, usize)> = rows
-        .iter()
-        .map(|&row| {
-            let rank = before.entry(class(row)).or_default();
-            *rank += 1;
-            (((*rank - 1) as f64 + offset) / sizes[&class(row)] as f64, row)
-        })
-        .collect();
-    placed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    *rows = placed.into_iter().map(|(_, row)| row).collect();
+    let mut of_class: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, &row) in rows.iter().enumerate() {
+        of_class.entry(classes.get(row).copied().unwrap_or(usize::MAX)).or_default().push(place);
+    }
+    let of_class: Vec<Vec<usize>> = of_class.into_values().collect();
+    // The next of each class: where it is to be, as bits that sort as the number does, its place among the rows, the class, and n.
+    let next = |class: usize, n: usize| {
+        let of_class = &of_class[class];
+        let at = (n as f64 + offset) / of_class.len() as f64;
+        of_class.get(n).map(|&place| Reverse((at.to_bits(), place, class, n)))
+    };
+    let mut heap: BinaryHeap<_> = (0..of_class.len()).filter_map(|class| next(class, 0)).collect();
+    let mut placed = Vec::with_capacity(rows.len());
+    while let Some(Reverse((_, place, class, n))) = heap.pop() {
+        placed.push(rows[place]);
+        heap.extend(next(class, n + 1));
+    }
+    *rows = placed;
 }
 
 /// Leaves as many `rows` of each class as there are of the rarest, sampled uniformly at random and in their order; `classes` (n) has the class of

@@ -3,7 +3,7 @@
 use crate::{Error, Result, ValidClassifierParams};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, PredictInplace};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
@@ -23,11 +23,11 @@ pub struct Classifier {
     network: Network<f32>,
 }
 
-impl Fit<Array2<f64>, Array1<usize>, Error> for ValidClassifierParams {
+impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for ValidClassifierParams {
     type Object = Classifier;
 
     /// Fits records (n × d) and their classes (n).
-    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<Classifier> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<Classifier> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let classes = self.classes(&dataset.targets)?;
         let standardizer = Standardizer::of(&dataset.records)?;
@@ -92,7 +92,7 @@ impl Part<'_> {
     }
 }
 
-pub(crate) fn single(values: &Array2<f64>) -> Array2<f32> {
+pub(crate) fn single(values: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f32> {
     values.mapv(|value| value as f32)
 }
 

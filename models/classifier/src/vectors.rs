@@ -4,7 +4,7 @@ use crate::fit::single;
 use crate::{Error, Result, ValidClassifierParams};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, PredictInplace};
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayBase, Axis, Data, Ix2};
 use scumble_linear::{Standardizer, check_records};
 use scumble_neural::{Examples, Initialisation, Loss, Network};
 
@@ -15,11 +15,11 @@ pub struct VectorModel {
     network: Network<f32>,
 }
 
-impl Fit<Array2<f64>, Array2<f64>, Error> for ValidClassifierParams {
+impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array2<f64>, Error> for ValidClassifierParams {
     type Object = VectorModel;
 
     /// Fits records (n × d) and their vectors (n × k), down the mean squared error. A matrix of flipped labels has no part in it.
-    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array2<f64>>) -> Result<VectorModel> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array2<f64>>) -> Result<VectorModel> {
         check_records(&dataset.records, dataset.targets.outer_iter().map(|vector| vector.sum()))?;
         let standardizer = Standardizer::of(&dataset.records)?;
         let standardized = standardizer.apply(&dataset.records);

@@ -1,6 +1,6 @@
 //! What can go wrong when a linear model is fitted.
 
-use ndarray::Array2;
+use ndarray::{ArrayBase, Data, Ix2};
 
 /// The result of a fit.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -73,7 +73,10 @@ pub fn check_positive(name: &'static str, value: f64) -> Result<()> {
 
 /// # Errors
 /// [`Error::Lengths`] unless there is a target a record, [`Error::NonFinite`] unless all of them (n × d and n) are finite.
-pub fn check_records(records: &Array2<f64>, targets: impl ExactSizeIterator<Item = f64>) -> Result<()> {
+pub fn check_records(
+    records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
+    targets: impl ExactSizeIterator<Item = f64>,
+) -> Result<()> {
     if records.nrows() != targets.len() {
         return Err(Error::Lengths { targets: targets.len(), records: records.nrows() });
     }

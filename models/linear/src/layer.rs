@@ -1,6 +1,6 @@
 //! Scores of classes, and the probabilities that they give.
 
-use ndarray::{Array1, Array2, ArrayViewMut1};
+use ndarray::{Array1, Array2, ArrayBase, ArrayViewMut1, Data, Ix2};
 
 /// A layer of scores, one a class.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl Layer {
     }
 
     /// P(class | record) (n × K) of standardised records (n × d).
-    pub(crate) fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
+    pub(crate) fn probabilities(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         let mut scores = records.dot(&self.weights) + &self.intercepts;
         for row in scores.outer_iter_mut() {
             to_probabilities(row);

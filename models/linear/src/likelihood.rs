@@ -6,7 +6,7 @@ use argmin::core::{CostFunction, Executor, Gradient, State};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use faer::{Accum, MatMut, MatRef};
-use ndarray::{Array1, Array2, Axis, CowArray, Ix2, concatenate, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray, Ix2, concatenate, s};
 use rayon::prelude::*;
 use scumble_products::{multiply, vectorised};
 use std::cell::RefCell;
@@ -47,13 +47,16 @@ const MOST_PARTS: usize = 16;
 impl<'a> Likelihood<'a> {
     /// Of records (n × d), and of labels (n) that are places among so many classes.
     pub(crate) fn new(
-        records: &'a Array2<f64>,
+        records: ArrayView2<'a, f64>,
         standardizer: &Standardizer,
         labels: &'a [usize],
         classes: usize,
         l2_penalty: f64,
     ) -> Self {
-        let records = records.as_standard_layout();
+        let records = match records.is_standard_layout() {
+            true => records.into(),
+            false => records.as_standard_layout().into_owned().into(),
+        };
         let [offsets, scales] = [standardizer.offsets(), standardizer.scales()].map(Array1::to_vec);
         Self { records, offsets, scales, labels, classes, flip: None, l2_penalty }
     }
@@ -225,7 +228,7 @@ mod tests {
         let labels: Vec<usize> = (0..700).map(|row| row % 3).collect();
         let standardizer = Standardizer::of(&records).unwrap();
         let at = Array1::from_shape_fn(9, |i| (i as f64 * 0.37).sin());
-        let plain = || Likelihood::new(&records, &standardizer, &labels, 3, 0.7);
+        let plain = || Likelihood::new(records.view(), &standardizer, &labels, 3, 0.7);
         for likelihood in [plain(), plain().flipped_by(&flip)] {
             let gradient = likelihood.slope(&at).gradient;
             for i in 0..9 {

@@ -8,7 +8,7 @@ use crate::standardize::Standardizer;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 use std::collections::BTreeSet;
 
 /// Hyper-parameters of multinomial logistic regression that were checked.
@@ -84,11 +84,11 @@ impl ParamGuard for LogisticParams {
     }
 }
 
-impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
+impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for ValidLogisticParams {
     type Object = LogisticModel;
 
     /// Fits records (n × d) and their classes (n).
-    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<LogisticModel> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<LogisticModel> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let standardizer = Standardizer::of(&dataset.records)?;
         let Some(label_flip) = &self.label_flip else {
@@ -104,8 +104,9 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
             Err(error) => return Err(error),
         };
         let labels = dataset.targets.to_vec();
-        let likelihood = Likelihood::new(&dataset.records, &standardizer, &labels, classes, self.l2_penalty)
-            .flipped_by(label_flip);
+        let likelihood =
+            Likelihood::new(dataset.records.view(), &standardizer, &labels, classes, self.l2_penalty)
+                .flipped_by(label_flip);
         let layer = likelihood.climb(start, self.max_iterations, self.gradient_tolerance)?;
         Ok(LogisticModel { standardizer, layer })
     }
@@ -113,7 +114,11 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidLogisticParams {
 
 impl ValidLogisticParams {
     /// The fit that takes labels to be the true ones.
-    fn plain_layer(&self, dataset: &Labelled, standardizer: &Standardizer) -> Result<Layer> {
+    fn plain_layer(
+        &self,
+        dataset: &Labelled<impl Data<Elem = f64>>,
+        standardizer: &Standardizer,
+    ) -> Result<Layer> {
         let classes: Vec<usize> =
             dataset.targets.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         if classes.len() < 2 {
@@ -123,13 +128,18 @@ impl ValidLogisticParams {
         let labels: Vec<usize> =
             dataset.targets.iter().map(|class| classes.partition_point(|other| other < class)).collect();
         let start = Layer::zeros(dataset.records.ncols(), classes);
-        let likelihood =
-            Likelihood::new(&dataset.records, standardizer, &labels, start.classes.len(), self.l2_penalty);
+        let likelihood = Likelihood::new(
+            dataset.records.view(),
+            standardizer,
+            &labels,
+            start.classes.len(),
+            self.l2_penalty,
+        );
         likelihood.climb(start, self.max_iterations, self.gradient_tolerance)
     }
 }
 
-type Labelled = DatasetBase<Array2<f64>, Array1<usize>>;
+type Labelled<D> = DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>;
 
 /// A fitted logistic regression.
 #[derive(Debug, Clone)]
@@ -145,7 +155,7 @@ impl LogisticModel {
     }
 
     /// P(class | record) (n × K), the classes in ascending order.
-    pub fn probabilities(&self, records: &Array2<f64>) -> Array2<f64> {
+    pub fn probabilities(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         self.layer.probabilities(&self.standardizer.apply(records))
     }
 

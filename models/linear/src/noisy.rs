@@ -5,7 +5,7 @@ use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd;
 use faer::{Mat, MatMut, MatRef, Par};
-use ndarray::{Array1, Array2, s};
+use ndarray::{Array1, Array2, ArrayBase, Data, Ix2, s};
 use scumble_products::gram;
 
 /// # Errors
@@ -41,7 +41,7 @@ pub(crate) fn check(noise: &Array2<f64>, width: usize) -> Result<()> {
 /// # Errors
 /// [`Error::Noise`] for sums that are not finite.
 pub(crate) fn weights(
-    records: &Array2<f64>,
+    records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
     targets: &Array1<f64>,
     noise: Option<&Array2<f64>>,
     l2_penalty: f64,
@@ -71,7 +71,7 @@ pub(crate) fn weights(
 }
 
 /// XᵀX (d × d) for records X (n × d).
-fn products_of_columns(records: &Array2<f64>) -> Array2<f64> {
+fn products_of_columns(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
     let d = records.ncols();
     let (records, mut products) = (records.as_standard_layout(), vec![0.0; d * d]);
     let values = records.as_slice().expect("rows that lie one after the other");
@@ -81,7 +81,11 @@ fn products_of_columns(records: &Array2<f64>) -> Array2<f64> {
 }
 
 /// The same without noise, by a matrix of n × n: the weights lie in the span of the records.
-fn weights_of_few(records: &Array2<f64>, targets: &Array1<f64>, l2_penalty: f64) -> Result<Array1<f64>> {
+fn weights_of_few(
+    records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
+    targets: &Array1<f64>,
+    l2_penalty: f64,
+) -> Result<Array1<f64>> {
     let n = records.nrows() as f64;
     let mut gram = records.dot(&records.t()) / n;
     gram.diag_mut().map_inplace(|x| *x += l2_penalty);

@@ -6,7 +6,7 @@ use crate::standardize::Standardizer;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 
 /// Hyper-parameters of ridge regression that were checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,11 +70,11 @@ impl ParamGuard for RidgeParams {
     }
 }
 
-impl Fit<Array2<f64>, Array1<f64>, Error> for ValidRidgeParams {
+impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<f64>, Error> for ValidRidgeParams {
     type Object = RidgeModel;
 
     /// Fits records (n × d) and their targets (n).
-    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<f64>>) -> Result<RidgeModel> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<f64>>) -> Result<RidgeModel> {
         check_records(&dataset.records, dataset.targets.iter().copied())?;
         if let Some(noise) = &self.noise_covariance {
             noisy::check(noise, dataset.records.ncols())?;

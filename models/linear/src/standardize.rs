@@ -4,7 +4,7 @@ use crate::Result;
 use linfa::DatasetBase;
 use linfa::traits::Fit;
 use linfa_preprocessing::linear_scaling::LinearScaler;
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
 use scumble_products::vectorised;
 
 /// Each column's mean and deviation; a column that does not vary is centred alone.
@@ -18,7 +18,7 @@ impl Standardizer {
     ///
     /// # Errors
     /// [`Error::Standardize`](crate::Error::Standardize) for no records.
-    pub fn of(records: &Array2<f64>) -> Result<Self> {
+    pub fn of(records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Result<Self> {
         Ok(Self { scaler: LinearScaler::standard().fit(&DatasetBase::from(records.view()))? })
     }
 
@@ -45,7 +45,7 @@ impl Standardizer {
     }
 
     /// `records` (n × d), standardised.
-    pub fn apply(&self, records: &Array2<f64>) -> Array2<f64> {
+    pub fn apply(&self, records: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f64> {
         let scales = self.offsets().iter().zip(self.scales());
         let scales: Vec<(f64, f64)> = scales.map(|(offset, scale)| (*offset, *scale)).collect();
         // Row by row: column by column each value would be fetched anew.

@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{Dataset, DatasetBase, ParamGuard};
 use linfa_svm::Svm;
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, ArrayBase, Data, Ix2};
 use scumble_linear::{Standardizer, check_positive, check_records};
 
 /// Hyper-parameters of a machine with a Gaussian kernel that were checked.
@@ -81,11 +81,11 @@ impl ParamGuard for KernelSvmParams {
 /// A stage takes up to this many times the iterations of the one before it.
 const GROWTH: usize = 10;
 
-impl Fit<Array2<f64>, Array1<usize>, Error> for ValidKernelSvmParams {
+impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for ValidKernelSvmParams {
     type Object = KernelSvmModel;
 
     /// Fits records (n × d) and their classes (n).
-    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<KernelSvmModel> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<KernelSvmModel> {
         let (records, most) = (dataset.records.nrows(), KernelSvmParams::MOST_RECORDS);
         if records > most {
             return Err(Error::TooManyRecords { records, most });

@@ -4,7 +4,7 @@ use crate::sides::Sides;
 use crate::{Error, Result};
 use linfa::traits::{Fit, PredictInplace};
 use linfa::{DatasetBase, ParamGuard};
-use ndarray::{Array1, Array2, Axis, CowArray};
+use ndarray::{Array1, Array2, ArrayBase, Axis, CowArray, Data, Ix2};
 use scumble_kkt::{Machine, Records, SoftMargin};
 use scumble_linear::{LogisticParams, Standardizer, check_not_negative, check_positive, check_records};
 
@@ -102,11 +102,11 @@ impl ParamGuard for SvmParams {
     }
 }
 
-impl Fit<Array2<f64>, Array1<usize>, Error> for ValidSvmParams {
+impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for ValidSvmParams {
     type Object = SvmModel;
 
     /// Fits records (n × d) and their classes (n).
-    fn fit(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<SvmModel> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<SvmModel> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let sides = Sides::of(&dataset.targets)?;
         let (rows, weights) = self.weighed(dataset)?;
@@ -138,9 +138,11 @@ impl Fit<Array2<f64>, Array1<usize>, Error> for ValidSvmParams {
 /// A record of less weight beside the mean cannot move a machine, and would only make it hard to solve.
 const LEAST_WEIGHT: f64 = 1e-6;
 
+type Labelled<D> = DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>;
+
 impl ValidSvmParams {
     /// The records that count, and how much each: all alike, or by how likely its label is the true one.
-    fn weighed(&self, dataset: &DatasetBase<Array2<f64>, Array1<usize>>) -> Result<(Vec<usize>, Vec<f64>)> {
+    fn weighed(&self, dataset: &Labelled<impl Data<Elem = f64>>) -> Result<(Vec<usize>, Vec<f64>)> {
         let n = dataset.targets.len();
         let Some(flip) = &self.label_flip else {
             return Ok(((0..n).collect(), vec![1.0; n]));
