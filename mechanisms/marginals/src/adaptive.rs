@@ -12,6 +12,7 @@ use ndarray::{ArrayD, Axis};
 use schemars::JsonSchema;
 use scumble_core::{Brief, Result, TargetDomain, register};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 const NAME: &str = "adaptive-marginals";
 
@@ -89,8 +90,7 @@ impl Program for Rounds {
         for clique in &first {
             measured.push(answers.measure(clique, AT_FIRST / first.len() as f64)?);
         }
-        let mut known =
-            Known { target, levels: &levels, residuals: Residuals::of(&levels, &measured, total) };
+        let mut residuals = Residuals::of(&levels, &measured, total);
         let mut rounds = ROUNDS.min(others.len().saturating_sub(1));
         let mut left = 1.0 - AT_FIRST;
         let mut forest = Forest::new(columns.len());
@@ -107,6 +107,7 @@ impl Program for Rounds {
                 scores::expected_noise(purse.scale(of_table), cells(&levels, clique))
             };
             let purse = answers.purse().clone();
+            let known = Known::of(&residuals, target, &others);
             let score = |counts: &Counts| {
                 let of_table = |clique: &Clique| {
                     scores::distance(counts.of(clique), known.table(clique), noise(clique, &purse))
@@ -126,8 +127,8 @@ impl Program for Rounds {
             let is_little = gained < 2.0 * noise(clique, &purse);
             rounds = (rounds - 1).min(others.len().saturating_sub(1 + chosen.len()));
             rounds = if is_little { rounds.div_ceil(2) } else { rounds };
+            residuals.add(&table);
             measured.push(table);
-            known.residuals = Residuals::of(&levels, &measured, total);
         }
         measured.extend(again(&first, left, answers)?);
         let cliques = chosen.into_iter().chain(first).collect();
@@ -152,21 +153,21 @@ fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec
     cliques.iter().map(|clique| answers.measure(clique, share)).collect()
 }
 
-/// What is known so far.
-struct Known<'a> {
-    target: Option<usize>,
-    levels: &'a [usize],
-    residuals: Residuals,
-}
+/// What is known so far of each column: its counts, with the target.
+struct Known(BTreeMap<usize, ArrayD<f64>>);
 
-impl Known<'_> {
+impl Known {
+    fn of(residuals: &Residuals, target: Option<usize>, columns: &[usize]) -> Self {
+        let of = |column: usize| residuals.table(&with(target, &[column])).mapv(|count| count.max(0.0));
+        Self(columns.iter().map(|&column| (column, of(column))).collect())
+    }
+
     /// The counts of two columns, and the target, where these two have nothing to do with each other but by the target.
     fn table(&self, clique: &Clique) -> ArrayD<f64> {
-        let of = |columns: &[usize]| self.residuals.table(self.levels, columns).mapv(|count| count.max(0.0));
-        let (one, other) = (of(&with(self.target, &clique[..1])), of(&with(self.target, &clique[1..2])));
+        let [one, other] = [0, 1].map(|at| self.0[&clique[at]].view());
         let of_target = one.sum_axis(Axis(0)).mapv(|count| if count > 0.0 { count } else { 1.0 });
-        let one = one.insert_axis(Axis(1));
-        &one * &other.insert_axis(Axis(0)) / of_target.insert_axis(Axis(0)).insert_axis(Axis(0))
+        &one.insert_axis(Axis(1)) * &other.insert_axis(Axis(0))
+            / of_target.insert_axis(Axis(0)).insert_axis(Axis(0))
     }
 }
 

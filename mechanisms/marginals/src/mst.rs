@@ -92,8 +92,8 @@ impl Program for Tree {
 }
 
 /// The estimated shares of the levels of each column, none below zero.
-fn shares(estimate: &Residuals, levels: &[usize]) -> Vec<Vec<f64>> {
-    let of_column = |at: usize| draw::shares(estimate.table(levels, &[at]));
+fn shares(estimate: &Residuals<'_>, levels: &[usize]) -> Vec<Vec<f64>> {
+    let of_column = |at: usize| draw::shares(estimate.table(&[at]));
     (0..levels.len()).map(of_column).collect()
 }
 

@@ -85,10 +85,10 @@ pub(crate) struct Network {
 
 impl Network {
     /// The nearest counts that are none below zero, clique by clique: within each cell of the shared columns they add up to what the parent says.
-    pub(crate) fn fit(levels: &[usize], order: Order, residuals: &Residuals) -> Self {
+    pub(crate) fn fit(levels: &[usize], order: Order, residuals: &Residuals<'_>) -> Self {
         let mut tables: Vec<ArrayD<f64>> = Vec::with_capacity(order.cliques.len());
         for step in &order.cliques {
-            let table = residuals.table(levels, &step.clique);
+            let table = residuals.table(&step.clique);
             let totals = match tables.get(step.parent) {
                 Some(parent) => {
                     let kept = places(&order.cliques[step.parent].clique, &step.shared);

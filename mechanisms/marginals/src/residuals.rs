@@ -21,39 +21,50 @@ pub(crate) struct Measured {
 }
 
 /// Estimates of residuals, by their columns.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Residuals {
+#[derive(Debug, Clone)]
+pub(crate) struct Residuals<'l> {
+    /// Of each column.
+    levels: &'l [usize],
+    total: Option<f64>,
+    /// Of each residual the precisions of the tables that have it, summed, and what these say of it, weighted by them.
+    weighted: BTreeMap<Clique, (f64, ArrayD<f64>)>,
+    /// What is estimated of each.
     of: BTreeMap<Clique, ArrayD<f64>>,
 }
 
-impl Residuals {
-    /// From tables of columns of so many `levels`, and the total where that is known.
-    pub(crate) fn of(levels: &[usize], measured: &[Measured], total: Option<f64>) -> Self {
-        let mut weighted: BTreeMap<Clique, (f64, ArrayD<f64>)> = BTreeMap::new();
-        for table in measured {
-            let shape: Vec<usize> = table.clique.iter().map(|&at| levels[at]).collect();
-            let Ok(counts) = ArrayD::from_shape_vec(IxDyn(&shape), table.counts.clone()) else { continue };
-            for kept in subsets(table.clique.len()) {
-                let (summed, cells) = marginal(&counts, &kept);
-                // A residual of fewer columns sums over more cells, and has their noise.
-                let weight = 1.0 / (table.variance.max(f64::MIN_POSITIVE) * cells as f64);
-                let residual = centred(summed) * weight;
-                let columns = kept.iter().map(|&at| table.clique[at]).collect();
-                weighted
-                    .entry(columns)
-                    .and_modify(|(all, sum)| {
-                        *all += weight;
-                        *sum += &residual;
-                    })
-                    .or_insert((weight, residual));
+impl<'l> Residuals<'l> {
+    /// Of no table of columns of so many `levels` yet, and the total where that is known.
+    pub(crate) fn new(levels: &'l [usize], total: Option<f64>) -> Self {
+        let of = total.map(|total| (vec![], ArrayD::from_elem(IxDyn(&[]), total))).into_iter().collect();
+        Self { levels, total, weighted: BTreeMap::new(), of }
+    }
+
+    /// From these tables, and the total where that is known.
+    pub(crate) fn of(levels: &'l [usize], measured: &[Measured], total: Option<f64>) -> Self {
+        let mut residuals = Self::new(levels, total);
+        measured.iter().for_each(|table| residuals.add(table));
+        residuals
+    }
+
+    /// One table more.
+    pub(crate) fn add(&mut self, table: &Measured) {
+        let shape: Vec<usize> = table.clique.iter().map(|&at| self.levels[at]).collect();
+        let Ok(counts) = ArrayD::from_shape_vec(IxDyn(&shape), table.counts.clone()) else { return };
+        for kept in subsets(table.clique.len()) {
+            let (summed, cells) = marginal(&counts, &kept);
+            // A residual of fewer columns sums over more cells, and has their noise.
+            let weight = 1.0 / (table.variance.max(f64::MIN_POSITIVE) * cells as f64);
+            let residual = centred(summed) * weight;
+            let columns: Clique = kept.iter().map(|&at| table.clique[at]).collect();
+            let (weight, sum) = match self.weighted.remove(&columns) {
+                Some((all, sum)) => (all + weight, sum + &residual),
+                None => (weight, residual),
+            };
+            if !(columns.is_empty() && self.total.is_some()) {
+                self.of.insert(columns.clone(), &sum / weight);
             }
+            self.weighted.insert(columns, (weight, sum));
         }
-        let mean = |(columns, (weight, sum)): (Clique, (f64, ArrayD<f64>))| (columns, sum / weight);
-        let mut of: BTreeMap<_, _> = weighted.into_iter().map(mean).collect();
-        if let Some(total) = total {
-            of.insert(vec![], ArrayD::from_elem(IxDyn(&[]), total));
-        }
-        Self { of }
     }
 
     /// The total, as estimated; zero where no table was measured.
@@ -63,8 +74,8 @@ impl Residuals {
 
     /// The table of a clique (a level's axis a column): the sum of the residuals that are known, so that what was not measured together is taken for independent... of
     /// no interaction. May have counts below zero.
-    pub(crate) fn table(&self, levels: &[usize], clique: &[usize]) -> ArrayD<f64> {
-        let shape: Vec<usize> = clique.iter().map(|&at| levels[at]).collect();
+    pub(crate) fn table(&self, clique: &[usize]) -> ArrayD<f64> {
+        let shape: Vec<usize> = clique.iter().map(|&at| self.levels[at]).collect();
         let mut sum = ArrayD::zeros(IxDyn(&shape));
         for kept in subsets(clique.len()) {
             let columns: Clique = kept.iter().map(|&at| clique[at]).collect();
@@ -120,10 +131,10 @@ mod tests {
         let counts = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0];
         let levels = [2, 3, 2];
         let residuals = Residuals::of(&levels, &[measured(&[0, 1, 2], &counts, 1.0)], None);
-        let table = residuals.table(&levels, &[0, 1, 2]);
+        let table = residuals.table(&[0, 1, 2]);
         assert!(table.iter().zip(counts).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{table}");
         assert_abs_diff_eq!(residuals.total(), 52.0, epsilon = 1e-12);
-        let of_last = residuals.table(&levels, &[2]);
+        let of_last = residuals.table(&[2]);
         assert_abs_diff_eq!(of_last[[0]], 3.0 + 4.0 + 5.0 + 2.0 + 5.0 + 5.0, epsilon = 1e-12);
     }
 
@@ -134,7 +145,7 @@ mod tests {
         let levels = [2, 2];
         let tables = [measured(&[0], &[10.0, 2.0], 1.0), measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0], 2.0)];
         let residuals = Residuals::of(&levels, &tables, None);
-        let (one, pair) = (residuals.table(&levels, &[0]), residuals.table(&levels, &[0, 1]));
+        let (one, pair) = (residuals.table(&[0]), residuals.table(&[0, 1]));
         // Of the pair the levels are 8 and 8, with variance 4: (10·1 + 8/4)/(1 + 1/4) and (2·1 + 8/4)/(1 + 1/4).
         assert_abs_diff_eq!(one[[0]], 9.6, epsilon = 1e-12);
         assert_abs_diff_eq!(one[[1]], 3.2, epsilon = 1e-12);
@@ -148,7 +159,7 @@ mod tests {
         let levels = [2, 3];
         let tables = [measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0, -1.0, 2.0], 2.0)];
         let residuals = Residuals::of(&levels, &tables, Some(23.0));
-        assert_abs_diff_eq!(residuals.table(&levels, &[0, 1]).sum(), 23.0, epsilon = 1e-12);
-        assert_abs_diff_eq!(residuals.table(&levels, &[1]).sum(), 23.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(residuals.table(&[0, 1]).sum(), 23.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(residuals.table(&[1]).sum(), 23.0, epsilon = 1e-12);
     }
 }
