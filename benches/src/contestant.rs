@@ -12,23 +12,19 @@ pub(crate) struct Contestant {
     nanoseconds: Vec<f64>,
     /// How many rounds it takes part in.
     rounds: usize,
-}
-
-/// All take turns, so many rounds.
-///
-/// # Errors
-/// Those of one of them.
-pub(crate) fn take_turns<'c>(
-    rounds: usize,
-    contestants: impl IntoIterator<Item = &'c mut Contestant>,
-) -> Result<()> {
-    let mut contestants: Vec<&mut Contestant> = contestants.into_iter().collect();
-    (0..rounds).try_for_each(|_| contestants.iter_mut().try_for_each(|contestant| contestant.take_turn()))
+    /// Whether it is another's, and the page goes on without it.
+    pub(crate) is_guest: bool,
 }
 
 impl Contestant {
     pub(crate) fn new(name: impl Into<String>, make: impl FnMut() -> Result<f64> + 'static) -> Self {
-        Self { name: name.into(), make: Box::new(make), nanoseconds: vec![], rounds: usize::MAX }
+        Self {
+            name: name.into(),
+            make: Box::new(make),
+            nanoseconds: vec![],
+            rounds: usize::MAX,
+            is_guest: false,
+        }
     }
 
     /// One that makes `values` values a round.
@@ -49,6 +45,11 @@ impl Contestant {
         Self { rounds, ..self }
     }
 
+    /// The same, as another's.
+    pub(crate) fn as_guest(self) -> Self {
+        Self { is_guest: true, ..self }
+    }
+
     /// How many nanoseconds a value takes, this once.
     pub(crate) fn once(&mut self) -> Result<f64> {
         (self.make)()
@@ -58,7 +59,7 @@ impl Contestant {
     ///
     /// # Errors
     /// Its own, under its name; and where it says a time that is none.
-    fn take_turn(&mut self) -> Result<()> {
+    pub(crate) fn take_turn(&mut self) -> Result<()> {
         if self.nanoseconds.len() >= self.rounds {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! How a time grows with a size.
 
 use crate::unit::Unit;
-use crate::{Contestant, Result, contestant};
+use crate::{Contestant, Result};
 use std::fmt::Write;
 
 /// Times at several sizes of one thing.
@@ -73,7 +73,9 @@ impl Growth {
         for row in &mut self.rows {
             let mut contestants =
                 self.sizes.iter().map(|size| (row.at)(*size)).collect::<Result<Vec<_>>>()?;
-            contestant::take_turns(rounds, &mut contestants)?;
+            for _ in 0..rounds {
+                contestants.iter_mut().try_for_each(Contestant::take_turn)?;
+            }
             row.medians = contestants.iter().map(Contestant::median).collect();
         }
         Ok(())

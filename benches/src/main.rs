@@ -57,7 +57,8 @@ struct Arguments {
     output: Option<PathBuf>,
 }
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+type Problem = Box<dyn std::error::Error>;
+type Result<T> = std::result::Result<T, Problem>;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {

@@ -62,7 +62,9 @@ pub(crate) fn page(arguments: &Arguments) -> Result<String> {
         bar.set_message(*title);
         match make(&host) {
             Ok(mut section) => {
-                section.time(rounds)?;
+                for (guest, problem) in section.time(rounds)? {
+                    host.miss(&format!("{title}: {guest}"), &*problem);
+                }
                 text += &section.markdown(title);
             }
             // A data set that is not there, for one.

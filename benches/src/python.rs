@@ -90,11 +90,12 @@ impl Python {
     /// A contestant that runs `task` in it.
     pub(crate) fn contestant(&self, name: &str, task: String) -> Contestant {
         let process = self.0.clone();
-        Contestant::new(name, move || {
+        let contestant = Contestant::new(name, move || {
             let mut process = process.borrow_mut();
             writeln!(process.tasks, "{task}")?;
             Ok(process.line()?.parse()?)
-        })
+        });
+        contestant.as_guest()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Contestants beside each other, and what none of them can go below.
 
 use crate::unit::{Unit, figures};
-use crate::{Contestant, Result, contestant};
+use crate::{Contestant, Problem, Result};
 use std::fmt::Write;
 
 /// Contestants that are compared with the first of them.
@@ -34,12 +34,22 @@ impl Section {
         self
     }
 
-    /// All take turns, so many rounds.
+    /// All take turns, so many rounds. A guest that fails takes no part; why, it says here.
     ///
     /// # Errors
-    /// Those of a contestant.
-    pub(crate) fn time(&mut self, rounds: usize) -> Result<()> {
-        contestant::take_turns(rounds, self.contestants.iter_mut().chain(&mut self.limits))
+    /// Those of ours.
+    pub(crate) fn time(&mut self, rounds: usize) -> Result<Vec<(String, Problem)>> {
+        let mut failed = vec![];
+        for _ in 0..rounds {
+            for contestant in self.contestants.iter_mut().chain(&mut self.limits) {
+                match contestant.take_turn() {
+                    Err(problem) if contestant.is_guest => failed.push((contestant.name.clone(), problem)),
+                    turn => turn?,
+                }
+            }
+            self.contestants.retain(|contestant| failed.iter().all(|(name, _)| *name != contestant.name));
+        }
+        Ok(failed)
     }
 
     /// What was timed, under this title.

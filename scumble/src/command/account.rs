@@ -5,7 +5,7 @@ use crate::accounting::calibrate::{self, Target};
 use crate::accounting::multiplicative::{ColumnDistribution, Deltas, Private, Release};
 use crate::accounting::pac::{self, Setting};
 use crate::accounting::shuffle::Shuffle;
-use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, renyi};
+use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, mutual_information, renyi};
 use crate::registry::number;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -41,6 +41,11 @@ Examples:
   scumble account pac --theorem theorem-3 --error 0.1 --delta 0.2 --dim 784 --beta 1 --public-variance 1 \\
     --private-variance 1";
 
+const MUTUAL_INFORMATION_EXAMPLES: &str = "\
+Examples:
+  scumble account mutual-information --nats 0.0078125
+  scumble account mutual-information --success 0.6 --prior-success 0.5 --variance 4,1,0.25";
+
 const MULTIPLICATIVE_EXAMPLES: &str = "\
 Examples:
   scumble account multiplicative-dp --sensitivity 1 --records 10000 --out-dim 10 --epsilon 4 --delta 1e-5
@@ -62,6 +67,9 @@ pub(super) enum AccountCommand {
     /// How many mixed and transformed records may be released before recovery within an error is no longer excluded (Dauntless, Corollary 1
     /// and Theorem 3, corrected). It is no differential privacy.
     Pac(PacArguments),
+    /// What no inference does better than after releases of so many nats about their secret, or the nats for that success; and the Gaussian noise that keeps
+    /// to them. It is an average over the prior, and no differential privacy.
+    MutualInformation(MutualInformationArguments),
     /// Records times a random Gaussian matrix, with their singular values raised by v (Dauntless, Theorem 5, corrected): its epsilon, or
     /// the least v for an epsilon.
     MultiplicativeDp(MultiplicativeArguments),
@@ -178,6 +186,24 @@ enum Theorem {
 }
 
 #[derive(Args)]
+#[command(after_help = MUTUAL_INFORMATION_EXAMPLES)]
+pub(super) struct MutualInformationArguments {
+    /// The mutual information of the releases and their secret, in nats: of several releases, their sum.
+    #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true, required_unless_present = "success")]
+    nats: Option<f64>,
+    /// The success that no inference may exceed, in place of --nats: the nats that keep it.
+    #[arg(long, value_parser = number::parse, value_name = "S", allow_hyphen_values = true, conflicts_with = "nats")]
+    success: Option<f64>,
+    /// How often the best guess succeeds without a release: 0.5 for whether a record took part, where each does as often as not.
+    #[arg(long, value_parser = number::parse, value_name = "P", default_value = "0.5", allow_hyphen_values = true)]
+    prior_success: f64,
+    /// The variances of what is released over the prior, without noise, in directions in which it does not vary together: for each, the variance of the noise of least
+    /// sum.
+    #[arg(long, value_parser = number::parse, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true)]
+    variance: Vec<f64>,
+}
+
+#[derive(Args)]
 #[command(after_help = MULTIPLICATIVE_EXAMPLES)]
 pub(super) struct MultiplicativeArguments {
     /// B: how far a record may move in ℓ₂, the diameter of its domain.
@@ -268,6 +294,7 @@ fn answer(command: &AccountCommand) -> Result<Answer, Failure> {
         AccountCommand::Shuffle(arguments) => account_shuffle(arguments),
         AccountCommand::LaplaceAccuracy(arguments) => account_laplace_accuracy(arguments),
         AccountCommand::Pac(arguments) => account_pac(arguments),
+        AccountCommand::MutualInformation(arguments) => account_mutual_information(arguments),
         AccountCommand::MultiplicativeDp(arguments) => account_multiplicative(arguments),
     }
 }
@@ -470,6 +497,39 @@ fn account_pac(arguments: &PacArguments) -> Result<Answer, Failure> {
             1.0 - delta,
         ),
     })
+}
+
+fn account_mutual_information(arguments: &MutualInformationArguments) -> Result<Answer, Failure> {
+    let MutualInformationArguments { nats, success, prior_success: prior, ref variance } = *arguments;
+    let nats = match (nats, success) {
+        (Some(nats), _) => nats,
+        (None, Some(success)) if success <= prior => {
+            return Err(format!(
+                "--success {success}: it must be above --prior-success, {prior}, which is reached without a release"
+            )
+            .into());
+        }
+        (None, success) => mutual_information::divergence(success.unwrap_or(prior), prior)?,
+    };
+    let success = mutual_information::posterior_success(nats, prior)?;
+    let noise = match variance.is_empty() {
+        true => vec![],
+        false => mutual_information::noise(variance, nats)?,
+    };
+    let mut text = format!(
+        "After releases whose mutual information with their secret is {nats} nats in all, no inference about it\n\
+         succeeds more than {} of the time, where the best guess without them succeeds {prior} of the time.\n\
+         It is an average over the secrets of the prior: it bounds nothing for one worst-case record, and is no differential privacy.",
+        up(success).min(1.0)
+    );
+    if !noise.is_empty() {
+        text += "\n\nGaussian noise that keeps to it, of the least sum of variances:\n";
+        for (variance, noise) in variance.iter().zip(&noise) {
+            text += &format!("\n  variance {variance:<12} standard deviation {:.6e}", noise.sqrt());
+        }
+    }
+    let json = json!({ "nats": nats, "prior_success": prior, "posterior_success": success, "noise_variance": noise });
+    Ok(Answer { json, text })
 }
 
 fn account_multiplicative(arguments: &MultiplicativeArguments) -> Result<Answer, Failure> {

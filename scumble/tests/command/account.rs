@@ -89,6 +89,30 @@ fn an_accuracy_has_two_ceilings() {
     assert!(text.contains("\n 0.2625  of the time") && text.contains("\n 0.4509  of the time"), "{text}");
 }
 
+#[test]
+fn nats_say_what_no_inference_does_better_than_and_the_noise_that_keeps_to_them() {
+    let of = |more: &[&str]| json(&[&["account", "mutual-information", "--json"], more].concat());
+    // By scipy's brentq on the divergence of two coins.
+    assert_relative_eq!(
+        number(&of(&["--nats", "0.0078125"])["posterior_success"]),
+        0.5624184814618641,
+        max_relative = 1e-12
+    );
+    // And back: the nats of a success give it again.
+    let back = of(&["--success", "0.5624184814618641"]);
+    assert_relative_eq!(number(&back["nats"]), 0.0078125, max_relative = 1e-9);
+    // One direction in closed form, variance/(e^(2 nats) - 1); none where nothing varies.
+    let noise = of(&["--nats", "0.5", "--variance", "4,0"]);
+    assert_relative_eq!(number(&noise["noise_variance"][0]), 4.0 / f64::exp_m1(1.0), max_relative = 1e-12);
+    assert_eq!(number(&noise["noise_variance"][1]), 0.0);
+    let text =
+        String::from_utf8(scumble(&["account", "mutual-information", "--nats", "0.0078125"]).stdout).unwrap();
+    assert!(
+        text.contains("more than 0.5625 of the time") && text.contains("no differential privacy"),
+        "{text}"
+    );
+}
+
 const PAC: [&str; 15] = [
     "account",
     "pac",
@@ -229,6 +253,13 @@ fn what_cannot_be_accounted_for_is_one_line() {
         ),
         (vec!["account", "gaussian", "--epsilon", "inf", "--sigma", "1", "--sensitivity", "2"], "finite"),
         (vec!["account"], "what to do is missing"),
+        (vec!["account", "mutual-information"], "--nats <B>"),
+        (vec!["account", "mutual-information", "--nats", "-1"], "mutual information is -1"),
+        (vec!["account", "mutual-information", "--nats", "0", "--variance", "1"], "mutual information is 0"),
+        (vec!["account", "mutual-information", "--nats", "1", "--variance", "1,-2"], "variance is -2"),
+        (vec!["account", "mutual-information", "--nats", "1", "--prior-success", "1"], "prior success is 1"),
+        (vec!["account", "mutual-information", "--success", "0.4"], "--success 0.4: it must be above"),
+        (vec!["account", "mutual-information", "--success", "1.5"], "success is 1.5"),
         (vec!["account", "laplace-accuracy", "--classes", "10"], "--epsilon <E>"),
         (vec!["account", "laplace-accuracy", "--classes", "7", "--epsilon", "1"], "7, and must be even"),
         (vec!["account", "laplace-accuracy", "--classes", "0", "--epsilon", "1"], "0, and must be even"),

@@ -9,6 +9,7 @@
 //! | [`shuffle`] | ε of many local reports that a shuffler mixes: from above for any randomiser, and from below |
 //! | [`multiplicative`] | ε of records times a random matrix, with their singular values raised (Dauntless, Theorem 5) |
 //! | [`pac`] | how many mixed and transformed samples may leave before recovery is no longer excluded |
+//! | [`mutual_information`] | what no inference does better than after a release of so many nats, and the least noise that keeps to them |
 //! | [`ceiling`] | what accuracy a classifier of private records can have at most |
 //! | [`binomial`] | what counts say of a probability, as of an attack that succeeds or an answer |
 //! | [`calibrate`] | the noise, the steps or the sampling rate that meet a target |
@@ -27,6 +28,7 @@ mod error;
 pub mod gaussian;
 pub mod loss;
 pub mod multiplicative;
+pub mod mutual_information;
 pub mod pac;
 mod quadrature;
 pub mod renyi;

@@ -1,0 +1,187 @@
+//! Mutual information: what a release says, in nats, of which secret of a known prior it was made from. What no inference does better than, and the Gaussian noise
+//! that keeps it below a bound (PAC privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025).
+//!
+//! It is an average over the prior, and bounds nothing for one worst-case record. The mutual information of several releases from the same secret adds up.
+
+use crate::error::check;
+use crate::{Error, Result, search};
+
+/// The divergence KL(Bernoulli(`success`) ‖ Bernoulli(`prior`)), in nats.
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless success lies in [0, 1] and the prior strictly between.
+pub fn divergence(success: f64, prior: f64) -> Result<f64> {
+    check("the success", success, "between zero and one", (0.0..=1.0).contains(&success))?;
+    check_prior(prior)?;
+    Ok(between(success, prior))
+}
+
+fn between(success: f64, prior: f64) -> f64 {
+    let part = |p: f64, q: f64| if p > 0.0 { p * (p / q).ln() } else { 0.0 };
+    // No divergence is below zero, but for rounding.
+    (part(success, prior) + part(1.0 - success, 1.0 - prior)).max(0.0)
+}
+
+fn check_prior(prior: f64) -> Result<()> {
+    check("the prior success", prior, "strictly between zero and one", prior > 0.0 && prior < 1.0)
+}
+
+/// The most often that any inference about the secret succeeds after a release of so many `nats`, where the best guess without it succeeds with probability
+/// `prior`: the largest s for which KL(Bernoulli(s) ‖ Bernoulli(prior)) is no more, by the data-processing inequality. Rounded up.
+///
+/// ```
+/// use scumble_accounting::mutual_information;
+///
+/// // A fair coin and 1/128 nats.
+/// let success = mutual_information::posterior_success(1.0 / 128.0, 0.5)?;
+/// assert!((success - 0.5624).abs() < 1e-4);
+/// # Ok::<(), scumble_accounting::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) for nats below zero, and unless the prior lies strictly between zero and one.
+pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
+    check("the mutual information", nats, "zero or more", nats >= 0.0)?;
+    check_prior(prior)?;
+    // What the divergence may be off by, of terms that are 1 at most beside a logarithm.
+    let slack = 8.0 * f64::EPSILON * (1.0 - prior.ln());
+    Ok(search::least(prior, 1.0, |success| between(success, prior) > nats + slack).unwrap_or(1.0))
+}
+
+/// The bound on the mutual information of a release with independent Gaussian noise along directions in which the release without noise has these `variances` over the
+/// prior: ½ Σ ln(1 + λ/σ²), in nats. It is reached where the release is Gaussian over the prior, and holds whatever its distribution, since of all with
+/// these variances a Gaussian has the largest entropy.
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) for a variance below zero.
+pub fn of_gaussian_noise(variances: &[f64], noise: &[f64]) -> Result<f64> {
+    variances.iter().chain(noise).try_for_each(|variance| check_variance(*variance))?;
+    Ok(variances.iter().zip(noise).map(|(variance, noise)| nats(*variance, *noise)).sum())
+}
+
+fn check_variance(variance: f64) -> Result<()> {
+    check("a variance", variance, "zero or more, and finite", variance >= 0.0 && variance.is_finite())
+}
+
+/// Of one direction; none where nothing varies, and without bound where something does without noise.
+fn nats(variance: f64, noise: f64) -> f64 {
+    if variance == 0.0 { 0.0 } else { (variance / noise).ln_1p() / 2.0 }
+}
+
+/// The variances of the noise (as many as there are `variances`) of the least sum that keep [`of_gaussian_noise`] at `nats` or below.
+///
+/// σ² along a direction of variance λ solves σ²(σ² + λ) = μλ, with one μ for all: the stationary point of the sum under the constraint, which is convex in
+/// σ². The published noise, σ² = √λ Σ√λ/(2·nats), is the least under the larger bound ½ Σ λ/σ², and has a larger sum.
+///
+/// ```
+/// use scumble_accounting::mutual_information;
+///
+/// let noise = mutual_information::noise(&[4.0, 1.0, 0.0], 0.5)?;
+/// let sum: f64 = noise.iter().sum();
+/// assert!(mutual_information::of_gaussian_noise(&[4.0, 1.0, 0.0], &noise)? <= 0.5);
+/// assert!(sum < (2.0_f64 + 1.0).powi(2) / (2.0 * 0.5));
+/// # Ok::<(), scumble_accounting::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::OutOfRange`](crate::Error::OutOfRange) for a variance below zero, and unless nats are above zero and finite.
+pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
+    variances.iter().try_for_each(|variance| check_variance(*variance))?;
+    check("the mutual information", nats, "above zero, and finite", nats > 0.0 && nats.is_finite())?;
+    let largest = variances.iter().copied().fold(0.0, f64::max);
+    if largest == 0.0 {
+        return Ok(vec![0.0; variances.len()]);
+    }
+    // In units of the largest variance, so that no square leaves the floats; what varies at all is not nothing.
+    let varies = |variance: f64, size: f64| if variance > 0.0 { size.max(f64::MIN_POSITIVE) } else { 0.0 };
+    let units: Vec<f64> = variances.iter().map(|&variance| varies(variance, variance / largest)).collect();
+    let at = |multiplier: f64| -> Vec<f64> {
+        let of = |unit: &f64| {
+            // The root of σ²(σ² + λ) = μλ, in a form that loses no digits.
+            2.0 * multiplier * unit
+                / (unit + (unit * unit + 4.0 * multiplier * unit).sqrt()).max(f64::MIN_POSITIVE)
+        };
+        units.iter().map(of).collect()
+    };
+    let holds = |multiplier: f64| {
+        let noise = at(multiplier);
+        let found: f64 = units.iter().zip(&noise).map(|(unit, noise)| self::nats(*unit, *noise)).sum();
+        // Rounding of so many logarithms may not spend more.
+        found * (1.0 + 4.0 * f64::EPSILON * (units.len() as f64 + 4.0)) <= nats
+    };
+    let Some(multiplier) = search::least(f64::MIN_POSITIVE, f64::MAX.sqrt(), holds) else {
+        return Err(Error::Unreachable { name: "variance of noise", range: "the floats" });
+    };
+    let found = variances.iter().zip(at(multiplier));
+    Ok(found.map(|(&variance, noise)| varies(variance, noise * largest)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+    use proptest::prelude::*;
+
+    /// By scipy's `brentq` on KL(s ‖ p) = nats, p being the prior.
+    #[test]
+    fn success_after_a_release_is_that_of_another_solver() {
+        for (nats, prior, wanted) in REFERENCE {
+            assert_relative_eq!(posterior_success(nats, prior).unwrap(), wanted, max_relative = 1e-12);
+        }
+    }
+
+    const REFERENCE: [(f64, f64, f64); 4] = [
+        (1.0 / 128.0, 0.5, 0.5624184814618641),
+        (1.0 / 32.0, 0.5, 0.6243444751126811),
+        (0.25, 0.1, 0.3643260737076453),
+        (1e-4, 0.9, 0.9042158181058142),
+    ];
+
+    #[test]
+    fn nothing_said_is_nothing_gained_and_much_said_is_all() {
+        assert_relative_eq!(posterior_success(0.0, 0.3).unwrap(), 0.3, max_relative = 1e-7);
+        // −ln(prior) nats tell a secret for certain, and so do more.
+        assert_eq!(posterior_success(2.0, 0.3).unwrap(), 1.0);
+        assert!(posterior_success(-f64::ln(0.3) - 1e-6, 0.3).unwrap() < 1.0);
+        for (nats, prior) in [(-1.0, 0.5), (f64::NAN, 0.5), (1.0, 0.0), (1.0, 1.0)] {
+            assert!(posterior_success(nats, prior).is_err(), "{nats} {prior}");
+        }
+    }
+
+    /// One direction in closed form: σ² = λ/(e^(2b) − 1).
+    #[test]
+    fn the_noise_of_one_direction_is_its_closed_form() {
+        for (variance, nats) in [(1.0, 0.5), (1e-300, 1.0 / 128.0), (1e300, 3.0), (2.5, 1e-12)] {
+            let found = noise(&[variance, 0.0], nats).unwrap();
+            assert_relative_eq!(found[0], variance / f64::exp_m1(2.0 * nats), max_relative = 1e-12);
+            assert_eq!(found[1], 0.0);
+        }
+    }
+
+    proptest! {
+        /// It spends what it may and no more, less noise along one direction and more along another adds up to more, and the published noise is never less.
+        #[test]
+        fn noise_spends_its_nats_and_has_the_least_sum(
+            logs in prop::collection::vec(-12.0..12.0_f64, 1..12),
+            nats in 1e-4..4.0_f64,
+            moved in 0.01..0.5_f64,
+        ) {
+            let variances: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+            let found = noise(&variances, nats).unwrap();
+            let spent = of_gaussian_noise(&variances, &found).unwrap();
+            prop_assert!(spent <= nats && spent > nats * (1.0 - 1e-9), "{spent} of {nats}");
+            let sum: f64 = found.iter().sum();
+            let roots: f64 = variances.iter().map(|variance| variance.sqrt()).sum();
+            prop_assert!(sum <= roots * roots / (2.0 * nats) * (1.0 + 1e-9));
+            if let [first, second, ..] = found[..] {
+                let mut other = found.clone();
+                other[0] = first * (1.0 - moved);
+                let left = spent - of_gaussian_noise(&variances, &other).unwrap() + super::nats(variances[1], second);
+                if left > 0.0 {
+                    other[1] = variances[1] / (2.0 * left).exp_m1();
+                    prop_assert!(other.iter().sum::<f64>() >= sum * (1.0 - 1e-9));
+                }
+            }
+        }
+    }
+}
