@@ -519,7 +519,7 @@ fn account_mutual_information(arguments: &MutualInformationArguments) -> Result<
     let mut text = format!(
         "After releases whose mutual information with their secret is {nats} nats in all, no inference about it\n\
          succeeds more than {} of the time, where the best guess without them succeeds {prior} of the time.\n\
-         It is an average over the secrets of the prior: it bounds nothing for one worst-case record, and is no differential privacy.",
+         It is an average over the secrets of the prior: for one secret, or one worst-case record, by itself it bounds nothing. It is no differential privacy.",
         up(success).min(1.0)
     );
     if !noise.is_empty() {

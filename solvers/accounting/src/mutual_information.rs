@@ -1,7 +1,7 @@
 //! Mutual information: what a release says, in nats, of which secret of a known prior it was made from. What no inference does better than, and the Gaussian noise
 //! that keeps it below a bound (PAC privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025).
 //!
-//! It is an average over the prior, and bounds nothing for one worst-case record. The mutual information of several releases from the same secret adds up.
+//! It is an average over the prior: for one secret, or one worst-case record, by itself it bounds nothing. The mutual information of several releases from the same secret adds up.
 
 use crate::error::check;
 use crate::{Error, Result, search};
