@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn nothing_said_is_nothing_gained_and_much_said_is_all() {
-        assert_relative_eq!(posterior_success(0.0, 0.3).unwrap(), 0.3, max_relative = 1e-7);
+        // What rounding may hide of a divergence, as its square root.
+        assert_relative_eq!(posterior_success(0.0, 0.3).unwrap(), 0.3, max_relative = 1e-6);
         // −ln(prior) nats tell a secret for certain, and so do more.
         assert_eq!(posterior_success(2.0, 0.3).unwrap(), 1.0);
         assert!(posterior_success(-f64::ln(0.3) - 1e-6, 0.3).unwrap() < 1.0);
