@@ -54,7 +54,7 @@ impl Comparison {
         let guarantee = cell.guarantee(released, of_model.as_ref())?;
         let variance = match metric {
             Metric::UnbiasedError => variance(self.data.table.whole()?.records().view()),
-            // No other bound rests on it.
+            // No other bound depends on it.
             _ => f64::NAN,
         };
         Ok(Row {
