@@ -46,7 +46,7 @@ impl Contestant {
     }
 
     /// The same, as another's.
-    pub(crate) fn as_guest(self) -> Self {
+    pub(crate) fn into_guest(self) -> Self {
         Self { is_guest: true, ..self }
     }
 

@@ -8,8 +8,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// The heading of the tables of growth.
 const GROWTH: &str = "How cost grows";
 
+/// What makes a part of the page, when its turn comes.
+type Make<T> = fn(&Host) -> Result<T>;
+
 /// Ours, and beside each the peers that are there.
-const SECTIONS: [(&str, fn(&Host) -> Result<Section>); 20] = [
+const SECTIONS: [(&str, Make<Section>); 20] = [
     ("Laplace noise", noise::laplace),
     ("Gaussian noise", noise::gaussian),
     ("A release", release::release),
@@ -32,7 +35,7 @@ const SECTIONS: [(&str, fn(&Host) -> Result<Section>); 20] = [
     ("A step of training a network privately", private::autoencoder),
 ];
 
-const GROWTHS: [(&str, fn(&Host) -> Result<Growth>); 4] = [
+const GROWTHS: [(&str, Make<Growth>); 4] = [
     ("With the number of records", growths::with_records),
     ("With the number of columns", growths::with_columns),
     ("With the number of latents", growths::with_latents),

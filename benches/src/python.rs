@@ -95,7 +95,7 @@ impl Python {
             writeln!(process.tasks, "{task}")?;
             Ok(process.line()?.parse()?)
         });
-        contestant.as_guest()
+        contestant.into_guest()
     }
 }
 
