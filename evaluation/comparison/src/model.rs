@@ -150,7 +150,9 @@ fn told<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     }
 }
 
-type Classes<'a> = DatasetBase<ArrayView2<'a, f64>, Array1<usize>>;
+/// A view of the records of a release, and their targets.
+type Seen<'a, T> = DatasetBase<ArrayView2<'a, f64>, T>;
+type Classes<'a> = Seen<'a, Array1<usize>>;
 
 /// A fitted classifier that has a score for each class.
 trait Scoring: PredictInplace<Array2<f64>, Array1<usize>> {
@@ -188,8 +190,7 @@ fn classes<M: Scoring>(
     test: &Table,
     fit: impl FnOnce(&Classes<'_>) -> Result<M>,
 ) -> Result<Predicted> {
-    let Target::Class(labels) = release.table.target() else { return Err(misfit(release, "a class")) };
-    let seen = DatasetBase::new(release.table.records().view(), labels.clone());
+    let seen: Classes = (&release.table).try_into()?;
     let (classes, scores) = match seen.targets.first() {
         // A model that learned from one class predicts it.
         Some(&only) if seen.targets.iter().all(|class| *class == only) => {
@@ -203,22 +204,14 @@ fn classes<M: Scoring>(
     Ok(Predicted { target: Target::Class(classes), scores: Some(scores) })
 }
 
-/// What is said of a release whose targets are of another kind than is `needed`.
-fn misfit(release: &Release, needed: &str) -> Error {
-    let found = release.table.target().kind();
-    scumble_core::Error::shape(format!("the table's target is {found} where {needed} is needed")).into()
-}
-
 /// The vectors of test records by a network of those that were seen.
 fn vectors(settings: &Settings, release: &Release, test: &Table) -> Result<Predicted> {
-    let Target::Vector(labels) = release.table.target() else { return Err(misfit(release, "a vector")) };
-    let seen = DatasetBase::new(release.table.records().view(), labels.clone());
+    let seen: Seen<Array2<f64>> = (&release.table).try_into()?;
     Ok(Predicted::of(Target::Vector(network(settings)?.fit(&seen)?.predict(test.records()))))
 }
 
 fn numbers(params: RidgeParams, release: &Release, test: &Table) -> Result<Predicted> {
-    let Target::Real(labels) = release.table.target() else { return Err(misfit(release, "a number")) };
-    let seen = DatasetBase::new(release.table.records().view(), labels.clone());
+    let seen: Seen<Array1<f64>> = (&release.table).try_into()?;
     Ok(Predicted::of(Target::Real(params.fit(&seen)?.predict(test.records()))))
 }
 

@@ -28,11 +28,17 @@ impl Comparison {
         let mut rows = vec![];
         for (at, scorer) in self.scorers().iter().enumerate() {
             for &metric in self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric)) {
+                let variance = match metric {
+                    Metric::UnbiasedError => variance(self.data.table.whole()?.records().view()),
+                    // No other bound depends on it.
+                    _ => f64::NAN,
+                };
                 for (cell, trials) in cells.iter().zip(scored.chunks(self.trials)) {
                     let trials = trials.iter().enumerate().filter(|(trial, _)| scorer.takes_part_in(*trial));
                     let of_scorer: Vec<&Scored> = trials.map(|(_, scorers)| &scorers[at]).collect();
                     let tuned = self.tuned_model(cell, at, scorer, &of_scorer, asked);
-                    rows.push(self.row(cell, scorer, metric, &of_scorer, tuned, released)?);
+                    let row = self.row(cell, scorer, metric, &of_scorer, tuned, released)?;
+                    rows.push(Row { bound: metric.bound(&row.guarantee, variance), ..row });
                 }
             }
         }
@@ -52,11 +58,6 @@ impl Comparison {
         let scores: Vec<f64> = trials.iter().map(|scored| scored.score(metric)).collect();
         let (mean, sd) = mean_and_sd(&scores);
         let guarantee = cell.guarantee(released, of_model.as_ref())?;
-        let variance = match metric {
-            Metric::UnbiasedError => variance(self.data.table.whole()?.records().view()),
-            // No other bound depends on it.
-            _ => f64::NAN,
-        };
         Ok(Row {
             mechanism: cell.candidate.plugin.name.into(),
             parameters: cell.parameters.clone(),
@@ -67,7 +68,7 @@ impl Comparison {
             metric,
             mean,
             sd,
-            bound: metric.bound(&guarantee, variance),
+            bound: None,
             trials: scores.len(),
             scores,
             worth: None,

@@ -2,7 +2,7 @@
 
 use crate::text::hexadecimal;
 use crate::{Error, Result};
-use ndarray::{Array1, Array2, Axis, Ix1, Ix2};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
@@ -250,6 +250,11 @@ fn names(given: &[String], width: usize) -> Vec<String> {
     (1..=width).map(|at| format!("column {at}")).collect()
 }
 
+/// What is said of a target of another kind than is `needed`.
+fn misfit(target: &Target, needed: &str) -> Error {
+    Error::shape(format!("the table's target is {} where {needed} is needed", target.kind()))
+}
+
 /// To and from the data sets whose targets are of one kind, called `$kind` in errors.
 macro_rules! through_linfa {
     ($element:ty, $dimension:ty, $target:path, $kind:literal) => {
@@ -261,11 +266,21 @@ macro_rules! through_linfa {
                     $target(targets) => {
                         Ok(linfa::Dataset::new(table.records, targets).with_feature_names(table.columns))
                     }
-                    other => Err(Error::shape(format!(
-                        "the table's target is {} where {} is needed",
-                        other.kind(),
-                        $kind
-                    ))),
+                    other => Err(misfit(&other, $kind)),
+                }
+            }
+        }
+
+        /// With a view of the records, of which only the targets are copied.
+        impl<'a> TryFrom<&'a Table>
+            for linfa::DatasetBase<ArrayView2<'a, f64>, ndarray::Array<$element, $dimension>>
+        {
+            type Error = Error;
+
+            fn try_from(table: &'a Table) -> Result<Self> {
+                match &table.target {
+                    $target(targets) => Ok(linfa::DatasetBase::new(table.records.view(), targets.clone())),
+                    other => Err(misfit(other, $kind)),
                 }
             }
         }
@@ -316,6 +331,9 @@ mod tests {
         assert_eq!(Table::from(back), real);
         let back = linfa::Dataset::<f64, f64, Ix2>::try_from(vector.clone()).unwrap();
         assert_eq!(Table::from(back), vector);
+        let seen = linfa::DatasetBase::<ArrayView2<f64>, Array1<usize>>::try_from(&class).unwrap();
+        assert_eq!((seen.records, &Target::Class(seen.targets)), (class.records().view(), class.target()));
+        assert!(linfa::DatasetBase::<ArrayView2<f64>, Array1<f64>>::try_from(&class).is_err());
         assert!(linfa::Dataset::<f64, f64, Ix1>::try_from(class).is_err());
     }
 
