@@ -34,7 +34,7 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
 /// to a table, and what a stream of records is released by.
 ///
 /// # Errors
-/// [`Error`](crate::Error) where the mechanism fails.
+/// [`Error`] where the mechanism fails.
 pub fn release_block(
     mechanism: &dyn LocalMechanism,
     records: &[f64],

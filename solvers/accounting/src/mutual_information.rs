@@ -9,7 +9,7 @@ use crate::{Error, Result, search};
 /// The divergence KL(Bernoulli(`success`) ‖ Bernoulli(`prior`)), in nats.
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) unless success lies in [0, 1] and the prior strictly between.
+/// [`Error::OutOfRange`] unless success lies in [0, 1] and the prior strictly between.
 pub fn divergence(success: f64, prior: f64) -> Result<f64> {
     check("the success", success, "between zero and one", (0.0..=1.0).contains(&success))?;
     check_prior(prior)?;
@@ -39,7 +39,7 @@ fn check_prior(prior: f64) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) for nats below zero, and unless the prior lies strictly between zero and one.
+/// [`Error::OutOfRange`] for nats below zero, and unless the prior lies strictly between zero and one.
 pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
     check("the mutual information", nats, "zero or more", nats >= 0.0)?;
     check_prior(prior)?;
@@ -53,7 +53,7 @@ pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
 /// these variances a Gaussian has the largest entropy.
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) for a variance below zero.
+/// [`Error::OutOfRange`] for a variance below zero.
 pub fn of_gaussian_noise(variances: &[f64], noise: &[f64]) -> Result<f64> {
     variances.iter().chain(noise).try_for_each(|variance| check_variance(*variance))?;
     Ok(variances.iter().zip(noise).map(|(variance, noise)| nats(*variance, *noise)).sum())
@@ -84,7 +84,7 @@ fn nats(variance: f64, noise: f64) -> f64 {
 /// ```
 ///
 /// # Errors
-/// [`Error::OutOfRange`](crate::Error::OutOfRange) for a variance below zero, and unless nats are above zero and finite.
+/// [`Error::OutOfRange`] for a variance below zero, and unless nats are above zero and finite.
 pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
     variances.iter().try_for_each(|variance| check_variance(*variance))?;
     check("the mutual information", nats, "above zero, and finite", nats > 0.0 && nats.is_finite())?;
