@@ -6,9 +6,8 @@ use crate::counts::{Clique, Counts, cells};
 use crate::curator::{Common, Curator, curator, example};
 use crate::forest::{Forest, pairs};
 use crate::program::{Answered, Program};
-use crate::residuals::{Measured, Residuals};
+use crate::residuals::{Measured, Residuals, summed_over};
 use crate::scores;
-use ndarray::{ArrayD, Axis};
 use schemars::JsonSchema;
 use scumble_core::{Brief, Result, TargetDomain, register};
 use serde::{Deserialize, Serialize};
@@ -120,7 +119,7 @@ impl Program for Rounds {
             let table = answers.measure(clique, of_table)?;
             left -= of_table;
             let gained: f64 =
-                known.table(clique).iter().zip(&table.counts).map(|(known, now)| (known - now).abs()).sum();
+                known.table(clique).zip(&table.counts).map(|(known, now)| (known - now).abs()).sum();
             forest.add((clique[0], clique[1]));
             chosen.push(clique.clone());
             // Noise by itself is as far: rounds that are half as many are worth twice as much each.
@@ -153,21 +152,37 @@ fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec
     cliques.iter().map(|clique| answers.measure(clique, share)).collect()
 }
 
-/// What is known so far of each column: its counts, with the target.
-struct Known(BTreeMap<usize, ArrayD<f64>>);
+/// What is known so far of each column: its counts, with the target, whose level changes fastest.
+struct Known(BTreeMap<usize, OfColumn>);
+
+struct OfColumn {
+    counts: Vec<f64>,
+    /// The counts of the target; the total where there is none.
+    of_target: Vec<f64>,
+}
 
 impl Known {
     fn of(residuals: &Residuals, target: Option<usize>, columns: &[usize]) -> Self {
-        let of = |column: usize| residuals.table(&with(target, &[column])).mapv(|count| count.max(0.0));
+        let of = |column: usize| {
+            let table = residuals.table(&with(target, &[column])).mapv_into(|count| count.max(0.0));
+            let counts: Vec<f64> = table.iter().copied().collect();
+            let mut of_target = summed_over(&counts, table.shape(), 0);
+            of_target.iter_mut().filter(|count| **count <= 0.0).for_each(|count| *count = 1.0);
+            OfColumn { counts, of_target }
+        };
         Self(columns.iter().map(|&column| (column, of(column))).collect())
     }
 
     /// The counts of two columns, and the target, where these two have nothing to do with each other but by the target.
-    fn table(&self, clique: &Clique) -> ArrayD<f64> {
-        let [one, other] = [0, 1].map(|at| self.0[&clique[at]].view());
-        let of_target = one.sum_axis(Axis(0)).mapv(|count| if count > 0.0 { count } else { 1.0 });
-        &one.insert_axis(Axis(1)) * &other.insert_axis(Axis(0))
-            / of_target.insert_axis(Axis(0)).insert_axis(Axis(0))
+    fn table(&self, clique: &Clique) -> impl Iterator<Item = f64> {
+        let [one, other] = [0, 1].map(|at| &self.0[&clique[at]]);
+        let labels = one.of_target.len().max(1);
+        one.counts.chunks(labels).flat_map(move |one_row| {
+            other.counts.chunks(labels).flat_map(move |other_row| {
+                let pairs = one_row.iter().zip(other_row).zip(&one.of_target);
+                pairs.map(|((one, other), of_target)| one * other / of_target)
+            })
+        })
     }
 }
 

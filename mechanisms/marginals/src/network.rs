@@ -1,7 +1,7 @@
 //! Records from tables that fit together: column by column, each given those of its table that are there already.
 
 use crate::counts::Clique;
-use crate::residuals::{Residuals, marginal};
+use crate::residuals::{Residuals, summed_to};
 use ndarray::{ArrayD, IxDyn};
 use scumble_core::Stream;
 use scumble_levels::draw;
@@ -92,7 +92,8 @@ impl Network {
             let totals = match tables.get(step.parent) {
                 Some(parent) => {
                     let kept = places(&order.cliques[step.parent].clique, &step.shared);
-                    marginal(parent, &kept).0.into_iter().collect()
+                    let counts: Vec<f64> = parent.iter().copied().collect();
+                    summed_to(&counts, parent.shape(), &kept).0
                 }
                 None => vec![residuals.total().max(0.0)],
             };

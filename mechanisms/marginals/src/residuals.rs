@@ -6,7 +6,7 @@
 //! precision (GReM-LS of Mullins and others 2026, arXiv 2602.05674; McKenna and others' residual basis).
 
 use crate::counts::Clique;
-use ndarray::{ArrayD, Axis, IxDyn};
+use ndarray::{ArrayD, IxDyn, aview1};
 use std::collections::BTreeMap;
 
 /// A noisy table of counts.
@@ -27,15 +27,15 @@ pub(crate) struct Residuals<'l> {
     levels: &'l [usize],
     total: Option<f64>,
     /// Of each residual the precisions of the tables that have it, summed, and what these say of it, weighted by them.
-    weighted: BTreeMap<Clique, (f64, ArrayD<f64>)>,
-    /// What is estimated of each.
-    of: BTreeMap<Clique, ArrayD<f64>>,
+    weighted: BTreeMap<Clique, (f64, Vec<f64>)>,
+    /// What is estimated of each, the last column's level changing fastest.
+    of: BTreeMap<Clique, Vec<f64>>,
 }
 
 impl<'l> Residuals<'l> {
     /// Of no table of columns of so many `levels` yet, and the total where that is known.
     pub(crate) fn new(levels: &'l [usize], total: Option<f64>) -> Self {
-        let of = total.map(|total| (vec![], ArrayD::from_elem(IxDyn(&[]), total))).into_iter().collect();
+        let of = total.map(|total| (vec![], vec![total])).into_iter().collect();
         Self { levels, total, weighted: BTreeMap::new(), of }
     }
 
@@ -48,23 +48,27 @@ impl<'l> Residuals<'l> {
 
     /// One table more.
     pub(crate) fn add(&mut self, table: &Measured) {
-        let shape: Vec<usize> = table.clique.iter().map(|&at| self.levels[at]).collect();
-        let Ok(counts) = ArrayD::from_shape_vec(IxDyn(&shape), table.counts.clone()) else { return };
+        let shape = self.shape(&table.clique);
         for kept in subsets(table.clique.len()) {
-            let (summed, cells) = marginal(&counts, &kept);
+            let (mut residual, kept_shape) = summed_to(&table.counts, &shape, &kept);
             // A residual of fewer columns sums over more cells, and has their noise.
+            let cells = table.counts.len() / residual.len().max(1);
             let weight = 1.0 / (table.variance.max(f64::MIN_POSITIVE) * cells as f64);
-            let residual = centred(summed) * weight;
+            centre(&mut residual, &kept_shape);
             let columns: Clique = kept.iter().map(|&at| table.clique[at]).collect();
-            let (weight, sum) = match self.weighted.remove(&columns) {
-                Some((all, sum)) => (all + weight, sum + &residual),
-                None => (weight, residual),
-            };
+            let nothing = || (0.0, vec![0.0; residual.len()]);
+            let (all, sum) = self.weighted.entry(columns.clone()).or_insert_with(nothing);
+            *all += weight;
+            sum.iter_mut().zip(&residual).for_each(|(sum, cell)| *sum += cell * weight);
             if !(columns.is_empty() && self.total.is_some()) {
-                self.of.insert(columns.clone(), &sum / weight);
+                self.of.insert(columns, sum.iter().map(|cell| cell / *all).collect());
             }
-            self.weighted.insert(columns, (weight, sum));
         }
+    }
+
+    /// How many levels each of these columns has.
+    fn shape(&self, clique: &[usize]) -> Vec<usize> {
+        clique.iter().map(|&at| self.levels[at]).collect()
     }
 
     /// The total, as estimated; zero where no table was measured.
@@ -75,21 +79,32 @@ impl<'l> Residuals<'l> {
     /// The table of a clique (a level's axis a column): the sum of the residuals that are known, so that what was not measured together is taken for independent... of
     /// no interaction. May have counts below zero.
     pub(crate) fn table(&self, clique: &[usize]) -> ArrayD<f64> {
-        let shape: Vec<usize> = clique.iter().map(|&at| self.levels[at]).collect();
+        let shape = self.shape(clique);
         let mut sum = ArrayD::zeros(IxDyn(&shape));
         for kept in subsets(clique.len()) {
             let columns: Clique = kept.iter().map(|&at| clique[at]).collect();
             let Some(residual) = self.of.get(&columns) else { continue };
-            let spread: usize =
-                (0..clique.len()).filter(|at| !kept.contains(at)).map(|at| shape[at]).product();
-            let mut lifted = residual / spread as f64;
-            (0..clique.len()).filter(|at| !kept.contains(at)).for_each(|at| {
-                lifted.insert_axis_inplace(Axis(at));
-            });
-            sum += &lifted;
+            let spread = (sum.len() / residual.len().max(1)) as f64;
+            let cells = places(&shape, &kept);
+            sum.iter_mut().zip(cells).for_each(|(sum, cell)| *sum += residual[cell] / spread);
         }
         sum
     }
+}
+
+/// Of each cell of a table of this shape, one after the other, its place in the table of the axes that are kept.
+fn places(shape: &[usize], kept: &[usize]) -> impl Iterator<Item = usize> {
+    // Of each axis: how many cells it steps over in the whole table, its length, and the same in the table that is kept.
+    let mut steps = vec![];
+    let (mut step, mut kept_step) = (1, 1);
+    for (axis, &length) in shape.iter().enumerate().rev() {
+        if kept.contains(&axis) {
+            steps.push((step, length, kept_step));
+            kept_step *= length;
+        }
+        step *= length;
+    }
+    (0..step).map(move |cell| steps.iter().map(|(step, length, kept)| cell / step % length * kept).sum())
 }
 
 /// All subsets of the first so many places, each in ascending order.
@@ -97,24 +112,47 @@ pub(crate) fn subsets(places: usize) -> Vec<Vec<usize>> {
     (0..1usize << places).map(|set| (0..places).filter(|at| set >> at & 1 == 1).collect()).collect()
 }
 
-/// The sum over all axes but those, and over how many cells each sum goes.
-pub(crate) fn marginal(counts: &ArrayD<f64>, kept: &[usize]) -> (ArrayD<f64>, usize) {
-    let mut summed = counts.clone();
-    for axis in (0..counts.ndim()).rev().filter(|axis| !kept.contains(axis)) {
-        summed = summed.sum_axis(Axis(axis));
+/// The sum of a table over all axes but those, and what shape is left.
+pub(crate) fn summed_to(counts: &[f64], shape: &[usize], kept: &[usize]) -> (Vec<f64>, Vec<usize>) {
+    let (mut summed, mut left) = (counts.to_vec(), shape.to_vec());
+    for axis in (0..shape.len()).rev().filter(|axis| !kept.contains(axis)) {
+        summed = summed_over(&summed, &left, axis);
+        left.remove(axis);
     }
-    let cells = counts.len() / summed.len().max(1);
-    (summed, cells)
+    (summed, left)
 }
 
-/// Less the mean along every axis.
-fn centred(mut table: ArrayD<f64>) -> ArrayD<f64> {
-    for axis in (0..table.ndim()).map(Axis) {
-        if let Some(mean) = table.mean_axis(axis) {
-            table -= &mean.insert_axis(axis);
+/// The sum of a table along an axis.
+pub(crate) fn summed_over(counts: &[f64], shape: &[usize], axis: usize) -> Vec<f64> {
+    let inner: usize = shape[axis + 1..].iter().product();
+    let blocks = counts.chunks((shape[axis] * inner).max(1));
+    if axis + 1 == shape.len() {
+        return blocks.map(|block| aview1(block).sum()).collect();
+    }
+    let mut sums = Vec::with_capacity(counts.len() / shape[axis].max(1));
+    for block in blocks {
+        let start = sums.len();
+        sums.resize(start + inner, 0.0);
+        for row in block.chunks(inner.max(1)) {
+            sums[start..].iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
         }
     }
-    table
+    sums
+}
+
+/// Takes from a table its mean along every axis.
+fn centre(table: &mut [f64], shape: &[usize]) {
+    for axis in 0..shape.len() {
+        let sums = summed_over(table, shape, axis);
+        let levels = shape[axis];
+        let inner: usize = shape[axis + 1..].iter().product();
+        let blocks = table.chunks_mut((levels * inner).max(1)).zip(sums.chunks(inner.max(1)));
+        for (block, sums) in blocks {
+            for row in block.chunks_mut(inner.max(1)) {
+                row.iter_mut().zip(sums).for_each(|(cell, sum)| *cell -= sum / levels as f64);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Scores: one number for each output, by which an adversary tells two inputs apart.
 
+use ahash::RandomState as Hashing;
 use linfa::traits::Fit;
 use linfa::{Dataset, ParamGuard};
 use ndarray::Array2;
 use scumble_linear::LogisticParams;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hasher};
 
 /// What an input was released as: m values, or none where the release was refused.
 pub type Output = Option<Vec<f64>>;
@@ -142,53 +143,65 @@ impl Histograms {
     }
 }
 
-/// Hashes of what is looked at: two that meet in one only blur what is learned.
-type Look = fn(&[f64]) -> Vec<u64>;
+/// Tells a hash of each thing that is looked at: two that meet in one only blur what is learned.
+type Look = fn(&[f64], &mut dyn FnMut(u64));
 
 /// Outputs, or what they are made of, that come up again and again, to the last bit.
 struct Exactly {
     of: Look,
-    ratios: HashMap<u64, f64>,
+    ratios: HashMap<u64, f64, Hashing>,
 }
 
 impl Exactly {
     fn learn(samples: &[Vec<&[f64]>; 2], of: Look) -> Self {
-        let mut counts: HashMap<u64, [f64; 2]> = HashMap::new();
+        let mut counts: HashMap<u64, [f64; 2], Hashing> = HashMap::with_hasher(hashing());
         for (side, outputs) in samples.iter().enumerate() {
-            let seen = outputs.iter().flat_map(|output| of(output));
-            seen.for_each(|hash| counts.entry(hash).or_default()[side] += 1.0);
+            let mut count = |hash| counts.entry(hash).or_default()[side] += 1.0;
+            outputs.iter().for_each(|output| of(output, &mut count));
         }
         // What was seen once may be a chance meeting, or all that noise of few values has.
-        let ratio = |(output, [one, other]): (u64, [f64; 2])| (output, log_ratio(one, other));
-        Self { of, ratios: counts.into_iter().map(ratio).collect() }
+        let mut ratios = HashMap::with_capacity_and_hasher(counts.len(), hashing());
+        ratios.extend(counts.into_iter().map(|(output, [one, other])| (output, log_ratio(one, other))));
+        Self { of, ratios }
     }
 
     fn log_ratio(&self, output: &[f64]) -> f64 {
-        let seen = (self.of)(output).into_iter();
-        seen.map(|hash| self.ratios.get(&hash).copied().unwrap_or(0.0)).sum()
+        let mut sum = 0.0;
+        (self.of)(output, &mut |hash| sum += self.ratios.get(&hash).copied().unwrap_or(0.0));
+        sum
     }
 }
 
 /// All values together.
-fn of_values(output: &[f64]) -> Vec<u64> {
-    vec![hash(output)]
+fn of_values(output: &[f64], tell: &mut dyn FnMut(u64)) {
+    tell(hash(output.iter().copied()));
 }
 
 /// All differences of neighbours together.
-fn of_all_differences(output: &[f64]) -> Vec<u64> {
-    vec![hash(&output.windows(2).map(|values| values[1] - values[0]).collect::<Vec<f64>>())]
+fn of_all_differences(output: &[f64], tell: &mut dyn FnMut(u64)) {
+    tell(hash(differences(output)));
 }
 
 /// Each difference of neighbours with its place: what noise that two values share does not hide.
-fn of_differences(output: &[f64]) -> Vec<u64> {
-    let differences = output.windows(2).map(|values| values[1] - values[0]);
-    differences.zip(0u32..).map(|(difference, place)| hash(&[difference, place.into()])).collect()
+fn of_differences(output: &[f64], tell: &mut dyn FnMut(u64)) {
+    for (difference, place) in differences(output).zip(0u32..) {
+        tell(hash([difference, place.into()].into_iter()));
+    }
 }
 
-fn hash(values: &[f64]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    values.iter().for_each(|x| x.to_bits().hash(&mut hasher));
+fn differences(output: &[f64]) -> impl Iterator<Item = f64> {
+    output.windows(2).map(|values| values[1] - values[0])
+}
+
+fn hash(values: impl Iterator<Item = f64>) -> u64 {
+    let mut hasher = hashing().build_hasher();
+    values.for_each(|x| hasher.write_u64(x.to_bits()));
     hasher.finish()
+}
+
+/// The same in every run.
+fn hashing() -> Hashing {
+    Hashing::with_seeds(1, 2, 3, 4)
 }
 
 /// The exponent of the lowest bit of a float that is set: what a sampler in floats discloses of what it was added to
