@@ -5,18 +5,19 @@
 //!
 //! ```
 //! use scumble_papers::{self as papers, Agreement, RunOptions};
-//! use std::path::Path;
+//! use std::path::{Path, PathBuf};
 //!
 //! let figure = papers::get("fisher-svm/figure-3")?;
 //! let registry = scumble_core::Registry::installed()?;
 //! let options = RunOptions { quick: true, ..RunOptions::new(&registry, Path::new("no data are needed")) };
 //! let report = figure.run(&options)?;
-//! assert!(report.findings.iter().all(|finding| finding.verdict == Agreement::Reproduced));
+//! assert!(report.claims.findings.iter().all(|finding| finding.verdict == Agreement::Reproduced));
 //! # Ok::<(), papers::Error>(())
 //! ```
 
 mod dauntless;
 mod fisher_svm;
+mod kept;
 mod markdown;
 mod picture;
 mod report;
@@ -24,9 +25,10 @@ mod task_aware;
 mod trials;
 mod vlm;
 
+pub use kept::kept;
 pub use markdown::markdown;
 pub use picture::{CurvePoint, Layer, Marks, Panel, Picture, Scale};
-pub use report::{Agreement, Finding, Grid, Report};
+pub use report::{Agreement, Claims, Finding, Grid, Report};
 
 use report::Evidence;
 // Results design mechanisms by their names, so all of them are linked.
@@ -45,7 +47,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -99,6 +101,18 @@ pub enum Error {
     /// A sensitivity that could not be found.
     #[error(transparent)]
     Sensitivity(#[from] sensitivity::Error),
+    /// A report that is not there, or is none.
+    #[error("{}: {problem}; scumble reproduce {name} --output {} makes it", file.display(), folder.display())]
+    Kept {
+        /// Where it should be.
+        file: PathBuf,
+        /// In which folder of reports.
+        folder: PathBuf,
+        /// The result's name.
+        name: &'static str,
+        /// What is amiss.
+        problem: String,
+    },
     /// A mechanism that is not what the result needs.
     #[error("the mechanism {mechanism:?} {problem}")]
     Mechanism {
@@ -130,6 +144,17 @@ pub fn all() -> &'static [Reproduction] {
         [&dauntless::RESULTS[..], &fisher_svm::RESULTS, &task_aware::RESULTS, &vlm::RESULTS].concat()
     });
     &RESULTS
+}
+
+/// What holds of a paper, what does not, and what we would do in its place.
+fn said_of(paper: &str) -> &'static str {
+    let papers = [
+        (dauntless::PAPER, dauntless::SAID),
+        (fisher_svm::PAPER, fisher_svm::SAID),
+        (task_aware::PAPER, task_aware::SAID),
+        (vlm::PAPER, vlm::SAID),
+    ];
+    papers.iter().find(|(title, _)| *title == paper).map_or("", |(_, said)| said)
 }
 
 /// The one of this name.
@@ -244,19 +269,19 @@ impl Reproduction {
             return Err(Error::Trials(trials));
         }
         let Evidence { trials, findings, grids, notes, picture } = (self.run)(options, self.name)?;
-        Ok(Report {
-            name: self.name,
-            about: self.about,
-            paper: self.paper,
+        let claims = Claims {
+            name: self.name.into(),
+            about: self.about.into(),
+            paper: self.paper.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
             quick: options.quick,
             seed: options.seed,
             trials,
             seconds: start.elapsed().as_secs_f64(),
             findings,
-            grids,
             notes,
-            picture,
-        })
+        };
+        Ok(Report { claims, grids, picture })
     }
 }
 

@@ -1,12 +1,13 @@
 //! Reports in one document: of each paper what it says, what came out, and what became of its claims.
 
-use super::{Agreement, Finding, Report};
+use super::{Agreement, Claims, Finding, said_of};
 use std::fmt::Write;
 
-/// The reports as Markdown, by paper, behind a table of how many claims were reproduced. `command` is what made them.
+/// The reports as Markdown, by paper, behind a table of how many claims were reproduced. `command` is what made them; NAME.svg is a result's chart in the
+/// folder `charts`, as a document names it, if there are any.
 ///
 /// No line has a time: the same seed gives the same document.
-pub fn markdown(reports: &[Report], command: &str) -> String {
+pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> String {
     let mut text = format!(
         "# Reproduced results\n\nMade by the command, and not by hand:\n\n```console\n$ {command}\n```\n\n\
          *Reproduced* is what came out as the paper says; *better* came out better than it says; what *differs* says why, there or in the words below its table.\n\n"
@@ -26,8 +27,8 @@ pub fn markdown(reports: &[Report], command: &str) -> String {
     }
     for reports in papers() {
         // Nothing keeps a string from growing.
-        let _ = write!(text, "\n## {}\n", reports[0].paper);
-        for Report { name, about, quick, seed, trials, findings, notes, .. } in reports {
+        let _ = write!(text, "\n## {}\n\n{}\n", reports[0].paper, in_cell(said_of(&reports[0].paper)));
+        for Claims { name, about, quick, seed, trials, findings, notes, .. } in reports {
             let variant = if *quick { "quick variant, " } else { "" };
             let repeated = if *trials == 1 { "one draw".to_owned() } else { format!("{trials} trials") };
             let _ = write!(text, "\n### {name}\n\n{}: {variant}{repeated}, seed {seed}.\n\n", capital(about));
@@ -35,6 +36,9 @@ pub fn markdown(reports: &[Report], command: &str) -> String {
             for Finding { what, paper, ours, verdict, why, .. } in findings {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
                 line(&mut text, [what.clone(), paper.clone(), ours.clone(), format!("{verdict}{why}")]);
+            }
+            if let Some(folder) = charts {
+                let _ = write!(text, "\n![{}]({folder}/{name}.svg)\n", in_cell(about));
             }
             for note in notes {
                 let _ = write!(text, "\n{}\n", in_cell(note));
@@ -80,8 +84,8 @@ mod tests {
         let options =
             RunOptions { quick: true, ..RunOptions::new(&registry, Path::new("no data are needed")) };
         let names = ["fisher-svm/figure-3", "task-aware/figure-3"];
-        let reports = names.map(|name| get(name).unwrap().run(&options).unwrap());
-        let text = markdown(&reports, "scumble reproduce");
+        let reports = names.map(|name| get(name).unwrap().run(&options).unwrap().claims);
+        let text = markdown(&reports, "scumble reproduce", None);
         let rows = |heading: &str| {
             let part = text.split(heading).nth(1).unwrap().split("\n#").next().unwrap().to_owned();
             part.lines().filter(|line| line.starts_with("| ")).skip(1).map(str::to_owned).collect::<Vec<_>>()

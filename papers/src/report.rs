@@ -1,34 +1,44 @@
 //! What a result came to.
 
 use super::Picture;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What a result came to, and how.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
+    /// What it says.
+    #[serde(flatten)]
+    pub claims: Claims,
+    /// The numbers behind them.
+    pub grids: Vec<Grid>,
+    /// The chart.
+    pub picture: Picture,
+}
+
+/// What a result says of its paper's claims.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claims {
     /// The result's name.
-    pub name: &'static str,
+    pub name: String,
     /// What it is about.
-    pub about: &'static str,
+    pub about: String,
     /// Where it comes from.
-    pub paper: &'static str,
+    pub paper: String,
+    /// The version of this crate that ran it.
+    pub version: String,
     /// Whether this is the quick variant.
     pub quick: bool,
     /// The random seed.
     pub seed: u64,
     /// How often draws were repeated; 1 where a single one is shown.
     pub trials: usize,
-    /// How long it took.
+    /// How long it took, in seconds.
     pub seconds: f64,
     /// The paper's claims beside ours.
     pub findings: Vec<Finding>,
-    /// The numbers behind them.
-    pub grids: Vec<Grid>,
     /// What was decided where the paper leaves it open, and what is not as in the paper.
     pub notes: Vec<String>,
-    /// The chart.
-    pub picture: Picture,
 }
 
 /// A report without what is the same for all.
@@ -41,7 +51,7 @@ pub(super) struct Evidence {
 }
 
 /// A claim of the paper, and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// What is claimed.
     pub what: String,
@@ -58,7 +68,7 @@ pub struct Finding {
 }
 
 /// Whether a claim was reproduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
     /// It was.

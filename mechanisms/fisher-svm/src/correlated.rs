@@ -185,20 +185,21 @@ impl FisherCorrelated {
     /// The guarantee of a release of records of which the largest share in the classifier is this.
     fn of_release(&self, share: f64) -> Guarantee {
         let columns = self.saved.domain.columns();
-        let bound = self.bound(share);
+        let bound = CramerRao {
+            // Whoever knows the other records knows every column of a support vector.
+            information: columns.iter().map(|name| (name.clone(), f64::INFINITY)).collect(),
+            joint: Some(self.bound(share)),
+        };
+        let caveat = without_bias(&self.saved.domain, &bound);
         let claim = Claim {
-            notion: Notion::CramerRao(CramerRao {
-                // Whoever knows the other records knows every column of a support vector.
-                information: columns.iter().map(|name| (name.clone(), f64::INFINITY)).collect(),
-                joint: Some(bound),
-            }),
+            notion: Notion::CramerRao(bound),
             protects: Unit::Features,
             theorem: "the Cramér-Rao bound m(p − 1)(1 − max ω²/Σω²) of the noise of Theorem 2.10 (Farokhi, Privacy-preserving public \
                       release of datasets for support vector machine classification), over all data sets with the same classifier"
                 .into(),
         };
         let mut guarantee = Guarantee { claims: vec![claim], ..self.card(Some(share)) };
-        guarantee.assumes.push(without_bias(self.saved.domain.features(), bound));
+        guarantee.assumes.push(caveat);
         guarantee
     }
 

@@ -1,17 +1,22 @@
 //! Figure 8: handwritten digits, with a linear classifier for the task.
 
 use super::trained::{Approach, Part, Problem, Sweep};
+use super::{improvement, percent};
 use crate::report::Evidence;
 use crate::{Picture, Result, RunOptions};
 use scumble_datasets::source;
 
 use serde_json::{Value, json};
+use std::f64::consts::SQRT_2;
 
 /// ε of the printed improvement, over the privacy-agnostic approach.
 const PRINTED_AT: f64 = 20.0;
 const PRINTED: f64 = 0.238;
 
 const LATENTS: usize = 10;
+/// Of ours, and the units of its hidden layers.
+const BOUNDED_LATENTS: usize = 5;
+const HIDDEN: usize = 64;
 
 /// How many images there are, of those to train with and of the others.
 fn sizes(options: &RunOptions) -> [usize; 2] {
@@ -23,8 +28,20 @@ fn training(options: &RunOptions) -> Value {
     json!({ "epochs": epochs, "steps": 15, "batch_size": size, "seed": options.seed })
 }
 
+/// Ours.
+fn bounded(options: &RunOptions) -> Approach {
+    let parameters = json!({
+        "latent_dim": BOUNDED_LATENTS, "weight_decay": 0.0,
+        "training": {
+            "encoder_hidden": HIDDEN, "decoder_hidden": HIDDEN, "hidden": "relu",
+            "epochs": 100, "batch_size": 200, "learning_rate": 3e-3, "seed": options.seed
+        }
+    });
+    Approach { name: "task-aware-bounded (ours)", plugin: "task-aware-bounded", parameters, stretch: 1.0 }
+}
+
 pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    let budgets = if options.quick { vec![PRINTED_AT] } else { vec![10.0, PRINTED_AT, 50.0] };
+    let mut budgets = if options.quick { vec![PRINTED_AT] } else { vec![10.0, PRINTED_AT, 50.0] };
     let digits = source("mnist")?.load(options.folder)?;
     let [train, test] = sizes(options);
     let first_of_test = digits.train_records.unwrap_or(train);
@@ -45,18 +62,37 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
             parameters: json!({ "latent_dim": LATENTS, "training": training(options) }),
             stretch: 1.0,
         },
+        bounded(options),
     ];
+    // The published code has the noise of an ε that is √2 times what it prints (ERRATA.md, T1).
+    let stretched = SQRT_2 * PRINTED_AT;
+    budgets.push(stretched);
+    budgets.sort_by(f64::total_cmp);
     let sweep = Sweep::run(options, &problem, &approaches, &budgets)?;
     let [of_train, of_test] = problem.without_noise()?;
     let [train, test] = [train.len(), test.len()];
     Ok(Evidence {
         trials: options.trials(),
-        findings: vec![sweep.improvement(
-            [0, 1],
-            PRINTED_AT,
-            PRINTED,
-            format!("at ε = {PRINTED_AT} on training records, with the noise that it needs"),
-        )],
+        findings: vec![
+            sweep.improvement(
+                [0, 1],
+                PRINTED_AT,
+                PRINTED,
+                format!(
+                    "at ε = {PRINTED_AT} on training records, with the noise that it needs; with that of the published code (ERRATA.md, T1) it is {}",
+                    percent(sweep.improved([0, 1], stretched))
+                ),
+            ),
+            sweep.improvement(
+                [2, 1],
+                PRINTED_AT,
+                PRINTED,
+                format!(
+                    "ours in the place of task-aware, with the noise that ε needs; on test records it is {}",
+                    percent(improvement(sweep.loss(Part::Test, 2, PRINTED_AT), sweep.loss(Part::Test, 1, PRINTED_AT)))
+                ),
+            ),
+        ],
         grids: vec![sweep.grid(Part::Train), sweep.grid(Part::Test)],
         notes: vec![
             format!(
@@ -64,6 +100,10 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
                  the same images; without noise it loses {of_train:.3} on training records and {of_test:.3} on test records. The paper says \
                  neither η nor how long it trains: η = 0.1 here, which loses least of 0.001, 0.01, 0.1 and 1 on 1,000 images at ε = 20; privacy-agnostic is ahead \
                  of all of them."
+            ),
+            format!(
+                "task-aware-bounded has {BOUNDED_LATENTS} latents behind a hidden layer of {HIDDEN} rectified linear units, and as many in front of the image: latents that \
+                 are few lie farther from their noise than ten."
             ),
             "task-agnostic, which loses far more in the paper, is left out.".into(),
         ],

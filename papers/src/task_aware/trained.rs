@@ -196,6 +196,11 @@ impl Sweep {
         at.map_or(f64::NAN, |at| self.losses[at][approach][part as usize])
     }
 
+    /// What the approach at place `ours` loses less than the one at `other`, as a share, on the records for training.
+    pub fn improved(&self, [ours, other]: [usize; 2], epsilon: f64) -> f64 {
+        improvement(self.loss(Part::Train, ours, epsilon), self.loss(Part::Train, other, epsilon))
+    }
+
     fn rows(&self, part: Part) -> Vec<Vec<f64>> {
         self.losses.iter().map(|row| row.iter().map(|losses| losses[part as usize]).collect()).collect()
     }
@@ -218,8 +223,7 @@ impl Sweep {
     /// What the approach at place `ours` loses less than the one at `other`, beside what is printed, on the records for training: within five
     /// hundredths it is the same, for networks begin somewhere else.
     pub fn improvement(&self, [ours, other]: [usize; 2], epsilon: f64, printed: f64, why: String) -> Finding {
-        let found =
-            improvement(self.loss(Part::Train, ours, epsilon), self.loss(Part::Train, other, epsilon));
+        let found = self.improved([ours, other], epsilon);
         let verdict = match found - printed {
             more if more > 0.05 => Agreement::Better,
             less if less < -0.05 => Agreement::Differs,

@@ -99,12 +99,10 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
         held_back_less(task_aware(options, 3)),
     ];
     let sweep = Sweep::run(options, &problem, &approaches, &[PRINTED_AT, printed])?;
-    let why = |[ours, other]: [usize; 2]| {
-        let of =
-            |epsilon: f64| sweep.loss(Part::Train, ours, epsilon) / sweep.loss(Part::Train, other, epsilon);
+    let why = |pair: [usize; 2]| {
         format!(
             "on training records, with the noise of the published code at its \"ε = 20\", which is that of ε = 28.3 (ERRATA.md, T1); with the noise of ε = 20 it is {}",
-            percent(1.0 - of(PRINTED_AT))
+            percent(sweep.improved(pair, PRINTED_AT))
         )
     };
     let findings = vec![

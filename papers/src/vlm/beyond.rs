@@ -1,17 +1,13 @@
 //! Beyond the paper: the same digits, label included, by learned codes in place of noise on latents.
 
+use super::codes;
 use super::collection::{Level, Of, Plan};
 use super::figures::{JOINTLY, RULES, Subject, digits};
-use super::people::{Data, People, Sizes};
-use super::sharing::classes_of;
+use super::people::{Data, Sizes};
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
 use crate::trials::Mean;
-use crate::{Agreement, Error, Finding, Grid, Picture, Result, RunOptions};
-use ndarray::{Array1, Axis, concatenate};
-use scumble_core::{Brief, Budget, Table, Target, Volunteers, largest};
-use scumble_reports::{LEARNED_CODES, LearnedCodes};
-use serde_json::Value;
+use crate::{Agreement, Finding, Grid, Picture, Result, RunOptions};
 
 const MANY: Subject =
     Subject { name: "vlm/beyond-mnist", data: Data::digits_of_many, plan, chance: 0.1, notes };
@@ -30,64 +26,20 @@ fn plan(options: &RunOptions) -> Plan {
 
 fn notes(_: &Plan) -> Vec<String> {
     vec![
-        "A quarter of the images for training are the volunteers', whose labels codes do not use; all others are shared. Of the paper's method a tenth of those \
-         who share validate; of codes nobody has to."
+        "A quarter of the images for training are the volunteers'; all others are shared. Of the paper's method a tenth of those \
+         who share validate."
             .into(),
-        "Codes are clusters of the volunteers' images, as many as a public rule of ε and the number of people says; each person reports code and label together, \
-         at all of ε. An image is classified as most reports of its code are."
-            .into(),
+        codes::LEARNED.into(),
         RULES.into(),
         JOINTLY.into(),
         SEEDED.into(),
     ]
 }
 
-/// How often codes classify test images rightly: of each local ε, of each trial.
-fn by_codes(options: &RunOptions, plan: &Plan) -> Result<Vec<Vec<f64>>> {
-    let data = (MANY.data)(options)?;
-    let mut found = vec![vec![]; plan.local.len()];
-    for trial in 0..plan.trials {
-        let mut randomness = options.randomness("vlm/beyond-mnist/codes", &[trial as u64]);
-        let people = data.divided(plan.sizes, &mut randomness.streams().stream(0))?;
-        let sharing = together(&people)?;
-        for (accuracies, local) in found.iter_mut().zip(&plan.local) {
-            let brief = Brief {
-                volunteers: Volunteers::Consented(people.volunteers.clone()),
-                people: Some(sharing.len()),
-                ..Brief::new(people.domain.clone(), Budget::pure(*local)?)
-            };
-            let design = LEARNED_CODES.design(&Value::Null, &brief)?;
-            let codes = design.mechanism().downcast_ref::<LearnedCodes>();
-            let codes = codes.ok_or_else(|| Error::Mechanism {
-                mechanism: LEARNED_CODES.name.into(),
-                problem: "is no LearnedCodes".into(),
-            })?;
-            let reports = design.mechanism().release(&sharing, &mut randomness)?.table;
-            let label_of =
-                codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
-            let truth = classes_of(&people.test);
-            let right = people.test.records().outer_iter().zip(&truth);
-            let right =
-                right.filter(|(image, class)| label_of[codes.code(&image.to_vec())] == **class).count();
-            accuracies.push(right as f64 / truth.len() as f64);
-        }
-    }
-    Ok(found)
-}
-
-/// Those who share and those who would validate: all of them report.
-fn together(people: &People) -> Result<Table> {
-    let tables = [&people.sharing, &people.validation];
-    let records = tables.map(|table| table.records().view());
-    let classes: Array1<usize> = tables.iter().flat_map(|table| classes_of(table)).collect();
-    let records =
-        concatenate(Axis(0), &records).map_err(|problem| scumble_core::Error::shape(problem.to_string()))?;
-    Ok(Table::new(people.sharing.columns().to_vec(), records, Target::Class(classes))?)
-}
-
 pub(super) fn beyond(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let collection = MANY.collected(options)?;
-    let codes = by_codes(options, &collection.plan)?;
+    let codes = codes::accuracies(options, &MANY, "vlm/beyond-mnist/codes")?;
+    let codes: Vec<Vec<f64>> = codes.into_iter().map(|(.., accuracies)| accuracies).collect();
     let plan = &collection.plan;
     let of_paper = |at: usize| collection.accuracies(0, at, Level::Latent, Of::Clean);
     let findings = ASKED.iter().enumerate().map(|(at, (local, asked))| {

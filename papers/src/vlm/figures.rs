@@ -1,5 +1,6 @@
 //! Figures 1, 4 and 7: what is found of data that people share.
 
+use super::codes::{self, beside};
 use super::collection::{By, Collection, Level, Of, Plan};
 use super::people::{Data, Sizes};
 use super::sharing::Model;
@@ -161,7 +162,10 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
     findings.extend(rises(&collection, Of::Clean, &BOTH));
     findings.extend(latents_at_high_budgets(&collection));
     findings.extend(central_costs(&collection, Of::Clean));
-    Ok(figure(collection, &DIGITS, findings, Of::Clean, &BOTH, "Digits that people share (Figure 1, top)"))
+    let codes = codes::accuracies(options, &DIGITS, "vlm/collection-mnist/codes")?;
+    let found =
+        figure(&collection, &DIGITS, findings, Of::Clean, &BOTH, "Digits that people share (Figure 1, top)");
+    Ok(beside(found, &collection, &codes))
 }
 
 pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -170,7 +174,10 @@ pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Re
     findings.extend(above_chance(&collection, Of::Clean, &BOTH, LOANS.chance));
     findings.extend(rises(&collection, Of::Clean, &BOTH));
     findings.extend(central_costs(&collection, Of::Clean));
-    Ok(figure(collection, &LOANS, findings, Of::Clean, &BOTH, "Loans that people share (Figure 1, bottom)"))
+    let codes = codes::accuracies(options, &LOANS, "vlm/collection-lending-club/codes")?;
+    let found =
+        figure(&collection, &LOANS, findings, Of::Clean, &BOTH, "Loans that people share (Figure 1, bottom)");
+    Ok(beside(found, &collection, &codes))
 }
 
 pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -186,7 +193,7 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
     let mut findings = vec![below_ceilings(&collection, level)?, below_clean(&collection, level)];
     findings.extend(rises(&collection, Of::Private, &[level]));
     let ceilings = ceilings(&collection)?;
-    let mut found = figure(collection, &DIGITS, findings, Of::Private, &[level], title);
+    let mut found = figure(&collection, &DIGITS, findings, Of::Private, &[level], title);
     found.picture.panels[0].layers.extend(ceilings);
     found.notes.push(
         "Both ceilings are those of the ε of records alone, which is all that protects the features that are classified. The lower is equation 28 by quadrature \
@@ -217,16 +224,15 @@ fn level_name(level: Level) -> &'static str {
 }
 
 pub(super) fn figure(
-    collection: Collection,
+    collection: &Collection,
     subject: &Subject,
     findings: Vec<Finding>,
     of: Of,
     levels: &[Level],
     title: &str,
 ) -> Evidence {
-    let grids = levels.iter().map(|level| grid(&collection, *level, of)).collect();
-    let panels =
-        levels.iter().map(|level| curves(&collection, *level, of)).chain(sheet(&collection)).collect();
+    let grids = levels.iter().map(|level| grid(collection, *level, of)).collect();
+    let panels = levels.iter().map(|level| curves(collection, *level, of)).chain(sheet(collection)).collect();
     Evidence {
         trials: collection.plan.trials,
         findings,

@@ -44,7 +44,7 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     findings.extend(above_chance(&collection, Of::Clean, &BOTH, NINES.chance));
     findings.extend(rises(&collection, Of::Clean, &BOTH));
     Ok(figure(
-        collection,
+        &collection,
         &NINES,
         findings,
         Of::Clean,

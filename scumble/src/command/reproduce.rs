@@ -4,7 +4,7 @@ use super::{Failure, command_line, print, print_json, progress_bar};
 use crate::custody;
 use crate::datasets::folder;
 use crate::registry::{Existing, NewFile, Readable, Registry};
-use crate::reproduce::{self, Finding, Grid, Report, Reproduction, RunOptions};
+use crate::reproduce::{self, Claims, Finding, Grid, Report, Reproduction, RunOptions};
 use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::ProgressBar;
@@ -15,11 +15,13 @@ use std::sync::OnceLock;
 const EXAMPLES: &str = "\
 Examples:
   scumble reproduce task-aware/figure-3 --quick
-  scumble reproduce --all --quick --output results --markdown results/REPRODUCTION.md";
+  scumble reproduce --all --quick --output results --markdown results/REPRODUCTION.md
+  scumble reproduce --from results --markdown results/REPRODUCTION.md";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("written").args(["output", "markdown"]).multiple(true)))]
+#[command(group(ArgGroup::new("run").args(["name", "all", "quick", "seed", "trials", "output"]).multiple(true)))]
 pub(super) struct ReproduceArguments {
     /// A result, as the list without a name shows it.
     #[arg(conflicts_with = "all")]
@@ -43,6 +45,9 @@ pub(super) struct ReproduceArguments {
     /// Where the claims of all that was run go, in one document: what the paper says, what came out, and a verdict.
     #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
+    /// Run nothing, and make the document of the reports that are kept in this folder, as --output wrote them.
+    #[arg(long, value_name = "FOLDER", requires = "markdown", conflicts_with = "run")]
+    from: Option<PathBuf>,
     /// Replace files that exist.
     #[arg(long, requires = "written")]
     force: bool,
@@ -53,6 +58,14 @@ pub(super) fn reproduce(
     arguments: &ReproduceArguments,
     as_json: bool,
 ) -> Result<(), Failure> {
+    if let Some(folder) = &arguments.from {
+        let document = new_document(arguments)?;
+        let claims = reproduce::kept(folder)?;
+        if let Some(document) = document {
+            document.finish(as_document(&claims, arguments).as_bytes())?;
+        }
+        return if as_json { print_json(&json!({ "results": claims })) } else { Ok(()) };
+    }
     let wanted = match &arguments.name {
         Some(name) => std::slice::from_ref(reproduce::get(name)?),
         None if arguments.all => reproduce::all(),
@@ -75,13 +88,24 @@ pub(super) fn reproduce(
         reports.push(report);
     }
     if let Some(document) = new_document(arguments)? {
-        document.finish(reproduce::markdown(&reports, &command_line()).as_bytes())?;
+        let claims: Vec<Claims> = reports.iter().map(|report| report.claims.clone()).collect();
+        document.finish(as_document(&claims, arguments).as_bytes())?;
     }
     match &reports[..] {
         [only] if as_json && !arguments.all => print_json(only),
         reports if as_json => print_json(&json!({ "results": reports })),
         _ => Ok(()),
     }
+}
+
+/// The document of these claims, with the charts that lie below its own folder.
+fn as_document(claims: &[Claims], arguments: &ReproduceArguments) -> String {
+    let document = arguments.markdown.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let folder = arguments.from.as_ref().or(arguments.output.as_ref());
+    let charts = folder
+        .and_then(|folder| folder.strip_prefix(document).ok())
+        .map(|folder| folder.display().to_string());
+    reproduce::markdown(claims, &command_line(), charts.as_deref())
 }
 
 /// The document's file, still aside.
@@ -175,7 +199,7 @@ fn existing(arguments: &ReproduceArguments) -> Existing {
 }
 
 fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure> {
-    let Some([json, svg]) = places(report.name, arguments) else { return Ok(()) };
+    let Some([json, svg]) = places(&report.claims.name, arguments) else { return Ok(()) };
     if let Some(folder) = json.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
@@ -189,21 +213,21 @@ fn write(report: &Report, arguments: &ReproduceArguments) -> Result<(), Failure>
 
 /// The findings, the numbers behind them, and what was decided.
 fn told(report: &Report) -> String {
-    let Report { name, about, paper, quick, seed, trials, seconds, .. } = report;
+    let Claims { name, about, paper, quick, seed, trials, seconds, .. } = &report.claims;
     let variant = if *quick { "quick variant, " } else { "" };
     let repeated = match trials {
         1 => "one draw".to_owned(),
         trials => format!("{trials} trials"),
     };
     let mut text = format!("{name}: {about}\n{paper}\n{variant}{repeated}, seed {seed}, {seconds:.1} s\n");
-    for Finding { what, paper, ours, verdict, why, .. } in &report.findings {
+    for Finding { what, paper, ours, verdict, why, .. } in &report.claims.findings {
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         text += &format!("\n {what}\n   paper    {paper}\n   ours     {ours}\n   verdict  {verdict}{why}\n");
     }
     for grid in &report.grids {
         text += &format!("\n{}\n\n{}\n", grid.title, numbers(grid));
     }
-    for note in &report.notes {
+    for note in &report.claims.notes {
         text += &format!("\n{note}\n");
     }
     text

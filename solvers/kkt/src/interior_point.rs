@@ -28,7 +28,7 @@ impl Iterate {
 ///
 /// Each step solves Newton's equations of the KKT conditions, which come down to one matrix of (d + 1) × (d + 1):
 /// R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ with D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002), once to predict and once to
-/// correct (Mehrotra 1992). It costs n·d²/2 multiplications a step, and a few dozen steps whatever the data.
+/// correct (Mehrotra 1992), with a bound on what is corrected where a step would be short. It costs n·d²/2 multiplications a step, and a few dozen steps whatever the data.
 #[derive(Debug, Clone)]
 pub struct InteriorPoint {
     tolerance: f64,
@@ -104,13 +104,14 @@ impl InteriorPoint {
             .map(|i| 1.0 / (point.slacks[i] / stiff[i] + point.surpluses[i] / point.multipliers[i]))
             .collect();
         let factor = factored(machine, &weights)?;
-        // Toward complementary products of `target`, less what the predicted step would make of them.
-        let newton = |target: f64, predicted: Option<&Step>| {
+        // Toward complementary products of `target`, less what the predicted step would make of them, `most` of it.
+        let newton = |target: f64, predicted: Option<&Step>, most: f64| {
             let wanted: Vec<[f64; 2]> = (0..n)
                 .map(|i| {
                     let [of_surplus, of_slack] = predicted.map_or([0.0; 2], |step| {
                         let room = kappa * step.slacks[i] - step.multipliers[i];
                         [step.multipliers[i] * step.surpluses[i], room * step.slacks[i]]
+                            .map(|product| product.clamp(-most, most))
                     });
                     [
                         target - point.multipliers[i] * point.surpluses[i] - of_surplus,
@@ -141,17 +142,16 @@ impl InteriorPoint {
                 multipliers,
             }
         };
-        let predicted = newton(0.0, None);
+        let predicted = newton(0.0, None, 0.0);
         let mean = mean_product(machine, point);
         let ahead =
             mean_product(machine, &moved(point, &predicted, longest(machine, point, &predicted).min(1.0)));
         let centering = (ahead / mean).powi(3);
-        let corrected = newton(centering * mean, Some(&predicted));
-        if longest(machine, point, &corrected) >= SHORT {
-            return Some(corrected);
-        }
-        // Some products are far from the mean, and what is predicted of them misleads: toward the mean first.
-        Some(newton(mean, None))
+        // A product that is predicted to be far from the mean misleads: then no more than the mean is made of it, or nothing.
+        let mut corrected =
+            [f64::INFINITY, mean].into_iter().map(|most| newton(centering * mean, Some(&predicted), most));
+        let is_worth = |step: &Step| longest(machine, point, step) >= SHORT;
+        Some(corrected.find(is_worth).unwrap_or_else(|| newton(mean, None, 0.0)))
     }
 }
 

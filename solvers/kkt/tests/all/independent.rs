@@ -183,6 +183,34 @@ fn with_little_rho_it_is_the_usual_soft_margin() {
     }
 }
 
+/// Steps toward these come to be short, one after the other without end, where all that a predicted step makes of products far from the mean is corrected.
+#[test]
+fn many_noisy_records_of_unequal_classes_are_solved_in_a_few_dozen_steps() {
+    const N: usize = 6000;
+    const D: usize = 12;
+    for seed in [46, 48, 109] {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let middles: Vec<f64> = (0..D).map(|_| rng.gen_range(0.0..1.0)).collect();
+        // Nearly normal: the sum of twelve uniform numbers, less its mean.
+        let mut normal = move || (0..12).map(|_| rng.gen_range(0.0..1.0)).sum::<f64>() - 6.0;
+        let mut records =
+            Array2::from_shape_fn((N, D), |(_, at)| (middles[at] + 0.3 * normal()).clamp(0.0, 1.0));
+        let scores: Vec<f64> =
+            records.rows().into_iter().map(|row| 3.0 * (row[0] + row[1] - row[2]) + normal()).collect();
+        let mut sorted = scores.clone();
+        sorted.sort_by(f64::total_cmp);
+        let threshold = sorted[N * 3 / 4];
+        let signs: Vec<f64> =
+            scores.iter().map(|score| if *score > threshold { 1.0 } else { -1.0 }).collect();
+        records.mapv_inplace(|x| x + 0.19 * normal());
+        let records = Records::new(records.view());
+        let programme = SoftMargin::new(&records, &signs, &[1.0; N]).unwrap();
+        let programme = programme.bias_penalty(1e-2).unwrap().squared_slack_penalty(1e-2).unwrap();
+        let machine = programme.solve(1e-6, 60).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert!(machine.duality_gap <= 1e-6, "seed {seed}: {}", machine.duality_gap);
+    }
+}
+
 #[test]
 fn the_residual_sees_what_is_wrong() {
     let of = Drawn::new(4, 50, 3, 0.1, 0.1);
