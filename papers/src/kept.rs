@@ -18,3 +18,57 @@ pub fn kept(folder: &Path) -> Result<Vec<Claims>> {
     };
     all().iter().map(|result| read(result.name)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::markdown;
+
+    const COMMAND: &str = "scumble reproduce --from papers/results --markdown REPRODUCTION.md --force";
+
+    #[test]
+    fn the_document_says_what_the_reports_say() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let claims = kept(&root.join("papers/results")).unwrap();
+        let quick: Vec<&str> =
+            claims.iter().filter(|claims| claims.quick).map(|claims| claims.name.as_str()).collect();
+        assert!(quick.is_empty(), "no whole variant of {quick:?} is kept");
+        let document = std::fs::read_to_string(root.join("REPRODUCTION.md")).unwrap();
+        assert!(
+            markdown(&claims, COMMAND, Some("papers/results")) == document,
+            "REPRODUCTION.md is another than that of papers/results: {COMMAND}"
+        );
+    }
+
+    #[test]
+    fn what_is_missing_or_of_another_result_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = kept(folder.path()).unwrap_err().to_string();
+        let first = all()[0].name;
+        assert!(error.contains(&format!("scumble reproduce {first} --output")), "{error}");
+        std::fs::create_dir_all(folder.path().join(first).parent().unwrap()).unwrap();
+        let file = folder.path().join(first).with_added_extension("json");
+        let other = kept_of_another(all()[1].name);
+        std::fs::write(&file, other).unwrap();
+        let error = kept(folder.path()).unwrap_err().to_string();
+        assert!(error.contains(&format!("it is of {}", all()[1].name)), "{error}");
+        std::fs::write(&file, "{").unwrap();
+        assert!(kept(folder.path()).unwrap_err().to_string().contains("EOF"));
+    }
+
+    fn kept_of_another(name: &str) -> String {
+        let claims = Claims {
+            name: name.into(),
+            about: String::new(),
+            paper: String::new(),
+            version: String::new(),
+            quick: false,
+            seed: 1,
+            trials: 2,
+            seconds: 0.0,
+            findings: vec![],
+            notes: vec![],
+        };
+        serde_json::to_string(&claims).unwrap()
+    }
+}

@@ -5,6 +5,7 @@ mod data;
 mod distance;
 mod example;
 mod fitness;
+mod guesses;
 mod success;
 mod sweep;
 mod wdbc;
@@ -25,7 +26,7 @@ that the bound is one for every adversary: it is for guesses without bias (ERRAT
 its place: `fisher-gaussian` where the error of a reconstruction is what is asked for, with the differential privacy that it has beside.";
 
 /// Sorted by name.
-pub(super) const RESULTS: [Reproduction; 7] = [
+pub(super) const RESULTS: [Reproduction; 8] = [
     Reproduction {
         name: "fisher-svm/distance",
         about: "Propositions 2.3 and 2.11: how far a learned model moves, by noise and by records",
@@ -61,6 +62,12 @@ pub(super) const RESULTS: [Reproduction; 7] = [
         about: "interest rates (Lending Club): fitness of a ridge regression by λ, Gaussian noise against Laplace's",
         paper: PAPER,
         run: fitness::figure_7,
+    },
+    Reproduction {
+        name: "fisher-svm/guesses",
+        about: "guesses of breast tumours (WDBC) with a bias and without, and who is told from whom, beside what bounds them",
+        paper: PAPER,
+        run: guesses::run,
     },
     Reproduction {
         name: "fisher-svm/wdbc",

@@ -24,7 +24,7 @@ fn sizes(options: &RunOptions) -> [usize; 2] {
 }
 
 fn training(options: &RunOptions) -> Value {
-    let (epochs, size) = if options.quick { (50, 200) } else { (200, 300) };
+    let (epochs, size) = if options.quick { (50, 200) } else { (600, 300) };
     json!({ "epochs": epochs, "steps": 15, "batch_size": size, "seed": options.seed })
 }
 

@@ -1,0 +1,317 @@
+//! What the Cramér–Rao bound does not say: how near a guess with a bias comes, how near every guess does, and who is told from whom.
+
+use super::{data, design, least_error};
+use crate::accounting::mutual_information;
+use crate::report::{Evidence, four};
+use crate::trials::Mean;
+use crate::{Agreement, CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
+use rayon::prelude::*;
+use scumble_core::{Domain, Table};
+use serde_json::json;
+use std::f64::consts::TAU;
+
+/// Guesses of released records, at one λ.
+struct Guessed {
+    lambda: f64,
+    /// What the card claims of guesses without bias.
+    claimed: f64,
+    /// What no guess does better than about some record of the domain.
+    of_any: f64,
+    /// The mean squared error of what was released, a trial.
+    unbiased: Vec<f64>,
+    /// The same of the guess by means and spreads.
+    biased: Vec<f64>,
+    /// The squared error of that guess about the record of the domain where it is largest, in closed form.
+    worst: f64,
+    /// How often the record that is nearest to what was released is the right one, a trial.
+    told: Vec<f64>,
+    /// No adversary who knows all records tells them apart more often.
+    ceiling: f64,
+}
+
+/// What is known of the population: each column's mean and variance.
+struct Known {
+    means: Array1<f64>,
+    variances: Array1<f64>,
+}
+
+impl Known {
+    fn of(records: &Array2<f64>) -> Self {
+        let means = records.mean_axis(Axis(0)).unwrap_or_default();
+        Self { means, variances: records.var_axis(Axis(0), 0.0) }
+    }
+
+    /// How much of a released column is believed, where its noise has this variance: the linear guess of least error.
+    fn trust(&self, noise: f64) -> Array1<f64> {
+        self.variances.mapv(|variance| variance / (variance + noise))
+    }
+
+    fn guess(&self, released: &Array2<f64>, noise: f64) -> Array2<f64> {
+        (released - &self.means) * self.trust(noise) + &self.means
+    }
+
+    /// The largest E‖x̂ − x‖² of this guess over the domain: its noise, and its bias at the end that is farther from the mean.
+    fn worst(&self, domain: &Domain, noise: f64) -> f64 {
+        let bounds = domain.intervals().unwrap_or_default();
+        let columns = self.trust(noise).into_iter().zip(&self.means).zip(bounds);
+        let of_column = columns.map(|((trust, mean), (lower, upper))| {
+            let farthest = (mean - lower).abs().max((upper - mean).abs());
+            trust.powi(2) * noise + ((1.0 - trust) * farthest).powi(2)
+        });
+        of_column.sum()
+    }
+
+    /// No more nats are told of which record it is by noise of this variance: ½ Σ ln(1 + s²/σ²).
+    fn nats(&self, noise: f64) -> Result<f64> {
+        let noises = vec![noise; self.variances.len()];
+        Ok(mutual_information::of_gaussian_noise(&self.variances.to_vec(), &noises)?)
+    }
+}
+
+/// Σ 1/(√λ + (2π/w)²) over columns of width w: the inequality of van Trees for the prior of least information on each.
+fn of_any_guess(domain: &Domain, lambda: f64) -> f64 {
+    let bounds = domain.intervals().unwrap_or_default();
+    bounds.iter().map(|(lower, upper)| 1.0 / (lambda.sqrt() + (TAU / (upper - lower)).powi(2))).sum()
+}
+
+fn mean_square(one: &Array2<f64>, other: &Array2<f64>) -> f64 {
+    (one - other).mapv_into(|x| x * x).sum() / one.nrows() as f64
+}
+
+/// How often the nearest of all records is the right one.
+fn told(records: &Array2<f64>, released: &Array2<f64>) -> f64 {
+    let squared = |a: ArrayView1<f64>, b: ArrayView1<f64>| -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+    };
+    let right = released.rows().into_iter().enumerate().filter(|(at, row)| {
+        let own = squared(*row, records.row(*at));
+        records
+            .rows()
+            .into_iter()
+            .enumerate()
+            .all(|(other, record)| other == *at || squared(*row, record) > own)
+    });
+    right.count() as f64 / records.nrows() as f64
+}
+
+pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    let exponents: Vec<i32> =
+        if options.quick { vec![-14, -8, -2, 4] } else { (-14..=8).step_by(2).collect() };
+    let tumours = data::tumours(options)?.data;
+    let records = tumours.table.records();
+    let known = Known::of(records);
+    let features = tumours.domain.features();
+    (options.on_start)((exponents.len() * options.trials()) as u64);
+    let mut all = vec![];
+    for (at, exponent) in exponents.iter().enumerate() {
+        let lambda = 10f64.powi(*exponent);
+        let noise = 1.0 / lambda.sqrt();
+        let mechanism = design(options, "fisher-gaussian", &json!({ "lambda": lambda }), &tumours.domain)?;
+        let trials: Vec<[f64; 3]> = (0..options.trials() as u64)
+            .into_par_iter()
+            .map(|trial| {
+                let mut randomness = options.randomness(name, &[at as u64, trial]);
+                let released: Table = mechanism.release(&tumours.table, &mut randomness)?.table;
+                let released = released.records();
+                (options.on_step)();
+                Ok([
+                    mean_square(released, records),
+                    mean_square(&known.guess(released, noise), records),
+                    told(records, released),
+                ])
+            })
+            .collect::<Result<_>>()?;
+        let of = |part: usize| trials.iter().map(|trial| trial[part]).collect();
+        all.push(Guessed {
+            lambda,
+            claimed: least_error("fisher-gaussian", &mechanism.guarantee())?,
+            of_any: of_any_guess(features, lambda),
+            unbiased: of(0),
+            biased: of(1),
+            worst: known.worst(features, noise),
+            told: of(2),
+            ceiling: mutual_information::posterior_success(known.nats(noise)?, 1.0 / records.nrows() as f64)?,
+        });
+    }
+    Ok(Evidence {
+        trials: options.trials(),
+        findings: vec![unbiased(&all), biased(&all), every(&all), identified(&all, records.nrows())],
+        grids: vec![grid(&all)],
+        notes: vec![
+            "Records are unscaled, each number between 0 and 5,000. The guess with a bias knows each column's mean and spread among the 569 tumours, and is the linear one of \
+             least error; the error of every guess about some record is bounded by the inequality of van Trees (Gill and Levit 1995) for the prior of least \
+             information on each column. On the card of fisher-gaussian it stands beside the Cramér–Rao bound."
+                .into(),
+            "Which of the 569 it was is told by the nearest of them. Of an adversary who knows them all, the nats that a release tells, ½ Σ ln(1 + s²/σ²), bound the success: Fano's \
+             inequality in its sharper form KL(success ‖ 1/569) ≤ nats, as Guo and others (2023) have it for reconstruction."
+                .into(),
+        ],
+        picture: Picture {
+            title: "Guesses of tumours (WDBC), beside what bounds them".into(),
+            panels: vec![errors(&all), successes(&all)],
+        },
+    })
+}
+
+/// How many of them there are of which this holds.
+fn count(all: &[Guessed], holds: impl Fn(&Guessed) -> bool) -> usize {
+    all.iter().filter(|at| holds(at)).count()
+}
+
+fn unbiased(all: &[Guessed]) -> Finding {
+    let off = |at: &Guessed| {
+        let found = Mean::of(&at.unbiased);
+        (found.value / at.claimed - 1.0, 3.0 * found.error / at.claimed)
+    };
+    let most = all.iter().map(|at| off(at).0.abs()).fold(0.0, f64::max);
+    Finding {
+        what: "the squared error of what was released, a guess without bias".into(),
+        paper: "no less than the bound, and Gaussian noise meets it".into(),
+        ours: format!("within {:.1e} of the bound at every λ", most),
+        value: Some(most),
+        verdict: Agreement::of(all.iter().all(|at| off(at).0.abs() <= off(at).1 + 1e-6)),
+        why: "within three standard errors".into(),
+    }
+}
+
+fn biased(all: &[Guessed]) -> Finding {
+    let share = |at: &Guessed| Mean::of(&at.biased).value / at.claimed;
+    let nearer = count(all, |at| share(at) < 1.0);
+    let least = all.iter().min_by(|a, b| share(a).total_cmp(&share(b)));
+    let said = least.map_or(String::new(), |at| {
+        format!(
+            "; {} where {} is claimed, at λ = {:e}",
+            four(Mean::of(&at.biased).value),
+            four(at.claimed),
+            at.lambda
+        )
+    });
+    Finding {
+        what: "the squared error of a guess that knows each column's mean and spread".into(),
+        paper: "no less than the bound, irrespective of the adversary's behaviour (Section 2.2)".into(),
+        ours: format!("less at {nearer} of {} λ{said}", all.len()),
+        value: Some(nearer as f64),
+        verdict: Agreement::of(nearer == 0),
+        why: "a guess with a bias is not bound by Cramér and Rao (ERRATA.md, F13)".into(),
+    }
+}
+
+fn every(all: &[Guessed]) -> Finding {
+    let ratio = all.iter().map(|at| at.worst.min(at.claimed) / at.of_any).fold(f64::INFINITY, f64::min);
+    Finding {
+        what: "the squared error of either guess about the record that it misses most".into(),
+        paper: "van Trees (1968): no less than his bound, for every guess".into(),
+        ours: format!("{} times the bound or more, at every λ", four(ratio)),
+        value: Some(ratio),
+        verdict: Agreement::of(ratio >= 1.0),
+        why: String::new(),
+    }
+}
+
+fn identified(all: &[Guessed], records: usize) -> Finding {
+    let room = |at: &Guessed| {
+        let found = Mean::of(&at.told);
+        at.ceiling - found.value + 3.0 * found.error
+    };
+    let nearest = all.iter().min_by(|a, b| room(a).total_cmp(&room(b)));
+    let said = nearest.map_or(String::new(), |at| {
+        format!(
+            "{:.1} % where {:.1} are allowed, at λ = {:e}, the nearest",
+            100.0 * Mean::of(&at.told).value,
+            100.0 * at.ceiling,
+            at.lambda
+        )
+    });
+    Finding {
+        what: format!("which of {records} tumours was released, told by the nearest"),
+        paper: "Fano (1961), Guo and others (2023): no more often than the nats of a release allow".into(),
+        ours: said,
+        value: nearest.map(room),
+        verdict: Agreement::of(all.iter().all(|at| room(at) >= 0.0)),
+        why: String::new(),
+    }
+}
+
+fn grid(all: &[Guessed]) -> Grid {
+    let row = |at: &Guessed| {
+        let [unbiased, biased, told] = [&at.unbiased, &at.biased, &at.told].map(|of| Mean::of(of).value);
+        vec![
+            format!("{:e}", at.lambda),
+            four(at.claimed),
+            four(unbiased),
+            four(biased),
+            four(at.worst),
+            four(at.of_any),
+            format!("{:.1}", 100.0 * told),
+            format!("{:.1}", 100.0 * at.ceiling),
+        ]
+    };
+    let header = [
+        "λ",
+        "claimed",
+        "without bias",
+        "by mean and spread",
+        "the same, at worst",
+        "every guess, at worst",
+        "told, %",
+        "allowed, %",
+    ];
+    Grid {
+        title: "squared errors of guesses, in squared units of the records, and how often a record is told from the others".into(),
+        header: header.map(str::to_owned).to_vec(),
+        rows: all.iter().map(row).collect(),
+    }
+}
+
+fn layer(name: &str, look: usize, all: &[Guessed], height: impl Fn(&Guessed) -> f64) -> Layer {
+    let points = all.iter().map(|at| CurvePoint { x: at.lambda, y: height(at), error: 0.0 });
+    Layer { name: name.into(), look, marks: Marks::Curve(points.collect()) }
+}
+
+fn errors(all: &[Guessed]) -> Panel {
+    Panel {
+        title: "Squared errors of guesses".into(),
+        across: Scale::logarithmic("λ (more is less noise)"),
+        up: Scale::logarithmic("E‖x − x̂‖², in squared units of the records"),
+        layers: vec![
+            layer("the paper's bound, for guesses without bias", 0, all, |at| at.claimed),
+            layer("a guess by mean and spread", 1, all, |at| Mean::of(&at.biased).value),
+            layer("the same, about the record that it misses most", 2, all, |at| at.worst),
+            layer("every guess, about some record: at least", 3, all, |at| at.of_any),
+        ],
+    }
+}
+
+fn successes(all: &[Guessed]) -> Panel {
+    Panel {
+        title: "How often a tumour is told from all others".into(),
+        across: Scale::logarithmic("λ (more is less noise)"),
+        up: Scale::linear("%"),
+        layers: vec![
+            layer("told by the nearest", 1, all, |at| 100.0 * Mean::of(&at.told).value),
+            layer("allowed by the nats of a release", 0, all, |at| 100.0 * at.ceiling),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn a_guess_by_mean_and_spread_is_half_way_where_noise_is_as_large_as_the_spread() {
+        let known = Known::of(&array![[0.0], [2.0]]);
+        assert_eq!((known.means[0], known.variances[0]), (1.0, 1.0));
+        assert_eq!(known.guess(&array![[5.0]], 1.0), array![[3.0]]);
+        // At 4, three from the mean: half of that is bias, and a quarter of the noise is left.
+        assert_eq!(known.worst(&Domain::interval(0.0, 4.0).unwrap(), 1.0), 0.25 + 1.5f64.powi(2));
+    }
+
+    #[test]
+    fn the_nearest_is_told_but_for_ties() {
+        let records = array![[0.0], [1.0], [1.0]];
+        assert_eq!(told(&records, &array![[0.2], [0.9], [1.0]]), 1.0 / 3.0);
+    }
+}
