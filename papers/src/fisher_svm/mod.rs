@@ -1,6 +1,7 @@
 //! Farokhi, Privacy-Preserving Public Release of Datasets for Support Vector Machine Classification (2020): Section 3, and how far what is
 //! learned moves.
 
+mod curated;
 mod data;
 mod distance;
 mod example;

@@ -8,7 +8,7 @@ use crate::picture::shades;
 use crate::{Error, Result, RunOptions};
 use scumble_core::{Brief, Budget, Randomness, Table};
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
 use scumble_store::{Key, Store};
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,8 @@ pub(super) struct Plan {
     pub private_labels: bool,
     /// How often a classifier sees each record at most.
     pub epochs: usize,
+    /// So often each of those who share releases: 1, or more to see what more people would make of it.
+    pub repeats: usize,
 }
 
 impl Plan {
@@ -252,11 +254,15 @@ impl Run<'_> {
             }),
             By::Direct => json!("direct"),
         };
-        json!({
+        let mut words = json!({
             "of": self.name, "by": by, "trial": job.trial, "local": scumble_core::number::to_json(job.local),
             "sizes": sizes, "hidden": hidden, "epochs": epochs, "shows_images": self.plan.shows_images, "share": self.plan.share(job.local), "seed": self.options.seed,
             "scumble": env!("CARGO_PKG_VERSION"),
-        })
+        });
+        if self.plan.repeats > 1 {
+            words["repeats"] = json!(self.plan.repeats);
+        }
+        words
     }
 
     fn before(&self, job: &Job) -> Result<Option<Utility>> {
@@ -319,7 +325,10 @@ impl Run<'_> {
     fn released_once(&self, job: &Job, ready: &Ready, randomness: &mut Randomness) -> Result<Utility> {
         let (of_records, of_labels) = self.plan.split(job.local)?;
         let [sharing, validation, test] = &ready.latents;
-        let (labels, flip) = flipped(&ready.classes[0], self.plan.classes, of_labels, randomness)?;
+        let repeated: Vec<usize> = (0..self.plan.repeats).flat_map(|_| 0..sharing.nrows()).collect();
+        let (sharing, classes) =
+            (&sharing.select(Axis(0), &repeated), ready.classes[0].select(Axis(0), &repeated));
+        let (labels, flip) = flipped(&classes, self.plan.classes, of_labels, randomness)?;
         let mut released = |latents| ready.shared.released(latents, of_records, randomness);
         let (shared, asked, tested) = (released(sharing)?, released(validation)?, released(test)?);
         let decoded = |latents: &Array2<f64>| ready.shared.decoded(latents.view());
@@ -407,6 +416,7 @@ mod tests {
             hidden: [vec![8], vec![8]],
             classes,
             private_labels: true,
+            repeats: 1,
             shows_images: false,
             epochs: 20,
         }

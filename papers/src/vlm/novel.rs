@@ -41,7 +41,7 @@ fn notes(_: &Plan) -> Vec<String> {
 pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let collection = NINES.collected(options)?;
     let mut findings = near_the_printed(&collection);
-    findings.extend(above_chance(&collection, Of::Clean, &BOTH, NINES.chance));
+    findings.push(above_chance(&collection, Of::Clean, &BOTH, NINES.chance));
     findings.extend(rises(&collection, Of::Clean, &BOTH));
     Ok(figure(
         &collection,
