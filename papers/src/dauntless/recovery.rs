@@ -112,7 +112,7 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
     let trials = trials(options);
     let cases: Vec<Case> = CASES.into_iter().filter(|case| !options.quick || case.data == "mnist").collect();
     (options.on_start)((cases.len() * trials) as u64);
-    let (mut findings, mut rows, mut panels) = (vec![], vec![], vec![]);
+    let (mut findings, mut rows, mut panels, mut recovered) = (vec![], vec![], vec![], vec![]);
     let mut store = None;
     for of in ["mnist", "cifar10"] {
         let own: Vec<&Case> = cases.iter().filter(|case| case.data == of).collect();
@@ -134,6 +134,7 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
                 })
                 .collect::<Result<_>>()?;
             let shares: Vec<f64> = found.iter().map(|found| found.share).collect();
+            recovered.push([f64::from(case.figure), 100.0 * Mean::of(&shares).value]);
             let distance = Mean::of(&found.iter().map(|found| found.distance).collect::<Vec<_>>()).value;
             findings.push(finding(case, samples, &shares, distance));
             rows.push(vec![
@@ -168,6 +169,13 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
             }
         }
     }
+    let chart = Panel {
+        title: "Private images recovered by least squares".into(),
+        across: Scale::linear("figure of the paper"),
+        up: Scale::linear("%"),
+        layers: vec![Layer { name: "recovered".into(), look: 1, marks: Marks::Dots(recovered) }],
+    };
+    panels.insert(0, chart);
     Ok(Evidence {
         trials,
         findings,

@@ -21,7 +21,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("written").args(["output", "markdown"]).multiple(true)))]
-#[command(group(ArgGroup::new("run").args(["name", "all", "quick", "seed", "trials", "output"]).multiple(true)))]
+#[command(group(ArgGroup::new("run").args(["name", "all", "quick", "seed", "trials", "output", "no_images"]).multiple(true)))]
 pub(super) struct ReproduceArguments {
     /// A result, as the list without a name shows it.
     #[arg(conflicts_with = "all")]
@@ -42,6 +42,9 @@ pub(super) struct ReproduceArguments {
     /// stopped run goes on.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// Leave images of records out of reports and charts.
+    #[arg(long, requires = "output")]
+    no_images: bool,
     /// Where the claims of all that was run go, in one document: what the paper says, what came out, and a verdict.
     #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
@@ -79,6 +82,7 @@ pub(super) fn reproduce(
     let mut reports = vec![];
     for result in wanted {
         let report = run(registry, result, arguments)?;
+        let report = if arguments.no_images { report.without_images() } else { report };
         let written = write(&report, arguments);
         // Files that cannot be written after all take no result with them.
         if !as_json {
