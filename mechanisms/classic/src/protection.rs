@@ -87,9 +87,11 @@ impl Arrangement {
     /// As [`of`](Self::of), and as [`Plugin::design`].
     pub fn find(plugin: &Plugin, parameters: &Value, brief: &Brief, wanted: Option<Protect>) -> Result<Self> {
         let alone = match plugin.pace {
-            // An infinite budget claims nothing: what a mechanism is shows at a finite one.
+            // An infinite budget claims nothing: what a mechanism is shows at a finite one; or at any, where its parameters say the noise, which may cost more than
+            // that one.
             Pace::Quick if brief.budget.epsilon().is_infinite() => {
-                plugin.design(parameters, &brief.with_budget(Budget::new(1.0, brief.budget.delta())?))?
+                let finite = brief.with_budget(Budget::new(1.0, brief.budget.delta())?);
+                plugin.design(parameters, &finite).or_else(|_| plugin.design(parameters, brief))?
             }
             Pace::Quick => plugin.design(parameters, brief)?,
             // Its example says it without training for minutes.
@@ -194,4 +196,24 @@ fn label_plugin(target: &TargetDomain) -> Option<Plugin> {
 fn less(name: &str, own: &str) -> Error {
     let reason = format!("it protects the {own}, and not the whole record; --protect {own} asks for no more");
     Error::not_applicable(name, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LAPLACE;
+    use scumble_core::{Domain, RecordDomain};
+    use serde_json::json;
+
+    /// Fisher information of 10⁴ is noise of ε = 100.
+    #[test]
+    fn an_infinite_budget_takes_whatever_noise_the_parameters_say() {
+        let domain = RecordDomain::new(vec!["x".into()], Domain::unit_box(1), TargetDomain::None).unwrap();
+        let find = |epsilon: f64| {
+            let brief = Brief::new(domain.clone(), Budget::pure(epsilon).unwrap());
+            Arrangement::find(&LAPLACE, &json!({ "information": 1e4 }), &brief, Some(Protect::Record))
+        };
+        assert_eq!(find(f64::INFINITY).unwrap(), Arrangement::Alone);
+        assert!(find(1.0).unwrap_err().to_string().contains("the budget is ε = 1"));
+    }
 }

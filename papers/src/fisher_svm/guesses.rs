@@ -1,6 +1,6 @@
 //! What the Cramér–Rao bound does not say: how near a guess with a bias comes, how near every guess does, and who is told from whom.
 
-use super::{data, design, least_error};
+use super::{cramer_rao, data, design};
 use crate::accounting::mutual_information;
 use crate::report::{Evidence, four};
 use crate::trials::Mean;
@@ -9,7 +9,6 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 use scumble_core::{Domain, Table};
 use serde_json::json;
-use std::f64::consts::TAU;
 
 /// Guesses of released records, at one λ.
 struct Guessed {
@@ -69,12 +68,6 @@ impl Known {
     }
 }
 
-/// Σ 1/(√λ + (2π/w)²) over columns of width w: the inequality of van Trees for the prior of least information on each.
-fn of_any_guess(domain: &Domain, lambda: f64) -> f64 {
-    let bounds = domain.intervals().unwrap_or_default();
-    bounds.iter().map(|(lower, upper)| 1.0 / (lambda.sqrt() + (TAU / (upper - lower)).powi(2))).sum()
-}
-
 fn mean_square(one: &Array2<f64>, other: &Array2<f64>) -> f64 {
     (one - other).mapv_into(|x| x * x).sum() / one.nrows() as f64
 }
@@ -108,6 +101,8 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         let lambda = 10f64.powi(*exponent);
         let noise = 1.0 / lambda.sqrt();
         let mechanism = design(options, "fisher-gaussian", &json!({ "lambda": lambda }), &tumours.domain)?;
+        let guarantee = mechanism.guarantee();
+        let bound = cramer_rao("fisher-gaussian", &guarantee)?;
         let trials: Vec<[f64; 3]> = (0..options.trials() as u64)
             .into_par_iter()
             .map(|trial| {
@@ -125,8 +120,8 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         let of = |part: usize| trials.iter().map(|trial| trial[part]).collect();
         all.push(Guessed {
             lambda,
-            claimed: least_error("fisher-gaussian", &mechanism.guarantee())?,
-            of_any: of_any_guess(features, lambda),
+            claimed: bound.error(),
+            of_any: bound.of_any_guess(&tumours.domain),
             unbiased: of(0),
             biased: of(1),
             worst: known.worst(features, noise),
@@ -141,7 +136,7 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         notes: vec![
             "Records are unscaled, each number between 0 and 5,000. The guess with a bias knows each column's mean and spread among the 569 tumours, and is the linear one of \
              least error; the error of every guess about some record is bounded by the inequality of van Trees (Gill and Levit 1995) for the prior of least \
-             information on each column. On the card of fisher-gaussian it stands beside the Cramér–Rao bound."
+             information on each column, or by that of Le Cam for two values, whichever is larger. The card of fisher-gaussian gives both bounds."
                 .into(),
             "Which of the 569 it was is told by the nearest of them. Of an adversary who knows them all, the nats that a release tells, ½ Σ ln(1 + s²/σ²), bound the success: Fano's \
              inequality in its sharper form KL(success ‖ 1/569) ≤ nats, as Guo and others (2023) have it for reconstruction."
@@ -201,7 +196,7 @@ fn every(all: &[Guessed]) -> Finding {
     let ratio = all.iter().map(|at| at.worst.min(at.claimed) / at.of_any).fold(f64::INFINITY, f64::min);
     Finding {
         what: "the squared error of either guess about the record that it misses most".into(),
-        paper: "van Trees (1968): no less than his bound, for every guess".into(),
+        paper: "van Trees (1968), Le Cam (1973): no less than their bounds, for every guess".into(),
         ours: format!("{} times the bound or more, at every λ", four(ratio)),
         value: Some(ratio),
         verdict: Agreement::of(ratio >= 1.0),

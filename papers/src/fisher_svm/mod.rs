@@ -13,7 +13,7 @@ mod wdbc;
 
 use super::{Error, Reproduction, Result, RunOptions};
 use ndarray::Array2;
-use scumble_core::{Brief, Budget, Designed, Guarantee, Notion, RecordDomain};
+use scumble_core::{Brief, Budget, CramerRao, Designed, Guarantee, Notion, RecordDomain};
 use scumble_kkt as kkt;
 use scumble_kkt::{Machine, Records, SoftMargin};
 use serde_json::Value;
@@ -116,8 +116,13 @@ fn design(options: &RunOptions, name: &str, parameters: &Value, domain: &RecordD
 
 /// What the guarantee says an adversary's E‖x − x̂‖² is at least.
 fn least_error(mechanism: &str, guarantee: &Guarantee) -> Result<f64> {
+    Ok(cramer_rao(mechanism, guarantee)?.error())
+}
+
+/// The Cramér–Rao bound that it claims.
+fn cramer_rao<'g>(mechanism: &str, guarantee: &'g Guarantee) -> Result<&'g CramerRao> {
     let bound = guarantee.claims.iter().find_map(|claim| match &claim.notion {
-        Notion::CramerRao(bound) => Some(bound.error()),
+        Notion::CramerRao(bound) => Some(bound),
         _ => None,
     });
     bound.ok_or_else(|| Error::Mechanism {

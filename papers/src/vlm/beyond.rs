@@ -1,8 +1,8 @@
 //! Beyond the paper: the same digits, label included, by learned codes in place of noise on latents.
 
 use super::codes;
-use super::collection::{Level, Of, Plan};
-use super::figures::{JOINTLY, RULES, Subject, digits};
+use super::collection::{Level, Of, Plan, Subject};
+use super::figures::{JOINTLY, RULES, digits};
 use super::people::{Data, Sizes};
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;

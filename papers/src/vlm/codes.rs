@@ -1,7 +1,6 @@
 //! Learned codes beside the paper's method: what reports of the same people classify.
 
-use super::collection::{Collection, Of};
-use super::figures::{BOTH, Subject};
+use super::collection::{BOTH, Collection, Of, Subject};
 use super::people::People;
 use super::sharing::classes_of;
 use super::{curve, percent, shown};
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 pub(super) const LEARNED: &str = "Codes are clusters of the records of 15,000 volunteers at most, of which no label is used, as many as a public rule of ε and the number of people says; each person \
                                   reports code and label together, at all of ε. A record is classified as most reports of its code are. Nobody has to validate.";
 
-/// More volunteers make no better clusters, and take longer.
+/// Of more volunteers the first so many are asked: clusters of more take longer.
 const VOLUNTEERS: usize = 15_000;
 
 /// How often test records are classified rightly, as shares: of each finite local ε of the plan with its place there, of each trial.
@@ -33,13 +32,18 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
     for trial in 0..plan.trials {
         let mut randomness = options.randomness(name, &[trial as u64]);
         let people = data.divided(plan.sizes, &mut randomness.streams().stream(0))?;
+        let first: Vec<usize> = (0..people.volunteers.len().min(VOLUNTEERS)).collect();
+        let volunteers = people.volunteers.select(&first)?;
         for (_, local, accuracies) in &mut found {
-            let words = json!({
+            let mut words = json!({
                 "of": name, "trial": trial, "local": local, "sizes": plan.sizes, "seed": options.seed,
                 "scumble": env!("CARGO_PKG_VERSION"),
             });
+            if volunteers.len() < people.volunteers.len() {
+                words["volunteers"] = json!(volunteers.len());
+            }
             let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
-            let run = || accuracy(&people, *local, &mut randomness);
+            let run = || accuracy(&people, &volunteers, *local, &mut randomness);
             accuracies.push(options.once(&store, &words, run)?);
         }
     }
@@ -47,11 +51,10 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
 }
 
 /// A record is classified as most reports of its code are.
-fn accuracy(people: &People, local: f64, randomness: &mut Randomness) -> Result<f64> {
+fn accuracy(people: &People, volunteers: &Table, local: f64, randomness: &mut Randomness) -> Result<f64> {
     let sharing = together(people)?;
-    let first: Vec<usize> = (0..people.volunteers.len().min(VOLUNTEERS)).collect();
     let brief = Brief {
-        volunteers: Volunteers::Consented(people.volunteers.select(&first)?),
+        volunteers: Volunteers::Consented(volunteers.clone()),
         people: Some(sharing.len()),
         ..Brief::new(people.domain.clone(), Budget::pure(local)?)
     };

@@ -21,6 +21,8 @@ pub(super) enum Level {
     Features,
 }
 
+pub(super) const BOTH: [Level; 2] = [Level::Latent, Level::Features];
+
 /// What is classified by what was learned from released records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
@@ -124,6 +126,22 @@ impl Plan {
     fn by(&self) -> Vec<By> {
         let learned = self.central.iter().map(|central| By::Learned(*central));
         learned.chain(self.private_labels.then_some(By::Direct)).collect()
+    }
+}
+
+/// What is collected.
+pub(super) struct Subject {
+    pub name: &'static str,
+    pub data: fn(&RunOptions) -> Result<Data>,
+    pub plan: fn(&RunOptions) -> Plan,
+    /// The accuracy of the majority-class baseline.
+    pub chance: f64,
+    pub notes: fn(&Plan) -> Vec<String>,
+}
+
+impl Subject {
+    pub fn collected(&self, options: &RunOptions) -> Result<Collection> {
+        Collection::run(options, self.name, &(self.data)(options)?, (self.plan)(options))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Figures 1, 4 and 7: what is found of data that people share.
 
 use super::codes::{self, beside};
-use super::collection::{By, Collection, Level, Of, Plan};
+use super::collection::{BOTH, By, Collection, Level, Of, Plan, Subject};
 use super::people::{Data, Sizes};
 use super::sharing::Model;
 use super::{SEEDED, curve, panel, percent, shown, trials};
@@ -12,23 +12,11 @@ use scumble_accounting::ceiling;
 
 use serde_json::json;
 
-pub(super) const BOTH: [Level; 2] = [Level::Latent, Level::Features];
-
 /// Pixels in a row of a digit.
 const SIDE: usize = 28;
 
 const CENTRAL: [f64; 3] = [f64::INFINITY, 5.0, 1.0];
 const LOCAL: [f64; 7] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0, f64::INFINITY];
-
-/// What is collected.
-pub(super) struct Subject {
-    pub name: &'static str,
-    pub data: fn(&RunOptions) -> Result<Data>,
-    pub plan: fn(&RunOptions) -> Plan,
-    /// The accuracy of the majority-class baseline.
-    pub chance: f64,
-    pub notes: fn(&Plan) -> Vec<String>,
-}
 
 const DIGITS: Subject = Subject {
     name: "vlm/collection-mnist",
@@ -224,12 +212,6 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
             .into(),
     );
     Ok(found)
-}
-
-impl Subject {
-    pub fn collected(&self, options: &RunOptions) -> Result<Collection> {
-        Collection::run(options, self.name, &(self.data)(options)?, (self.plan)(options))
-    }
 }
 
 fn name_of(by: By) -> String {

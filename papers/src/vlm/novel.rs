@@ -1,7 +1,7 @@
 //! Figure 2: nines, where the mechanism was learned from volunteers who have none.
 
-use super::collection::{Collection, Level, Of, Plan};
-use super::figures::{BOTH, JOINTLY, RULES, Subject, above_chance, budgets, digits, figure, rises};
+use super::collection::{BOTH, Collection, Level, Of, Plan, Subject};
+use super::figures::{JOINTLY, RULES, above_chance, budgets, digits, figure, rises};
 use super::people::{Data, Sizes};
 use super::{SEEDED, percent};
 use crate::report::Evidence;

@@ -44,7 +44,7 @@ fn timeless(mut report: Value) -> Value {
 #[track_caller]
 fn assert_all_reproduced(report: &Value) {
     let findings = report["findings"].as_array().unwrap();
-    // What stands in the place of the paper's method is no claim of the paper.
+    // Ours, in the place of the paper's method, is no claim of the paper.
     let of_paper: Vec<&Value> =
         findings.iter().filter(|finding| !finding["what"].as_str().unwrap().ends_with("ours")).collect();
     assert!(!of_paper.is_empty());
