@@ -1,11 +1,11 @@
 //! A curator's marginals in the place of noise: records that are drawn from noisy counts of all, label included.
 
 use super::data::Data;
+use super::guesses::Known;
 use super::sweep::{AtLambda, Better, Measure};
 use crate::report::four;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Result, RunOptions};
-use ndarray::Axis;
 use rayon::prelude::*;
 use scumble_core::{Brief, Budget, Table};
 use serde_json::Value;
@@ -30,13 +30,9 @@ pub(super) fn beside(
     measure: &Measure,
     score: impl Fn(&Table) -> Result<f64> + Sync,
 ) -> Result<Option<Finding>> {
-    let variances = data.table.records().var_axis(Axis(0), 0.0);
-    let hidden = |at: &&AtLambda| {
-        let noise = 1.0 / at.lambda.sqrt();
-        let left: f64 = variances.iter().map(|variance| variance * noise / (variance + noise)).sum();
-        left >= HIDDEN * variances.sum()
-    };
-    let Some(papers) = sweep.iter().rfind(hidden) else { return Ok(None) };
+    let known = Known::of(data.table.records());
+    let hides = |at: &&AtLambda| known.hidden(1.0 / at.lambda.sqrt()) >= HIDDEN;
+    let Some(papers) = sweep.iter().rfind(hides) else { return Ok(None) };
     let brief = Brief {
         people: Some(data.table.len()),
         ..Brief::new(data.domain.clone(), Budget::new(EPSILON, DELTA)?)

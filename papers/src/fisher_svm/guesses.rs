@@ -30,15 +30,21 @@ struct Guessed {
 }
 
 /// What is known of the population: each column's mean and variance.
-struct Known {
+pub(super) struct Known {
     means: Array1<f64>,
     variances: Array1<f64>,
 }
 
 impl Known {
-    fn of(records: &Array2<f64>) -> Self {
+    pub fn of(records: &Array2<f64>) -> Self {
         let means = records.mean_axis(Axis(0)).unwrap_or_default();
         Self { means, variances: records.var_axis(Axis(0), 0.0) }
+    }
+
+    /// By how large a share of what the guess errs without a release it still errs where the noise has this variance.
+    pub fn hidden(&self, noise: f64) -> f64 {
+        let left: f64 = self.variances.iter().map(|variance| variance * noise / (variance + noise)).sum();
+        left / self.variances.sum()
     }
 
     /// How much of a released column is believed, where its noise has this variance: the linear guess of least error.
@@ -149,11 +155,6 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     })
 }
 
-/// How many of them there are of which this holds.
-fn count(all: &[Guessed], holds: impl Fn(&Guessed) -> bool) -> usize {
-    all.iter().filter(|at| holds(at)).count()
-}
-
 fn unbiased(all: &[Guessed]) -> Finding {
     let off = |at: &Guessed| {
         let found = Mean::of(&at.unbiased);
@@ -163,7 +164,7 @@ fn unbiased(all: &[Guessed]) -> Finding {
     Finding {
         what: "the squared error of what was released, a guess without bias".into(),
         paper: "no less than the bound, and Gaussian noise meets it".into(),
-        ours: format!("within {:.1e} of the bound at every λ", most),
+        ours: format!("within {most:.1e} of the bound at every λ"),
         value: Some(most),
         verdict: Agreement::of(all.iter().all(|at| off(at).0.abs() <= off(at).1 + 1e-6)),
         why: "within three standard errors".into(),
@@ -172,7 +173,7 @@ fn unbiased(all: &[Guessed]) -> Finding {
 
 fn biased(all: &[Guessed]) -> Finding {
     let share = |at: &Guessed| Mean::of(&at.biased).value / at.claimed;
-    let nearer = count(all, |at| share(at) < 1.0);
+    let nearer = all.iter().filter(|at| share(at) < 1.0).count();
     let least = all.iter().min_by(|a, b| share(a).total_cmp(&share(b)));
     let said = least.map_or(String::new(), |at| {
         format!(

@@ -32,29 +32,29 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
     for trial in 0..plan.trials {
         let mut randomness = options.randomness(name, &[trial as u64]);
         let people = data.divided(plan.sizes, &mut randomness.streams().stream(0))?;
-        let first: Vec<usize> = (0..people.volunteers.len().min(VOLUNTEERS)).collect();
-        let volunteers = people.volunteers.select(&first)?;
+        let asked = people.volunteers.len().min(VOLUNTEERS);
         for (_, local, accuracies) in &mut found {
             let mut words = json!({
                 "of": name, "trial": trial, "local": local, "sizes": plan.sizes, "seed": options.seed,
                 "scumble": env!("CARGO_PKG_VERSION"),
             });
-            if volunteers.len() < people.volunteers.len() {
-                words["volunteers"] = json!(volunteers.len());
+            if asked < people.volunteers.len() {
+                words["volunteers"] = json!(asked);
             }
             let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
-            let run = || accuracy(&people, &volunteers, *local, &mut randomness);
+            let run = || accuracy(&people, asked, *local, &mut randomness);
             accuracies.push(options.once(&store, &words, run)?);
         }
     }
     Ok(found)
 }
 
-/// A record is classified as most reports of its code are.
-fn accuracy(people: &People, volunteers: &Table, local: f64, randomness: &mut Randomness) -> Result<f64> {
+/// A record is classified as most reports of its code are, where so many volunteers are asked.
+fn accuracy(people: &People, asked: usize, local: f64, randomness: &mut Randomness) -> Result<f64> {
     let sharing = together(people)?;
+    let first: Vec<usize> = (0..asked).collect();
     let brief = Brief {
-        volunteers: Volunteers::Consented(volunteers.clone()),
+        volunteers: Volunteers::Consented(people.volunteers.select(&first)?),
         people: Some(sharing.len()),
         ..Brief::new(people.domain.clone(), Budget::pure(local)?)
     };
@@ -130,7 +130,6 @@ fn finding(name: &str, collection: &Collection, accuracies: &Accuracies) -> Find
         value: Some(better as f64),
         verdict: match (better, worse) {
             (0, 0) => Agreement::Reproduced,
-            (better, 0) if better > 0 => Agreement::Better,
             _ if better > worse => Agreement::Better,
             _ => Agreement::Differs,
         },

@@ -104,11 +104,11 @@ impl InteriorPoint {
             .map(|i| 1.0 / (point.slacks[i] / stiff[i] + point.surpluses[i] / point.multipliers[i]))
             .collect();
         let factor = factored(machine, &weights)?;
-        // Toward complementary products of `target`, less what the predicted step would make of them, `most` of it.
-        let newton = |target: f64, predicted: Option<&Step>, most: f64| {
+        // Toward complementary products of `target`, less what a predicted step would make of them, so much of it at most.
+        let newton = |target: f64, predicted: Option<(&Step, f64)>| {
             let wanted: Vec<[f64; 2]> = (0..n)
                 .map(|i| {
-                    let [of_surplus, of_slack] = predicted.map_or([0.0; 2], |step| {
+                    let [of_surplus, of_slack] = predicted.map_or([0.0; 2], |(step, most)| {
                         let room = kappa * step.slacks[i] - step.multipliers[i];
                         [step.multipliers[i] * step.surpluses[i], room * step.slacks[i]]
                             .map(|product| product.clamp(-most, most))
@@ -142,16 +142,16 @@ impl InteriorPoint {
                 multipliers,
             }
         };
-        let predicted = newton(0.0, None, 0.0);
+        let predicted = newton(0.0, None);
         let mean = mean_product(machine, point);
         let ahead =
             mean_product(machine, &moved(point, &predicted, longest(machine, point, &predicted).min(1.0)));
         let centering = (ahead / mean).powi(3);
         // A product that is predicted to be far from the mean misleads: then no more than the mean is made of it, or nothing.
         let mut corrected =
-            [f64::INFINITY, mean].into_iter().map(|most| newton(centering * mean, Some(&predicted), most));
+            [f64::INFINITY, mean].into_iter().map(|most| newton(centering * mean, Some((&predicted, most))));
         let is_worth = |step: &Step| longest(machine, point, step) >= SHORT;
-        Some(corrected.find(is_worth).unwrap_or_else(|| newton(mean, None, 0.0)))
+        Some(corrected.find(is_worth).unwrap_or_else(|| newton(mean, None)))
     }
 }
 
