@@ -21,6 +21,9 @@ mod kept;
 mod markdown;
 mod picture;
 mod report;
+mod reported;
+mod reshaping;
+mod task;
 mod task_aware;
 mod trials;
 mod vlm;
@@ -141,7 +144,14 @@ pub struct Reproduction {
 /// All of them, sorted by name.
 pub fn all() -> &'static [Reproduction] {
     static RESULTS: LazyLock<Vec<Reproduction>> = LazyLock::new(|| {
-        [&dauntless::RESULTS[..], &fisher_svm::RESULTS, &task_aware::RESULTS, &vlm::RESULTS].concat()
+        [
+            &dauntless::RESULTS[..],
+            &fisher_svm::RESULTS,
+            &reshaping::RESULTS,
+            &task_aware::RESULTS,
+            &vlm::RESULTS,
+        ]
+        .concat()
     });
     &RESULTS
 }
@@ -151,6 +161,7 @@ fn said_of(paper: &str) -> &'static str {
     let papers = [
         (dauntless::PAPER, dauntless::SAID),
         (fisher_svm::PAPER, fisher_svm::SAID),
+        (reshaping::PAPER, reshaping::SAID),
         (task_aware::PAPER, task_aware::SAID),
         (vlm::PAPER, vlm::SAID),
     ];

@@ -2,6 +2,7 @@
 
 use super::Picture;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::fmt;
 
 /// What a result came to, and how.
@@ -101,6 +102,17 @@ impl Agreement {
     /// Reproduced if `holds`, else something else.
     pub(super) fn of(holds: bool) -> Self {
         if holds { Self::Reproduced } else { Self::Differs }
+    }
+
+    /// Of ours beside a paper's at several places, by how many standard errors it is ahead: better if it is so by over two at more places than it is behind by as much.
+    pub(super) fn of_gains(gains: impl Iterator<Item = f64> + Clone) -> Self {
+        let better = gains.clone().filter(|errors| *errors > 2.0).count();
+        let worse = gains.filter(|errors| *errors < -2.0).count();
+        match better.cmp(&worse) {
+            Ordering::Greater => Self::Better,
+            Ordering::Equal if worse == 0 => Self::Reproduced,
+            _ => Self::Differs,
+        }
     }
 }
 

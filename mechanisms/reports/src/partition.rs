@@ -4,7 +4,7 @@ use crate::matrix;
 use linfa::DatasetBase;
 use linfa::traits::Fit;
 use linfa_clustering::KMeans;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -12,8 +12,10 @@ use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
 use scumble_levels::Attribute;
 use serde::{Deserialize, Serialize};
 
-/// Directions at most in which the records of a code differ.
+/// Directions at most along which records are clustered, and in which the records of a code differ.
 const DIRECTIONS: usize = 50;
+/// Wide records are clustered so often, for what is found of them depends most on where a search starts; the clusters that fit best are taken.
+const SEARCHES: usize = 4;
 
 /// Codes: the nearest of some centres, and what records of a code are like.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,22 +33,28 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// Learns `codes` of them from encoded records (n × d) by k-means (Lloyd 1982, from the centres of Arthur and Vassilvitskii 2007). Numbers count in
-    /// widths of their public bounds.
+    /// widths of their public bounds. Wide records are clustered along the principal directions of all of them, of which some fifty tell kinds of record apart as well as hundreds of columns do.
     pub(crate) fn learn(plugin: &str, records: ArrayView2<f64>, codes: usize, seed: u64) -> Result<Self> {
         let (n, d) = records.dim();
         size::check_steps(plugin, "codes", &[n, codes])?;
         let failed = |problem: String| {
             Error::not_applicable(plugin, format!("volunteers' records could not be clustered: {problem}"))
         };
+        let (seen, searches) = if d > DIRECTIONS {
+            let centered = &records - &records.mean_axis(Axis(0)).unwrap_or_default();
+            let directions = principal(plugin, &centered)?.0;
+            (records.dot(&directions.slice(s![.., ..DIRECTIONS])), SEARCHES)
+        } else {
+            (records.to_owned(), 1)
+        };
         let rng = ChaCha20Rng::seed_from_u64(seed);
         let found = KMeans::params_with_rng(codes, rng)
-            .n_runs(1)
+            .n_runs(searches)
             .max_n_iterations(50)
             .tolerance(1e-3)
-            .fit(&DatasetBase::from(records))
+            .fit(&DatasetBase::from(seen.view()))
             .map_err(|problem| failed(problem.to_string()))?;
-        let near: Vec<usize> =
-            records.outer_iter().map(|record| nearest(found.centroids(), record)).collect();
+        let near: Vec<usize> = seen.outer_iter().map(|record| nearest(found.centroids(), record)).collect();
         let mut counts = vec![0usize; codes];
         let mut centers = Array2::<f64>::zeros((codes, d));
         for (record, &code) in records.outer_iter().zip(&near) {
@@ -118,17 +126,27 @@ fn nearest(centers: &Array2<f64>, record: ArrayView1<f64>) -> usize {
     largest(&distances)
 }
 
-/// The principal directions of residuals (n × d), times the standard deviations along them, and the standard deviation of each coordinate beyond them.
-fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
-    let (n, d) = residuals.dim();
+/// A covariance (d × d) with its directions, the columns (d × d), and the variance along each (d), the largest first.
+type Principal = (Array2<f64>, Vec<f64>, Array2<f64>);
+
+/// Of records (n × d) less their means.
+fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
+    let (n, d) = centered.dim();
     size::check_held(plugin, "codes", &[d, d], 8)?;
-    let covariance = residuals.t().dot(residuals) / n as f64;
+    let covariance = centered.t().dot(centered) / n as f64;
     let (vectors, values) = matrix::eigen(&covariance).ok_or_else(|| {
         Error::not_applicable(
             plugin,
             "the covariance of volunteers' records has no eigenvalues that were found",
         )
     })?;
+    Ok((vectors, values, covariance))
+}
+
+/// The principal directions of residuals (n × d), times the standard deviations along them, and the standard deviation of each coordinate beyond them.
+fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
+    let d = residuals.ncols();
+    let (vectors, values, covariance) = principal(plugin, residuals)?;
     let kept = values.iter().take(DIRECTIONS).take_while(|value| **value > 0.0).count();
     let spread = Array2::from_shape_fn((kept, d), |(at, column)| vectors[[column, at]] * values[at].sqrt());
     let told = |column: usize| spread.column(column).iter().map(|x| x * x).sum::<f64>();

@@ -2,17 +2,15 @@
 
 use super::{curves, improvement, percent};
 use crate::report::four;
-use crate::{Agreement, Finding, Grid, Panel, Result, RunOptions, Scale};
+use crate::{Agreement, Finding, Grid, Panel, Result, RunOptions, Scale, task};
 use scumble_core::{
     Brief, Budget, DifferentiableTask, Domain, RecordDomain, Table, Target, TargetDomain, Task, Volunteers,
 };
-use scumble_neural::{
-    Activation, Adam, Architecture, Examples, Initialisation, Loss, Network, Optimiser, Training,
-};
+use scumble_neural::{Activation, Architecture};
 
-use ndarray::{Array1, Array2, ArrayView1, Axis};
+use ndarray::{Array1, ArrayView1, Axis};
 use rayon::prelude::*;
-use scumble_task_aware::{NetworkTask, expected_loss};
+use scumble_task_aware::expected_loss;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -45,7 +43,7 @@ impl Problem {
         let inputs = table.columns().len();
         let architecture =
             Architecture::new(inputs).layer(hidden, Activation::Relu).layer(1, Activation::Identity);
-        let task = learned(options, &train, architecture, epochs)?;
+        let task = task::learned(&train, architecture, epochs, options.seed)?;
         Ok(Self { train, test, domain, task })
     }
 
@@ -61,7 +59,7 @@ impl Problem {
             _ => 1,
         };
         let architecture = Architecture::new(train.columns().len()).layer(classes, Activation::Identity);
-        let task = learned(options, &train, architecture, epochs)?;
+        let task = task::learned(&train, architecture, epochs, options.seed)?;
         Ok(Self { train, test, domain, task })
     }
 
@@ -90,39 +88,6 @@ fn scaled(values: ArrayView1<f64>) -> Array1<f64> {
     let least = values.fold(f64::INFINITY, |a, b| a.min(*b));
     let width = values.fold(f64::NEG_INFINITY, |a, b| a.max(*b)) - least;
     values.mapv(|x| if width > 0.0 { (x - least) / width } else { 0.0 })
-}
-
-/// A network of this architecture that tells the target of the records of `table`.
-fn learned(
-    options: &RunOptions,
-    table: &Table,
-    architecture: Architecture,
-    epochs: usize,
-) -> Result<Arc<dyn DifferentiableTask>> {
-    let start = Network::new(architecture, Initialisation::Uniform, options.seed)?;
-    let fitting = Training {
-        epochs,
-        batch_size: 32,
-        optimiser: Optimiser::Adam(Adam::default()),
-        seed: options.seed,
-        ..Training::default()
-    };
-    let wanted: Array2<f64>;
-    let loss = match table.target() {
-        Target::Class(classes) if start.architecture().outputs() > 1 => Loss::CrossEntropy(classes.view()),
-        Target::Class(classes) => {
-            wanted = classes.mapv(|class| class as f64).insert_axis(Axis(1));
-            Loss::BinaryCrossEntropy(wanted.view())
-        }
-        Target::Real(values) => {
-            wanted = values.clone().insert_axis(Axis(1));
-            Loss::SquaredError(wanted.view())
-        }
-        Target::Vector(values) => Loss::SquaredError(values.view()),
-        Target::None => return Ok(Arc::new(NetworkTask::new(start))),
-    };
-    let network = fitting.fit(&start, Examples { records: table.records().view(), loss }, None, |_| ())?;
-    Ok(Arc::new(NetworkTask::new(network)))
 }
 
 /// A plugin with its parameters.

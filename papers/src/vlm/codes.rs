@@ -1,16 +1,16 @@
 //! Learned codes beside the paper's method: what reports of the same people classify.
 
-use super::collection::{BOTH, Collection, Of, Subject};
+use super::collection::{Collection, Level, Of, Plan, Subject};
 use super::people::People;
 use super::sharing::classes_of;
 use super::{curve, percent, shown};
 use crate::report::Evidence;
 use crate::trials::Mean;
-use crate::{Agreement, Error, Finding, Grid, Result, RunOptions};
+use crate::{Agreement, Finding, Grid, Result, RunOptions, reported};
 use ndarray::{Array1, Axis, concatenate};
-use scumble_core::{Brief, Budget, Randomness, Table, Target, Volunteers, largest};
-use scumble_reports::{LEARNED_CODES, LearnedCodes};
-use serde_json::{Value, json};
+use scumble_core::{Randomness, Table, Target, Volunteers};
+use scumble_reports::LEARNED_CODES;
+use serde_json::json;
 
 /// What is learned from the reports.
 pub(super) const LEARNED: &str = "Codes are clusters of the records of 15,000 volunteers at most, of which no label is used, as many as a public rule of ε and the number of people says; each person \
@@ -51,24 +51,9 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
 
 /// A record is classified as most reports of its code are, where so many volunteers are asked.
 fn accuracy(people: &People, asked: usize, local: f64, randomness: &mut Randomness) -> Result<f64> {
-    let sharing = together(people)?;
     let first: Vec<usize> = (0..asked).collect();
-    let brief = Brief {
-        volunteers: Volunteers::Consented(people.volunteers.select(&first)?),
-        people: Some(sharing.len()),
-        ..Brief::new(people.domain.clone(), Budget::pure(local)?)
-    };
-    let design = LEARNED_CODES.design(&Value::Null, &brief)?;
-    let codes = design.mechanism().downcast_ref::<LearnedCodes>().ok_or_else(|| Error::Mechanism {
-        mechanism: LEARNED_CODES.name.into(),
-        problem: "is no LearnedCodes".into(),
-    })?;
-    let reports = design.mechanism().release(&sharing, randomness)?.table;
-    let label_of = codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
-    let truth = classes_of(&people.test);
-    let records = people.test.records().outer_iter().zip(&truth);
-    let right = records.filter(|(record, class)| label_of[codes.code(&record.to_vec())] == **class).count();
-    Ok(right as f64 / truth.len() as f64)
+    let volunteers = Volunteers::Consented(people.volunteers.select(&first)?);
+    reported::accuracy(&people.domain, volunteers, &together(people)?, &people.test, local, randomness)
 }
 
 /// Those who share and those who would validate: all of them report.
@@ -81,36 +66,70 @@ fn together(people: &People) -> Result<Table> {
     Ok(Table::new(people.sharing.columns().to_vec(), records, Target::Class(classes))?)
 }
 
-/// Sets ours beside the paper's method in a figure of accuracies on records in the clear: a finding, a table, and a curve in each panel of accuracies.
-pub(super) fn beside(mut found: Evidence, collection: &Collection, accuracies: &Accuracies) -> Evidence {
-    let name = format!("{} (ours)", LEARNED_CODES.name);
-    found.findings.push(finding(&name, collection, accuracies));
-    let row = |(at, local, ours): &(usize, f64, Vec<f64>)| {
-        let papers = BOTH.map(|level| percent(&collection.accuracies(0, *at, level, Of::Clean)));
-        [shown(*local), percent(ours)].into_iter().chain(papers).collect()
+/// How often the class is right that a person answers of a record that is not in the clear: the one that the learned codes say, by randomized response at the ε that
+/// the paper's method gives records. The codes and what they say are public by then, and so the person's own device classifies.
+pub(super) fn answered(accuracies: Accuracies, plan: &Plan) -> Result<Accuracies> {
+    let of = |(at, local, found): (usize, f64, Vec<f64>)| {
+        let answered = |right| reported::answered(right, plan.classes, plan.share(local) * local);
+        Ok((at, local, found.into_iter().map(answered).collect::<Result<_>>()?))
     };
+    accuracies.into_iter().map(of).collect()
+}
+
+/// How the class of a record that is not in the clear is answered.
+pub(super) const ANSWERED: &str = "Of a record that is not in the clear the person's own device says the class, as the learned codes have it, by randomized response at the ε that records get in the \
+                                   paper's method: the accuracy is that of codes in the clear in closed form, e^ε/(e^ε + K − 1) of it and an equal part of what is wrong.";
+
+/// Sets ours beside the paper's method in a figure of accuracies at these levels: a finding, a table, and a curve in each panel of accuracies.
+pub(super) fn beside(
+    mut found: Evidence,
+    collection: &Collection,
+    accuracies: &Accuracies,
+    levels: &[Level],
+    of: Of,
+) -> Evidence {
+    let name = format!("{} (ours)", LEARNED_CODES.name);
+    let papers = |at: usize| -> Vec<Vec<f64>> {
+        levels.iter().map(|level| collection.accuracies(0, at, *level, of)).collect()
+    };
+    found.findings.push(finding(&name, collection, accuracies, &papers, of));
+    let row = |(at, local, ours): &(usize, f64, Vec<f64>)| {
+        [shown(*local), percent(ours)]
+            .into_iter()
+            .chain(papers(*at).iter().map(|papers| percent(papers)))
+            .collect()
+    };
+    let header = ["local ε", &name].map(str::to_owned).into_iter();
     found.grids.push(Grid {
-        title: "accuracy on records in the clear, %, ± a standard deviation, at central ε = ∞".into(),
-        header: ["local ε", &name, "latents", "features"].map(str::to_owned).to_vec(),
+        title: format!("accuracy on records {}, %, ± a standard deviation, at central ε = ∞", of.name()),
+        header: header.chain(levels.iter().map(|level| level.name().to_owned())).collect(),
         rows: accuracies.iter().map(row).collect(),
     });
     let local: Vec<f64> = accuracies.iter().map(|(_, local, _)| *local).collect();
-    for panel in found.picture.panels.iter_mut().take(BOTH.len()) {
+    for panel in found.picture.panels.iter_mut().take(levels.len()) {
         panel.layers.push(curve(name.clone(), collection.by.len(), &local, |at| accuracies[at].2.clone()));
     }
     found.notes.push(LEARNED.into());
+    if of == Of::Private {
+        found.notes.push(ANSWERED.into());
+    }
     found
 }
 
-/// How many points ours has more than the better of the paper's latents and features, without a guarantee for its volunteers, at each local ε: one is better or worse
+/// How many points ours has more than the best of the paper's, without a guarantee for its volunteers, at each local ε: one is better or worse
 /// by over two standard errors, of which the least is that of drawing so many test records twice.
-fn finding(name: &str, collection: &Collection, accuracies: &Accuracies) -> Finding {
+fn finding(
+    name: &str,
+    collection: &Collection,
+    accuracies: &Accuracies,
+    papers: &dyn Fn(usize) -> Vec<Vec<f64>>,
+    of: Of,
+) -> Finding {
     let gains: Vec<(f64, f64, f64, f64)> = accuracies
         .iter()
         .map(|(at, local, ours)| {
-            let papers = BOTH.map(|level| collection.accuracies(0, *at, level, Of::Clean));
-            let better = papers.iter().max_by(|a, b| Mean::of(a).value.total_cmp(&Mean::of(b).value));
-            let [ours, papers] = [ours, better.unwrap_or(ours)].map(|accuracies| Mean::of(accuracies));
+            let best = papers(*at).into_iter().max_by(|a, b| Mean::of(a).value.total_cmp(&Mean::of(b).value));
+            let [ours, papers] = [ours, &best.unwrap_or_default()].map(|accuracies| Mean::of(accuracies));
             let records = (collection.tests * collection.plan.trials).max(1) as f64;
             let of_tests: f64 =
                 [ours, papers].iter().map(|mean| mean.value * (1.0 - mean.value) / records).sum();
@@ -124,15 +143,11 @@ fn finding(name: &str, collection: &Collection, accuracies: &Accuracies) -> Find
         format!("{:.1} against {:.1} % at ε = {local}", 100.0 * ours, 100.0 * papers)
     });
     Finding {
-        what: format!("{name} in the place of the paper's method, records in the clear"),
-        paper: "latents or features, whichever is better, central ε = ∞".into(),
+        what: format!("{name} in the place of the paper's method, records {}", of.name()),
+        paper: "the best of its releases, central ε = ∞".into(),
         ours: said.collect::<Vec<_>>().join("; "),
         value: Some(better as f64),
-        verdict: match (better, worse) {
-            (0, 0) => Agreement::Reproduced,
-            _ if better > worse => Agreement::Better,
-            _ => Agreement::Differs,
-        },
+        verdict: Agreement::of_gains(gains.iter().map(|(.., errors)| *errors)),
         why: format!(
             "better by over two standard errors at {better} of {} local ε, worse by as much at {worse}",
             gains.len()

@@ -21,6 +21,15 @@ pub(super) enum Level {
     Features,
 }
 
+impl Level {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Latent => "latents",
+            Self::Features => "features",
+        }
+    }
+}
+
 pub(super) const BOTH: [Level; 2] = [Level::Latent, Level::Features];
 
 /// What is classified by what was learned from released records.
@@ -28,6 +37,16 @@ pub(super) const BOTH: [Level; 2] = [Level::Latent, Level::Features];
 pub(super) enum Of {
     Clean,
     Private,
+}
+
+impl Of {
+    /// Which records, after the word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "in the clear",
+            Self::Private => "as released",
+        }
+    }
 }
 
 /// How often test records are classified rightly, as shares.
@@ -115,7 +134,7 @@ impl Plan {
     }
 
     /// ε of a record, and of its label.
-    fn split(&self, local: f64) -> Result<(f64, f64)> {
+    pub fn split(&self, local: f64) -> Result<(f64, f64)> {
         if local.is_infinite() || !self.private_labels {
             return Ok((local, f64::INFINITY));
         }

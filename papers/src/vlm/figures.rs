@@ -18,13 +18,16 @@ const SIDE: usize = 28;
 const CENTRAL: [f64; 3] = [f64::INFINITY, 5.0, 1.0];
 const LOCAL: [f64; 7] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0, f64::INFINITY];
 
-const DIGITS: Subject = Subject {
+pub(super) const DIGITS: Subject = Subject {
     name: "vlm/collection-mnist",
     data: Data::digits,
     plan: digits,
     chance: 0.1,
     notes: notes_of_digits,
 };
+
+/// Draws of the same by learned codes.
+const DIGITS_BY_CODES: &str = "vlm/collection-mnist/codes";
 
 const LOANS: Subject = Subject {
     name: "vlm/collection-lending-club",
@@ -170,10 +173,10 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
     findings.extend(rises(&collection, Of::Clean, &BOTH));
     findings.extend(latents_at_high_budgets(&collection));
     findings.extend(central_costs(&collection, Of::Clean));
-    let codes = codes::accuracies(options, &DIGITS, "vlm/collection-mnist/codes")?;
+    let codes = codes::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
     let found =
         figure(&collection, &DIGITS, findings, Of::Clean, &BOTH, "Digits that people share (Figure 1, top)");
-    Ok(beside(found, &collection, &codes))
+    Ok(beside(found, &collection, &codes, &BOTH, Of::Clean))
 }
 
 pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -188,7 +191,7 @@ pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Re
     let codes = codes::accuracies(options, &LOANS, "vlm/collection-lending-club/codes")?;
     let found =
         figure(&collection, &LOANS, findings, Of::Clean, &BOTH, "Loans that people share (Figure 1, bottom)");
-    Ok(beside(found, &collection, &codes))
+    Ok(beside(found, &collection, &codes, &BOTH, Of::Clean))
 }
 
 pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence> {
@@ -211,20 +214,14 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
          (equation 10 is the same as an alternating sum, and loses digits: ERRATA.md, V1); it is argued from a picture (ERRATA.md, V7). The upper, e^ε/(e^ε + K − 1), binds every mechanism."
             .into(),
     );
-    Ok(found)
+    let codes = codes::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
+    Ok(beside(found, &collection, &codes::answered(codes, &collection.plan)?, &[level], Of::Private))
 }
 
 fn name_of(by: By) -> String {
     match by {
         By::Direct => "direct".into(),
         By::Learned(central) => format!("central ε = {}", shown(central)),
-    }
-}
-
-fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Latent => "latents",
-        Level::Features => "features",
     }
 }
 
@@ -270,7 +267,7 @@ fn grid(collection: &Collection, level: Level, of: Of) -> Grid {
         Of::Private => "private",
     };
     Grid {
-        title: format!("{what} accuracy, %, ± a standard deviation: {}", level_name(level)),
+        title: format!("{what} accuracy, %, ± a standard deviation: {}", level.name()),
         header: header.collect(),
         rows: collection.plan.local.iter().enumerate().map(row).collect(),
     }
@@ -280,7 +277,7 @@ fn curves(collection: &Collection, level: Level, of: Of) -> Panel {
     let layers = shown_at(collection, level).map(|(by, name)| {
         curve(name_of(name), by, &collection.plan.local, |at| collection.accuracies(by, at, level, of))
     });
-    panel(level_name(level), "accuracy, %, ± a standard deviation", layers.collect())
+    panel(level.name(), "accuracy, %, ± a standard deviation", layers.collect())
 }
 
 /// Test records before and after, from the largest local ε to the least.
@@ -317,7 +314,7 @@ fn ceilings(collection: &Collection) -> Result<Vec<Layer>> {
 }
 
 /// The finite ones with their places.
-fn finite(collection: &Collection) -> impl Iterator<Item = (usize, f64)> + '_ {
+pub(super) fn finite(collection: &Collection) -> impl Iterator<Item = (usize, f64)> + '_ {
     collection.plan.local.iter().copied().enumerate().filter(|(_, local)| local.is_finite())
 }
 
@@ -373,7 +370,7 @@ pub(super) fn above_chance(collection: &Collection, of: Of, levels: &[Level], ch
             let accuracies = collection.accuracies(by, at, *level, of);
             let said = format!(
                 "ε = {local}, {}, central ε = {}: {} %",
-                level_name(*level),
+                level.name(),
                 shown(central),
                 percent(&accuracies)
             );
@@ -417,7 +414,7 @@ pub(super) fn rises(collection: &Collection, of: Of, levels: &[Level]) -> Option
             let [of_low, of_high] = [&low, &high].map(|accuracies| Mean::of(accuracies).value);
             let of_tests = of_low * (1.0 - of_low) + of_high * (1.0 - of_high);
             let rise = Mean { error: trials.error.max((of_tests / records).sqrt()), ..trials };
-            let place = format!("{} at central ε = {}", level_name(*level), shown(central));
+            let place = format!("{} at central ε = {}", level.name(), shown(central));
             said.push(format!("{place} by {:+.1} ± {:.1} points", 100.0 * rise.value, 100.0 * rise.error));
             least = least.min(rise.in_errors());
             if rise.in_errors() <= 3.0 {

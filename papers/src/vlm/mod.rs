@@ -3,6 +3,7 @@
 mod beyond;
 mod codes;
 mod collection;
+mod denoising;
 mod figures;
 mod joining;
 mod learner;
@@ -22,12 +23,18 @@ pub(super) const SAID: &str = "Releases of what an encoder learned are far bette
 its place: reports. People who say which of a few kinds of record they have, at all of ε, teach a classifier far more at small budgets than the same people's noisy latents do (`learned-codes`).";
 
 /// Sorted by name.
-pub(super) const RESULTS: [Reproduction; 7] = [
+pub(super) const RESULTS: [Reproduction; 8] = [
     Reproduction {
         name: "vlm/beyond-mnist",
         about: "handwritten digits (MNIST) that people share: learned codes beside the paper's method, at the same volunteers and people",
         paper: PAPER,
         run: beyond::beyond,
+    },
+    Reproduction {
+        name: "vlm/denoising",
+        about: "handwritten digits (MNIST): released latents, learned from by who knows the noise and by who does not",
+        paper: PAPER,
+        run: denoising::denoising,
     },
     Reproduction {
         name: "vlm/figure-1-lending-club",

@@ -1,5 +1,6 @@
 //! Figure 2: nines, where the mechanism was learned from volunteers who have none.
 
+use super::codes::{self, beside};
 use super::collection::{BOTH, Collection, Level, Of, Plan, Subject};
 use super::figures::{JOINTLY, RULES, above_chance, budgets, digits, figure, rises};
 use super::people::{Data, Sizes};
@@ -43,14 +44,10 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     let mut findings = near_the_printed(&collection);
     findings.push(above_chance(&collection, Of::Clean, &BOTH, NINES.chance));
     findings.extend(rises(&collection, Of::Clean, &BOTH));
-    Ok(figure(
-        &collection,
-        &NINES,
-        findings,
-        Of::Clean,
-        &BOTH,
-        "Nines that the mechanism has not seen (Figure 2)",
-    ))
+    let title = "Nines that the mechanism has not seen (Figure 2)";
+    let found = figure(&collection, &NINES, findings, Of::Clean, &BOTH, title);
+    let codes = codes::accuracies(options, &NINES, "vlm/novel-mnist/codes")?;
+    Ok(beside(found, &collection, &codes, &BOTH, Of::Clean))
 }
 
 /// Without a guarantee for volunteers, on latents and on features.

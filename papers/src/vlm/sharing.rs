@@ -70,6 +70,11 @@ impl Shared {
         Ok(self.mechanism.estimates(latents)?)
     }
 
+    /// The scale of the Laplace noise of latents that are released at ε.
+    pub fn noise_scale(&self, epsilon: f64) -> f64 {
+        self.mechanism.l1_sensitivity() / epsilon
+    }
+
     /// The latents (n × Z), released at ε.
     pub fn released(
         &self,

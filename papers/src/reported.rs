@@ -1,0 +1,58 @@
+//! What people report: learned codes as a classifier, and the class that a public classifier says.
+
+use crate::{Error, Result};
+use ndarray::Axis;
+use scumble_accounting::ceiling;
+use scumble_core::{Brief, Budget, Randomness, RecordDomain, Table, Target, Volunteers, largest};
+use scumble_reports::{LEARNED_CODES, LearnedCodes};
+use serde_json::Value;
+
+/// How often test records are classified rightly, each as most reports of its code are: volunteers teach the codes, and those who share report code and label together at
+/// this ε.
+pub(crate) fn accuracy(
+    domain: &RecordDomain,
+    volunteers: Volunteers,
+    sharing: &Table,
+    test: &Table,
+    epsilon: f64,
+    randomness: &mut Randomness,
+) -> Result<f64> {
+    let brief = Brief {
+        volunteers,
+        people: Some(sharing.len()),
+        ..Brief::new(domain.clone(), Budget::pure(epsilon)?)
+    };
+    let design = LEARNED_CODES.design(&Value::Null, &brief)?;
+    let codes = design.mechanism().downcast_ref::<LearnedCodes>().ok_or_else(|| Error::Mechanism {
+        mechanism: LEARNED_CODES.name.into(),
+        problem: "is no LearnedCodes".into(),
+    })?;
+    let reports = design.mechanism().release(sharing, randomness)?.table;
+    let label_of = codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
+    let Target::Class(truth) = test.target() else { return Ok(f64::NAN) };
+    let records = test.records().outer_iter().zip(truth);
+    let right = records.filter(|(record, class)| label_of[codes.code(&record.to_vec())] == **class).count();
+    Ok(right as f64 / truth.len().max(1) as f64)
+}
+
+/// How often the class is right that a person answers by randomized response at ε, who applies a public classifier that is right this often: e^ε/(e^ε + K − 1) of these answers are kept,
+/// and of what is wrong an equal part for each other class is put right by chance. In closed form, for the answer does not depend on the record but by its class.
+pub(crate) fn answered(right: f64, classes: usize, epsilon: f64) -> Result<f64> {
+    let honest = ceiling::of_any(classes as u64, epsilon)?;
+    Ok(right * honest + (1.0 - right) * (1.0 - honest) / (classes - 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Among ten classes at ε = ln 9 one of two answers is kept; at a large ε the answer is the classifier's.
+    #[test]
+    fn answers_about_a_class_are_kept_as_often_as_epsilon_lets_them() {
+        let at = |right, epsilon| answered(right, 10, epsilon).unwrap();
+        assert!((at(1.0, 9.0_f64.ln()) - 0.5).abs() < 1e-12);
+        assert!((at(0.0, 9.0_f64.ln()) - 0.5 / 9.0).abs() < 1e-12);
+        assert!((at(0.7, 40.0) - 0.7).abs() < 1e-12);
+        assert!((at(0.7, 1e-9) - 0.1).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,123 @@
+//! A representation, turned and stretched so that noise falls where a task looks least.
+
+use crate::Result;
+use faer::{Mat, Side};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use scumble_core::Error;
+
+/// How much wider noise is along what the task does not see, as a variance (λ_N of the published code).
+const UNSEEN: f64 = 1000.0;
+
+/// A direction is one that the task sees from this share of the largest singular value on.
+const SEEN: f64 = 0.01;
+
+/// z ↦ (z − μ)U/√λ, and back.
+pub(super) struct Reshaping {
+    mean: Array1<f64>,
+    into: Array2<f64>,
+    out: Array2<f64>,
+}
+
+impl Reshaping {
+    /// For a task with this Jacobian (rows × D), of representations that are public (n × D). The stretch along the i-th singular vector, 1/√λᵢ, is as sᵢ^(2/3), for this is the
+    /// least Σ sᵢ²λᵢ at a given sum of them; along what the task does not see it is 1/√1000, and all of them sum to D.
+    pub fn new(jacobian: ArrayView2<f64>, public: ArrayView2<f64>) -> Result<Self> {
+        let dim = jacobian.ncols();
+        let gram = Mat::from_fn(dim, dim, |row, column| jacobian.column(row).dot(&jacobian.column(column)));
+        let failed = || Error::shape("the Jacobian of the task has no singular values that were found");
+        let found = gram.self_adjoint_eigen(Side::Lower).map_err(|_| failed())?;
+        // faer's are in rising order.
+        let turn = Array2::from_shape_fn((dim, dim), |(row, column)| found.U()[(row, dim - 1 - column)]);
+        let singular: Vec<f64> = (0..dim).rev().map(|at| found.S()[at].max(0.0).sqrt()).collect();
+        let seen = singular.iter().filter(|value| **value > SEEN * singular[0]).count();
+        let powers: Vec<f64> = singular[..seen].iter().map(|value| value.powf(2.0 / 3.0)).collect();
+        let left = dim as f64 - (dim - seen) as f64 / UNSEEN.sqrt();
+        let stretch = Array1::from_shape_fn(dim, |at| match powers.get(at) {
+            Some(power) => left * power / powers.iter().sum::<f64>(),
+            None => 1.0 / UNSEEN.sqrt(),
+        });
+        Ok(Self {
+            mean: public.mean_axis(Axis(0)).unwrap_or_default(),
+            into: &turn * &stretch,
+            out: (&turn / &stretch).reversed_axes(),
+        })
+    }
+
+    /// Representations (n × D) turned and stretched.
+    pub fn before(&self, representations: ArrayView2<f64>) -> Array2<f64> {
+        (&representations - &self.mean).dot(&self.into)
+    }
+
+    /// What noise left of these, back again.
+    pub fn after(&self, released: ArrayView2<f64>) -> Array2<f64> {
+        released.dot(&self.out) + &self.mean
+    }
+}
+
+/// The Laplace noise of the coordinate-wise variant, by which it claims (ε, 0): its scale along each coordinate (D), times ε, for representations that lie within the nine tenths of
+/// the public ones (n × D) that are nearest to zero in every coordinate. Nothing is moved there.
+pub(super) fn coordinate_wise(public: ArrayView2<f64>) -> Array1<f64> {
+    let widths = public.axis_iter(Axis(1)).map(|column| 2.0 * quantile(column.iter().map(|x| x.abs())));
+    let widths: Array1<f64> = widths.collect();
+    let sum: f64 = widths.iter().map(|width| width.powf(2.0 / 3.0)).sum();
+    widths.mapv(|width| width.cbrt() * sum)
+}
+
+/// The radius within which nine tenths of these lie.
+pub(super) fn quantile(values: impl Iterator<Item = f64>) -> f64 {
+    const SHARE: f64 = 0.9;
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get((SHARE * sorted.len() as f64) as usize).copied().unwrap_or(0.0)
+}
+
+/// The largest log odds that coordinate-wise noise gives two of these representations (n × D), over ε, with the rows that have them.
+pub(super) fn largest_loss(scales: &Array1<f64>, representations: ArrayView2<f64>) -> (f64, [usize; 2]) {
+    let mut largest = (0.0, [0, 0]);
+    for one in 0..representations.nrows() {
+        let first = representations.row(one);
+        for (other, second) in representations.slice(s![..one, ..]).outer_iter().enumerate() {
+            let apart = first.iter().zip(second).zip(scales).map(|((a, b), scale)| (a - b).abs() / scale);
+            let loss = apart.sum();
+            if loss > largest.0 {
+                largest = (loss, [other, one]);
+            }
+        }
+    }
+    largest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn what_is_reshaped_comes_back_and_stretches_sum_to_the_dimensions() {
+        let jacobian = array![[3.0, 0.0, 4.0], [0.0, 1.0, 0.0]];
+        let public = array![[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]];
+        let reshaping = Reshaping::new(jacobian.view(), public.view()).unwrap();
+        let there = reshaping.before(public.view());
+        let back = reshaping.after(there.view());
+        assert!((&back - &public).iter().all(|x| x.abs() < 1e-12), "{back}");
+        // Singular values 5 and 1, and one direction that the task does not see.
+        let stretch = reshaping.into.map_axis(Axis(0), |column| column.dot(&column).sqrt());
+        assert!((stretch.sum() - 3.0).abs() < 1e-12, "{stretch}");
+        assert!((stretch[0] / stretch[1] - 5f64.powf(2.0 / 3.0)).abs() < 1e-12, "{stretch}");
+        assert!((stretch[2] - 1000f64.powf(-0.5)).abs() < 1e-12, "{stretch}");
+    }
+
+    /// Where all lie within the tenths that are looked at, log odds are ε at most; one that lies outside has more.
+    #[test]
+    fn coordinate_wise_noise_keeps_its_claim_within_the_box_that_nobody_is_moved_into() {
+        let public = Array2::from_shape_fn((100, 2), |(row, column)| {
+            let side = if row % 2 == 0 { 1.0 } else { -1.0 };
+            side * if column == 0 { 1.0 } else { 5.0 }
+        });
+        let scales = coordinate_wise(public.view());
+        assert!((largest_loss(&scales, public.view()).0 - 1.0).abs() < 1e-12);
+        let far = array![[1.0, 5.0], [-10.0, -5.0]];
+        let (loss, rows) = largest_loss(&scales, far.view());
+        assert!(loss > 2.0 && rows == [0, 1], "{loss}");
+    }
+}

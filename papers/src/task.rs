@@ -1,0 +1,41 @@
+//! The task of a design: a network that tells the target of records.
+
+use crate::Result;
+use ndarray::{Array2, Axis};
+use scumble_core::{DifferentiableTask, Table, Target};
+use scumble_neural::{Adam, Architecture, Examples, Initialisation, Loss, Network, Optimiser, Training};
+use scumble_task_aware::NetworkTask;
+use std::sync::Arc;
+
+/// A network of this architecture that tells the target of the records of `table`, learned in so many epochs.
+pub(crate) fn learned(
+    table: &Table,
+    architecture: Architecture,
+    epochs: usize,
+    seed: u64,
+) -> Result<Arc<dyn DifferentiableTask>> {
+    let start = Network::new(architecture, Initialisation::Uniform, seed)?;
+    let fitting = Training {
+        epochs,
+        batch_size: 32,
+        optimiser: Optimiser::Adam(Adam::default()),
+        seed,
+        ..Training::default()
+    };
+    let wanted: Array2<f64>;
+    let loss = match table.target() {
+        Target::Class(classes) if start.architecture().outputs() > 1 => Loss::CrossEntropy(classes.view()),
+        Target::Class(classes) => {
+            wanted = classes.mapv(|class| class as f64).insert_axis(Axis(1));
+            Loss::BinaryCrossEntropy(wanted.view())
+        }
+        Target::Real(values) => {
+            wanted = values.clone().insert_axis(Axis(1));
+            Loss::SquaredError(wanted.view())
+        }
+        Target::Vector(values) => Loss::SquaredError(values.view()),
+        Target::None => return Ok(Arc::new(NetworkTask::new(start))),
+    };
+    let network = fitting.fit(&start, Examples { records: table.records().view(), loss }, None, |_| ())?;
+    Ok(Arc::new(NetworkTask::new(network)))
+}
