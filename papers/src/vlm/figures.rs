@@ -453,7 +453,7 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
         why: if gain.in_errors() > 2.0 {
             "± a standard error"
         } else {
-            "within two standard errors of each other"
+            "within two standard errors of each other: features are decoded from the same released latents, and a network finds as much in the one as in the other"
         }
         .into(),
     })
