@@ -4,8 +4,8 @@
 //! united. Sums of ε and δ are exact and rounded once, upward.
 
 use crate::{
-    CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion, PacResistance, PrivacyProfile,
-    ShapedBy, Unit, sum_up,
+    CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours, Notion, PacResistance,
+    PrivacyProfile, ShapedBy, Unit, sum_up,
 };
 use std::collections::BTreeMap;
 use std::mem::discriminant;
@@ -311,6 +311,20 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
                 spent: sum_up(of.iter().map(|pac| pac.spent)),
             });
             Some((together, "PAC budgets are spent together"))
+        }
+        Notion::MutualInformation(first) => {
+            let of = select(parts, |notion| match notion {
+                Notion::MutualInformation(bound) => Some(bound),
+                _ => None,
+            });
+            // Of other priors another set is told: what the sum would be about is not one of them.
+            let is_one = of.iter().all(|bound| bound.prior == first.prior);
+            let nats = sum_up(of.iter().map(|bound| bound.nats));
+            let together = Notion::MutualInformation(MutualInformation::new(nats, first.prior));
+            is_one.then_some((
+                together,
+                "the mutual information of releases from sets that are drawn anew for each adds up, also where one is chosen by those before",
+            ))
         }
         Notion::PerfectSecrecy(secrecy) => Some((
             Notion::PerfectSecrecy(*secrecy),

@@ -89,6 +89,8 @@ pub enum Notion {
     AmbiguitySet(AmbiguitySet),
     /// An output that is independent of what is protected.
     PerfectSecrecy(PerfectSecrecy),
+    /// A bound on what is told of which records were used, on average over a prior.
+    MutualInformation(MutualInformation),
 }
 
 impl Notion {
@@ -290,6 +292,67 @@ pub struct AmbiguitySet {
 /// The output is independent of what is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PerfectSecrecy {}
+
+/// I(S; M(S)) ≤ `nats`, for a set S of records that was drawn from a prior before the release was made from it: what is released tells so little of which set it was (PAC
+/// privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). It is an average over the prior, and bounds nothing for one set or one record by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MutualInformation {
+    /// The bound, in nats.
+    #[serde(with = "number")]
+    pub nats: f64,
+    /// From what the set was drawn.
+    pub prior: Prior,
+}
+
+/// From what the records that a release is made of are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Prior {
+    /// So many sets of half of the records, each as likely as any other, and each record in half of them.
+    Halves {
+        /// How many, two or more.
+        sets: u64,
+    },
+}
+
+impl Prior {
+    /// The best guess, before a release, of whether a given record is in the set: how often it is right.
+    pub fn membership(self) -> f64 {
+        match self {
+            Self::Halves { .. } => 0.5,
+        }
+    }
+
+    /// The same of which set it is.
+    pub fn set(self) -> f64 {
+        match self {
+            Self::Halves { sets } => 1.0 / sets as f64,
+        }
+    }
+}
+
+impl MutualInformation {
+    /// So many nats about a set that is drawn from this prior.
+    pub fn new(nats: f64, prior: Prior) -> Self {
+        Self { nats, prior }
+    }
+
+    /// How often a guess is right at most that is right this often before the release: the largest s for which KL(s ‖ prior) is no more than the nats (data processing).
+    ///
+    /// ```
+    /// use scumble_core::{MutualInformation, Prior};
+    ///
+    /// // Of 1/128 nats a coin, which is what membership is before the release, is guessed rightly in 56.3 % of cases at most.
+    /// let halves = Prior::Halves { sets: 128 };
+    /// let success = MutualInformation::new(1.0 / 128.0, halves).success(halves.membership());
+    /// assert!(success < 0.563);
+    /// ```
+    pub fn success(&self, prior: f64) -> f64 {
+        scumble_accounting::mutual_information::posterior_success(self.nats, prior).unwrap_or(1.0)
+    }
+}
 
 /// Whose data shaped a design. The guarantee holds given the design, and claims nothing for anyone whose record
 /// shaped it, unless a [`CentralDp`] claim for [`Unit::Volunteer`] says so.

@@ -91,8 +91,8 @@ pub use error::{Error, Result};
 pub use estimate::{Estimate, check_confidence};
 pub use gaussian_noise::GaussianNoise;
 pub use guarantee::{
-    ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, Neighbours, Notion,
-    PacResistance, PerfectSecrecy, ShapedBy, ShuffledDp, Unit, in_clear,
+    ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours,
+    Notion, PacResistance, PerfectSecrecy, Prior, ShapedBy, ShuffledDp, Unit, in_clear,
 };
 pub use keyed::{Fingerprint, NoiseKey, release_keyed};
 pub use laplace_noise::LaplaceNoise;

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use scumble_accounting::gaussian;
 use scumble_core::compose::{self, Scope};
 use scumble_core::{
-    Budget, CentralDp, Claim, CramerRao, Domain, GaussianNoise, Guarantee, LocalDp, Neighbours, Notion,
-    PacResistance, ShapedBy, Unit,
+    Budget, CentralDp, Claim, CramerRao, Domain, GaussianNoise, Guarantee, LocalDp, MutualInformation,
+    Neighbours, Notion, PacResistance, Prior, ShapedBy, Unit,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -364,6 +364,23 @@ proptest! {
     }
 
     #[test]
+    fn nats_add_up_for_one_prior_and_are_no_claim_for_several(
+        parts in prop::collection::vec(epsilons(), 1..6), cuts in cuts(), sets in 2u64..200,
+    ) {
+        let claiming_nats = |nats: f64, sets: u64| {
+            claiming(Notion::MutualInformation(MutualInformation::new(nats, Prior::Halves { sets })), Unit::Record, 0)
+        };
+        let claimed: Vec<Guarantee> = parts.iter().map(|nats| claiming_nats(*nats, sets)).collect();
+        let total = exact_sum(parts.iter().copied());
+        for whole in [compose::in_sequence(&claimed), compose::in_sequence(&reversed(&claimed)), nested(&claimed, &cuts)] {
+            let Notion::MutualInformation(bound) = only(&whole).notion else { panic!("{whole}") };
+            prop_assert!(exact(bound.nats) >= total && exact(bound.nats / (1.0 + 1e-14)) <= total, "{bound:?} for {total}");
+        }
+        let others = [claimed, vec![claiming_nats(1.0, sets + 1)]].concat();
+        prop_assert!(compose::in_sequence(&others).claims.is_empty());
+    }
+
+    #[test]
     fn pac_spends_add_up_against_the_least_budget(
         parts in prop::collection::vec((epsilons(), epsilons(), 1e-3..1.0_f64, 1e-3..0.5_f64), 2..6), cuts in cuts(),
     ) {
@@ -459,7 +476,7 @@ fn reported(guarantee: &Guarantee) -> (f64, f64) {
 
 /// Any notion that survives its like.
 fn notions() -> impl Strategy<Value = Notion> {
-    (0usize..5, epsilons(), deltas()).prop_map(|(kind, epsilon, delta)| match kind {
+    (0usize..6, epsilons(), deltas()).prop_map(|(kind, epsilon, delta)| match kind {
         0 => local(epsilon, delta),
         1 => {
             Notion::CramerRao(CramerRao { information: BTreeMap::from([("a".into(), epsilon)]), joint: None })
@@ -468,7 +485,8 @@ fn notions() -> impl Strategy<Value = Notion> {
             let pac = PacResistance { error: 0.1, confidence_gap: 0.05, budget: 10.0, spent: epsilon };
             Notion::PacResistance(pac)
         }
-        kind => Notion::CentralDp(CentralDp::new(epsilon, delta, BOTH[kind - 3])),
+        3 => Notion::MutualInformation(MutualInformation::new(epsilon, Prior::Halves { sets: 128 })),
+        kind => Notion::CentralDp(CentralDp::new(epsilon, delta, BOTH[kind - 4])),
     })
 }
 
@@ -478,6 +496,7 @@ fn kind(notion: &Notion) -> String {
         Notion::LocalDp(_) => "local".into(),
         Notion::CramerRao(_) => "Cramér and Rao".into(),
         Notion::PacResistance(_) => "PAC".into(),
+        Notion::MutualInformation(_) => "mutual information".into(),
         other => panic!("{other}"),
     }
 }
