@@ -223,6 +223,11 @@ impl<'a> RunOptions<'a> {
         self.trials.unwrap_or(if self.quick { 10 } else { 100 })
     }
 
+    /// How often a network is trained anew, where that is what is repeated.
+    fn trainings(&self) -> usize {
+        self.trials.unwrap_or(if self.quick { 2 } else { 3 })
+    }
+
     /// The finished trials that are called `name`, if any are kept.
     fn finished<T: Clone + Serialize + DeserializeOwned>(&self, name: &str) -> Result<Option<Store<T>>> {
         let Some(folder) = self.store else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! Section A.1: incomes by ridge regression under perfect secrecy.
 
 use super::data::{Data, classes_of};
-use super::{beside, chart, percent, point, trials};
+use super::{beside, chart, percent, point};
 use crate::report::{Agreement, Evidence, Finding, Grid};
 use crate::trials::Mean;
 use crate::{Result, RunOptions};
@@ -22,7 +22,7 @@ const PRINTED: [(usize, [f64; 2]); 2] = [(20_000, [63.3, 63.2]), (30_000, [66.5,
 
 pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence> {
     let data = Data::load(options, "adult")?;
-    let trials = if options.quick { trials(options) } else { options.trials.unwrap_or(10) };
+    let trials = if options.quick { options.trainings() } else { options.trials.unwrap_or(10) };
     (options.on_start)((PRINTED.len() * trials) as u64);
     let mut findings = vec![];
     let mut rows = vec![];

@@ -2,7 +2,7 @@
 
 use super::data::{Data, classes_of};
 use super::within::{self, Within};
-use super::{accuracy, beside, chart, percent, point, share_alike, trials};
+use super::{accuracy, beside, chart, percent, point, share_alike};
 use crate::report::{Agreement, Evidence, Finding, Grid};
 use crate::trials::Mean;
 use crate::{Result, RunOptions};
@@ -118,14 +118,13 @@ pub(super) fn table_2(options: &RunOptions, name: &'static str) -> Result<Eviden
     let sizes = if options.quick { [6000, 2000] } else { [usize::MAX, usize::MAX] };
     let data = sized(options, name, "mnist", sizes)?;
     let run =
-        Run { options, name, data, epochs: if options.quick { 8 } else { 20 }, trials: trials(options) };
+        Run { options, name, data, epochs: if options.quick { 8 } else { 20 }, trials: options.trainings() };
     let found = run.all(&TABLE_2)?;
     let findings = TABLE_2.iter().zip(&found).map(|(row, shares)| {
         let within = f64::max(1.0, 2.0 * row.deviation);
         run.longer(row, beside(run.of_row(row), row.printed, within, shares, run.why()))
     });
-    let mut findings = findings.collect::<Result<Vec<_>>>()?;
-    findings.push(within::finding(&run.within()?));
+    let findings = findings.collect::<Result<Vec<_>>>()?;
     run.told(&TABLE_2, &found, findings, "Handwritten digits, mixed and transformed (Table 2)")
 }
 
@@ -133,7 +132,7 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
     let sizes = if options.quick { [600, 300] } else { [usize::MAX, usize::MAX] };
     let data = sized(options, name, "cifar10", sizes)?;
     let run =
-        Run { options, name, data, epochs: if options.quick { 3 } else { 20 }, trials: trials(options) };
+        Run { options, name, data, epochs: if options.quick { 3 } else { 20 }, trials: options.trainings() };
     // The largest table of the quick variant would take longest to transform.
     let rows: Vec<Row> = TABLE_3.into_iter().filter(|row| !options.quick || row.times <= 2).collect();
     let found = run.all(&rows)?;
@@ -173,7 +172,6 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
             },
         });
     }
-    findings.push(within::finding(&run.within()?));
     run.told(&rows, &found, findings, "Small photographs, mixed and transformed (Table 3)")
 }
 
@@ -258,12 +256,13 @@ impl Run<'_> {
         let store = self.options.finished(&format!("{}-within", self.name))?;
         let one = |trial: usize| {
             let words = json!({
-                "of": self.name, "within": within::EPSILON, "trial": trial, "epochs": EPOCHS_OF_FEW,
+                "of": self.name, "within": within::EPSILON, "trial": trial, "epochs": [EPOCHS_OF_FEW, self.epochs],
                 "records": self.data.train.len(), "seed": self.options.seed,
             });
-            let params = self.network(EPOCHS_OF_FEW, trial)?;
-            self.options
-                .once(&store, &words, || within::within(self.options, self.name, &self.data, &params, trial))
+            let networks = [self.network(EPOCHS_OF_FEW, trial)?, self.network(self.epochs, trial)?];
+            self.options.once(&store, &words, || {
+                within::within(self.options, self.name, &self.data, networks.each_ref(), trial)
+            })
         };
         (0..self.trials).map(one).collect()
     }
@@ -298,9 +297,11 @@ impl Run<'_> {
         &self,
         rows: &[Row],
         found: &[Vec<f64>],
-        findings: Vec<Finding>,
+        mut findings: Vec<Finding>,
         title: &str,
     ) -> Result<Evidence> {
+        let within = self.within()?;
+        findings.push(within::finding(&within));
         let grid = rows.iter().zip(found).map(|(row, shares)| {
             vec![
                 row.name(),
@@ -339,6 +340,7 @@ impl Run<'_> {
                     "In approach 1 a matrix is drawn again where its singular values lie {MOST_CONDITION:e} apart or more. No release here is within \
                      any budget: each private record is mixed into several samples, and there are far more of them than a theorem allows."
                 ),
+                within::note(&within),
             ],
             picture: chart(title, "A network trained on the release", "samples", curves),
         })

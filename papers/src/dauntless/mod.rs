@@ -55,11 +55,6 @@ pub(super) const RESULTS: [Reproduction; 5] = [
     },
 ];
 
-/// How results of this paper are repeated: as often as its third table is, or twice in the quick variant.
-fn trials(options: &super::RunOptions) -> usize {
-    options.trials.unwrap_or(if options.quick { 2 } else { 3 })
-}
-
 /// How often classes were found, as a share.
 fn accuracy(found: &Target, truth: &Target) -> f64 {
     match (found, truth) {

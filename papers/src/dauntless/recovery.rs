@@ -1,7 +1,7 @@
 //! Figures 2 to 7: an adversary who knows the public part of each mixture learns the way back.
 
 use super::data::{Data, classes_of};
-use super::{percent, trials, within};
+use super::{percent, within};
 use crate::picture::shades;
 use crate::report::{Agreement, Evidence, Finding, Grid};
 use crate::trials::Mean;
@@ -113,7 +113,7 @@ struct Recovered {
 }
 
 pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    let trials = trials(options);
+    let trials = options.trainings();
     let cases: Vec<Case> = CASES.into_iter().filter(|case| !options.quick || case.data == "mnist").collect();
     (options.on_start)(((cases.len() + 1) * trials) as u64);
     let (mut outcomes, mut rows, mut panels, mut recovered) = (vec![], vec![], vec![], vec![]);

@@ -1,7 +1,7 @@
 //! Table 1: digits by a network under perfect secrecy.
 
 use super::data::{Data, classes_of};
-use super::{beside, chart, percent, point, share_alike, trials};
+use super::{beside, chart, percent, point, share_alike};
 use crate::report::{Evidence, Grid};
 use crate::{CurvePoint, Result, RunOptions};
 use scumble_classifier::ClassifierParams;
@@ -57,7 +57,7 @@ fn effort(options: &RunOptions) -> Effort {
 
 pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Evidence> {
     let data = Data::load(options, "mnist")?;
-    let (trials, effort) = (trials(options), effort(options));
+    let (trials, effort) = (options.trainings(), effort(options));
     (options.on_start)((PRINTED.len() * trials) as u64);
     let store = options.finished(name)?;
     let mut findings = vec![];

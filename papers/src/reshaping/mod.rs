@@ -34,11 +34,6 @@ pub(super) const RESULTS: [Reproduction; 2] = [
     },
 ];
 
-/// How results of this paper are repeated.
-fn trials(options: &super::RunOptions) -> usize {
-    options.trials.unwrap_or(if options.quick { 2 } else { 3 })
-}
-
 /// One release beside another at several budgets, by what it gains of a measure, as trials found it: of each budget, ε and the gains.
 fn beside(what: String, paper: &str, unit: &str, gains: &[(f64, Vec<f64>)]) -> Finding {
     let means: Vec<(f64, Mean)> = gains.iter().map(|(epsilon, gains)| (*epsilon, Mean::of(gains))).collect();

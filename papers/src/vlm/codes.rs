@@ -8,16 +8,13 @@ use crate::report::Evidence;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Result, RunOptions, reported};
 use ndarray::{Array1, Axis, concatenate};
-use scumble_core::{Randomness, Table, Target, Volunteers};
+use scumble_core::{Table, Target, Volunteers};
 use scumble_reports::LEARNED_CODES;
 use serde_json::json;
 
 /// What is learned from the reports.
 pub(super) const LEARNED: &str = "Codes are clusters of the records of 15,000 volunteers at most, of which no label is used, as many as a public rule of ε and the number of people says; each person \
                                   reports code and label together, at all of ε. A record is classified as most reports of its code are. Nobody has to validate.";
-
-/// Of more volunteers the first so many are asked: clusters of more take longer.
-const VOLUNTEERS: usize = 15_000;
 
 /// How often test records are classified rightly, as shares: of each finite local ε of the plan with its place there, of each trial.
 pub(super) type Accuracies = Vec<(usize, f64, Vec<f64>)>;
@@ -32,7 +29,7 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
     for trial in 0..plan.trials {
         let mut randomness = options.randomness(name, &[trial as u64]);
         let people = data.divided(plan.sizes, &mut randomness.streams().stream(0))?;
-        let asked = people.volunteers.len().min(VOLUNTEERS);
+        let asked = people.volunteers.len().min(reported::VOLUNTEERS);
         for (_, local, accuracies) in &mut found {
             let mut words = json!({
                 "of": name, "trial": trial, "local": local, "sizes": plan.sizes, "seed": options.seed,
@@ -42,18 +39,15 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
                 words["volunteers"] = json!(asked);
             }
             let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
-            let run = || accuracy(&people, asked, *local, &mut randomness);
+            let run = || {
+                let volunteers = (&people.volunteers, Volunteers::Consented as fn(Table) -> Volunteers);
+                let (domain, sharing) = (&people.domain, together(&people)?);
+                reported::accuracy(domain, volunteers, &sharing, &people.test, *local, &mut randomness)
+            };
             accuracies.push(options.once(&store, &words, run)?);
         }
     }
     Ok(found)
-}
-
-/// A record is classified as most reports of its code are, where so many volunteers are asked.
-fn accuracy(people: &People, asked: usize, local: f64, randomness: &mut Randomness) -> Result<f64> {
-    let first: Vec<usize> = (0..asked).collect();
-    let volunteers = Volunteers::Consented(people.volunteers.select(&first)?);
-    reported::accuracy(&people.domain, volunteers, &together(people)?, &people.test, local, randomness)
 }
 
 /// Those who share and those who would validate: all of them report.

@@ -4,7 +4,7 @@ use super::codes::{self, beside};
 use super::collection::{BOTH, By, Collection, Level, Of, Plan, Subject};
 use super::people::{Data, Sizes};
 use super::sharing::Model;
-use super::{SEEDED, curve, panel, percent, shown, trials};
+use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions};
@@ -87,7 +87,7 @@ pub(super) fn digits(options: &RunOptions) -> Plan {
     };
     Plan {
         sizes,
-        trials: trials(options),
+        trials: options.trainings(),
         central,
         local,
         model: model_of_digits(options),
@@ -106,7 +106,7 @@ fn loans(options: &RunOptions) -> Plan {
     Plan {
         // All that there are.
         sizes: Sizes { volunteers: usize::MAX, others: usize::MAX, test: usize::MAX },
-        trials: trials(options),
+        trials: options.trainings(),
         central,
         local,
         model: Model {

@@ -1,7 +1,7 @@
 //! Figure 3: columns of loans that one party releases, joined to those that another has in the clear.
 
 use super::sharing::{Model, classes_of};
-use super::{SEEDED, curve, panel, percent, shown, trials};
+use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Layer, Marks, Picture, Result, RunOptions, task};
@@ -174,7 +174,7 @@ impl Houses {
 pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evidence> {
     let loans = lending_club::loans(options.folder)?;
     let store: Option<Store<Trial>> = options.finished(name)?;
-    let trials = trials(options);
+    let trials = options.trainings();
     (options.on_start)(trials as u64);
     let mut found: Vec<Trial> = vec![];
     for trial in 0..trials {

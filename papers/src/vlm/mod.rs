@@ -74,11 +74,6 @@ pub(super) const RESULTS: [Reproduction; 8] = [
     },
 ];
 
-/// How results of this paper are repeated: as often as it does, or twice in the quick variant.
-fn trials(options: &super::RunOptions) -> usize {
-    options.trials.unwrap_or(if options.quick { 2 } else { 3 })
-}
-
 /// Seeded experiments have no guarantee, and this says so.
 const SEEDED: &str = "All noise is exact, and has a known seed here, so that anybody can reproduce it: a release made from a known seed has no guarantee.";
 
