@@ -153,3 +153,33 @@ fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64
     let rest = (0..d).map(|column| (covariance[[column, column]] - told(column)).max(0.0).sqrt()).collect();
     Ok((spread, rest))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records of so many columns, of three kinds by turns, whose columns differ by half of their bounds where the kinds do.
+    fn of_three_kinds(columns: usize) -> Array2<f64> {
+        Array2::from_shape_fn((90, columns), |(row, column)| {
+            let kind = if column % 3 == row % 3 { 0.75 } else { 0.25 };
+            kind + 0.1 * ((row * 31 + column * 17) as f64).sin()
+        })
+    }
+
+    #[test]
+    fn kinds_of_record_are_found_in_few_columns_and_along_principal_directions_of_many() {
+        for columns in [6, DIRECTIONS + 10] {
+            let records = of_three_kinds(columns);
+            let partition = Partition::learn("a-plugin", records.view(), 3, 1).unwrap();
+            assert_eq!(partition.codes(), 3, "{columns} columns");
+            let codes: Vec<usize> =
+                records.outer_iter().map(|record| partition.code(&record.to_vec())).collect();
+            assert!((3..90).all(|row| codes[row] == codes[row % 3]), "{columns} columns: {codes:?}");
+            assert!(codes[0] != codes[1] && codes[1] != codes[2] && codes[0] != codes[2]);
+            // Centres are means of records, in their own columns.
+            let of_first = records.slice(s![..;3, ..]).mean_axis(Axis(0)).unwrap();
+            let apart = &partition.centers.row(codes[0]) - &of_first;
+            assert!(apart.iter().all(|x| x.abs() < 1e-12), "{columns} columns");
+        }
+    }
+}
