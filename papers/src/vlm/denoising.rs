@@ -3,7 +3,7 @@
 use super::collection::{Level, Of, Subject};
 use super::figures::{DIGITS, RULES, finite};
 use super::learner::Released;
-use super::sharing::{classes_of, flipped};
+use super::prepared::Prepared;
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
 use crate::trials::Mean;
@@ -108,30 +108,19 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
 
 /// Of a trial, at each finite local ε: the releases are those of the figures.
 fn of_trial(options: &RunOptions, subject: &Subject, trial: usize) -> Result<Vec<Found>> {
-    let plan = (subject.plan)(options);
-    let data = (subject.data)(options)?;
-    let mut stream = options.randomness(subject.name, &[trial as u64]).streams().stream(0);
-    let people = data.divided(plan.sizes, &mut stream)?;
-    let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(trial as u64);
-    let shared = plan.model.learned(&people.domain, people.volunteers.clone(), f64::INFINITY, seed)?;
-    let first: Vec<usize> = (0..people.volunteers.len().min(VOLUNTEERS)).collect();
-    let places = shared.latents(people.volunteers.records().select(Axis(0), &first).view())?;
-    let [sharing, test] = [&people.sharing, &people.test].map(|table| shared.latents(table.records().view()));
-    let (sharing, test) = (sharing?, test?);
-    let [of_sharing, of_test] = [&people.sharing, &people.test].map(classes_of);
+    let prepared = Prepared::new(options, subject, trial, VOLUNTEERS)?;
+    let Prepared { plan, shared, places, sharing, test, of_test, seed, .. } = &prepared;
     let finite: Vec<f64> = plan.local.iter().copied().filter(|local| local.is_finite()).collect();
     let one = |local: &f64| -> Result<Found> {
-        let draw = [f64::INFINITY.to_bits(), trial as u64, local.to_bits()];
-        let mut randomness = options.randomness(subject.name, &draw);
-        let (of_records, of_labels) = plan.split(*local)?;
-        let (labels, flip) = flipped(&of_sharing, plan.classes, of_labels, &mut randomness)?;
-        let records = shared.released(&sharing, of_records, &mut randomness)?;
+        let (labels, flip, mut randomness) = prepared.labels(options, subject, trial, *local)?;
+        let (of_records, _) = plan.split(*local)?;
+        let records = shared.released(sharing, of_records, &mut randomness)?;
         let scale = shared.noise_scale(of_records);
-        let learned = Learned::new(&places, &Released { records, labels, flip }, scale, seed)?;
-        let released = shared.released(&test, of_records, &mut randomness)?;
+        let learned = Learned::new(places, &Released { records, labels, flip }, scale, *seed)?;
+        let released = shared.released(test, of_records, &mut randomness)?;
         let right = |said: Array2<f64>| {
             let found = said.outer_iter().map(|odds| largest(&odds.to_vec()));
-            let right = found.zip(&of_test).filter(|(found, class)| found == *class).count();
+            let right = found.zip(of_test).filter(|(found, class)| found == *class).count();
             right as f64 / of_test.len().max(1) as f64
         };
         Ok(Found {

@@ -9,6 +9,7 @@ mod joining;
 mod learner;
 mod novel;
 mod people;
+mod prepared;
 mod sharing;
 
 use super::Reproduction;

@@ -1,0 +1,76 @@
+//! A trial of data collection on its way: the mechanism that the figures have, and the labels that they release.
+
+use super::collection::{Plan, Subject};
+use super::learner::{Released, Rule};
+use super::sharing::{Shared, classes_of, flipped};
+use crate::{Result, RunOptions};
+use ndarray::{Array1, Array2, Axis};
+use scumble_core::Randomness;
+use serde_json::json;
+
+/// A trial of a subject: its plan, the mechanism that was learned without a guarantee for volunteers, and what it makes of the people.
+pub(super) struct Prepared {
+    pub plan: Plan,
+    pub shared: Shared,
+    /// Latents of the first volunteers, of those who share and of test records.
+    pub places: Array2<f64>,
+    pub sharing: Array2<f64>,
+    pub test: Array2<f64>,
+    of_sharing: Array1<usize>,
+    pub of_test: Array1<usize>,
+    pub seed: u64,
+}
+
+impl Prepared {
+    /// With the latents of so many volunteers.
+    pub fn new(options: &RunOptions, subject: &Subject, trial: usize, volunteers: usize) -> Result<Self> {
+        let plan = (subject.plan)(options);
+        let data = (subject.data)(options)?;
+        let mut stream = options.randomness(subject.name, &[trial as u64]).streams().stream(0);
+        let people = data.divided(plan.sizes, &mut stream)?;
+        let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(trial as u64);
+        let shared = plan.model.learned(&people.domain, people.volunteers.clone(), f64::INFINITY, seed)?;
+        let first: Vec<usize> = (0..people.volunteers.len().min(volunteers)).collect();
+        let places = shared.latents(people.volunteers.records().select(Axis(0), &first).view())?;
+        let [sharing, test] =
+            [&people.sharing, &people.test].map(|table| shared.latents(table.records().view()));
+        let [of_sharing, of_test] = [&people.sharing, &people.test].map(classes_of);
+        Ok(Self { plan, shared, places, sharing: sharing?, test: test?, of_sharing, of_test, seed })
+    }
+
+    /// Labels as they are released in the figures at a local ε, with what flipped them; and the randomness that releases records afterwards.
+    pub fn labels(
+        &self,
+        options: &RunOptions,
+        subject: &Subject,
+        trial: usize,
+        local: f64,
+    ) -> Result<(Array1<usize>, Array2<f64>, Randomness)> {
+        let draw = [f64::INFINITY.to_bits(), trial as u64, local.to_bits()];
+        let mut randomness = options.randomness(subject.name, &draw);
+        let (_, of_labels) = self.plan.split(local)?;
+        let (labels, flip) = flipped(&self.of_sharing, self.plan.classes, of_labels, &mut randomness)?;
+        Ok((labels, flip, randomness))
+    }
+}
+
+/// How often test records are classified rightly, of each trial, where the same labels are released at this local ε and latents are in the clear: what the noise of latents costs is the rest.
+pub(super) fn by_labels_alone(options: &RunOptions, subject: &Subject, local: f64) -> Result<Vec<f64>> {
+    let name = format!("{}-labels-alone", subject.name);
+    let store = options.finished(&name)?;
+    let plan = (subject.plan)(options);
+    let one = |trial: usize| {
+        let words = json!({
+            "of": name, "trial": trial, "local": local, "vlm": plan.model.parameters, "sizes": plan.sizes, "seed": options.seed,
+            "scumble": env!("CARGO_PKG_VERSION"),
+        });
+        options.once(&store, &words, || {
+            let prepared = Prepared::new(options, subject, trial, 0)?;
+            let (labels, flip, _) = prepared.labels(options, subject, trial, local)?;
+            let released = Released { records: prepared.sharing, labels, flip };
+            let rule = Rule::of_network(&released, &plan.hidden[0], plan.epochs, prepared.seed)?;
+            Ok(rule.accuracy(prepared.test.view(), &prepared.of_test))
+        })
+    };
+    (0..plan.trials).map(one).collect()
+}
