@@ -1,9 +1,9 @@
 //! What people report: learned codes as a classifier, and the class that a public classifier says.
 
 use crate::{Error, Result};
-use ndarray::Axis;
+use ndarray::{Array1, Axis};
 use scumble_accounting::ceiling;
-use scumble_core::{Brief, Budget, Randomness, RecordDomain, Table, Target, Volunteers, largest};
+use scumble_core::{Brief, Budget, Design, Randomness, RecordDomain, Table, Target, Volunteers, largest};
 use scumble_reports::{LEARNED_CODES, LearnedCodes};
 use serde_json::Value;
 
@@ -20,23 +20,71 @@ pub(crate) fn accuracy(
     epsilon: f64,
     randomness: &mut Randomness,
 ) -> Result<f64> {
-    let first: Vec<usize> = (0..volunteers.len().min(VOLUNTEERS)).collect();
-    let brief = Brief {
-        volunteers: whose(volunteers.select(&first)?),
-        people: Some(sharing.len()),
-        ..Brief::new(domain.clone(), Budget::pure(epsilon)?)
-    };
-    let design = LEARNED_CODES.design(&Value::Null, &brief)?;
-    let codes = design.mechanism().downcast_ref::<LearnedCodes>().ok_or_else(|| Error::Mechanism {
-        mechanism: LEARNED_CODES.name.into(),
-        problem: "is no LearnedCodes".into(),
-    })?;
+    let design = designed(domain, whose(first_of(volunteers)?), sharing.len(), epsilon)?;
+    let codes = learned(&design)?;
     let reports = design.mechanism().release(sharing, randomness)?.table;
     let label_of = codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
     let Target::Class(truth) = test.target() else { return Ok(f64::NAN) };
+    Ok(share_right(codes, test, truth, |code| label_of[code]))
+}
+
+/// As many volunteers as are asked.
+fn first_of(volunteers: &Table) -> Result<Table> {
+    let first: Vec<usize> = (0..volunteers.len().min(VOLUNTEERS)).collect();
+    Ok(volunteers.select(&first)?)
+}
+
+/// Codes for so many people at this ε.
+fn designed(domain: &RecordDomain, volunteers: Volunteers, people: usize, epsilon: f64) -> Result<Design> {
+    let brief =
+        Brief { volunteers, people: Some(people), ..Brief::new(domain.clone(), Budget::pure(epsilon)?) };
+    Ok(LEARNED_CODES.design(&Value::Null, &brief)?)
+}
+
+fn learned(design: &Design) -> Result<&LearnedCodes> {
+    design.mechanism().downcast_ref::<LearnedCodes>().ok_or_else(|| Error::Mechanism {
+        mechanism: LEARNED_CODES.name.into(),
+        problem: "is no LearnedCodes".into(),
+    })
+}
+
+/// How often the label of a record's code is its class.
+fn share_right(
+    codes: &LearnedCodes,
+    test: &Table,
+    truth: &Array1<usize>,
+    label_of: impl Fn(usize) -> usize,
+) -> f64 {
     let records = test.records().outer_iter().zip(truth);
-    let right = records.filter(|(record, class)| label_of[codes.code(&record.to_vec())] == **class).count();
-    Ok(right as f64 / truth.len().max(1) as f64)
+    let right = records.filter(|(record, class)| label_of(codes.code(&record.to_vec())) == **class).count();
+    right as f64 / truth.len().max(1) as f64
+}
+
+/// The same where labels are known, and each of those who share reports its code alone at this ε: a code is of the class of which most have it, as shares of those of the class.
+pub(crate) fn accuracy_by_known_labels(
+    domain: &RecordDomain,
+    (volunteers, whose): (&Table, fn(Table) -> Volunteers),
+    sharing: &Table,
+    test: &Table,
+    epsilon: f64,
+    randomness: &mut Randomness,
+) -> Result<f64> {
+    let (Target::Class(known), Target::Class(truth)) = (sharing.target(), test.target()) else {
+        return Ok(f64::NAN);
+    };
+    let unlabelled = domain.without_target();
+    let design = designed(&unlabelled, whose(first_of(volunteers)?), sharing.len(), epsilon)?;
+    let codes = learned(&design)?;
+    let reports = design.mechanism().release(&sharing.part(&unlabelled)?, randomness)?.table;
+    let classes = known.iter().max().map_or(0, |most| most + 1);
+    let shares = (0..classes).map(|class| {
+        let rows: Vec<usize> = (0..known.len()).filter(|row| known[*row] == class).collect();
+        let found = codes.frequencies(&reports.select(&rows)?, 0.95)?;
+        Ok(found.iter().map(|estimate| estimate.value).collect::<Vec<f64>>())
+    });
+    let shares: Vec<Vec<f64>> = shares.collect::<Result<_>>()?;
+    let label_of = |code: usize| largest(&shares.iter().map(|of_class| of_class[code]).collect::<Vec<_>>());
+    Ok(share_right(codes, test, truth, label_of))
 }
 
 /// How often the class is right that a person answers by randomized response at ε, who applies a public classifier that is right this often: e^ε/(e^ε + K − 1) of these answers are kept,

@@ -16,6 +16,10 @@ use serde_json::json;
 pub(super) const LEARNED: &str = "Codes are clusters of the records of 15,000 volunteers at most, of which no label is used, as many as a public rule of ε and the number of people says; each person \
                                   reports code and label together, at all of ε. A record is classified as most reports of its code are. Nobody has to validate.";
 
+/// What is learned from the reports where labels are known.
+pub(super) const LEARNED_BY_LABELS: &str = "Codes are clusters of the records of 15,000 volunteers at most, as many as a public rule of ε and the number of people says; each person reports the code alone, at all of ε, for its label is \
+                                            known. A record is of the class that has more of its code. Nobody has to validate.";
+
 /// How often test records are classified rightly, as shares: of each finite local ε of the plan with its place there, of each trial.
 pub(super) type Accuracies = Vec<(usize, f64, Vec<f64>)>;
 
@@ -38,11 +42,18 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
             if asked < people.volunteers.len() {
                 words["volunteers"] = json!(asked);
             }
+            if !plan.private_labels {
+                words["labels"] = json!("known");
+            }
             let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
             let run = || {
                 let volunteers = (&people.volunteers, Volunteers::Consented as fn(Table) -> Volunteers);
                 let (domain, sharing) = (&people.domain, together(&people)?);
-                reported::accuracy(domain, volunteers, &sharing, &people.test, *local, &mut randomness)
+                let by = match plan.private_labels {
+                    true => reported::accuracy,
+                    false => reported::accuracy_by_known_labels,
+                };
+                by(domain, volunteers, &sharing, &people.test, *local, &mut randomness)
             };
             accuracies.push(options.once(&store, &words, run)?);
         }
@@ -103,7 +114,7 @@ pub(super) fn beside(
     for panel in found.picture.panels.iter_mut().take(levels.len()) {
         panel.layers.push(curve(name.clone(), collection.by.len(), &local, |at| accuracies[at].2.clone()));
     }
-    found.notes.push(LEARNED.into());
+    found.notes.push(if collection.plan.private_labels { LEARNED } else { LEARNED_BY_LABELS }.into());
     if of == Of::Private {
         found.notes.push(ANSWERED.into());
     }
