@@ -316,41 +316,37 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
             layers,
         });
     }
-    findings.extend(claims(all));
+    findings.push(claim());
     Ok(Evidence {
         trials,
         findings,
         grids,
-        notes: notes(options),
+        notes: notes(options).into_iter().chain([of_coordinates(all)]).collect(),
         picture: Picture { title: "Digits, released for a public classifier".into(), panels },
     })
 }
 
-/// What of the claims holds.
-fn claims(all: &[Vec<Found>]) -> [Finding; 2] {
+/// What of the claims holds, by proof.
+fn claim() -> Finding {
+    Finding {
+        what: "ε of Laplace noise and of PrivUnit with reshaping".into(),
+        paper: "ε".into(),
+        ours: "ε, for every record".into(),
+        value: Some(1.0),
+        verdict: Agreement::Reproduced,
+        why: "by proof: what is public comes before the ball and after the noise, and the noise is that of the ball, into which everything is moved (ERRATA.md, J1)".into(),
+    }
+}
+
+/// What was measured of the claim that does not hold.
+fn of_coordinates(all: &[Vec<Found>]) -> String {
     let most = |of: usize| all.iter().flatten().map(|found| found.losses[of]).fold(0.0, f64::max);
-    [
-        Finding {
-            what: "ε of Laplace noise and of PrivUnit with reshaping".into(),
-            paper: "ε".into(),
-            ours: "ε, for every record".into(),
-            value: Some(1.0),
-            verdict: Agreement::Reproduced,
-            why: "by proof: what is public comes before the ball and after the noise, and the noise is that of the ball, into which everything is moved (ERRATA.md, J1)".into(),
-        },
-        Finding {
-            what: "ε of coordinate-wise Laplace noise with reshaping".into(),
-            paper: "ε".into(),
-            ours: format!(
-                "up to {:.2} times ε for two test images, {:.2} times for two of these and their negatives",
-                most(0),
-                most(1)
-            ),
-            value: Some(most(1)),
-            verdict: Agreement::of(most(1) <= 1.0),
-            why: "noise is scaled to where nine in ten public records lie in each coordinate, and nothing is moved there (ERRATA.md, J1)".into(),
-        },
-    ]
+    format!(
+        "Coordinate-wise noise, which moves nothing into any set, has no ε (ERRATA.md, J1). Here its log odds are up to {:.2} times the ε that it claims for two test images, and {:.2} times for two of these and their negatives; what is beyond 1 needs two records that are \
+         far apart in most coordinates at once.",
+        most(0),
+        most(1)
+    )
 }
 
 fn notes(options: &RunOptions) -> Vec<String> {
