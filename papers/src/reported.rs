@@ -1,44 +1,74 @@
 //! What people report: learned codes as a classifier, and the class that a public classifier says.
 
+use crate::task::classes_of;
 use crate::{Error, Result};
-use ndarray::{Array1, Axis};
+use ndarray::Axis;
 use scumble_accounting::ceiling;
-use scumble_core::{Brief, Budget, Design, Randomness, RecordDomain, Table, Target, Volunteers, largest};
+use scumble_core::{Brief, Budget, Design, Randomness, RecordDomain, Table, Volunteers, largest};
 use scumble_reports::{LEARNED_CODES, LearnedCodes};
 use serde_json::Value;
 
 /// Volunteers of whom codes are learned, at most: clusters of more take longer.
 pub(crate) const VOLUNTEERS: usize = 15_000;
 
-/// How often test records are classified rightly, each as most reports of its code are: the first of the volunteers, who are `whose`, teach the codes, and those who share
-/// report code and label together at this ε.
-pub(crate) fn accuracy(
-    domain: &RecordDomain,
-    (volunteers, whose): (&Table, fn(Table) -> Volunteers),
-    sharing: &Table,
-    test: &Table,
-    epsilon: f64,
-    randomness: &mut Randomness,
-) -> Result<f64> {
-    let design = designed(domain, whose(first_of(volunteers)?), sharing.len(), epsilon)?;
-    let codes = learned(&design)?;
-    let reports = design.mechanism().release(sharing, randomness)?.table;
-    let label_of = codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
-    let Target::Class(truth) = test.target() else { return Ok(f64::NAN) };
-    Ok(share_right(codes, test, truth, |code| label_of[code]))
+/// Whose records teach codes, who reports, and whose records are classified.
+pub(crate) struct Study<'a> {
+    pub domain: &'a RecordDomain,
+    /// The first of these teach the codes.
+    pub volunteers: &'a Table,
+    /// What they are.
+    pub whose: fn(Table) -> Volunteers,
+    pub sharing: &'a Table,
+    pub test: &'a Table,
 }
 
-/// As many volunteers as are asked.
-fn first_of(volunteers: &Table) -> Result<Table> {
-    let first: Vec<usize> = (0..volunteers.len().min(VOLUNTEERS)).collect();
-    Ok(volunteers.select(&first)?)
-}
+impl Study<'_> {
+    /// How often test records are classified rightly, each as most reports of its code are: those who share report code and label together at this ε.
+    pub fn accuracy(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
+        let design = self.designed(self.domain, epsilon)?;
+        let codes = learned(&design)?;
+        let reports = design.mechanism().release(self.sharing, randomness)?.table;
+        let label_of = codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
+        Ok(self.share_right(codes, |code| label_of[code]))
+    }
 
-/// Codes for so many people at this ε.
-fn designed(domain: &RecordDomain, volunteers: Volunteers, people: usize, epsilon: f64) -> Result<Design> {
-    let brief =
-        Brief { volunteers, people: Some(people), ..Brief::new(domain.clone(), Budget::pure(epsilon)?) };
-    Ok(LEARNED_CODES.design(&Value::Null, &brief)?)
+    /// The same where labels are known, and each of those who share reports its code alone at this ε: a code is of the class of which most have it, as shares of those of the class.
+    pub fn accuracy_by_known_labels(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
+        let unlabelled = self.domain.without_target();
+        let design = self.designed(&unlabelled, epsilon)?;
+        let codes = learned(&design)?;
+        let reports = design.mechanism().release(&self.sharing.part(&unlabelled)?, randomness)?.table;
+        let known = classes_of(self.sharing);
+        let classes = known.iter().max().map_or(0, |most| most + 1);
+        let shares = (0..classes).map(|class| {
+            let rows: Vec<usize> = (0..known.len()).filter(|row| known[*row] == class).collect();
+            let found = codes.frequencies(&reports.select(&rows)?, 0.95)?;
+            Ok(found.iter().map(|estimate| estimate.value).collect::<Vec<f64>>())
+        });
+        let shares: Vec<Vec<f64>> = shares.collect::<Result<_>>()?;
+        let shares_of = |code: usize| shares.iter().map(|of_class| of_class[code]).collect::<Vec<_>>();
+        Ok(self.share_right(codes, |code| largest(&shares_of(code))))
+    }
+
+    /// Codes for so many people at this ε.
+    fn designed(&self, domain: &RecordDomain, epsilon: f64) -> Result<Design> {
+        let first: Vec<usize> = (0..self.volunteers.len().min(VOLUNTEERS)).collect();
+        let brief = Brief {
+            volunteers: (self.whose)(self.volunteers.select(&first)?),
+            people: Some(self.sharing.len()),
+            ..Brief::new(domain.clone(), Budget::pure(epsilon)?)
+        };
+        Ok(LEARNED_CODES.design(&Value::Null, &brief)?)
+    }
+
+    /// How often the label of a record's code is its class.
+    fn share_right(&self, codes: &LearnedCodes, label_of: impl Fn(usize) -> usize) -> f64 {
+        let truth = classes_of(self.test);
+        let records = self.test.records().outer_iter().zip(&truth);
+        let right =
+            records.filter(|(record, class)| label_of(codes.code(&record.to_vec())) == **class).count();
+        right as f64 / truth.len().max(1) as f64
+    }
 }
 
 fn learned(design: &Design) -> Result<&LearnedCodes> {
@@ -46,45 +76,6 @@ fn learned(design: &Design) -> Result<&LearnedCodes> {
         mechanism: LEARNED_CODES.name.into(),
         problem: "is no LearnedCodes".into(),
     })
-}
-
-/// How often the label of a record's code is its class.
-fn share_right(
-    codes: &LearnedCodes,
-    test: &Table,
-    truth: &Array1<usize>,
-    label_of: impl Fn(usize) -> usize,
-) -> f64 {
-    let records = test.records().outer_iter().zip(truth);
-    let right = records.filter(|(record, class)| label_of(codes.code(&record.to_vec())) == **class).count();
-    right as f64 / truth.len().max(1) as f64
-}
-
-/// The same where labels are known, and each of those who share reports its code alone at this ε: a code is of the class of which most have it, as shares of those of the class.
-pub(crate) fn accuracy_by_known_labels(
-    domain: &RecordDomain,
-    (volunteers, whose): (&Table, fn(Table) -> Volunteers),
-    sharing: &Table,
-    test: &Table,
-    epsilon: f64,
-    randomness: &mut Randomness,
-) -> Result<f64> {
-    let (Target::Class(known), Target::Class(truth)) = (sharing.target(), test.target()) else {
-        return Ok(f64::NAN);
-    };
-    let unlabelled = domain.without_target();
-    let design = designed(&unlabelled, whose(first_of(volunteers)?), sharing.len(), epsilon)?;
-    let codes = learned(&design)?;
-    let reports = design.mechanism().release(&sharing.part(&unlabelled)?, randomness)?.table;
-    let classes = known.iter().max().map_or(0, |most| most + 1);
-    let shares = (0..classes).map(|class| {
-        let rows: Vec<usize> = (0..known.len()).filter(|row| known[*row] == class).collect();
-        let found = codes.frequencies(&reports.select(&rows)?, 0.95)?;
-        Ok(found.iter().map(|estimate| estimate.value).collect::<Vec<f64>>())
-    });
-    let shares: Vec<Vec<f64>> = shares.collect::<Result<_>>()?;
-    let label_of = |code: usize| largest(&shares.iter().map(|of_class| of_class[code]).collect::<Vec<_>>());
-    Ok(share_right(codes, test, truth, label_of))
 }
 
 /// How often the class is right that a person answers by randomized response at ε, who applies a public classifier that is right this often: e^ε/(e^ε + K − 1) of these answers are kept,

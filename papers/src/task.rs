@@ -1,11 +1,19 @@
-//! The task of a design: a network that tells the target of records.
+//! The task of a design: the target of records, and a network that tells it.
 
 use crate::Result;
-use ndarray::{Array2, Axis};
+use ndarray::{Array1, Array2, Axis};
 use scumble_core::{DifferentiableTask, Table, Target};
 use scumble_neural::{Adam, Architecture, Examples, Initialisation, Loss, Network, Optimiser, Training};
 use scumble_task_aware::NetworkTask;
 use std::sync::Arc;
+
+/// The classes (n) of a table's records; none where its target is no class.
+pub(crate) fn classes_of(table: &Table) -> Array1<usize> {
+    match table.target() {
+        Target::Class(classes) => classes.clone(),
+        _ => Array1::default(0),
+    }
+}
 
 /// A network of this architecture that tells the target of the records of `table`, learned in so many epochs.
 pub(crate) fn learned(

@@ -3,8 +3,9 @@
 use super::data::{Data, classes_of};
 use super::percent;
 use crate::report::{Agreement, Finding};
+use crate::reported::Study;
 use crate::trials::Mean;
-use crate::{Result, RunOptions, reported};
+use crate::{Result, RunOptions};
 use scumble_core::{Brief, Budget, Design, Notion, Table, Target, Volunteers};
 
 use linfa::traits::{Fit, Predict};
@@ -75,12 +76,18 @@ pub(super) fn within(
     let classes: Array1<usize> = classes_of(&public).into();
     let of_public = of_public.fit(&linfa::Dataset::new(public.records().clone(), classes))?;
     let of_public = of_public.predict(data.test.records());
-    let volunteers = (&public, Volunteers::Public as fn(Table) -> Volunteers);
+    let study = Study {
+        domain: &data.domain,
+        volunteers: &public,
+        whose: Volunteers::Public,
+        sharing: &private,
+        test: &data.test,
+    };
     Ok(Within {
         samples,
         mixed: super::accuracy(&found, data.test.target()),
         public: super::accuracy(&Target::Class(of_public), data.test.target()),
-        codes: reported::accuracy(&data.domain, volunteers, &private, &data.test, EPSILON, &mut randomness)?,
+        codes: study.accuracy(EPSILON, &mut randomness)?,
     })
 }
 

@@ -4,14 +4,15 @@ use super::noise::BOTH;
 use super::reshape::{Reshaping, coordinate_wise, largest_loss};
 use super::{as_said, beside, curve};
 use crate::report::Evidence;
+use crate::task::classes_of;
 use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale, reported};
-use scumble_core::{Table, Target};
+use scumble_core::Table;
 use scumble_datasets::source;
 use scumble_neural::{
     Activation, Adam, Architecture, Examples, Initialisation, Layer, Loss, Network, Optimiser, Pass, Training,
 };
 
-use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -148,13 +149,6 @@ fn found(
         .map_err(|problem| scumble_core::Error::shape(problem.to_string()))?;
     let losses = [&paired, &both].map(|images| largest_loss(&scales, images.view()));
     Ok(Found { clean: right(private.view())?, released, losses, seen: reshaping.seen(public.view()) })
-}
-
-fn classes_of(table: &Table) -> Array1<usize> {
-    match table.target() {
-        Target::Class(classes) => classes.clone(),
-        _ => Array1::default(0),
-    }
 }
 
 /// A network that classifies, cut where its representation is.

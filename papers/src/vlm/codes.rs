@@ -5,8 +5,9 @@ use super::people::People;
 use super::sharing::classes_of;
 use super::{curve, percent, shown};
 use crate::report::Evidence;
+use crate::reported::{self, Study};
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Grid, Result, RunOptions, reported};
+use crate::{Agreement, Finding, Grid, Result, RunOptions};
 use ndarray::{Array1, Axis, concatenate};
 use scumble_core::{Table, Target, Volunteers};
 use scumble_reports::LEARNED_CODES;
@@ -47,13 +48,17 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
             }
             let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
             let run = || {
-                let volunteers = (&people.volunteers, Volunteers::Consented as fn(Table) -> Volunteers);
-                let (domain, sharing) = (&people.domain, together(&people)?);
-                let by = match plan.private_labels {
-                    true => reported::accuracy,
-                    false => reported::accuracy_by_known_labels,
+                let study = Study {
+                    domain: &people.domain,
+                    volunteers: &people.volunteers,
+                    whose: Volunteers::Consented,
+                    sharing: &together(&people)?,
+                    test: &people.test,
                 };
-                by(domain, volunteers, &sharing, &people.test, *local, &mut randomness)
+                match plan.private_labels {
+                    true => study.accuracy(*local, &mut randomness),
+                    false => study.accuracy_by_known_labels(*local, &mut randomness),
+                }
             };
             accuracies.push(options.once(&store, &words, run)?);
         }

@@ -1,6 +1,7 @@
 //! The mechanism of a trial: learned from volunteers once, and given every budget.
 
 use crate::Result;
+pub(super) use crate::task::classes_of;
 use ndarray::{Array1, Array2, ArrayView2};
 use scumble_classic::RandomizedResponse;
 use scumble_core::{
@@ -111,12 +112,4 @@ pub(super) fn flipped(
     let release = RandomizedResponse::new(domain, epsilon)?.release(&table, randomness)?;
     let flip = release.noise.label_flip().unwrap_or_else(|| Array2::eye(classes));
     Ok((classes_of(&release.table), flip))
-}
-
-/// The classes (n) of a table's records; none where its target is no class.
-pub(super) fn classes_of(table: &Table) -> Array1<usize> {
-    match table.target() {
-        Target::Class(classes) => classes.clone(),
-        _ => Array1::default(0),
-    }
 }
