@@ -38,7 +38,7 @@ impl Prepared {
         Ok(Self { plan, shared, places, sharing: sharing?, test: test?, of_sharing, of_test, seed })
     }
 
-    /// Labels as they are released in the figures at a local ε, with what flipped them; and the randomness that releases records afterwards.
+    /// Labels released at a local ε, by the draws of the figures, with what flipped them; and the randomness that releases records afterwards.
     pub fn labels(
         &self,
         options: &RunOptions,
