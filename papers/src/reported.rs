@@ -8,8 +8,11 @@ use scumble_core::{Brief, Budget, Design, Randomness, RecordDomain, Table, Volun
 use scumble_reports::{LEARNED_CODES, LearnedCodes};
 use serde_json::Value;
 
-/// Volunteers of whom codes are learned, at most: clusters of more take longer.
+/// Volunteers of whom codes are learned, at most, where labels are reported too: clusters of more take longer.
 pub(crate) const VOLUNTEERS: usize = 15_000;
+
+/// The same where labels are known: of fewer classes fewer codes are enough, of which there are a thirtieth as many at most.
+pub(crate) const FEW_VOLUNTEERS: usize = 4500;
 
 /// Whose records teach codes, who reports, and whose records are classified.
 pub(crate) struct Study<'a> {
@@ -25,7 +28,7 @@ pub(crate) struct Study<'a> {
 impl Study<'_> {
     /// How often test records are classified rightly, each as most reports of its code are: those who share report code and label together at this ε.
     pub fn accuracy(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
-        let design = self.designed(self.domain, epsilon)?;
+        let design = self.designed(self.domain, VOLUNTEERS, epsilon)?;
         let codes = learned(&design)?;
         let reports = design.mechanism().release(self.sharing, randomness)?.table;
         let label_of = codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
@@ -35,7 +38,7 @@ impl Study<'_> {
     /// The same where labels are known, and each of those who share reports its code alone at this ε: a code is of the class of which most have it, as shares of those of the class.
     pub fn accuracy_by_known_labels(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
         let unlabelled = self.domain.without_target();
-        let design = self.designed(&unlabelled, epsilon)?;
+        let design = self.designed(&unlabelled, FEW_VOLUNTEERS, epsilon)?;
         let codes = learned(&design)?;
         let reports = design.mechanism().release(&self.sharing.part(&unlabelled)?, randomness)?.table;
         let known = classes_of(self.sharing);
@@ -50,9 +53,9 @@ impl Study<'_> {
         Ok(self.share_right(codes, |code| largest(&shares_of(code))))
     }
 
-    /// Codes for so many people at this ε.
-    fn designed(&self, domain: &RecordDomain, epsilon: f64) -> Result<Design> {
-        let first: Vec<usize> = (0..self.volunteers.len().min(VOLUNTEERS)).collect();
+    /// Codes that so many volunteers teach, for those who share, at this ε.
+    fn designed(&self, domain: &RecordDomain, volunteers: usize, epsilon: f64) -> Result<Design> {
+        let first: Vec<usize> = (0..self.volunteers.len().min(volunteers)).collect();
         let brief = Brief {
             volunteers: (self.whose)(self.volunteers.select(&first)?),
             people: Some(self.sharing.len()),

@@ -40,7 +40,8 @@ impl Noise {
         Ok(reshaping.after(released.view()))
     }
 
-    fn plain(
+    /// The same without reshaping.
+    pub fn plain(
         self,
         public: ArrayView2<f64>,
         mut points: Array2<f64>,

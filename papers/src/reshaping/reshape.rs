@@ -8,6 +8,9 @@ use scumble_core::Error;
 /// How much wider noise is along what the task does not see, as a variance (λ_N of the published code).
 const UNSEEN: f64 = 1000.0;
 
+/// The least squared stretch of what it sees.
+const LEAST_SEEN: f64 = 1.5 / UNSEEN;
+
 /// A direction is one that the task sees from this share of the largest singular value on.
 const SEEN: f64 = 0.01;
 
@@ -48,13 +51,28 @@ impl Reshaping {
         (&representations - &self.mean).dot(&self.into)
     }
 
+    /// The same without what the task does not see, which is set to its mean: a choice after the release.
+    pub fn after_without_unseen(&self, mut released: Array2<f64>) -> Array2<f64> {
+        for (mut column, square) in released.columns_mut().into_iter().zip(self.squares()) {
+            if square <= LEAST_SEEN {
+                column.fill(0.0);
+            }
+        }
+        self.after(released.view())
+    }
+
+    /// The squared stretch along each direction (D).
+    fn squares(&self) -> Array1<f64> {
+        self.into.map_axis(Axis(0), |column| column.dot(&column))
+    }
+
     /// The share of the variance of representations (n × D) that lies along what the task sees.
     pub fn seen(&self, representations: ArrayView2<f64>) -> f64 {
-        let squares = self.into.map_axis(Axis(0), |column| column.dot(&column));
+        let squares = self.squares();
         // In the representation's own units again.
         let turned = self.before(representations) / &squares.mapv(f64::sqrt);
         let along: Array1<f64> = turned.var_axis(Axis(0), 0.0);
-        let of_seen = along.iter().zip(&squares).filter(|(_, square)| **square > 1.5 / UNSEEN);
+        let of_seen = along.iter().zip(&squares).filter(|(_, square)| **square > LEAST_SEEN);
         of_seen.map(|(along, _)| along).sum::<f64>() / along.sum()
     }
 
@@ -112,6 +130,11 @@ mod tests {
         assert!((stretch.sum() - 3.0).abs() < 1e-12, "{stretch}");
         assert!((stretch[0] / stretch[1] - 5f64.powf(2.0 / 3.0)).abs() < 1e-12, "{stretch}");
         assert!((stretch[2] - 1000f64.powf(-0.5)).abs() < 1e-12, "{stretch}");
+        // Along (4, 0, −3)/5, which the task does not see, all are where the mean is; what it sees of them is unchanged.
+        let seen = reshaping.after_without_unseen(there);
+        let unseen = array![0.8, 0.0, -0.6];
+        assert!((&seen - &array![2.0, 2.0, 2.0]).dot(&unseen).iter().all(|x| x.abs() < 1e-12), "{seen}");
+        assert!((&seen - &public).dot(&jacobian.t()).iter().all(|x| x.abs() < 1e-12), "{seen}");
     }
 
     /// Where all lie within the tenths that are looked at, log odds are ε at most; one that lies outside has more.

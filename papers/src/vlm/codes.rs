@@ -18,7 +18,7 @@ pub(super) const LEARNED: &str = "Codes are clusters of the records of 15,000 vo
                                   reports code and label together, at all of ε. A record is classified as most reports of its code are. Nobody has to validate.";
 
 /// What is learned from the reports where labels are known.
-pub(super) const LEARNED_BY_LABELS: &str = "Codes are clusters of the records of 15,000 volunteers at most, as many as a public rule of ε and the number of people says; each person reports the code alone, at all of ε, for its label is \
+pub(super) const LEARNED_BY_LABELS: &str = "Codes are clusters of the records of 4,500 volunteers at most, as many as a public rule of ε and the number of people says; each person reports the code alone, at all of ε, for its label is \
                                             known. A record is of the class that has more of its code. Nobody has to validate.";
 
 /// How often test records are classified rightly, as shares: of each finite local ε of the plan with its place there, of each trial.
@@ -34,7 +34,8 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
     for trial in 0..plan.trials {
         let mut randomness = options.randomness(name, &[trial as u64]);
         let people = data.divided(plan.sizes, &mut randomness.streams().stream(0))?;
-        let asked = people.volunteers.len().min(reported::VOLUNTEERS);
+        let most = if plan.private_labels { reported::VOLUNTEERS } else { reported::FEW_VOLUNTEERS };
+        let asked = people.volunteers.len().min(most);
         for (_, local, accuracies) in &mut found {
             let mut words = json!({
                 "of": name, "trial": trial, "local": local, "sizes": plan.sizes, "seed": options.seed,
