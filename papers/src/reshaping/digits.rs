@@ -9,7 +9,7 @@ use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale,
 use scumble_core::Table;
 use scumble_datasets::source;
 use scumble_neural::{
-    Activation, Adam, Architecture, Examples, Initialisation, Layer, Loss, Network, Optimiser, Pass, Training,
+    Activation, Adam, Architecture, Examples, Initialisation, Loss, Network, Optimiser, Pass, Training,
 };
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
@@ -20,8 +20,7 @@ use serde_json::json;
 
 const CLASSES: usize = 10;
 
-/// Layers up to the representation, and units of those behind it.
-const ENCODER: usize = 3;
+/// Units of the encoder's layers, and of the classifier's.
 const HIDDEN: usize = 512;
 const BEHIND: [usize; 2] = [10, 32];
 
@@ -154,10 +153,13 @@ fn found(
 
 /// A network that classifies, cut where its representation is.
 fn trained(train: &Table, dim: usize, epochs: usize, seed: u64) -> Result<[Network<f32>; 2]> {
-    let architecture = Architecture::new(train.columns().len())
+    let pixels = train.columns().len();
+    let encoder = Architecture::new(pixels)
         .layer(HIDDEN, Activation::Relu)
         .layer(HIDDEN, Activation::Relu)
-        .layer(dim, Activation::Identity)
+        .layer(dim, Activation::Identity);
+    let architecture = encoder
+        .clone()
         .layer(BEHIND[0], Activation::Relu)
         .layer(BEHIND[1], Activation::Relu)
         .layer(CLASSES, Activation::Identity);
@@ -173,35 +175,26 @@ fn trained(train: &Table, dim: usize, epochs: usize, seed: u64) -> Result<[Netwo
     let classes = classes_of(train);
     let records = train.records().mapv(|x| x as f32);
     // An autoencoder first, whose encoder the classifier begins with.
-    let mirrored = Architecture::new(train.columns().len())
+    let mirrored = encoder
+        .clone()
         .layer(HIDDEN, Activation::Relu)
         .layer(HIDDEN, Activation::Relu)
-        .layer(dim, Activation::Identity)
-        .layer(HIDDEN, Activation::Relu)
-        .layer(HIDDEN, Activation::Relu)
-        .layer(train.columns().len(), Activation::Identity);
+        .layer(pixels, Activation::Identity);
     let images = Examples { records: records.view(), loss: Loss::BinaryCrossEntropy(records.view()) };
     let mirrored = Network::<f32>::new(mirrored, Initialisation::Uniform, seed)?;
     let mirrored = training(epochs / 2, 0.0).fit(&mirrored, images, None, |_| ())?;
-    let of_encoder = encoder_of(start.architecture()).parameters()?;
+    let of_encoder = encoder.parameters()?;
     start.parameters_mut()[..of_encoder].copy_from_slice(&mirrored.parameters()[..of_encoder]);
     let examples = Examples { records: records.view(), loss: Loss::CrossEntropy(classes.view()) };
     let network = training(epochs, WEIGHT_DECAY).fit(&start, examples, None, |_| ())?;
-    let encoder = encoder_of(network.architecture());
-    let classifier = part(dim, &network.architecture().layers[ENCODER..]);
-    let (of_encoder, of_classifier) = network.parameters().split_at(encoder.parameters()?);
+    let behind = &network.architecture().layers[encoder.layers.len()..];
+    let classifier =
+        behind.iter().fold(Architecture::new(dim), |part, layer| part.layer(layer.outputs, layer.activation));
+    let (of_encoder, of_classifier) = network.parameters().split_at(of_encoder);
     Ok([
         Network::from_parameters(encoder, of_encoder.to_vec())?,
         Network::from_parameters(classifier, of_classifier.to_vec())?,
     ])
-}
-
-fn part(inputs: usize, layers: &[Layer]) -> Architecture {
-    layers.iter().fold(Architecture::new(inputs), |part, layer| part.layer(layer.outputs, layer.activation))
-}
-
-fn encoder_of(whole: &Architecture) -> Architecture {
-    part(whole.inputs, &whole.layers[..ENCODER])
 }
 
 /// The derivatives of all outputs of a network at records (n × D), below each other (nK × D).

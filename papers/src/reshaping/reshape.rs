@@ -8,15 +8,14 @@ use scumble_core::Error;
 /// How much wider noise is along what the task does not see, as a variance (λ_N of the published code).
 const UNSEEN: f64 = 1000.0;
 
-/// The least squared stretch of what it sees.
-const LEAST_SEEN: f64 = 1.5 / UNSEEN;
-
 /// A direction is one that the task sees from this share of the largest singular value on.
 const SEEN: f64 = 0.01;
 
 /// z ↦ (z − μ)U/√λ, and back.
 pub(super) struct Reshaping {
     mean: Array1<f64>,
+    /// How many directions the task sees: the first of them.
+    seen: usize,
     into: Array2<f64>,
     out: Array2<f64>,
 }
@@ -41,6 +40,7 @@ impl Reshaping {
         });
         Ok(Self {
             mean: public.mean_axis(Axis(0)).unwrap_or_default(),
+            seen,
             into: &turn * &stretch,
             out: (&turn / &stretch).reversed_axes(),
         })
@@ -53,27 +53,17 @@ impl Reshaping {
 
     /// The same without what the task does not see, which is set to its mean: a choice after the release.
     pub fn after_without_unseen(&self, mut released: Array2<f64>) -> Array2<f64> {
-        for (mut column, square) in released.columns_mut().into_iter().zip(self.squares()) {
-            if square <= LEAST_SEEN {
-                column.fill(0.0);
-            }
-        }
+        released.slice_mut(s![.., self.seen..]).fill(0.0);
         self.after(released.view())
-    }
-
-    /// The squared stretch along each direction (D).
-    fn squares(&self) -> Array1<f64> {
-        self.into.map_axis(Axis(0), |column| column.dot(&column))
     }
 
     /// The share of the variance of representations (n × D) that lies along what the task sees.
     pub fn seen(&self, representations: ArrayView2<f64>) -> f64 {
-        let squares = self.squares();
+        let stretches = self.into.map_axis(Axis(0), |column| column.dot(&column).sqrt());
         // In the representation's own units again.
-        let turned = self.before(representations) / &squares.mapv(f64::sqrt);
+        let turned = self.before(representations) / &stretches;
         let along: Array1<f64> = turned.var_axis(Axis(0), 0.0);
-        let of_seen = along.iter().zip(&squares).filter(|(_, square)| **square > LEAST_SEEN);
-        of_seen.map(|(along, _)| along).sum::<f64>() / along.sum()
+        along.slice(s![..self.seen]).sum() / along.sum()
     }
 
     /// What noise left of these, back again.
