@@ -17,8 +17,10 @@
 
 mod dauntless;
 mod fisher_svm;
+mod gains;
 mod kept;
 mod markdown;
+mod pac_privacy;
 mod picture;
 mod report;
 mod reported;
@@ -147,6 +149,7 @@ pub fn all() -> &'static [Reproduction] {
         [
             &dauntless::RESULTS[..],
             &fisher_svm::RESULTS,
+            &pac_privacy::RESULTS,
             &reshaping::RESULTS,
             &task_aware::RESULTS,
             &vlm::RESULTS,
@@ -161,6 +164,7 @@ fn said_of(paper: &str) -> &'static str {
     let papers = [
         (dauntless::PAPER, dauntless::SAID),
         (fisher_svm::PAPER, fisher_svm::SAID),
+        (pac_privacy::PAPER, pac_privacy::SAID),
         (reshaping::PAPER, reshaping::SAID),
         (task_aware::PAPER, task_aware::SAID),
         (vlm::PAPER, vlm::SAID),

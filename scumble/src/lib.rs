@@ -60,6 +60,7 @@ pub use scumble_linear as linear;
 pub use scumble_marginals as marginals;
 pub use scumble_neural as neural;
 pub use scumble_oracles as oracles;
+pub use scumble_pac as pac;
 pub use scumble_page as page;
 #[cfg(feature = "reproduce")]
 pub use scumble_papers as reproduce;

@@ -2,7 +2,7 @@
 
 use super::results::Results;
 use super::standing::Standing;
-use super::table::{Table, heading, nothing, overall};
+use super::table::{ATTACKED, ATTACKED_LEAD, Table, heading, nothing, overall};
 use maud::{Markup, html};
 use scumble_page::document;
 
@@ -28,6 +28,10 @@ impl Results {
                             @if let Some(line) = nothing(&standings) { p.muted { (line) } }
                         }
                     }
+                }
+                @let attacked = self.attacked();
+                @if !attacked.rows.is_empty() {
+                    section { h2 { (ATTACKED) } p { (ATTACKED_LEAD) } (shown(&attacked, None)) }
                 }
                 @let absent = self.absent();
                 @if !absent.is_empty() {

@@ -3,7 +3,8 @@
 use super::results::{Finished, Results};
 use super::standing::{At, Standing};
 use super::task::Form;
-use scumble_comparison::{Choice, Goal, Knows, Scores, in_words};
+use scumble_comparison::{Choice, Goal, Knows, Metric, Row, Scores, in_words};
+use scumble_core::Notion;
 
 /// A table: its header, and its rows of as many cells.
 pub(super) struct Table {
@@ -27,6 +28,10 @@ impl Results {
                 text += &format!("\nOver all tasks:\n\n{}", overall(&standings).to_markdown());
                 text += &nothing(&standings).map_or(String::new(), |line| format!("\n{line}\n"));
             }
+        }
+        let attacked = self.attacked();
+        if !attacked.rows.is_empty() {
+            text += &format!("\n## {ATTACKED}\n\n{ATTACKED_LEAD}\n\n{}", attacked.to_markdown());
         }
         let absent = self.absent();
         if !absent.is_empty() {
@@ -111,6 +116,35 @@ impl Results {
         Table { header: header("task", &epsilons), rows: self.finished.iter().filter_map(row).collect() }
     }
 
+    /// What an adversary learns of membership, and what it costs, of all mechanisms with noisy statistics of the tasks that ask for it: whatever they claim, on one axis.
+    pub(super) fn attacked(&self) -> Table {
+        let header = ["task", "mechanism", "claim", "membership advantage (%)", "score"];
+        let of_task = |finished: &Finished| -> Option<Vec<Vec<String>>> {
+            let by_model = finished.scores()?;
+            let all = finished.outcome.scores();
+            let attacked = all.iter().find(|scores| scores.metric == Metric::Membership)?;
+            let mut rows: Vec<(&Row, Vec<String>)> = vec![];
+            for series in &attacked.series {
+                let score = |row: &Row| {
+                    let same = |of: &&Row| of.parameters == row.parameters && of.epsilon == row.epsilon;
+                    let of_model = by_model.series.iter().filter(|of| of.title == series.title);
+                    of_model.flat_map(|of| of.rows).find(same).map_or("–".to_owned(), Row::shown)
+                };
+                for row in series.rows.iter().filter(|row| row.mean.is_finite()) {
+                    let cells = [finished.task.name, &series.title, &claimed(row)];
+                    let cells = cells.map(str::to_owned).into_iter().chain([row.shown(), score(row)]);
+                    rows.push((row, cells.collect()));
+                }
+            }
+            rows.sort_by(|(one, _), (other, _)| one.mean.total_cmp(&other.mean));
+            Some(rows.into_iter().map(|(_, cells)| cells).collect())
+        };
+        Table {
+            header: header.map(str::to_owned).to_vec(),
+            rows: self.finished.iter().filter_map(of_task).flatten().collect(),
+        }
+    }
+
     /// What could not be run, task by task.
     pub(super) fn absent(&self) -> Vec<String> {
         let missing = self.missing.iter().map(|missing| format!("{}: {}", missing.task.name, missing.reason));
@@ -120,6 +154,20 @@ impl Results {
         missing.chain(failed).collect()
     }
 }
+
+/// What bounds the attack: ε, or nats of mutual information.
+fn claimed(row: &Row) -> String {
+    let nats = row.guarantee.claims.iter().find_map(|claim| match &claim.notion {
+        Notion::MutualInformation(bound) => Some(format!("{} nats", bound.nats)),
+        _ => None,
+    });
+    let of_epsilon = row.epsilon.map(|epsilon| format!("ε = {}", in_words(epsilon)));
+    of_epsilon.or(nats).unwrap_or_else(|| "–".into())
+}
+
+/// What the table of attacks is called, and how it is read.
+pub(super) const ATTACKED: &str = "By what an adversary learns of membership";
+pub(super) const ATTACKED_LEAD: &str = "How much better than a coin an adversary tells whether a record was used, in order: under differential privacy one that knows all other records, where half of the records are used one that knows all records and all halves. It is measured, and whoever knows more or is cleverer may learn more, up to what the claim bounds. Claims of two kinds are compared by nothing else.";
 
 /// The goal as a heading.
 pub(super) fn heading(goal: Goal) -> String {

@@ -176,6 +176,7 @@ fn every_mechanism_has_its_variants() {
         "noisy-marginals",
         "noisy-moments",
         "offset",
+        "pac-statistics",
         "pair-response",
         "perfect-secrecy",
         "piecewise",

@@ -12,13 +12,14 @@ use scumble_classic as _;
 use scumble_dauntless as _;
 use scumble_fisher_svm as _;
 use scumble_marginals as _;
+use scumble_pac as _;
 use scumble_private_models as _;
 use scumble_reports as _;
 use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
-pub const NAMES: [&str; 33] = [
+pub const NAMES: [&str; 34] = [
     "adaptive-marginals",
     "column-space",
     "dauntless-inference",
@@ -38,6 +39,7 @@ pub const NAMES: [&str; 33] = [
     "multiplicative-dp",
     "noisy-marginals",
     "noisy-moments",
+    "pac-statistics",
     "pair-response",
     "perfect-secrecy",
     "piecewise",

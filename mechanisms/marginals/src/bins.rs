@@ -10,6 +10,9 @@ const MOST: usize = 32;
 /// The most that may be asked for.
 const LIMIT: usize = 1024;
 
+/// How many records there are where that is not known.
+const PEOPLE: usize = 1000;
+
 /// What decides on bins: how many records there are, as far as is known in public, and the σ of a table's noise, in counts.
 pub(crate) struct Rule {
     pub(crate) records: usize,
@@ -17,6 +20,11 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
+    /// For as many people as a brief knows of.
+    pub(crate) fn of(brief: &Brief, scale: f64) -> Self {
+        Self { records: brief.people.unwrap_or(PEOPLE), scale }
+    }
+
     /// Bins of a number that is counted with `labels` classes, or with another number where there are none, or by itself.
     ///
     /// A density in B bins of equal width errs by some 1/B within each, and by the noise of B of them, which is σB/n a bin of the density: the two are alike, summed over

@@ -48,6 +48,16 @@ impl Columns {
         0..self.len() - usize::from(self.label.is_some())
     }
 
+    /// Each feature with the label, where there is one: the places of both.
+    pub(crate) fn each_with_label(&self) -> Vec<Vec<usize>> {
+        let with_label = |at: usize| std::iter::once(at).chain(self.label).collect();
+        match self.features().next() {
+            // A target without features is a table too.
+            None => vec![self.label.into_iter().collect()],
+            Some(_) => self.features().map(with_label).collect(),
+        }
+    }
+
     /// The levels of flat records of `domain`, one after the other: as many columns as attributes, of n values each.
     ///
     /// # Errors

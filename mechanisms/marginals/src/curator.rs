@@ -13,8 +13,6 @@ use scumble_core::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How many records there are where that is not known.
-const PEOPLE: usize = 1000;
 /// The records of a table that are counted at once.
 const BLOCK: usize = 1 << 16;
 
@@ -96,7 +94,7 @@ impl<P: Program> Curator<P> {
         budget.check_for_gaussian(P::NAME)?;
         let neighbours = common.neighbours.unwrap_or(Neighbours::ReplaceOne);
         let scale = Purse::new(budget, neighbours)?.scale(share);
-        let rule = bins::Rule { records: brief.people.unwrap_or(PEOPLE), scale };
+        let rule = bins::Rule::of(brief, scale);
         let each = &common.column_bins.unwrap_or_default();
         let wanted = bins::Wanted { each, all: common.bins, schema: &brief.bins };
         let bins = bins::of_each(P::NAME, &domain, &wanted, &rule)?;

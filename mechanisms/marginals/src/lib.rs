@@ -8,6 +8,8 @@
 //! | [`NoisyMarginals`] | each column with the target, or those that are named |
 //! | [`Mst`] | pairs along a tree of columns, chosen by how they go together |
 //! | [`AdaptiveMarginals`] | chosen in rounds, by what the tables so far get wrong |
+//!
+//! [`Tables`] has what a curator of another kind needs of them: counts of some of the records, and records from noisy counts.
 
 mod adaptive;
 mod answers;
@@ -23,7 +25,9 @@ mod program;
 mod residuals;
 mod scores;
 mod selection;
+mod tables;
 
 pub use adaptive::{ADAPTIVE_MARGINALS, AdaptiveMarginals, Workload};
 pub use mst::{MST, Mst};
 pub use noisy_marginals::{NOISY_MARGINALS, NoisyMarginals};
+pub use tables::{Coded, Tables};

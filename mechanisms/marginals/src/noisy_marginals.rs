@@ -47,13 +47,7 @@ pub(crate) struct Named {
 
 impl Named {
     fn cliques(&self, columns: &Columns) -> Vec<Clique> {
-        let with_label = |at: usize| std::iter::once(at).chain(columns.label()).collect();
-        match &self.cliques {
-            Some(cliques) => cliques.clone(),
-            // A target without features is a table too.
-            None if columns.features().next().is_none() => vec![columns.label().into_iter().collect()],
-            None => columns.features().map(with_label).collect(),
-        }
+        self.cliques.clone().unwrap_or_else(|| columns.each_with_label())
     }
 }
 

@@ -6,7 +6,7 @@ use scumble_core::{Error, RecordDomain, ReleasedModel, Result, Table, Target, Ta
 
 /// A linear model of encoded records: each output is an intercept and a sum of features times coefficients.
 #[derive(Debug, Clone)]
-pub(crate) struct Coefficients {
+pub struct Coefficients {
     domain: RecordDomain,
     /// The intercept, and the coefficient of each feature of the encoded record (outputs × (1 + d)).
     of_record: Array2<f64>,
@@ -15,7 +15,7 @@ pub(crate) struct Coefficients {
 impl Coefficients {
     /// The model with these weights of z, without the target's coordinates, (outputs × (1 + d)) for records of `domain`: of a target that is a number
     /// scaled to [−1, 1], and of a class the logit of the second of two, or of each.
-    pub(crate) fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Self {
+    pub fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Self {
         let mut of_record = weights.clone();
         for at in 1..of_record.ncols() {
             let Some((middle, half)) = encoding.scale(at - 1) else { continue };
@@ -39,7 +39,7 @@ impl Coefficients {
     ///
     /// # Errors
     /// None.
-    pub(crate) fn table(&self) -> Result<Table> {
+    pub fn table(&self) -> Result<Table> {
         let names = self.domain.columns().iter().map(|name| format!("coefficient of {name}"));
         let columns = ["intercept".to_owned()].into_iter().chain(names).collect();
         Table::new(columns, self.of_record.clone(), Target::None)

@@ -14,7 +14,7 @@ pub(crate) const ONE: i64 = 1 << BITS;
 /// How records of a domain become vectors z = (1, u, e): 1 for the intercept, numbers u in [−1, 1], recentred and scaled by their public
 /// bounds, and groups e of levels of which one is 1. Coordinates behind the intercept are those of a flat record, in its order.
 #[derive(Debug, Clone)]
-pub(crate) struct Encoding {
+pub struct Encoding {
     layout: Layout,
     domain: Domain,
     /// Of each coordinate of a flat record: the middle and half of the width of a number's bounds; none of a level.
@@ -28,7 +28,7 @@ impl Encoding {
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for a ball, a polytope or a vector as target: their geometry is none of intervals and groups.
-    pub(crate) fn of(plugin: &str, domain: &RecordDomain) -> Result<Self> {
+    pub fn of(plugin: &str, domain: &RecordDomain) -> Result<Self> {
         if let TargetDomain::Vector { .. } = domain.target() {
             return Err(Error::not_applicable(
                 plugin,
@@ -58,22 +58,22 @@ impl Encoding {
     }
 
     /// The number of coordinates of z.
-    pub(crate) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         1 + self.scales.len()
     }
 
     /// k, the number of numbers.
-    pub(crate) fn numbers(&self) -> usize {
+    pub fn numbers(&self) -> usize {
         self.scales.iter().flatten().count()
     }
 
     /// g, the number of groups.
-    pub(crate) fn groups(&self) -> &[Range<usize>] {
+    pub fn groups(&self) -> &[Range<usize>] {
         &self.groups
     }
 
     /// The middle and half of the width of a number's bounds, by its coordinate in a flat record; none of a level.
-    pub(crate) fn scale(&self, coordinate: usize) -> Option<(f64, f64)> {
+    pub fn scale(&self, coordinate: usize) -> Option<(f64, f64)> {
         self.scales.get(coordinate).copied().flatten()
     }
 
@@ -84,7 +84,7 @@ impl Encoding {
 
     /// The products of two coordinates i ≤ j of z that are not known before: all but 1·1, and those of two levels of a group, of which no two are
     /// ever 1, and one is its own square.
-    pub(crate) fn products(&self) -> Vec<[usize; 2]> {
+    pub fn products(&self) -> Vec<[usize; 2]> {
         let width = self.width();
         let group = |at: usize| self.groups.iter().position(|group| at > 0 && group.contains(&(at - 1)));
         let of: Vec<Option<usize>> = (0..width).map(group).collect();
@@ -121,6 +121,17 @@ impl Encoding {
             rows.extend(&self.integers(&mut self.layout.flatten(table, row))?[..width.min(self.width())]);
         }
         Ok(rows)
+    }
+
+    /// z of each record (n × width), on its lattice of 2⁻²⁰.
+    ///
+    /// # Errors
+    /// As [`Layout::check`].
+    pub fn vectors(&self, table: &Table) -> Result<Array2<f64>> {
+        let rows = self.rows(table, self.width())?;
+        Ok(Array2::from_shape_fn((table.len(), self.width()), |(row, at)| {
+            rows[row * self.width() + at] as f64 / ONE as f64
+        }))
     }
 
     /// Σ zzᵀ over the records of `table`, exactly, in steps of 2⁻⁴⁰: the upper triangle.

@@ -4,7 +4,7 @@ use faer::{Mat, Side};
 use ndarray::{Array1, Array2, Axis};
 
 /// A symmetric matrix by its eigenvectors.
-pub(crate) struct Eigen {
+pub struct Eigen {
     /// One a column.
     vectors: Array2<f64>,
     /// In rising order.
@@ -13,7 +13,7 @@ pub(crate) struct Eigen {
 
 impl Eigen {
     /// None where the matrix is not finite, or they were not found.
-    pub(crate) fn of(symmetric: &Array2<f64>) -> Option<Self> {
+    pub fn of(symmetric: &Array2<f64>) -> Option<Self> {
         let n = symmetric.nrows();
         if symmetric.iter().any(|x| !x.is_finite()) {
             return None;
@@ -29,12 +29,12 @@ impl Eigen {
     }
 
     /// The smallest eigenvalue; zero where there is none.
-    pub(crate) fn least(&self) -> f64 {
+    pub fn least(&self) -> f64 {
         self.values.first().copied().unwrap_or(0.0)
     }
 
     /// The matrix with `of` each eigenvalue in its place.
-    pub(crate) fn map(&self, of: impl Fn(f64) -> f64) -> Array2<f64> {
+    pub fn map(&self, of: impl Fn(f64) -> f64) -> Array2<f64> {
         let scaled = &self.vectors * &self.values.mapv(of).insert_axis(Axis(0));
         scaled.dot(&self.vectors.t())
     }

@@ -9,7 +9,7 @@ use scumble_core::{Layout, RecordDomain, Result, Stream, Table, Target, TargetLa
 use scumble_levels::draw;
 
 /// What rows are drawn from: records are normal about the mean of their class, with one covariance; where the target is no class there is one class.
-pub(crate) struct Population {
+pub struct Population {
     layout: Layout,
     encoding: Encoding,
     /// Of each class: which share of the rows it has, and its mean (q).
@@ -21,12 +21,7 @@ pub(crate) struct Population {
 impl Population {
     /// The population with these means of products zzᵀ (upper triangle), as far as there is one: shares and means are moved into the domain, and the
     /// eigenvalues of the covariance that lie below `floor`, how far noise moves them, are raised to it. None for moments that are not finite.
-    pub(crate) fn of(
-        domain: &RecordDomain,
-        encoding: &Encoding,
-        moments: &Array2<f64>,
-        floor: f64,
-    ) -> Option<Self> {
+    pub fn of(domain: &RecordDomain, encoding: &Encoding, moments: &Array2<f64>, floor: f64) -> Option<Self> {
         let layout = domain.layout();
         let width = match layout.target {
             TargetLayout::Class { .. } => layout.columns.len(),
@@ -57,7 +52,7 @@ impl Population {
     ///
     /// # Errors
     /// None that moments could cause.
-    pub(crate) fn rows(&self, count: usize, stream: &mut Stream) -> Result<Table> {
+    pub fn rows(&self, count: usize, stream: &mut Stream) -> Result<Table> {
         let shares: Vec<f64> = self.classes.iter().map(|(share, _)| *share).collect();
         let classes = draw::levels(&shares, count, stream);
         let mut rows =

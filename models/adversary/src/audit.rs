@@ -1,14 +1,14 @@
 //! All claims of a mechanism, a design or a plugin, attacked.
 
 use crate::finding::{Broken, Finding, Verdict};
-use crate::{Effort, Result, central, direct, effort, local, reconstruction, resistance};
+use crate::{Effort, Result, central, direct, effort, halves, local, reconstruction, resistance};
 use scumble_core::{Brief, Budget, Claim, Design, Designed, Notion, Plugin, Randomness, Table, Unit};
 
 /// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
 ///
 /// Local claims are attacked by samples of `perturb`, and of whole releases; central ones, of records or of their features, by releases of
 /// neighbouring tables; Cramér–Rao claims by reconstruction; ambiguity and secrecy by releases of two tables that are to have one distribution;
-/// resistance to recovery by the count of what leaves, and by the key of another release. Where a design claims nothing, for its numbers come from the records, what a release of
+/// resistance to recovery by the count of what leaves, and by the key of another release; mutual information by who knows all records and the sets that they were drawn in. Where a design claims nothing, for its numbers come from the records, what a release of
 /// the rows that are attacked claims is attacked. What only the mechanism's own crate can attack, such as a training
 /// ([`canary`](crate::canary)), is listed as not attacked; there, [`recovery`](crate::recovery) takes attacks by who knows the public
 /// part of mixtures.
@@ -66,6 +66,9 @@ fn attack(
         }
         (Notion::PacResistance(pac), Designed::Curator(_), Some(table)) => {
             resistance::attack(name, mechanism, &reconstruction::rows(table)?, (claim, pac), effort)
+        }
+        (Notion::MutualInformation(bound), _, Some(table)) => {
+            halves::attack(name, mechanism, &reconstruction::rows(table)?, (claim, bound), effort)
         }
         (Notion::AmbiguitySet(_) | Notion::PerfectSecrecy(_), _, Some(table)) => {
             direct::members(name, mechanism, table, claim, effort)

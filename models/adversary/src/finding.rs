@@ -50,6 +50,8 @@ pub enum Measure {
     Precision,
     /// The probability of recovering a record.
     Success,
+    /// Mutual information, in nats.
+    Nats,
 }
 
 /// How far apart two points lie that one record may be encoded to and another, relative to the noise.

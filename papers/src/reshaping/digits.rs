@@ -1,10 +1,12 @@
 //! Digits as a network sees them, released for its last layers.
 
+use super::BY_EPSILON;
 use super::noise::BOTH;
 use super::reshape::{Reshaping, coordinate_wise, largest_loss};
-use super::{as_said, beside, curve};
+use crate::gains::{as_said, beside, curve};
 use crate::report::Evidence;
 use crate::task::classes_of;
+use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale, reported};
 use scumble_core::Table;
 use scumble_datasets::source;
@@ -233,7 +235,7 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
             let mut improves = as_said(
                 format!("{} with reshaping against without, {dim} numbers", noise.name()),
                 "reshaping improves it",
-                "points",
+                ("points", BY_EPSILON),
                 &gains(&|at, found| {
                     let [plain, reshaped, _] = found.released[at][noise as usize];
                     reshaped - plain
@@ -245,7 +247,7 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
             };
             let left_out = gains(&seen)
                 .into_iter()
-                .map(|(epsilon, gains)| format!("{:+.1} at ε = {epsilon}", super::Mean::of(&gains).value));
+                .map(|(epsilon, gains)| format!("{:+.1} at ε = {epsilon}", Mean::of(&gains).value));
             improves.why += &format!(
                 "; where what the classifier does not see of public representations, along which noise is √1000 times as wide and may wake units that none of these does, is left out after the release, {} points",
                 left_out.collect::<Vec<_>>().join(", ")
@@ -268,14 +270,14 @@ fn told(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evide
         findings.push(beside(
             format!("the class by randomized-response (ours) in the place of {dim} numbers"),
             "the best of its releases",
-            "points",
+            ("points", BY_EPSILON),
             &ahead,
         ));
         let of = |at: usize, noise: usize, reshaped: usize| {
             percent(found, &|found: &Found| found.released[at][noise][reshaped])
         };
         let shown = |values: &[f64]| {
-            let mean = super::Mean::of(values);
+            let mean = Mean::of(values);
             format!("{:.1} ± {:.1}", mean.value, mean.error * (values.len() as f64).sqrt())
         };
         let row = |(at, epsilon): (usize, &f64)| {

@@ -1,8 +1,9 @@
 //! Sixteen days of a household's power, released for a public regression on the day after.
 
+use super::BY_EPSILON;
 use super::noise::BOTH;
 use super::reshape::{Reshaping, coordinate_wise, largest_loss};
-use super::{as_said, beside, curve};
+use crate::gains::{as_said, beside, curve};
 use crate::report::{Evidence, four};
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale};
@@ -150,7 +151,7 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
         findings.push(as_said(
             format!("{} with reshaping against without: how much less it errs", noise.name()),
             "reshaping improves it",
-            "kW",
+            ("kW", BY_EPSILON),
             &gains(&|found| found[plain].clone(), plain + 1),
         ));
     }
@@ -161,7 +162,7 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
     findings.push(beside(
         "task-aware-clipped (ours) in the place of both: how much less it errs".into(),
         "the best of its releases",
-        "kW",
+        ("kW", BY_EPSILON),
         &gains(&best, 4),
     ));
     findings.push(of_coordinates(loss));

@@ -6,10 +6,10 @@ mod noise;
 mod reshape;
 
 use super::Reproduction;
-use super::trials::Mean;
-use super::{CurvePoint, Layer, Marks};
-use crate::report::four;
-use crate::{Agreement, Finding};
+use crate::gains::Axis;
+
+/// Budgets are of ε.
+const BY_EPSILON: Axis = Axis { symbol: "ε = ", before: true };
 
 pub(super) const PAPER: &str = "Ha, Schlegel, Sun and Bharath, Jacobian-Guided Anisotropic Noise Reshaping for Enhancing Representation Utility under Local Differential Privacy (2026)";
 
@@ -33,35 +33,3 @@ pub(super) const RESULTS: [Reproduction; 2] = [
         run: household::household,
     },
 ];
-
-/// One release beside another at several budgets, by what it gains of a measure, as trials found it: of each budget, ε and the gains.
-fn beside(what: String, paper: &str, unit: &str, gains: &[(f64, Vec<f64>)]) -> Finding {
-    let means: Vec<(f64, Mean)> = gains.iter().map(|(epsilon, gains)| (*epsilon, Mean::of(gains))).collect();
-    let sign = |value: f64| if value > 0.0 { "+" } else { "" };
-    let said = means.iter().map(|(epsilon, gain)| {
-        format!("{}{} ± {} at ε = {epsilon}", sign(gain.value), four(gain.value), four(gain.error))
-    });
-    Finding {
-        what,
-        paper: paper.into(),
-        ours: format!("{} {unit}", said.collect::<Vec<_>>().join(", ")),
-        value: means.last().map(|(_, gain)| gain.value),
-        verdict: Agreement::of_gains(means.iter().map(|(_, gain)| gain.in_errors())),
-        why: "± a standard error; one counts by over two".into(),
-    }
-}
-
-/// The same of something that the paper says: reproduced where it gains.
-fn as_said(what: String, paper: &str, unit: &str, gains: &[(f64, Vec<f64>)]) -> Finding {
-    let found = beside(what, paper, unit, gains);
-    Finding { verdict: Agreement::of(found.verdict == Agreement::Better), ..found }
-}
-
-/// A curve of means with their standard errors.
-fn curve(name: &str, look: usize, points: impl Iterator<Item = (f64, Vec<f64>)>) -> Layer {
-    let points = points.map(|(x, values)| {
-        let Mean { value, error } = Mean::of(&values);
-        CurvePoint { x, y: value, error }
-    });
-    Layer { name: name.into(), look, marks: Marks::Curve(points.collect()) }
-}

@@ -239,8 +239,8 @@ impl Notion {
                 let [member, set] = [bound.prior.membership(), bound.prior.set()]
                     .map(|prior| Significant(100.0 * bound.success(prior)).to_string());
                 format!(
-                    "Whether a record was used, as every record is in half of the sets, is guessed rightly in {member} % of cases at most, on average over sets and records, and which set it was \
-                     in {set} %. Of one record by itself it says nothing: that of somebody unlike all others may be told for certain."
+                    "Whether a given record was used, as each is in half of the sets, is guessed rightly in {member} % of cases at most, and which set it was in {set} %: on average over which was \
+                     drawn, so that for one of them it may be told for certain. That a record is among those that sets are drawn from is not hidden: of somebody unlike all others it may show."
                 )
             }
         }
@@ -304,8 +304,8 @@ impl Notion {
                  records, may come closer. It is no differential privacy."
             }
             Self::MutualInformation(_) => {
-                "Proven for every adversary, also one who knows all records and everything but which set was drawn, on average over sets. It bounds nothing for one worst-case record, nor for records whose \
-                 neighbours are missing from the data. It is no differential privacy."
+                "Proven for every adversary, also one who knows all records and everything but which set was drawn, on average over sets. It is an average over this prior, and no bound for one worst-case \
+                 record: nothing is said of data without it, or with another in its place. It is no differential privacy."
             }
             Self::PacResistance(_) => {
                 "For independent normal records alone, while the budget lasts. Records with bounds are not normal: for them it is a calculation, \

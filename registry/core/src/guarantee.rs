@@ -294,7 +294,7 @@ pub struct AmbiguitySet {
 pub struct PerfectSecrecy {}
 
 /// I(S; M(S)) ≤ `nats`, for a set S of records that was drawn from a prior before the release was made from it: what is released tells so little of which set it was (PAC
-/// privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). It is an average over the prior, and bounds nothing for one set or one record by itself.
+/// privacy: Xiao and Devadas 2023; Sridhar, Xiao and Devadas 2025). It is an average over the prior, and bounds nothing for one set by itself, nor what is told of who is among all the records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MutualInformation {

@@ -98,8 +98,8 @@ pub use keyed::{Fingerprint, NoiseKey, release_keyed};
 pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use mechanism::{
-    AsLocal, Collector, CuratorMechanism, Designed, Drawing, Gathering, Key, LocalMechanism, Release,
-    ReleasedModel, Secret, SecretKey, Side, Statistics, release_local,
+    AsLocal, Collector, CuratorMechanism, Designed, Drawing, Gathering, Halved, Halving, Key, LocalMechanism,
+    Release, ReleasedModel, Secret, SecretKey, Side, Statistics, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};

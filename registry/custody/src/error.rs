@@ -85,6 +85,23 @@ pub enum Error {
         /// What may be spent.
         total: (f64, f64),
     },
+    /// A charge that an account in nats cannot bear.
+    #[error(
+        "{dataset:?} has too little left of what may be told of which records were used: {} nats were spent of {}, and {} asked for{}",
+        short(*spent), short(*total),
+        if asked.is_finite() { format!("{} nats were", short(*asked)) } else { "a release that bounds none was".into() },
+        by_a_hair(&[*spent, *asked], *total)
+    )]
+    Overtold {
+        /// The data set.
+        dataset: String,
+        /// The charge, in nats; infinite for a release that bounds no mutual information.
+        asked: f64,
+        /// What was spent before.
+        spent: f64,
+        /// What may be spent.
+        total: f64,
+    },
     /// A file of records, or a schema.
     #[error(transparent)]
     Records(scumble_records::Error),

@@ -1,5 +1,6 @@
 //! The ledger: what was spent on a data set, and what is left.
 
+use crate::information::{self, InformationAccount};
 use crate::{Error, Result};
 use crate::{Existing, NewFile, Readable, sealed};
 use scumble_core::difference_down;
@@ -18,7 +19,8 @@ const LONGEST: u64 = 1 << 30;
 
 /// A file that counts what releases of data sets spend, by data set and by the unit protected.
 ///
-/// ε and δ add up, which is sound for releases that are chosen adaptively (Dwork and Roth 2014, Theorem 3.16). A charge
+/// ε and δ add up, which is sound for releases that are chosen adaptively (Dwork and Roth 2014, Theorem 3.16). So do the nats of releases that hide which records were used, on accounts of their own: neither is
+/// ever turned into the other, and no data set has both. A charge
 /// is on the disk when [`charge`](Self::charge) returns, is never taken back, and is refused where it would exceed the
 /// total. Processes that charge at the same time wait for each other.
 ///
@@ -143,6 +145,8 @@ struct Content {
     /// How often it was changed.
     changes: u64,
     accounts: Vec<Account>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    information: Vec<InformationAccount>,
 }
 
 impl Ledger {
@@ -169,13 +173,11 @@ impl Ledger {
             }
             (_, target) => target,
         };
-        for name in [Some(dataset), target].into_iter().flatten() {
-            if name.is_empty() || name.trim() != name || text::check(name).is_err() {
-                let problem = "a data set and a label need a name of one line in which all shows, without a space before or behind it";
-                return Err(self.wrong(format!("{problem}, and {name:?} is none")));
+        self.check_names([Some(dataset), target])?;
+        self.change(true, |Content { accounts, information, .. }| {
+            if unit != Unit::Volunteer && information.iter().any(|account| account.dataset == dataset) {
+                return Err(self.both(dataset));
             }
-        }
-        self.change(true, |accounts| {
             for account in accounts.iter().filter(|account| account.dataset == dataset) {
                 if account.unit == unit && account.target.as_deref() == target {
                     let problem = format!("{dataset:?} has an account for {unit} already, and its total stays");
@@ -197,7 +199,70 @@ impl Ledger {
         })
     }
 
-    /// All accounts.
+    /// Opens an account of `dataset` in nats of mutual information, which releases that hide which records were used are charged to; makes the file where there is none. Releases that claim no
+    /// such bound are refused then, as those that claim no ε are by an account in ε.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] where there is an account of the data set already, but of its volunteers; else as [`init`](Self::init).
+    pub fn init_information(&self, dataset: &str, nats: f64) -> Result<()> {
+        self.check_names([Some(dataset), None])?;
+        self.change(true, |Content { accounts, information, .. }| {
+            if information.iter().any(|account| account.dataset == dataset) {
+                let problem = format!("{dataset:?} has an account in nats already, and its total stays");
+                return Err(self.wrong(problem));
+            }
+            let is_of_releases =
+                |account: &Account| account.dataset == dataset && account.unit != Unit::Volunteer;
+            if accounts.iter().any(is_of_releases) {
+                return Err(self.both(dataset));
+            }
+            information.push(InformationAccount::new(dataset, nats)?);
+            Ok(())
+        })
+    }
+
+    /// That names are of one line, and show.
+    fn check_names(&self, names: [Option<&str>; 2]) -> Result<()> {
+        for name in names.into_iter().flatten() {
+            if name.is_empty() || name.trim() != name || text::check(name).is_err() {
+                let problem = "a data set and a label need a name of one line in which all shows, without a space before or behind it";
+                return Err(self.wrong(format!("{problem}, and {name:?} is none")));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with accounts of both kinds.
+    fn both(&self, dataset: &str) -> Error {
+        self.wrong(format!(
+            "{dataset:?} would have an account in nats beside one in ε, and no release pays into both: what bounds the one claims nothing of the other"
+        ))
+    }
+
+    /// All accounts in nats.
+    ///
+    /// # Errors
+    /// As [`accounts`](Self::accounts).
+    pub fn information(&self) -> Result<Vec<InformationAccount>> {
+        let mut witness = Witness::lock(self, Access::Read)?;
+        Ok(self.read(&mut witness)?.information)
+    }
+
+    /// Spends what a release by other means told of which records were used: on the account in nats of `dataset`. It is on the disk when this returns.
+    ///
+    /// # Errors
+    /// [`Error::Overtold`] where more would be told than the total; [`Error::Ledger`] where there is no such account.
+    pub fn charge_information(&self, dataset: &str, nats: f64, what: &str) -> Result<()> {
+        self.change(false, |content| {
+            if !content.information.iter().any(|account| account.dataset == dataset) {
+                return Err(self.wrong(format!("there is no account in nats for {dataset:?}")));
+            }
+            let infinitely = |_: &Account| (f64::INFINITY, 0.0);
+            content.spend(dataset, false, infinitely, nats, what).map(|_| ())
+        })
+    }
+
+    /// All accounts but those in nats.
     ///
     /// # Errors
     /// [`Error::Ledger`] for a file that is no ledger, was changed by hand, or is older than its witness;
@@ -222,7 +287,8 @@ impl Ledger {
         cost: Budget,
         what: &str,
     ) -> Result<()> {
-        self.change(false, |accounts| {
+        self.change(false, |content| {
+            let accounts = &content.accounts;
             let is_meant = |account: &&Account| {
                 let is_target = target.is_none() || account.target.as_deref() == target;
                 account.dataset == dataset && account.unit == unit && is_target
@@ -237,14 +303,15 @@ impl Ledger {
                     );
                 }
             };
+            let label = label.clone();
             let cost_of = |account: &Account| {
-                let is_of_label = unit == Unit::Record || account.target == *label;
+                let is_of_label = unit == Unit::Record || account.target == label;
                 match unit.covers(account.unit) && is_of_label {
                     true => (cost.epsilon(), cost.delta()),
                     false => (f64::INFINITY, 0.0),
                 }
             };
-            spend_on(accounts, dataset, unit == Unit::Volunteer, cost_of, what).map(|_| ())
+            content.spend(dataset, unit == Unit::Volunteer, cost_of, f64::INFINITY, what).map(|_| ())
         })
     }
 
@@ -263,7 +330,7 @@ impl Ledger {
         target: Option<&str>,
         what: &str,
     ) -> Result<()> {
-        self.change(false, |accounts| self.spend_release(accounts, dataset, guarantee, target, what))
+        self.change(false, |content| self.spend_release(content, dataset, guarantee, target, what))
     }
 
     /// The same for the release of a ticket, by the name of its key, which is paid for once however often it is asked for: whether it was
@@ -280,19 +347,13 @@ impl Ledger {
         ticket: &str,
     ) -> Result<bool> {
         let mut is_new = true;
-        self.change(false, |accounts| {
-            let own = |account: &&mut Account| account.dataset == dataset && account.unit != Unit::Volunteer;
-            let is_paid = |charge: &Charge| charge.ticket.as_deref() == Some(ticket);
-            if accounts.iter_mut().filter(own).any(|account| account.charges.iter().any(is_paid)) {
+        self.change(false, |content| {
+            if content.tickets(dataset).any(|paid| paid.as_deref() == Some(ticket)) {
                 is_new = false;
                 return Ok(());
             }
-            self.spend_release(accounts, dataset, guarantee, target, what)?;
-            for account in accounts.iter_mut().filter(own) {
-                if let Some(charge) = account.charges.last_mut() {
-                    charge.ticket = Some(ticket.into());
-                }
-            }
+            self.spend_release(content, dataset, guarantee, target, what)?;
+            content.last_tickets(dataset).for_each(|of| *of = Some(ticket.into()));
             Ok(())
         })?;
         Ok(is_new)
@@ -304,19 +365,20 @@ impl Ledger {
     /// # Errors
     /// As [`charge`](Self::charge).
     pub fn check_release(&self, dataset: &str, guarantee: &Guarantee, target: Option<&str>) -> Result<()> {
-        self.spend_release(&mut self.accounts()?, dataset, guarantee, target, "nothing")
+        let mut witness = Witness::lock(self, Access::Read)?;
+        self.spend_release(&mut self.read(&mut witness)?, dataset, guarantee, target, "nothing")
     }
 
     fn spend_release(
         &self,
-        accounts: &mut [Account],
+        content: &mut Content,
         dataset: &str,
         guarantee: &Guarantee,
         target: Option<&str>,
         what: &str,
     ) -> Result<()> {
         let cost_of = |account: &Account| account.cost(guarantee, target);
-        match spend_on(accounts, dataset, false, cost_of, what)? {
+        match content.spend(dataset, false, cost_of, information::cost(guarantee), what)? {
             0 => Err(self.wrong(format!("there is no account for {dataset:?}"))),
             _ => Ok(()),
         }
@@ -328,7 +390,7 @@ impl Ledger {
     }
 
     /// Changes the accounts, on the disk.
-    fn change(&self, create: bool, change: impl FnOnce(&mut Vec<Account>) -> Result<()>) -> Result<()> {
+    fn change(&self, create: bool, change: impl FnOnce(&mut Content) -> Result<()>) -> Result<()> {
         let mut witness = Witness::lock(self, if create { Access::Create } else { Access::Change })?;
         let mut content = match self.read(&mut witness) {
             Err(Error::Io { source, .. }) if create && source.kind() == ErrorKind::NotFound => {
@@ -337,7 +399,7 @@ impl Ledger {
             }
             read => read?,
         };
-        change(&mut content.accounts)?;
+        change(&mut content)?;
         let changes = content.changes.checked_add(1);
         content.changes = changes.ok_or_else(|| self.wrong("no more changes can be counted"))?;
         let body = serde_json::to_value(&content).and_then(serde_json::from_value::<Map<_, _>>);
@@ -352,8 +414,9 @@ impl Ledger {
         let text = read_text(&self.file, LONGEST)?;
         let sealed = sealed::open(&text, FORMAT).map_err(|problem| self.wrong(problem))?;
         let content: Content =
-            sealed.part(&["changes", "accounts"]).map_err(|problem| self.wrong(problem))?;
+            sealed.part(&["changes", "accounts", "information"]).map_err(|problem| self.wrong(problem))?;
         sealed.check_untouched().map_err(|problem| self.wrong(problem))?;
+        content.information.iter().try_for_each(InformationAccount::check)?;
         Ok(content)
     }
 
@@ -390,26 +453,54 @@ impl Ledger {
     }
 }
 
-/// Charges every account of the data set, the volunteers' or everybody else's, and says how many there are.
-fn spend_on(
-    accounts: &mut [Account],
-    dataset: &str,
-    of_volunteers: bool,
-    cost_of: impl Fn(&Account) -> (f64, f64),
-    what: &str,
-) -> Result<usize> {
-    let is_theirs = |account: &&mut Account| (account.unit == Unit::Volunteer) == of_volunteers;
-    let own = accounts.iter_mut().filter(|account| account.dataset == dataset).filter(is_theirs);
-    let mut charged = 0;
-    for account in own {
-        spend(account, cost_of(account), what)?;
-        charged += 1;
+impl Content {
+    /// Charges every account of the data set, the volunteers' or everybody else's, of which those in nats are some, and says how many there are.
+    fn spend(
+        &mut self,
+        dataset: &str,
+        of_volunteers: bool,
+        cost_of: impl Fn(&Account) -> (f64, f64),
+        nats: f64,
+        what: &str,
+    ) -> Result<usize> {
+        let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let what = what.replace(char::is_control, " ");
+        let is_theirs = |account: &&mut Account| (account.unit == Unit::Volunteer) == of_volunteers;
+        let own = self.accounts.iter_mut().filter(|account| account.dataset == dataset).filter(is_theirs);
+        let mut charged = 0;
+        for account in own {
+            spend(account, cost_of(account), &what, &when)?;
+            charged += 1;
+        }
+        let told = |account: &&mut InformationAccount| account.dataset == dataset && !of_volunteers;
+        for account in self.information.iter_mut().filter(told) {
+            account.spend(nats, &what, &when)?;
+            charged += 1;
+        }
+        Ok(charged)
     }
-    Ok(charged)
+
+    /// The ticket of each charge of a data set, but of its volunteers.
+    fn tickets(&self, dataset: &str) -> impl Iterator<Item = &Option<String>> {
+        let own = move |account: &&Account| account.dataset == dataset && account.unit != Unit::Volunteer;
+        let charges = self.accounts.iter().filter(own).flat_map(|account| &account.charges);
+        let told = self.information.iter().filter(move |account| account.dataset == dataset);
+        let told = told.flat_map(|account| &account.charges).map(|charge| &charge.ticket);
+        charges.map(|charge| &charge.ticket).chain(told)
+    }
+
+    /// The place for the ticket of the last charge of each of these accounts.
+    fn last_tickets(&mut self, dataset: &str) -> impl Iterator<Item = &mut Option<String>> {
+        let own = move |account: &&mut Account| account.dataset == dataset && account.unit != Unit::Volunteer;
+        let charges = self.accounts.iter_mut().filter(own).filter_map(|account| account.charges.last_mut());
+        let told = self.information.iter_mut().filter(move |account| account.dataset == dataset);
+        let told = told.filter_map(|account| account.charges.last_mut()).map(|charge| &mut charge.ticket);
+        charges.map(|charge| &mut charge.ticket).chain(told)
+    }
 }
 
 /// Adds a charge, unless the account has too little left.
-fn spend(account: &mut Account, (epsilon, delta): (f64, f64), what: &str) -> Result<()> {
+fn spend(account: &mut Account, (epsilon, delta): (f64, f64), what: &str, when: &str) -> Result<()> {
     if !(epsilon >= 0.0 && delta >= 0.0) {
         return Err(scumble_core::Error::Budget {
             name: "a charge",
@@ -419,9 +510,7 @@ fn spend(account: &mut Account, (epsilon, delta): (f64, f64), what: &str) -> Res
         .into());
     }
     let before = account.spent();
-    let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let what = what.replace(char::is_control, " ");
-    account.charges.push(Charge { epsilon, delta, what, when, ticket: None });
+    account.charges.push(Charge { epsilon, delta, what: what.into(), when: when.into(), ticket: None });
     if account.is_overdrawn() {
         return Err(Error::Overdrawn {
             dataset: account.dataset.clone(),
@@ -749,5 +838,48 @@ mod tests {
         });
         assert_eq!(granted, 16);
         assert_eq!(desk.spent(), 1.0);
+    }
+
+    /// What releases tell of which records were used is counted in nats, by accounts of their own.
+    #[test]
+    fn nats_add_up_and_are_no_epsilon() {
+        use scumble_core::{MutualInformation, Prior};
+        let desk = desk(1.0);
+        let ledger = &desk.ledger;
+        let claiming = |notion: Notion| Guarantee {
+            claims: vec![Claim { notion, protects: Unit::Record, theorem: "a test".into() }],
+            ..Guarantee::default()
+        };
+        let nats = |nats| {
+            claiming(Notion::MutualInformation(MutualInformation::new(nats, Prior::Halves { sets: 128 })))
+        };
+        let of_epsilon = claiming(Notion::LocalDp(LocalDp::pure(0.1)));
+        ledger.init_information("halves", 0.25).unwrap();
+        ledger.charge_release("halves", &nats(0.125), None, "the first").unwrap();
+        assert!(ledger.charge_ticket("halves", &nats(0.0625), None, "a ticket", "key").unwrap());
+        assert!(!ledger.charge_ticket("halves", &nats(0.0625), None, "a ticket", "key").unwrap());
+        let refused = ledger.charge_release("halves", &nats(0.125), None, "too much").unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "\"halves\" has too little left of what may be told of which records were used: 0.1875 nats were spent of 0.25, and 0.125 nats were asked for"
+        );
+        let refused = ledger.charge_release("halves", &of_epsilon, None, "of another kind").unwrap_err();
+        assert!(refused.to_string().ends_with("and a release that bounds none was asked for"), "{refused}");
+        assert!(ledger.charge_release("survey", &nats(0.001), None, "of another kind").is_err());
+        ledger.charge_information("halves", 0.0625, "by hand").unwrap();
+        let account = &ledger.information().unwrap()[0];
+        assert_eq!((account.spent(), account.left(), account.charges.len()), (0.25, 0.0, 3));
+        assert_eq!(desk.spent(), 0.0);
+        for twice in [
+            ledger.init_information("survey", 1.0),
+            ledger.init("halves", Unit::Record, None, Budget::pure(1.0).unwrap()),
+        ] {
+            assert!(twice.unwrap_err().to_string().contains("no release pays into both"));
+        }
+        assert!(ledger.init_information("halves", 1.0).is_err());
+        for nats in [f64::NAN, -1.0] {
+            assert!(ledger.init_information("others", nats).is_err());
+            assert!(ledger.charge_information("halves", nats, "what gives back").is_err());
+        }
     }
 }

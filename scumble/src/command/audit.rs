@@ -73,6 +73,7 @@ fn report(findings: &[Finding], effort: Effort) -> String {
             Measure::Epsilon => format!("ε ≥ {}", rounded(bound)),
             Measure::Precision => format!("error ≤ {}", rounded(1.0 / bound + 1e-3)),
             Measure::Success => format!("success ≥ {}", rounded(bound)),
+            Measure::Nats => format!("{} nats or more", rounded(bound)),
             _ => rounded(bound),
         });
         let shown = match finding.mu_shown.zip(finding.mu_claimed) {

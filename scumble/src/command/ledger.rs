@@ -1,7 +1,7 @@
 //! `scumble ledger`: what was spent on data sets, and what is left.
 
 use super::{Failure, print, print_json};
-use crate::registry::{Account, Budget, Ledger, Unit, number, shown};
+use crate::registry::{Account, Budget, InformationAccount, Ledger, Unit, number, shown};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ Examples:
 const INIT_EXAMPLES: &str = "\
 Examples:
   scumble ledger init --ledger ledger.json --dataset people --epsilon 10 --delta 1e-5
-  scumble ledger init --ledger ledger.json --dataset people --unit label --target member --epsilon 5";
+  scumble ledger init --ledger ledger.json --dataset people --unit label --target member --epsilon 5
+  scumble ledger init --ledger ledger.json --dataset halves --nats 0.5";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -84,11 +85,14 @@ pub(super) struct AccountArguments {
 #[derive(Args)]
 pub(super) struct BudgetArguments {
     /// ε, in nats.
-    #[arg(long, value_parser = number::parse, value_name = "E", allow_negative_numbers = true)]
-    epsilon: f64,
+    #[arg(long, value_parser = number::parse, value_name = "E", allow_negative_numbers = true, required_unless_present = "nats")]
+    epsilon: Option<f64>,
     /// δ.
     #[arg(long, value_parser = number::parse, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
     delta: f64,
+    /// In place of ε: nats of mutual information with which records were used, for releases that hide that (`pac-statistics`); no ε is ever paid with them.
+    #[arg(long, value_parser = number::parse, value_name = "B", allow_negative_numbers = true, conflicts_with_all = ["epsilon", "delta", "unit", "target"])]
+    nats: Option<f64>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -116,36 +120,57 @@ impl From<AccountUnit> for Unit {
 
 impl BudgetArguments {
     fn budget(&self) -> Result<Budget, Failure> {
-        Ok(Budget::new(self.epsilon, self.delta)?)
+        Ok(Budget::new(self.epsilon.unwrap_or(f64::INFINITY), self.delta)?)
     }
 }
 
 pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failure> {
     let (file, dataset) = match command {
         LedgerCommand::Init { account, total } => {
-            let (ledger, total) = (Ledger::at(&account.file.ledger), total.budget()?);
-            ledger.init(&account.dataset, account.unit.into(), account.target.as_deref(), total)?;
+            let ledger = Ledger::at(&account.file.ledger);
+            let target = account.target.as_deref();
+            match total.nats {
+                Some(nats) => ledger.init_information(&account.dataset, nats)?,
+                None => ledger.init(&account.dataset, account.unit.into(), target, total.budget()?)?,
+            }
             (&account.file, Some(&account.dataset))
         }
         LedgerCommand::Charge { account, cost, what } => {
             let ledger = Ledger::at(&account.file.ledger);
             let target = account.target.as_deref();
-            ledger.charge(&account.dataset, account.unit.into(), target, cost.budget()?, what)?;
+            match cost.nats {
+                Some(nats) => ledger.charge_information(&account.dataset, nats, what)?,
+                None => {
+                    ledger.charge(&account.dataset, account.unit.into(), target, cost.budget()?, what)?;
+                }
+            }
             (&account.file, Some(&account.dataset))
         }
         LedgerCommand::Show { file, dataset } => (file, dataset.as_ref()),
     };
-    let mut accounts = Ledger::at(&file.ledger).accounts()?;
+    let (mut accounts, mut information) =
+        (Ledger::at(&file.ledger).accounts()?, Ledger::at(&file.ledger).information()?);
     accounts.retain(|account| dataset.is_none_or(|dataset| account.dataset == *dataset));
-    if let (Some(dataset), []) = (dataset, &accounts[..]) {
+    information.retain(|account| dataset.is_none_or(|dataset| account.dataset == *dataset));
+    if let (Some(dataset), [], []) = (dataset, &accounts[..], &information[..]) {
         return Err(
             format!("the ledger {}: there is no account for {dataset:?}", file.ledger.display()).into()
         );
     }
     if as_json {
-        return print_json(&json!({"accounts": accounts.iter().map(as_value).collect::<Vec<_>>()}));
+        let told = information.iter().map(|account| {
+            let mut value = json!(account);
+            value["spent"] = number::to_json(account.spent());
+            value["left"] = number::to_json(account.left());
+            value
+        });
+        let accounts = accounts.iter().map(as_value);
+        return print_json(
+            &json!({"accounts": accounts.collect::<Vec<_>>(), "information": told.collect::<Vec<_>>()}),
+        );
     }
-    print(&accounts.iter().map(statement).collect::<Vec<_>>().join("\n\n"))
+    let statements = accounts.iter().map(statement).chain(information.iter().map(statement_in_nats));
+    print(&statements.collect::<Vec<_>>().join("\n\n"))
 }
 
 fn as_value(account: &Account) -> Value {
@@ -160,20 +185,46 @@ fn as_value(account: &Account) -> Value {
 /// An account for people: the charges, their sum, and what is left of the total.
 fn statement(account: &Account) -> String {
     let (total, spent, left) = (account.total, account.spent(), account.left());
+    let charges = account
+        .charges
+        .iter()
+        .map(|charge| [shown(&charge.when).into_owned(), shown(&charge.what).into_owned()])
+        .zip(account.charges.iter().map(|charge| vec![charge.epsilon, charge.delta]));
+    let sums = [vec![spent.0, spent.1], vec![total.epsilon(), total.delta()], vec![left.0, left.1]];
+    let of = account.target.as_ref().map_or(String::new(), |target| format!(" (the label is {target:?})"));
+    format!("{}, {}{of}\n\n{}", shown(&account.dataset), account.unit, table(&["ε", "δ"], charges, sums))
+}
+
+/// The same of one in nats.
+fn statement_in_nats(account: &InformationAccount) -> String {
+    let charges = account
+        .charges
+        .iter()
+        .map(|charge| [shown(&charge.when).into_owned(), shown(&charge.what).into_owned()])
+        .zip(account.charges.iter().map(|charge| vec![charge.nats]));
+    let sums = [account.spent(), account.total, account.left()].map(|nats| vec![nats]);
+    format!("{}, which records were used\n\n{}", shown(&account.dataset), table(&["nats"], charges, sums))
+}
+
+/// Charges, when and for what, and what is spent, of what, and left: a column each of these numbers.
+fn table(
+    numbers: &[&str],
+    charges: impl Iterator<Item = ([String; 2], Vec<f64>)>,
+    sums: [Vec<f64>; 3],
+) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["when", "for what", "ε", "δ"]);
-    let row = |when: &str, what: &str, epsilon: f64, delta: f64| {
-        [when.to_owned(), what.to_owned(), number::short(epsilon), number::short(delta)]
+    table.load_style(presets::NOTHING).set_header(["when", "for what"].iter().chain(numbers));
+    let row = |words: [String; 2], values: Vec<f64>| {
+        words.into_iter().chain(values.into_iter().map(number::short)).collect::<Vec<String>>()
     };
-    for charge in &account.charges {
-        table.add_row(row(&shown(&charge.when), &shown(&charge.what), charge.epsilon, charge.delta));
+    charges.for_each(|(words, values)| {
+        table.add_row(row(words, values));
+    });
+    for (word, values) in ["spent", "of", "left"].into_iter().zip(sums) {
+        table.add_row(row([String::new(), word.to_owned()], values));
     }
-    table.add_row(row("", "spent", spent.0, spent.1));
-    table.add_row(row("", "of", total.epsilon(), total.delta()));
-    table.add_row(row("", "left", left.0, left.1));
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let of = account.target.as_ref().map_or(String::new(), |target| format!(" (the label is {target:?})"));
-    format!("{}, {}{of}\n\n{}", shown(&account.dataset), account.unit, table.trim_fmt())
+    table.trim_fmt()
 }

@@ -39,8 +39,8 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
     let rows: Vec<&serde_json::Value> = all.iter().filter(|row| row["metric"] == "accuracy").collect();
     assert_eq!(
         (rows.len(), all.len()),
-        (40, 3 * 40),
-        "what has no ε once, identity and three curators, fifteen others at two budgets, six of them shuffled at the finite one; and what an adversary learns of each"
+        (41, 3 * 41),
+        "what has no ε once, identity and four curators, fifteen others at two budgets, six of them shuffled at the finite one; and what an adversary learns of each"
     );
     let keys = [
         "against",
@@ -65,7 +65,9 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         assert_eq!(found, keys);
         let trust = match row["mechanism"].as_str().unwrap() {
             "private-logistic" => "model",
-            "mst" | "noisy-marginals" | "adaptive-marginals" | "noisy-moments" => "curator",
+            "mst" | "noisy-marginals" | "adaptive-marginals" | "noisy-moments" | "pac-statistics" => {
+                "curator"
+            }
             "column-space" | "fisher-correlated" | "singular-value-obfuscation" => "curator",
             _ => "nobody",
         };
@@ -84,7 +86,9 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         assert!(!claims_all || row["bound"].is_number() || row["metric"] == "recovered", "{row}");
     }
     let of = |mechanism: &str| rows.iter().filter(|row| row["mechanism"] == mechanism).collect::<Vec<_>>();
-    for without in ["identity", "column-space", "fisher-correlated", "singular-value-obfuscation"] {
+    for without in
+        ["identity", "column-space", "fisher-correlated", "pac-statistics", "singular-value-obfuscation"]
+    {
         assert_eq!(of(without).len(), 1);
         assert_eq!(of(without)[0]["epsilon"], serde_json::Value::Null);
         assert_eq!(of(without)[0]["guarantee"]["epsilon"], serde_json::Value::Null);

@@ -42,6 +42,27 @@ fn charges_add_up_to_the_total_and_no_further() {
 }
 
 #[test]
+fn nats_have_accounts_of_their_own() {
+    let files = with_ledger("1");
+    let shown = files.run("ledger init --ledger ledger.json --dataset halves --nats 0.25");
+    assert!(shown.contains("halves, which records were used") && shown.contains("nats"), "{shown}");
+    files.run("ledger charge --ledger ledger.json --dataset halves --nats 0.125 --what means");
+    let refused = files.refuses("ledger charge --ledger ledger.json --dataset halves --nats 0.25");
+    assert!(refused.contains("0.125 nats were spent of 0.25, and 0.25 nats were asked for"), "{refused}");
+    assert!(files.refuses(&CHARGE.replace("survey", "halves")).contains("no account for the whole record"));
+    let both = files.refuses("ledger init --ledger ledger.json --dataset survey --nats 1");
+    assert!(both.contains("no release pays into both"), "{both}");
+    let shown: Value = serde_json::from_str(&files.run("ledger show --ledger ledger.json --json")).unwrap();
+    assert_eq!(
+        (shown["information"][0]["left"].as_f64(), shown["accounts"][0]["dataset"].as_str()),
+        (Some(0.125), Some("survey"))
+    );
+    for both in ["--nats 1 --epsilon 1", "--nats 1 --unit label --target x", ""] {
+        files.refuses(&format!("ledger init --ledger ledger.json --dataset other {both}"));
+    }
+}
+
+#[test]
 fn two_names_that_look_alike_are_not_two_accounts() {
     let files = with_ledger("1");
     for name in ["survey ", " survey", "sur\u{200b}vey", "survey\n", ""] {

@@ -2,12 +2,14 @@
 
 mod collector;
 mod gathering;
+mod halved;
 mod key;
 mod one_by_one;
 mod release;
 
 pub use collector::Collector;
 pub use gathering::{Drawing, Gathering};
+pub use halved::{Halved, Halving};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub(crate) use one_by_one::map_records;
 pub use release::{Release, release_local};
@@ -189,6 +191,11 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         None
     }
 
+    /// What a release is made of, where that is a half of the records which is drawn by chance. None where it is made of them all.
+    fn halving(&self) -> Option<&dyn Halving> {
+        None
+    }
+
     /// Two tables that `claim`, one of its own, says are released with one distribution, made of the records of `table`: by them an audit attacks an
     /// ambiguity set. None where it has none to offer.
     fn alike(&self, _claim: &Claim, _table: &Table) -> Option<[Table; 2]> {
@@ -355,6 +362,14 @@ impl Designed {
         match self {
             Self::Local(_) => None,
             Self::Curator(mechanism) => mechanism.statistics(),
+        }
+    }
+
+    /// What a release is made of, where that is a half of the records which is drawn by chance.
+    pub fn halving(&self) -> Option<&dyn Halving> {
+        match self {
+            Self::Local(_) => None,
+            Self::Curator(mechanism) => mechanism.halving(),
         }
     }
 

@@ -1,0 +1,112 @@
+//! Tables of counts for curators whose noise is not that of this crate.
+
+use crate::bins;
+use crate::columns::Columns;
+use crate::counts::{Clique, Counts, cells};
+use crate::program::Answered;
+use crate::residuals::Measured;
+use scumble_core::{Brief, RecordDomain, Result, Stream, Table, size};
+use std::collections::BTreeMap;
+
+/// Tables of counts of each feature with the target: counted of any records, and made into records again whatever noise they got.
+///
+/// ```
+/// use scumble_core::Randomness;
+/// use scumble_marginals::Tables;
+///
+/// let example = scumble_core::Example::mixed()?;
+/// let tables = Tables::new("mine", &example.brief.domain, &[4, 4, 3, 2])?;
+/// let coded = tables.coded(&example.table)?;
+/// // Of the first half of the records, and without noise.
+/// let counts: Vec<f64> = tables.counts(&coded, &(0..20).collect::<Vec<_>>()).iter().map(|count| *count as f64).collect();
+/// assert_eq!(counts.iter().sum::<f64>(), 60.0); // three tables
+/// let variances = vec![0.0; counts.len()];
+/// let drawn = tables.records(&counts, &variances, 20, &mut Randomness::from_os()?.streams().stream(0))?;
+/// assert_eq!(drawn.len(), 20);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Tables {
+    domain: RecordDomain,
+    columns: Columns,
+    cliques: Vec<Clique>,
+}
+
+/// The levels of some records.
+#[derive(Debug, Clone)]
+pub struct Coded(Vec<Vec<u32>>);
+
+impl Tables {
+    /// How many levels each attribute of `brief` has: of a number the `bins` that are asked for, those of its schema, or those of a public rule for noise of this σ on counts.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) for fewer than 2, or more than 1024.
+    pub fn bins(plugin: &str, brief: &Brief, bins: Option<usize>, scale: f64) -> Result<Vec<usize>> {
+        let wanted = bins::Wanted { each: &BTreeMap::new(), all: bins, schema: &brief.bins };
+        bins::of_each(plugin, &brief.domain, &wanted, &bins::Rule::of(brief, scale))
+    }
+
+    /// Those of records of `domain`, with so many levels of each attribute, the target last.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) for bins that are none of such columns, [`Error::NotApplicable`](scumble_core::Error::NotApplicable) for columns that are
+    /// neither numbers within bounds of their own nor categories, [`Error::TooLarge`](scumble_core::Error::TooLarge).
+    pub fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
+        let columns = bins::check(plugin, domain, bins)?;
+        let made = Self { domain: domain.clone(), cliques: columns.each_with_label(), columns };
+        let all = made.lengths().into_iter().fold(0, usize::saturating_add);
+        size::check_held(plugin, "the levels of all columns", &[all], 2 * size_of::<u64>())?;
+        Ok(made)
+    }
+
+    /// How many cells each table has.
+    pub fn lengths(&self) -> Vec<usize> {
+        let levels = self.columns.levels();
+        self.cliques.iter().map(|clique| cells(&levels, clique)).collect()
+    }
+
+    /// The levels of the records of `table`.
+    ///
+    /// # Errors
+    /// As [`Layout::check`](scumble_core::Layout::check).
+    pub fn coded(&self, table: &Table) -> Result<Coded> {
+        let layout = self.domain.layout();
+        layout.check(table)?;
+        Ok(Coded(self.columns.coded(&self.domain, &layout.flat(table, 0..table.len()))?))
+    }
+
+    /// The counts of these rows, table by table.
+    pub fn counts(&self, Coded(columns): &Coded, rows: &[usize]) -> Vec<u64> {
+        let mut counts = Counts::new(self.columns.levels(), self.cliques.iter().cloned());
+        let chosen = |column: &Vec<u32>| rows.iter().map(|&row| column[row]).collect();
+        counts.add(&columns.iter().map(chosen).collect::<Vec<_>>());
+        self.cliques.iter().flat_map(|clique| counts.of(clique)).copied().collect()
+    }
+
+    /// So many `records` with these noisy `counts`, table by table, as near as they fit together; `variances` are those of the noise on each.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](scumble_core::Error::Shape) for counts that are not those of all tables.
+    pub fn records(
+        &self,
+        counts: &[f64],
+        variances: &[f64],
+        records: usize,
+        stream: &mut Stream,
+    ) -> Result<Table> {
+        let lengths = self.lengths();
+        scumble_core::check_width(lengths.iter().sum(), counts.len())?;
+        scumble_core::check_width(counts.len(), variances.len())?;
+        let (mut start, mut measured) = (0, vec![]);
+        for (clique, length) in self.cliques.iter().zip(lengths) {
+            let cells = start..start + length;
+            let variance = variances[cells.clone()].iter().sum::<f64>() / length.max(1) as f64;
+            measured.push(Measured { clique: clique.clone(), counts: counts[cells].to_vec(), variance });
+            start += length;
+        }
+        let (levels, cliques) = (self.columns.levels(), self.cliques.clone());
+        let model = Answered { levels, measured, cliques, merged: vec![] }.model(Some(records as f64));
+        let layout = self.domain.layout();
+        layout.table_of(self.columns.written(&model.draw(records, stream), layout.width(), stream))
+    }
+}

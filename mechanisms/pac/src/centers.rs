@@ -1,0 +1,141 @@
+//! Centres of clusters, in one order.
+
+use crate::NAME;
+use crate::computed::{Computed, OfRows, ROWS};
+use linfa::DatasetBase;
+use linfa::traits::Fit;
+use linfa_clustering::{KMeans, KMeansInit};
+use ndarray::{Array2, ArrayView1, Axis, s};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, largest, size};
+use scumble_levels::draw;
+use scumble_private_models::Encoding;
+
+/// The share of the records of each cluster, and the mean of their z, target included; clusters are of features.
+///
+/// Centres have no order of their own. Those of a half are searched from the centres of all records (Lloyd 1982), and so each is the one that lies there, wherever it moves: the same centre in
+/// another place of the list would take much noise, and would be told from the rest where noise was made for another order.
+#[derive(Debug)]
+pub(crate) struct Centers {
+    domain: RecordDomain,
+    encoding: Encoding,
+    centers: usize,
+}
+
+/// Of so many searches from other places the best is taken, of all records.
+const SEARCHES: usize = 8;
+
+impl Centers {
+    pub(crate) fn new(domain: &RecordDomain, centers: usize) -> Result<Self> {
+        let encoding = Encoding::of(NAME, domain)?;
+        let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
+        if domain.columns().is_empty() {
+            return Err(Error::not_applicable(NAME, "records without a feature have no clusters"));
+        }
+        if !(1..=1024).contains(&centers) {
+            return refuse(format!("centers must lie between 1 and 1024, and {centers} does not"));
+        }
+        size::check_held(NAME, "centers", &[centers, encoding.width()], 8)?;
+        Ok(Self { domain: domain.clone(), encoding, centers })
+    }
+
+    /// d, the features' coordinates of z.
+    fn features(&self) -> usize {
+        self.domain.columns().len()
+    }
+
+    /// The centres (K × d) that k-means finds of features (n × d), from those that are given, or the best of some.
+    fn found(&self, features: Array2<f64>, from: Option<&Array2<f64>>) -> Result<Array2<f64>> {
+        let search = KMeans::params_with_rng(self.centers, ChaCha20Rng::seed_from_u64(0));
+        let search = match from {
+            Some(from) => search.n_runs(1).init_method(KMeansInit::Precomputed(from.clone())),
+            None => search.n_runs(SEARCHES),
+        };
+        let found = search.max_n_iterations(50).tolerance(1e-4).fit(&DatasetBase::from(features));
+        let refuse = |problem: linfa_clustering::KMeansError| {
+            Error::not_applicable(NAME, format!("records that could not be clustered: {problem}"))
+        };
+        Ok(found.map_err(refuse)?.centroids().clone())
+    }
+}
+
+fn nearest(centers: &Array2<f64>, record: ArrayView1<f64>) -> usize {
+    let near =
+        |center: ArrayView1<f64>| -center.iter().zip(record).map(|(c, x)| (c - x).powi(2)).sum::<f64>();
+    largest(&centers.outer_iter().map(near).collect::<Vec<f64>>())
+}
+
+impl Computed for Centers {
+    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+        if table.len() < 2 * self.centers {
+            let reason = format!("halves of {} records have no {} clusters", table.len(), self.centers);
+            return Err(Error::not_applicable(NAME, reason));
+        }
+        let (vectors, d) = (self.encoding.vectors(table)?, self.features());
+        let of_all = self.found(vectors.slice(s![.., 1..=d]).to_owned(), None)?;
+        Ok(Box::new(move |rows| {
+            let chosen = vectors.select(Axis(0), rows);
+            let features = chosen.slice(s![.., 1..=d]);
+            let centers = self.found(features.to_owned(), Some(&of_all))?;
+            // The first coordinate of z is 1, and its sum a count.
+            let mut sums = Array2::<f64>::zeros((self.centers, self.encoding.width()));
+            for (record, features) in chosen.outer_iter().zip(features.outer_iter()) {
+                let mut sum = sums.row_mut(nearest(&centers, features));
+                sum += &record;
+            }
+            for (mut sum, center) in sums.outer_iter_mut().zip(of_all.outer_iter()) {
+                let count = sum[0];
+                match count > 0.0 {
+                    true => sum /= count,
+                    // A cluster that none is in stays where it is.
+                    false => sum.slice_mut(s![1..=d]).assign(&center),
+                }
+                sum[0] = count / rows.len() as f64;
+            }
+            Ok(sums.into_iter().collect())
+        }))
+    }
+
+    fn released(
+        &self,
+        noisy: &[f64],
+        _scales: &[f64],
+        records: usize,
+        streams: &Streams,
+    ) -> Result<(Table, Key)> {
+        let (width, layout) = (self.encoding.width(), self.domain.layout());
+        let centers = Array2::from_shape_vec((self.centers, width), noisy.to_vec())
+            .map_err(|problem| Error::shape(problem.to_string()))?;
+        let mut stream = streams.stream(ROWS);
+        let shares: Vec<f64> = draw::shares(centers.column(0).iter().copied());
+        let mut flat = Vec::with_capacity(records * (width - 1));
+        for center in draw::levels(&shares, records, &mut stream) {
+            let center = centers.row(center);
+            let mut record: Vec<f64> = center.iter().skip(1).copied().collect();
+            for (at, value) in record.iter_mut().enumerate() {
+                if let Some((middle, half)) = self.encoding.scale(at) {
+                    *value = middle + half * value.clamp(-1.0, 1.0);
+                }
+            }
+            for group in self.encoding.groups() {
+                let drawn = level(record[group.clone()].iter().copied(), draw::uniform(&mut stream));
+                record[group.clone()].fill(0.0);
+                record[group.start + drawn] = 1.0;
+            }
+            flat.extend(record);
+        }
+        Ok((layout.table_of(flat)?, Key::None))
+    }
+}
+
+/// One level of a group in the shares of its coordinates, as far as these are any.
+fn level(shares: impl Iterator<Item = f64>, at: f64) -> usize {
+    let shares = draw::shares(shares);
+    let mut sum = 0.0;
+    let reached = |share: &f64| {
+        sum += share;
+        sum > at
+    };
+    shares.iter().position(reached).unwrap_or(shares.len().saturating_sub(1))
+}

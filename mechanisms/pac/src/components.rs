@@ -1,0 +1,128 @@
+//! Principal components, in one order and with one sign.
+
+use crate::NAME;
+use crate::computed::{Computed, OfRows};
+use crate::moments::{Moments, means};
+use faer::{Mat, Side};
+use ndarray::{Array1, Array2, s};
+use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table};
+
+/// The mean of z, its first principal directions, each as long as the standard deviation along it, and the mean variance of a coordinate beyond them.
+///
+/// A direction has no sign of its own, and two of nearly the same variance no order: a half whose directions come in another order or with another sign would take much noise, and would be told from the
+/// rest where noise was made for another. So each is the one that is nearest to that of all records, with the sign of that.
+#[derive(Debug)]
+pub(crate) struct Components {
+    moments: Moments,
+    components: usize,
+}
+
+impl Components {
+    pub(crate) fn new(domain: &RecordDomain, components: usize) -> Result<Self> {
+        let moments = Moments::new(domain)?;
+        let most = moments.encoding.width() - 1;
+        if !(1..=most).contains(&components) {
+            let problem = format!(
+                "components must lie between 1 and {most}, the coordinates of a record, and {components} does not"
+            );
+            return Err(Error::Parameter { plugin: NAME.into(), problem });
+        }
+        Ok(Self { moments, components })
+    }
+
+    /// q, the coordinates of z but for the intercept.
+    fn width(&self) -> usize {
+        self.moments.encoding.width() - 1
+    }
+
+    /// The mean (q), the first directions (a row each), and the mean variance beyond, of such means of products.
+    fn decomposed(&self, means: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>, f64)> {
+        let (q, k) = (self.width(), self.components);
+        let mean = means.slice(s![0, 1..]).to_owned();
+        let covariance = Mat::from_fn(q, q, |i, j| means[[i + 1, j + 1]] - mean[i] * mean[j]);
+        let found = covariance
+            .self_adjoint_eigen(Side::Lower)
+            .map_err(|_| Error::not_applicable(NAME, "a covariance whose eigenvalues were not found"))?;
+        // Ascending there.
+        let value = |at: usize| found.S()[q - 1 - at].max(0.0);
+        let directions =
+            Array2::from_shape_fn((k, q), |(at, i)| found.U()[(i, q - 1 - at)] * value(at).sqrt());
+        let rest = (k..q).map(value).sum::<f64>() / (q - k).max(1) as f64;
+        Ok((mean, directions, rest))
+    }
+
+    fn values(&self, (mean, directions, rest): (Array1<f64>, Array2<f64>, f64)) -> Vec<f64> {
+        mean.into_iter().chain(directions).chain([rest]).collect()
+    }
+}
+
+/// These directions in the order of the `reference` and with its signs: each row of it takes the one of those left that lies nearest along the same line.
+fn matched(directions: &Array2<f64>, reference: &Array2<f64>) -> Array2<f64> {
+    let mut left: Vec<usize> = (0..directions.nrows()).collect();
+    let mut ordered = reference.clone();
+    for (mut row, wanted) in ordered.outer_iter_mut().zip(reference.outer_iter()) {
+        let along = |at: usize| {
+            let direction = directions.row(at);
+            let length = direction.dot(&direction).sqrt().max(f64::MIN_POSITIVE);
+            direction.dot(&wanted) / length
+        };
+        let nearest = (0..left.len())
+            .max_by(|one, other| along(left[*one]).abs().total_cmp(&along(left[*other]).abs()));
+        let Some(nearest) = nearest else { break };
+        let at = left.remove(nearest);
+        row.assign(&(&directions.row(at) * if along(at) < 0.0 { -1.0 } else { 1.0 }));
+    }
+    ordered
+}
+
+impl Computed for Components {
+    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+        let vectors = self.moments.encoding.vectors(table)?;
+        let all: Vec<usize> = (0..table.len()).collect();
+        let (_, reference, _) = self.decomposed(&means(&vectors, &all))?;
+        Ok(Box::new(move |rows| {
+            let (mean, directions, rest) = self.decomposed(&means(&vectors, rows))?;
+            Ok(self.values((mean, matched(&directions, &reference), rest)))
+        }))
+    }
+
+    fn released(
+        &self,
+        noisy: &[f64],
+        scales: &[f64],
+        records: usize,
+        streams: &Streams,
+    ) -> Result<(Table, Key)> {
+        let (q, k) = (self.width(), self.components);
+        scumble_core::check_width(q * (k + 1) + 1, noisy.len())?;
+        let mean = Array1::from(noisy[..q].to_vec());
+        let directions = Array2::from_shape_fn((k, q), |(at, i)| noisy[q * (at + 1) + i]);
+        let rest = noisy[q * (k + 1)].max(0.0);
+        let mut means = Array2::zeros((q + 1, q + 1));
+        means[[0, 0]] = 1.0;
+        means.slice_mut(s![0, 1..]).assign(&mean);
+        let covariance = directions.t().dot(&directions);
+        for i in 0..q {
+            for j in i..q {
+                let beyond = if i == j { rest } else { 0.0 };
+                means[[i + 1, j + 1]] = mean[i] * mean[j] + covariance[[i, j]] + beyond;
+            }
+        }
+        // Of the noise on the mean alone: that on directions is in them.
+        let floor = scales[..q].iter().fold(0.0_f64, |most, scale| most.max(*scale)).powi(2);
+        Ok((self.moments.rows(&means, floor, records, streams)?, Key::None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn directions_keep_their_order_and_their_signs() {
+        let reference = array![[2.0, 0.1, 0.0], [0.0, 1.9, 0.1]];
+        let other = array![[0.1, -2.0, 0.0], [-1.9, 0.0, 0.2]];
+        assert_eq!(matched(&other, &reference), array![[1.9, 0.0, -0.2], [-0.1, 2.0, 0.0]]);
+    }
+}

@@ -1,0 +1,38 @@
+//! Halves of the records, drawn by chance.
+
+use rand::seq::SliceRandom;
+use scumble_core::Stream;
+
+/// So many sets of the rows of a table of `records`, in pairs: a half that is drawn uniformly at random, and all other rows. So each row is in exactly half of the sets, whatever is drawn.
+/// Rows are in ascending order; of an odd number of records one set of a pair has one more.
+pub fn halves(records: usize, sets: usize, stream: &mut Stream) -> Vec<Vec<usize>> {
+    let mut rows: Vec<usize> = (0..records).collect();
+    let mut pair = || {
+        rows.shuffle(stream);
+        let (half, rest) = rows.split_at(records / 2);
+        [half, rest].map(|half| {
+            let mut half = half.to_vec();
+            half.sort_unstable();
+            half
+        })
+    };
+    (0..sets / 2).flat_map(|_| pair()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::Randomness;
+
+    #[test]
+    fn every_row_is_in_half_of_the_sets() {
+        for records in [4, 7, 100] {
+            let sets = halves(records, 32, &mut Randomness::seeded(3).streams().stream(0));
+            assert_eq!(sets.len(), 32);
+            for row in 0..records {
+                assert_eq!(sets.iter().filter(|set| set.contains(&row)).count(), 16, "{row} of {records}");
+            }
+            assert!(sets.iter().all(|set| set.len().abs_diff(records - set.len()) <= 1));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Linear models: ridge regressions and support vector machines.
+
+use crate::NAME;
+use crate::computed::{Computed, OfRows};
+use crate::moments::means;
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, TargetDomain};
+use scumble_kkt::{Records, SoftMargin};
+use scumble_private_models::{Coefficients, Encoding};
+
+/// Weights of z for each output: one for a number and for two classes, else one a class.
+#[derive(Debug)]
+pub(crate) struct Linear {
+    domain: RecordDomain,
+    encoding: Encoding,
+    by: By,
+}
+
+/// How weights are found.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// The least mean square of what is missed, with this much of the weights' squares; a class is 1 or −1.
+    Ridge(f64),
+    /// The least mean hinge loss of 1 or −1, with this weight beside half the weights' squares.
+    Margin(f64),
+}
+
+/// So much of the intercept's square that a machine has one intercept alone.
+const BIAS_PENALTY: f64 = 1e-3;
+const TOLERANCE: f64 = 1e-9;
+const MOST_ITERATIONS: u64 = 300;
+
+impl Linear {
+    pub(crate) fn ridge(domain: &RecordDomain, ridge: f64) -> Result<Self> {
+        if let TargetDomain::None = domain.target() {
+            return Err(Error::not_applicable(NAME, "a ridge regression needs a target to learn"));
+        }
+        Self::new(domain, By::Ridge(positive("ridge", ridge)?))
+    }
+
+    pub(crate) fn machine(domain: &RecordDomain, penalty: f64) -> Result<Self> {
+        let TargetDomain::Class { .. } = domain.target() else {
+            return Err(Error::not_applicable(NAME, "a support vector machine learns a class"));
+        };
+        Self::new(domain, By::Margin(positive("penalty", penalty)?))
+    }
+
+    fn new(domain: &RecordDomain, by: By) -> Result<Self> {
+        Ok(Self { domain: domain.clone(), encoding: Encoding::of(NAME, domain)?, by })
+    }
+
+    /// 1 + d, the coordinates of z that are no target.
+    fn inputs(&self) -> usize {
+        1 + self.domain.columns().len()
+    }
+
+    /// What each output is to be, of vectors z (n × outputs), in [−1, 1].
+    fn outputs(&self, vectors: ArrayView2<f64>) -> Array2<f64> {
+        let target = vectors.slice(s![.., self.inputs()..]);
+        match self.domain.target() {
+            TargetDomain::Class { levels } if levels.len() == 2 => 2.0 * &target.slice(s![.., 1..]) - 1.0,
+            TargetDomain::Class { .. } => 2.0 * &target - 1.0,
+            _ => target.to_owned(),
+        }
+    }
+
+    /// Weights (outputs × (1 + d)) of these vectors z.
+    fn weights(&self, vectors: &Array2<f64>) -> Result<Array2<f64>> {
+        let outputs = self.outputs(vectors.view());
+        let inputs = vectors.slice(s![.., ..self.inputs()]);
+        match self.by {
+            By::Ridge(ridge) => {
+                let all: Vec<usize> = (0..vectors.nrows()).collect();
+                let products = means(&inputs.to_owned(), &all);
+                let with = inputs.t().dot(&outputs) / vectors.nrows() as f64;
+                let n = self.inputs();
+                let added = |i: usize, j: usize| if i == j && i > 0 { ridge } else { 0.0 };
+                let solver = Mat::from_fn(n, n, |i, j| products[[i, j]] + added(i, j))
+                    .llt(Side::Lower)
+                    .map_err(|_| Error::not_applicable(NAME, "moments that no ridge regression has"))?;
+                let found = solver.solve(Mat::from_fn(n, outputs.ncols(), |i, j| with[[i, j]]));
+                Ok(Array2::from_shape_fn((outputs.ncols(), n), |(of, at)| found[(at, of)]))
+            }
+            By::Margin(penalty) => {
+                let records = Records::new(inputs.slice(s![.., 1..]));
+                let penalties = vec![penalty / vectors.nrows() as f64; vectors.nrows()];
+                let mut weights = Array2::zeros((outputs.ncols(), self.inputs()));
+                for (mut row, signs) in weights.outer_iter_mut().zip(outputs.axis_iter(Axis(1))) {
+                    let machine = SoftMargin::new(&records, &signs.to_vec(), &penalties)
+                        .and_then(|machine| machine.bias_penalty(BIAS_PENALTY))
+                        .and_then(|machine| machine.solve(TOLERANCE, MOST_ITERATIONS))
+                        .map_err(|problem| Error::not_applicable(NAME, problem.to_string()))?;
+                    row[0] = machine.bias;
+                    row.iter_mut().skip(1).zip(&machine.weights).for_each(|(to, weight)| *to = *weight);
+                }
+                Ok(weights)
+            }
+        }
+    }
+}
+
+fn positive(name: &str, value: f64) -> Result<f64> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    let problem = format!("{name} must be above zero and finite, and {value} is not");
+    Err(Error::Parameter { plugin: NAME.into(), problem })
+}
+
+impl Computed for Linear {
+    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+        let vectors = self.encoding.vectors(table)?;
+        Ok(Box::new(move |rows| Ok(self.weights(&vectors.select(Axis(0), rows))?.into_iter().collect())))
+    }
+
+    fn released(
+        &self,
+        noisy: &[f64],
+        _scales: &[f64],
+        _records: usize,
+        _streams: &Streams,
+    ) -> Result<(Table, Key)> {
+        let outputs = noisy.len() / self.inputs();
+        let weights = Array2::from_shape_vec((outputs, self.inputs()), noisy.to_vec())
+            .map_err(|problem| Error::shape(problem.to_string()))?;
+        let model = Coefficients::new(&self.domain, &self.encoding, &weights);
+        Ok((model.table()?, Key::Model(Box::new(model))))
+    }
+
+    fn family(&self) -> Option<&'static str> {
+        Some(match (self.by, self.domain.target()) {
+            (By::Margin(_), _) => "svm",
+            // Linear in what speaks for a class, as that is.
+            (_, TargetDomain::Class { .. }) => "logistic",
+            _ => "ridge",
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! Tables of counts.
+
+use crate::computed::{Computed, OfRows, ROWS};
+use scumble_core::{Key, Result, Streams, Table};
+use scumble_marginals::{Coded, Tables};
+
+/// Counts of a half, doubled: what all records would have.
+impl Computed for Tables {
+    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+        let (coded, records): (Coded, f64) = (self.coded(table)?, table.len() as f64);
+        Ok(Box::new(move |rows| {
+            let share = records / rows.len() as f64;
+            Ok(self.counts(&coded, rows).into_iter().map(|count| count as f64 * share).collect())
+        }))
+    }
+
+    fn released(
+        &self,
+        noisy: &[f64],
+        scales: &[f64],
+        records: usize,
+        streams: &Streams,
+    ) -> Result<(Table, Key)> {
+        let variances: Vec<f64> = scales.iter().map(|scale| scale * scale).collect();
+        Ok((self.records(noisy, &variances, records, &mut streams.stream(ROWS))?, Key::None))
+    }
+}

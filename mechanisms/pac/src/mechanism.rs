@@ -1,0 +1,325 @@
+//! The curator who releases it.
+
+use crate::NAME;
+use crate::computed::Computed;
+use crate::halves::halves;
+use crate::noise::HidingNoise;
+use crate::statistic::Statistic;
+use rand::Rng;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use scumble_core::{
+    Brief, CuratorMechanism, Error, Example, Guarantee, Halved, Halving, MutualInformation, Noise,
+    NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, Result, Streams, Table,
+    TargetLayout, register, size,
+};
+use scumble_marginals::Tables;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// As many nats as bound a guess of membership as ε = 1 does: it is right in 73 % of cases at most.
+const NATS: f64 = 0.11;
+const SETS: usize = 128;
+/// More sets take long, and say no more.
+const MOST_SETS: usize = 4096;
+
+/// A statistic of half of the records with noise that hides which half it was.
+///
+/// A release draws m sets of half of the records, in pairs of a half and the rest, and takes one of them by chance. The statistic is computed of every set; how it varies between them says how much
+/// exact Gaussian noise ([`HidingNoise`]) leaves at most so many nats of mutual information between the set that was taken and what leaves. It is a bound for these sets, and no
+/// estimate. All else, such as drawing records, is post-processing.
+///
+/// ```
+/// use scumble_core::{CuratorMechanism, Notion, Randomness};
+/// use scumble_pac::{PAC_STATISTICS, PacStatistics, Statistic};
+///
+/// let example = (PAC_STATISTICS.example)()?;
+/// let mechanism = PacStatistics::new(example.brief.domain, Statistic::Ridge { ridge: 0.01 }, 0.125, 128)?;
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// let Notion::MutualInformation(bound) = &release.guarantee.claims[0].notion else { panic!() };
+/// assert_eq!(bound.nats, 0.125);
+/// assert!(release.guarantee.epsilon().is_none());
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct PacStatistics {
+    saved: Saved,
+    computed: Arc<dyn Computed>,
+}
+
+/// All that a saved one holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    domain: RecordDomain,
+    statistic: Statistic,
+    nats: f64,
+    sets: usize,
+}
+
+impl From<PacStatistics> for Saved {
+    fn from(mechanism: PacStatistics) -> Self {
+        mechanism.saved
+    }
+}
+
+impl TryFrom<Saved> for PacStatistics {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let refuse = |problem: String| Err(Error::Parameter { plugin: NAME.into(), problem });
+        if !(saved.nats > 0.0 && saved.nats.is_finite()) {
+            return refuse(format!("nats must be above zero and finite, and {} is not", saved.nats));
+        }
+        if !(2..=MOST_SETS).contains(&saved.sets) || !saved.sets.is_multiple_of(2) {
+            return refuse(format!(
+                "sets are pairs of a half and the rest, an even number between 2 and {MOST_SETS}, and {} is none",
+                saved.sets
+            ));
+        }
+        Ok(Self { computed: saved.statistic.computed(&saved.domain)?.into(), saved })
+    }
+}
+
+/// What is computed of all sets.
+struct Candidates {
+    sets: Vec<Vec<usize>>,
+    values: Vec<Vec<f64>>,
+    noise: HidingNoise,
+}
+
+impl PacStatistics {
+    /// The release of a statistic of records of `domain` that tells at most so many nats of which of so many halves it was made from.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for records that have no such statistic, [`Error::Parameter`] for a number out of range.
+    pub fn new(domain: RecordDomain, statistic: Statistic, nats: f64, sets: usize) -> Result<Self> {
+        Saved { domain, statistic, nats, sets }.try_into()
+    }
+
+    /// The statistic.
+    pub fn statistic(&self) -> &Statistic {
+        &self.saved.statistic
+    }
+
+    /// The sets of a release, drawn anew, what each gives, and noise for that.
+    fn candidates(&self, table: &Table, streams: &Streams) -> Result<Candidates> {
+        /// Of fewer, a half is a record.
+        const FEWEST: usize = 4;
+        self.saved.domain.layout().check(table)?;
+        if table.len() < FEWEST {
+            let reason = format!("{} records have no halves to hide, and it takes {FEWEST}", table.len());
+            return Err(Error::not_applicable(NAME, reason));
+        }
+        size::check_held(NAME, "sets", &[self.saved.sets, table.len()], size_of::<usize>())?;
+        let sets = halves(table.len(), self.saved.sets, &mut streams.stream(0));
+        let of = self.computed.of(table)?;
+        let values = sets.par_iter().map(|rows| of(rows)).collect::<Result<Vec<_>>>()?;
+        let noise = HidingNoise::calibrated(&values, self.saved.nats)?;
+        Ok(Candidates { sets, values, noise })
+    }
+}
+
+#[typetag::serde(name = "pac-statistics")]
+impl CuratorMechanism for PacStatistics {
+    fn domain(&self) -> &RecordDomain {
+        &self.saved.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let prior = Prior::Halves { sets: self.saved.sets as u64 };
+        let bound = Notion::MutualInformation(MutualInformation::new(self.saved.nats, prior));
+        let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, and discrete Gaussian distributions about two lattice points a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and \
+                       Steinke 2020, Proposition 5): Σ λᵢ/2σᵢ² with noise as of Sridhar, Xiao and Devadas (2025), or the bound of Kolchinsky and Tracey (2017) on mixtures where it is smaller";
+        Guarantee {
+            discloses: vec![
+                "the number of records".into(),
+                "what all halves have in common: who is among all records may show, and does where somebody is unlike all others, by how much noise there is".into(),
+            ],
+            assumes: [
+                "the bounds and levels are public, and were not taken from the data",
+                "each person contributes one record",
+                "a curator is trusted, who holds all records in the clear",
+                "which half was taken stays secret, and nothing else that leaves is made of it",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            ..Guarantee::of_records([(bound, theorem.to_owned())])
+        }
+    }
+
+    fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let guarantee = self.guarantee().under(randomness.provenance());
+        let streams = randomness.streams();
+        let Candidates { values, noise, .. } = self.candidates(table, &streams)?;
+        let mut stream = streams.stream(1);
+        let taken = stream.gen_range(0..values.len());
+        let noisy = noise.added(&values[taken], &mut stream);
+        let (table, key) = self.computed.released(&noisy, &noise.scales(), table.len(), &streams)?;
+        let unknown = |width| NoiseDistribution::Unknown { width };
+        let noise = Noise {
+            features: vec![unknown(table.columns().len())],
+            target: unknown(self.released_target().width()),
+        };
+        Ok(Release { table, guarantee, noise, key })
+    }
+
+    fn released_target(&self) -> TargetLayout {
+        match self.computed.family() {
+            Some(_) => TargetLayout::None,
+            None => self.saved.domain.layout().target,
+        }
+    }
+
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
+    fn has_key(&self) -> bool {
+        false
+    }
+
+    fn model_family(&self) -> Option<&'static str> {
+        self.computed.family()
+    }
+
+    fn halving(&self) -> Option<&dyn Halving> {
+        Some(self)
+    }
+}
+
+impl Halving for PacStatistics {
+    fn draw(&self, table: &Table, draws: usize, randomness: &mut Randomness) -> Result<Halved> {
+        let streams = randomness.streams();
+        let Candidates { sets, values, noise } = self.candidates(table, &streams)?;
+        let mut stream = streams.stream(1);
+        let mut draw = |_| {
+            let taken = stream.gen_range(0..values.len());
+            (taken, noise.added(&values[taken], &mut stream))
+        };
+        let draws = (0..draws).map(&mut draw).collect();
+        Ok(Halved { sets, scales: noise.scales(), values, draws })
+    }
+}
+
+/// Which statistic.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Which {
+    /// Tables of counts of each feature with the target; records are drawn from them.
+    #[default]
+    Marginals,
+    /// Means and covariances; rows are drawn that have them.
+    Moments,
+    /// The mean and some principal directions; rows are drawn that have them.
+    Components,
+    /// Centres of clusters; records are drawn from them.
+    Centers,
+    /// A ridge regression; of a class, of 1 and −1.
+    Ridge,
+    /// A linear support vector machine, or one a class.
+    LinearMachine,
+}
+
+/// Parameters of the mechanism.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    /// What is released: marginals (the default), moments, components, centers, ridge or linear-machine.
+    #[serde(default)]
+    statistic: Which,
+    /// The bound on mutual information, in nats. By default 0.11, by which a guess of whether a record is in the half is right in 73 % of cases at most, as ε = 1 has it.
+    nats: Option<f64>,
+    /// How many halves there are, of which one is taken: an even number, 128 by default.
+    sets: Option<usize>,
+    /// Of marginals: how many bins of equal width the public bounds of every number are divided into, 2 to 1024. By default those of the schema, and where it has none a public rule of how many people there are, and of the noise.
+    bins: Option<usize>,
+    /// How many principal directions: 2 by default.
+    components: Option<usize>,
+    /// How many centres: 8 by default.
+    centers: Option<usize>,
+    /// Of a ridge regression, what is added to the mean square of each coordinate in [−1, 1]: 0.01 by default. More of it varies less, and takes less noise.
+    ridge: Option<f64>,
+    /// Of a machine, the weight of the mean hinge loss beside half the squares of the weights: 10 by default. Less of it varies less, and takes less noise.
+    penalty: Option<f64>,
+}
+
+impl Parameters {
+    /// # Errors
+    /// [`Error::Parameter`] for a number that another statistic has.
+    fn check(&self) -> Result<()> {
+        let given = [
+            ("bins", self.bins.is_some(), Which::Marginals),
+            ("components", self.components.is_some(), Which::Components),
+            ("centers", self.centers.is_some(), Which::Centers),
+            ("ridge", self.ridge.is_some(), Which::Ridge),
+            ("penalty", self.penalty.is_some(), Which::LinearMachine),
+        ];
+        match given.iter().find(|(_, is_given, of)| *is_given && *of != self.statistic) {
+            None => Ok(()),
+            Some((name, _, of)) => {
+                let problem = format!(
+                    "{name} is a parameter of the statistic {of}, and {} was asked for",
+                    self.statistic
+                );
+                Err(Error::Parameter { plugin: NAME.into(), problem })
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Which {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Marginals => "marginals",
+            Self::Moments => "moments",
+            Self::Components => "components",
+            Self::Centers => "centers",
+            Self::Ridge => "ridge",
+            Self::LinearMachine => "linear-machine",
+        })
+    }
+}
+
+fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
+    parameters.check()?;
+    let nats = parameters.nats.unwrap_or(NATS);
+    let statistic = match parameters.statistic {
+        Which::Marginals => {
+            // Of tables whose counts are alike: σ² of a cell is then √λ·Σ√λ/(2·nats), with λ a cell's count, for all counts are of half and doubled.
+            let tables = brief.domain.features().factors().count().max(1) as f64;
+            let people = brief.people.unwrap_or(1000) as f64;
+            let scale = (tables * people / (2.0 * nats.max(f64::MIN_POSITIVE))).sqrt();
+            Statistic::Marginals { bins: Tables::bins(NAME, brief, parameters.bins, scale)? }
+        }
+        Which::Moments => Statistic::Moments,
+        Which::Components => Statistic::Components { components: parameters.components.unwrap_or(2) },
+        Which::Centers => Statistic::Centers { centers: parameters.centers.unwrap_or(8) },
+        Which::Ridge => Statistic::Ridge { ridge: parameters.ridge.unwrap_or(0.01) },
+        Which::LinearMachine => Statistic::LinearMachine { penalty: parameters.penalty.unwrap_or(10.0) },
+    };
+    PacStatistics::new(brief.domain.clone(), statistic, nats, parameters.sets.unwrap_or(SETS))
+}
+
+/// Forty records, of which few bins say what there is to say.
+///
+/// # Errors
+/// None.
+fn example() -> Result<Example> {
+    let parameters = serde_json::json!({ "bins": 3, "sets": 32 });
+    Ok(Example { parameters, ..Example::mixed()? })
+}
+
+register! {
+    /// The plugin `pac-statistics`.
+    pub const PAC_STATISTICS = {
+        name: NAME,
+        summary: "a statistic of half of the records, with noise that hides which half: marginals, moments, components, centres, a ridge regression or a linear machine",
+        paper: "Xiao and Devadas, PAC privacy: automatic privacy measurement and control of data processing (CRYPTO 2023); Sridhar, Xiao and Devadas, PAC-private algorithms (S&P 2025)",
+        pace: Quick,
+        parameters: Parameters,
+        curator: design,
+        example: example,
+    };
+}

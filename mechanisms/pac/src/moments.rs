@@ -1,0 +1,77 @@
+//! Means and covariances.
+
+use crate::NAME;
+use crate::computed::{Computed, OfRows, ROWS};
+use ndarray::{Array2, Axis};
+use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
+use scumble_private_models::{Encoding, Population};
+
+/// The means of all products of two coordinates of z that are not known before (as `noisy-moments` has them).
+#[derive(Debug)]
+pub(crate) struct Moments {
+    pub(crate) domain: RecordDomain,
+    pub(crate) encoding: Encoding,
+    products: Vec<[usize; 2]>,
+}
+
+impl Moments {
+    pub(crate) fn new(domain: &RecordDomain) -> Result<Self> {
+        let encoding = Encoding::of(NAME, domain)?;
+        let width = encoding.width();
+        size::check_held(NAME, "the number of columns", &[width, width], 8)?;
+        let products = encoding.products();
+        if products.is_empty() {
+            return Err(Error::not_applicable(NAME, "records without a column have no moments"));
+        }
+        Ok(Self { domain: domain.clone(), encoding, products })
+    }
+
+    /// Rows by chance with these means of products (upper triangle), whose eigenvalues noise moves so far.
+    pub(crate) fn rows(
+        &self,
+        means: &Array2<f64>,
+        floor: f64,
+        records: usize,
+        streams: &Streams,
+    ) -> Result<Table> {
+        let population = Population::of(&self.domain, &self.encoding, means, floor)
+            .ok_or_else(|| Error::shape("the moments left the finite numbers"))?;
+        population.rows(records, &mut streams.stream(ROWS))
+    }
+
+    /// How far noise of these σ moves the eigenvalues of a symmetric matrix of this width in the mean, were it equal on all entries: the edge of Wigner's semicircle.
+    pub(crate) fn floor(&self, scales: &[f64]) -> f64 {
+        let mean_square = scales.iter().map(|scale| scale * scale).sum::<f64>() / scales.len().max(1) as f64;
+        2.0 * (mean_square * self.encoding.width() as f64).sqrt()
+    }
+}
+
+/// The means of products over some rows of z (n × width).
+pub(crate) fn means(vectors: &Array2<f64>, rows: &[usize]) -> Array2<f64> {
+    let chosen = vectors.select(Axis(0), rows);
+    chosen.t().dot(&chosen) / rows.len() as f64
+}
+
+impl Computed for Moments {
+    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+        let vectors = self.encoding.vectors(table)?;
+        Ok(Box::new(move |rows| {
+            let means = means(&vectors, rows);
+            Ok(self.products.iter().map(|at| means[*at]).collect())
+        }))
+    }
+
+    fn released(
+        &self,
+        noisy: &[f64],
+        scales: &[f64],
+        records: usize,
+        streams: &Streams,
+    ) -> Result<(Table, Key)> {
+        let width = self.encoding.width();
+        let mut means = Array2::zeros((width, width));
+        self.products.iter().zip(noisy).for_each(|(at, mean)| means[*at] = *mean);
+        means[[0, 0]] = 1.0;
+        Ok((self.rows(&means, self.floor(scales), records, streams)?, Key::None))
+    }
+}

@@ -1,0 +1,210 @@
+//! Exact Gaussian noise that hides which of some equally likely values it was added to.
+
+use scumble_accounting::{mutual_information, search};
+use scumble_core::{Error, Result, Stream};
+use scumble_sampling::{DiscreteGaussian, Rational};
+
+/// σ of noise in steps of its lattice, of which it is made a whole number: 2³⁰ to 2³¹.
+const BITS: i32 = 30;
+/// No σ is smaller or larger, as a power of two: what lies beyond is not told from nothing, or from everything.
+const SMALLEST: i32 = -400;
+const LARGEST: i32 = 400;
+/// Values farther apart than this, in σ, do not fit the integers.
+const FARTHEST: f64 = (1u64 << 62) as f64;
+
+/// Independent discrete Gaussian noise on k values, of which some equally likely secrets give m candidates, so that what is released tells at most so many nats about which of them it was made
+/// from.
+///
+/// Values are rounded to a lattice of their own, 2³⁰ times finer than their noise or finer, and noise is an exact integer of it. With distributions Pⱼ of what is released of candidate j, and Q that of
+/// noise about the lattice point c that is nearest to the mean of all candidates, the mutual information is at most the mean of KL(Pⱼ ‖ Q) over j, whatever Q is. Discrete Gaussian distributions
+/// about two lattice points a and c have a divergence of exactly (a − c)²/2σ²; so the bound is Σᵢ λᵢ/2σᵢ², with λᵢ the mean square of value i about cᵢ. It has the least sum of variances at
+/// σᵢ² = √λᵢ·Σ√λ/(2·nats) (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). It is no estimate: the candidates are all there are. Where many nats are
+/// spent, a bound on mixtures is smaller ([`mutual_information::of_shifts`]), and all noise is made smaller by it alike.
+///
+/// ```
+/// use scumble_core::Randomness;
+/// use scumble_pac::HidingNoise;
+///
+/// // Two secrets, and two values of which the second is the same for both.
+/// let noise = HidingNoise::calibrated(&[vec![0.0, 5.0], vec![2.0, 5.0]], 0.125)?;
+/// assert!((noise.scales()[0] / 2.0 - 1.0).abs() < 1e-6 && noise.scales()[1] == 0.0);
+/// let noisy = noise.added(&[2.0, 5.0], &mut Randomness::from_os()?.streams().stream(0));
+/// assert_eq!(noisy[1], 5.0);
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct HidingNoise {
+    /// Of each value; none where all candidates give the same.
+    of: Vec<Option<OfValue>>,
+    nats: f64,
+}
+
+/// Noise on one value.
+#[derive(Debug, Clone)]
+struct OfValue {
+    distribution: DiscreteGaussian,
+    /// The lattice's steps in one.
+    unit: f64,
+}
+
+impl OfValue {
+    /// The noise whose σ is at least `scale`, and more by one part in 2³⁰ at most.
+    fn with_scale(scale: f64) -> Result<Self> {
+        let exponent = BITS - (scale.log2().floor() as i32).clamp(SMALLEST, LARGEST);
+        let unit = 2f64.powi(exponent);
+        let steps = (scale * unit).ceil().max(1.0) as u64;
+        Ok(Self { distribution: DiscreteGaussian::new(Rational::new(steps, 1)?)?, unit })
+    }
+
+    fn step(&self, value: f64) -> i128 {
+        (value * self.unit).round() as i128
+    }
+
+    /// How far two of its lattice's points are apart, in σ.
+    fn apart(&self, one: i128, other: i128) -> f64 {
+        one.abs_diff(other) as f64 / self.distribution.scale()
+    }
+}
+
+impl HidingNoise {
+    /// For these `candidates` (m × k), each as likely as the others, and so many nats.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for candidates of other lengths than the first, and for none; [`Error::Parameter`] unless nats are above zero and finite; [`Error::NotApplicable`] for values that are not
+    /// finite, or that differ by more than 2⁶² times the noise.
+    pub fn calibrated(candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
+        let Some(first) = candidates.first() else { return Err(Error::shape("there are no candidates")) };
+        candidates.iter().try_for_each(|of| scumble_core::check_width(first.len(), of.len()))?;
+        if !(nats > 0.0 && nats.is_finite()) {
+            let problem = format!("nats must be above zero and finite, and {nats} is not");
+            return Err(Error::Parameter { plugin: crate::NAME.into(), problem });
+        }
+        let refuse = |problem: &str| Err(Error::not_applicable(crate::NAME, problem));
+        if candidates.iter().flatten().any(|value| !(value.is_finite() && value.abs() < 2f64.powi(LARGEST))) {
+            return refuse("a statistic of some half of the records is no finite number");
+        }
+        let roots = root_mean_squares(candidates);
+        let sum: f64 = roots.iter().sum();
+        // Rounding to the lattice moves the mean squares by some billionths; with so small a margin the bound is then held to.
+        for margin in [1e-9, 1e-7, 1e-5, 1e-3] {
+            let scale = |root: &f64| (root * sum / (2.0 * nats)).sqrt() * (1.0 + margin);
+            let noise = Self::with_scales(roots.iter().map(scale))?;
+            if noise.reach(candidates) > FARTHEST {
+                return refuse("halves of the records differ by more than the integers of exact noise hold");
+            }
+            let spent = noise.told(candidates);
+            if spent <= nats {
+                return Self { nats: spent, ..noise }.sharpened(candidates, nats);
+            }
+        }
+        refuse("no noise was found that keeps to so few nats")
+    }
+
+    fn with_scales(scales: impl Iterator<Item = f64>) -> Result<Self> {
+        let of = |scale: f64| (scale > 0.0).then(|| OfValue::with_scale(scale)).transpose();
+        Ok(Self { of: scales.map(of).collect::<Result<_>>()?, nats: 0.0 })
+    }
+
+    /// With all noise smaller by one factor, where the bound on mixtures allows it.
+    fn sharpened(self, candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
+        /// Below this the bound on mixtures is the larger one: it counts every distance twice that is small.
+        const FEW: f64 = 0.25;
+        if nats < FEW {
+            return Ok(self);
+        }
+        let squared = self.squared(candidates);
+        let bound = |factor: f64| {
+            let of = |row: &Vec<f64>| row.iter().map(|square| square / (factor * factor)).collect();
+            let scaled: Vec<Vec<f64>> = squared.iter().map(of).collect();
+            mutual_information::of_shifts(&scaled).unwrap_or(f64::INFINITY)
+        };
+        let Some(factor) = search::nearly_least(1e-6, 1.0, 1e-6, |factor| bound(factor) <= nats) else {
+            return Ok(self);
+        };
+        let noise = Self::with_scales(self.scales().into_iter().map(|scale| scale * factor * (1.0 + 1e-7)))?;
+        let spent = mutual_information::of_shifts(&noise.squared(candidates)).unwrap_or(f64::INFINITY);
+        let fits = spent <= nats && noise.reach(candidates) <= FARTHEST;
+        Ok(if fits { Self { nats: spent, ..noise } } else { self })
+    }
+
+    /// ‖yᵢ − yⱼ‖² of all pairs of candidates on the lattice, in units of the noise (m × m).
+    fn squared(&self, candidates: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let steps: Vec<Vec<i128>> = candidates.iter().map(|candidate| self.steps(candidate)).collect();
+        let between = |one: &Vec<i128>, other: &Vec<i128>| {
+            let pairs = self.of.iter().zip(one.iter().zip(other));
+            pairs.filter_map(|(of, (a, b))| of.as_ref().map(|of| of.apart(*a, *b).powi(2))).sum()
+        };
+        steps.iter().map(|one| steps.iter().map(|other| between(one, other)).collect()).collect()
+    }
+
+    fn steps(&self, values: &[f64]) -> Vec<i128> {
+        let step = |(of, value): (&Option<OfValue>, &f64)| of.as_ref().map_or(0, |of| of.step(*value));
+        self.of.iter().zip(values).map(step).collect()
+    }
+
+    /// How far any two candidates are apart in a value, in σ; infinite where one does not fit the integers.
+    fn reach(&self, candidates: &[Vec<f64>]) -> f64 {
+        let of_value = |(at, of): (usize, &OfValue)| {
+            let values = || candidates.iter().map(move |candidate| candidate[at]);
+            let most = values().map(f64::abs).fold(0.0, f64::max);
+            if most * of.unit > 2f64.powi(120) {
+                return f64::INFINITY;
+            }
+            let (least, largest) = values()
+                .map(|value| of.step(value))
+                .fold((i128::MAX, i128::MIN), |(least, most), step| (least.min(step), most.max(step)));
+            of.apart(least, largest)
+        };
+        let noisy = self.of.iter().enumerate().filter_map(|(at, of)| of.as_ref().map(|of| (at, of)));
+        noisy.map(of_value).fold(0.0, f64::max)
+    }
+
+    /// The bound on what is told of these candidates, on the lattice: Σ λ/2σ².
+    fn told(&self, candidates: &[Vec<f64>]) -> f64 {
+        let m = candidates.len() as i128;
+        let of_value = |(at, of): (usize, &OfValue)| {
+            let steps: Vec<i128> = candidates.iter().map(|candidate| of.step(candidate[at])).collect();
+            // The lattice point that is nearest to the mean, or next to it.
+            let first = steps[0];
+            let center = first + steps.iter().map(|step| step - first).sum::<i128>() / m;
+            steps.iter().map(|step| of.apart(*step, center).powi(2)).sum::<f64>() / (2.0 * m as f64)
+        };
+        let noisy = self.of.iter().enumerate().filter_map(|(at, of)| of.as_ref().map(|of| (at, of)));
+        // Rounding of so many sums may not spend more.
+        noisy.map(of_value).sum::<f64>() * (1.0 + 1e-12)
+    }
+
+    /// What is told of the candidates at most, in nats: no more than was asked for.
+    pub fn nats(&self) -> f64 {
+        self.nats
+    }
+
+    /// σ of the noise on each value (k), zero where it has none.
+    pub fn scales(&self) -> Vec<f64> {
+        self.of.iter().map(|of| of.as_ref().map_or(0.0, |of| of.distribution.scale() / of.unit)).collect()
+    }
+
+    /// These values (k), one of the candidates, each with a draw of its own.
+    pub fn added(&self, values: &[f64], stream: &mut Stream) -> Vec<f64> {
+        let mut noisy = |(of, value): (&Option<OfValue>, &f64)| match of {
+            Some(of) => (of.step(*value) + of.distribution.sample(stream)) as f64 / of.unit,
+            None => *value,
+        };
+        self.of.iter().zip(values).map(&mut noisy).collect()
+    }
+}
+
+/// Of each value, the root of the mean square of the candidates about their mean.
+fn root_mean_squares(candidates: &[Vec<f64>]) -> Vec<f64> {
+    let m = candidates.len() as f64;
+    let of_value = |at: usize| {
+        // About the first one, so that no digits are lost of values that hardly differ.
+        let first = candidates[0][at];
+        let from_first = || candidates.iter().map(move |candidate| candidate[at] - first);
+        let mean = from_first().sum::<f64>() / m;
+        let root = (from_first().map(|value| (value - mean).powi(2)).sum::<f64>() / m).sqrt();
+        // What differs at all is not nothing.
+        if from_first().any(|value| value != 0.0) { root.max(2f64.powi(SMALLEST)) } else { 0.0 }
+    };
+    (0..candidates[0].len()).map(of_value).collect()
+}

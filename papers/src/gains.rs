@@ -1,0 +1,60 @@
+//! One release beside another at several budgets.
+
+use crate::report::four;
+use crate::trials::Mean;
+use crate::{Agreement, CurvePoint, Finding, Layer, Marks};
+
+/// What budgets are of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Axis {
+    /// What is written beside the number.
+    pub symbol: &'static str,
+    /// Whether that is in front of it.
+    pub before: bool,
+}
+
+impl Axis {
+    fn at(self, budget: f64) -> String {
+        match self.before {
+            true => format!("{}{budget}", self.symbol),
+            false => format!("{budget} {}", self.symbol),
+        }
+    }
+}
+
+/// One release beside another at several budgets, by what it gains of a measure, in units of that, as trials found it: of each budget, what it is and the gains.
+pub(crate) fn beside(
+    what: String,
+    paper: &str,
+    (unit, of): (&str, Axis),
+    gains: &[(f64, Vec<f64>)],
+) -> Finding {
+    let means: Vec<(f64, Mean)> = gains.iter().map(|(budget, gains)| (*budget, Mean::of(gains))).collect();
+    let sign = |value: f64| if value > 0.0 { "+" } else { "" };
+    let said = means.iter().map(|(budget, gain)| {
+        format!("{}{} ± {} at {}", sign(gain.value), four(gain.value), four(gain.error), of.at(*budget))
+    });
+    Finding {
+        what,
+        paper: paper.into(),
+        ours: format!("{} {unit}", said.collect::<Vec<_>>().join(", ")),
+        value: means.last().map(|(_, gain)| gain.value),
+        verdict: Agreement::of_gains(means.iter().map(|(_, gain)| gain.in_errors())),
+        why: "± a standard error; one counts by over two".into(),
+    }
+}
+
+/// The same of something that the paper says: reproduced where it gains.
+pub(crate) fn as_said(what: String, paper: &str, unit: (&str, Axis), gains: &[(f64, Vec<f64>)]) -> Finding {
+    let found = beside(what, paper, unit, gains);
+    Finding { verdict: Agreement::of(found.verdict == Agreement::Better), ..found }
+}
+
+/// A curve of means with their standard errors.
+pub(crate) fn curve(name: &str, look: usize, points: impl Iterator<Item = (f64, Vec<f64>)>) -> Layer {
+    let points = points.map(|(x, values)| {
+        let Mean { value, error } = Mean::of(&values);
+        CurvePoint { x, y: value, error }
+    });
+    Layer { name: name.into(), look, marks: Marks::Curve(points.collect()) }
+}

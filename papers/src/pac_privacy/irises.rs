@@ -1,0 +1,61 @@
+//! Irises as the published code has them.
+
+use crate::task::classes_of;
+use crate::{Result, RunOptions};
+use ndarray::{Array2, Axis};
+use rand::seq::SliceRandom;
+use scumble_core::{Randomness, RecordDomain, Table};
+use scumble_datasets::source;
+
+/// So many are those of which halves are taken; the others are a test.
+pub(super) const TRAINING: usize = 100;
+
+/// Classes.
+pub(super) const SPECIES: usize = 3;
+
+/// Irises whose measurements are scaled to [0, 1] by the least and the largest of all 150, as the code has it.
+pub(super) struct Irises {
+    /// In public units.
+    pub domain: RecordDomain,
+    pub table: Table,
+    pub held_out: Table,
+    /// Scaled (100 × 4).
+    pub training: Array2<f64>,
+    pub classes: Vec<usize>,
+    /// Scaled (50 × 4).
+    pub test: Array2<f64>,
+    pub truth: Vec<usize>,
+}
+
+impl Irises {
+    /// Split by chance.
+    pub fn load(options: &RunOptions, mut randomness: Randomness) -> Result<Self> {
+        let data = source("iris")?.load(options.folder)?;
+        let whole = data.table.whole()?;
+        let mut scaled = whole.records().to_owned();
+        for mut column in scaled.columns_mut() {
+            let least = column.fold(f64::INFINITY, |a, b| a.min(*b));
+            let most = column.fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+            column.mapv_inplace(|x| (x - least) / (most - least));
+        }
+        let mut rows: Vec<usize> = (0..whole.len()).collect();
+        rows.shuffle(&mut randomness.streams().stream(0));
+        let (training, test) = rows.split_at(TRAINING);
+        let (table, held_out) = (whole.select(training)?, whole.select(test)?);
+        Ok(Self {
+            domain: data.domain,
+            classes: classes_of(&table).to_vec(),
+            truth: classes_of(&held_out).to_vec(),
+            table,
+            held_out,
+            training: scaled.select(Axis(0), training),
+            test: scaled.select(Axis(0), test),
+        })
+    }
+
+    /// How often the test records are of the class that `said` gives each.
+    pub fn share_right(&self, said: impl Iterator<Item = usize>) -> f64 {
+        let right = said.zip(&self.truth).filter(|(said, truth)| said == *truth).count();
+        right as f64 / self.truth.len() as f64
+    }
+}

@@ -1,0 +1,407 @@
+//! A statistic of halves, with the noise of the theorem and that of the published code.
+
+use super::irises::Irises;
+use crate::gains::{Axis, as_said, beside, curve};
+use crate::report::{Evidence, four};
+use crate::trials::Mean;
+use crate::{Agreement, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use rand::Rng;
+use rand_distr::StandardNormal;
+use rayon::prelude::*;
+use scumble_accounting::mutual_information::posterior_success;
+use scumble_adversary::{Told, told};
+use scumble_core::{Brief, Budget, Halved, Stream, Target};
+use scumble_pac::{HidingNoise, halves};
+use serde_json::json;
+
+/// The nats of the published code's figures.
+pub(super) const NATS: [f64; 9] = [4.0, 2.0, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015_625];
+
+/// The one at which its noise is printed.
+pub(super) const PRINTED: f64 = 0.5;
+
+/// The one at which a guess of membership is right in three cases of four at most, or so.
+const MEANINGFUL: f64 = 0.125;
+
+const SETS: usize = 256;
+const TRIALS: usize = 20;
+/// So many releases of a trial's statistic are scored, and as many are attacked.
+const SCORED: usize = 50;
+const ATTACKED: usize = 20_000;
+
+/// So many points of accuracy are a small loss.
+const SMALL: f64 = 10.0;
+
+/// Of the tests of one trial, and of all.
+const FALSE_ALARM: f64 = 1e-3;
+
+/// Noise, with its σ on each value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noise {
+    /// σ² = √λ·Σ√λ/(2·nats), checked on integers.
+    Theorem,
+    /// The least equal noise by the same bound: σ² = Σλ/(2·nats).
+    Equal,
+    /// σ = √λ·Σ√λ/(2·nats).
+    Code,
+}
+
+/// The mean squares of candidates about their mean.
+fn variances(candidates: &[Vec<f64>]) -> Vec<f64> {
+    let m = candidates.len() as f64;
+    (0..candidates[0].len())
+        .map(|at| {
+            let mean = candidates.iter().map(|of| of[at]).sum::<f64>() / m;
+            candidates.iter().map(|of| (of[at] - mean).powi(2)).sum::<f64>() / m
+        })
+        .collect()
+}
+
+/// (Σ√λ)²: the sum of the variances of the theorem's noise, times twice the nats.
+fn squared_roots(candidates: &[Vec<f64>]) -> f64 {
+    variances(candidates).iter().map(|variance| variance.sqrt()).sum::<f64>().powi(2)
+}
+
+impl Noise {
+    fn scales(self, candidates: &[Vec<f64>], nats: f64) -> Result<Vec<f64>> {
+        let variances = variances(candidates);
+        let roots = squared_roots(candidates).sqrt();
+        Ok(match self {
+            Self::Theorem => HidingNoise::calibrated(candidates, nats)?.scales(),
+            Self::Equal => {
+                vec![(variances.iter().sum::<f64>() / (2.0 * nats)).sqrt(); variances.len()]
+            }
+            Self::Code => variances.iter().map(|variance| variance.sqrt() * roots / (2.0 * nats)).collect(),
+        })
+    }
+}
+
+/// One value with normal noise: a study of sizes, and no release.
+fn noisy(values: &[f64], scales: &[f64], stream: &mut Stream) -> Vec<f64> {
+    let pairs = values.iter().zip(scales);
+    pairs.map(|(value, scale)| value + scale * stream.sample::<f64, _>(StandardNormal)).collect()
+}
+
+/// A statistic, and how good what is released of it is.
+pub(super) struct Statistic<'a> {
+    /// For the legend and the grid.
+    pub name: String,
+    /// The values of some of the training records.
+    pub of: Box<dyn Fn(&Irises, &[usize]) -> Result<Vec<f64>> + Sync + 'a>,
+    /// The share of test records that such values classify rightly.
+    pub right: Box<dyn Fn(&Irises, &[f64]) -> f64 + Sync + 'a>,
+    /// What the published code has of the sum of its noise at [`PRINTED`] nats, where that is of this statistic.
+    pub printed: Option<f64>,
+    /// How that sum compares, in words; may be empty.
+    pub why: &'static str,
+}
+
+/// What trials found of a statistic.
+pub(super) struct Found {
+    pub name: String,
+    printed: Option<f64>,
+    why: &'static str,
+    values: usize,
+    /// (Σ√λ)², a trial each.
+    pub squared_roots: Vec<f64>,
+    /// Without noise, a trial each.
+    pub clean: Vec<f64>,
+    /// Of each of [`NATS`] and each noise: the share of test records that are classified rightly, a trial each.
+    pub right: Vec<[Vec<f64>; 3]>,
+    /// Of the first trial, at [`PRINTED`]: by the theorem's noise, and by the code's.
+    told: [Told; 2],
+}
+
+const NOISES: [Noise; 3] = [Noise::Theorem, Noise::Equal, Noise::Code];
+
+/// Runs trials of `statistic`.
+pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> Result<Found> {
+    let trials = options.trials().min(TRIALS);
+    struct OfTrial {
+        values: usize,
+        squared_roots: f64,
+        clean: f64,
+        right: Vec<[f64; 3]>,
+        told: Option<[Told; 2]>,
+    }
+    let of_trial = |trial: usize| -> Result<OfTrial> {
+        let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
+        let mut stream = options.randomness(name, &[trial as u64, 1]).streams().stream(0);
+        let sets = halves(irises.training.nrows(), SETS, &mut stream);
+        let candidates =
+            sets.iter().map(|rows| (statistic.of)(&irises, rows)).collect::<Result<Vec<Vec<f64>>>>()?;
+        let clean = candidates.iter().map(|values| (statistic.right)(&irises, values)).sum::<f64>();
+        let mut right = vec![];
+        for nats in NATS {
+            let mut of = [0.0; 3];
+            for (noise, of) in NOISES.iter().zip(&mut of) {
+                let scales = noise.scales(&candidates, nats)?;
+                for _ in 0..SCORED {
+                    let taken = stream.gen_range(0..SETS);
+                    let released = noisy(&candidates[taken], &scales, &mut stream);
+                    *of += (statistic.right)(&irises, &released) / SCORED as f64;
+                }
+            }
+            right.push(of);
+        }
+        let told = (trial == 0).then(|| -> Result<[Told; 2]> {
+            let mut of = |noise: Noise| -> Result<Told> {
+                let scales = noise.scales(&candidates, PRINTED)?;
+                let mut draw = || {
+                    let taken = stream.gen_range(0..SETS);
+                    (taken, noisy(&candidates[taken], &scales, &mut stream))
+                };
+                let draws = (0..ATTACKED).map(|_| draw()).collect();
+                let halved = Halved { sets: sets.clone(), values: candidates.clone(), scales, draws };
+                Ok(told(&halved, irises.training.nrows(), FALSE_ALARM))
+            };
+            Ok([of(Noise::Theorem)?, of(Noise::Code)?])
+        });
+        (options.on_step)();
+        Ok(OfTrial {
+            values: candidates[0].len(),
+            squared_roots: squared_roots(&candidates),
+            clean: clean / SETS as f64,
+            right,
+            told: told.transpose()?,
+        })
+    };
+    let all = (0..trials).into_par_iter().map(of_trial).collect::<Result<Vec<OfTrial>>>()?;
+    let of_budget =
+        |at: usize| [0, 1, 2].map(|noise| all.iter().map(|of| of.right[at][noise]).collect::<Vec<f64>>());
+    Ok(Found {
+        name: statistic.name.clone(),
+        printed: statistic.printed,
+        why: statistic.why,
+        values: all[0].values,
+        squared_roots: all.iter().map(|of| of.squared_roots).collect(),
+        clean: all.iter().map(|of| of.clean).collect(),
+        right: (0..NATS.len()).map(of_budget).collect(),
+        told: all.into_iter().find_map(|of| of.told).unwrap_or_default(),
+    })
+}
+
+/// How often a guess of membership is right at most.
+fn bound(nats: f64) -> Result<f64> {
+    Ok(posterior_success(nats, 0.5)?)
+}
+
+/// The published code's noise, as it is printed there, beside ours.
+fn of_printed(found: &Found, printed: f64) -> Finding {
+    let sum = Mean::of(&found.squared_roots);
+    let near = (sum.value / printed).ln().abs() < 1.2_f64.ln();
+    Finding {
+        what: format!("{}: the noise at ½ nat, summed over {} values", found.name, found.values),
+        paper: format!("{} (printed in the published code)", four(printed)),
+        ours: format!(
+            "{} ± {}, (Σ√λ)², which is the theorem's sum of variances",
+            four(sum.value),
+            four(sum.error)
+        ),
+        value: Some(sum.value),
+        verdict: match near {
+            true => Agreement::Reproduced,
+            false if sum.value < printed => Agreement::Better,
+            false => Agreement::Differs,
+        },
+        why: found.why.into(),
+    }
+}
+
+/// What is told of these by one of the noises, where ½ nat is claimed.
+fn of_told(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> Result<Finding> {
+    let said = statistics.iter().map(|found| {
+        let told = &found.told[which];
+        format!(
+            "{}: at least {} nats; a guess of membership is right in {:.1} %, and of which half in {:.1} %",
+            found.name,
+            four(told.nats),
+            100.0 * told.member.share,
+            100.0 * told.set.share
+        )
+    });
+    let most = statistics.iter().map(|found| found.told[which].nats).fold(0.0, f64::max);
+    Ok(Finding {
+        what: format!("what is told at ½ nat, by noise {noise}"),
+        paper: format!(
+            "½ nat at most, and a guess of membership right in {:.1} % at most",
+            100.0 * bound(PRINTED)?
+        ),
+        ours: said.collect::<Vec<_>>().join("; "),
+        value: Some(most),
+        verdict: Agreement::of(most <= PRINTED),
+        why: why.into(),
+    })
+}
+
+/// Paired gains at each budget.
+fn gains(of: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>)> {
+    let at = |(at, nats): (usize, &f64)| {
+        let (first, second) = of(at);
+        (*nats, first.iter().zip(&second).map(|(first, second)| 100.0 * (first - second)).collect())
+    };
+    NATS.iter().enumerate().map(at).collect()
+}
+
+const BY_NATS: Axis = Axis { symbol: "nats", before: false };
+
+/// The share of test records that a logistic regression of all training records under differential privacy classifies rightly, where ε bounds a guess of membership as so many nats do; a trial each.
+fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<Vec<f64>> {
+    /// One in ten thousand pairs of 100 records.
+    const DELTA: f64 = 1e-4;
+    let most = bound(nats)?;
+    let epsilon = if most < 1.0 { (most / (1.0 - most)).ln() } else { 50.0 };
+    let of_trial = |trial: usize| -> Result<f64> {
+        let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
+        let brief = Brief {
+            people: Some(irises.table.len()),
+            ..Brief::new(irises.domain.clone(), Budget::new(epsilon, DELTA)?)
+        };
+        let design = options.registry.get("private-logistic")?.design(&json!({}), &brief)?;
+        let mut right = 0.0;
+        for draw in 0..5 {
+            let mut randomness = options.randomness(name, &[trial as u64, nats.to_bits(), draw]);
+            let release = design.mechanism().release(&irises.table, &mut randomness)?;
+            let said = release.key.model().map(|model| model.predict(&irises.held_out)).transpose()?;
+            if let Some(Target::Class(said)) = said {
+                right += irises.share_right(said.into_iter()) / 5.0;
+            }
+        }
+        Ok(right)
+    };
+    (0..trials).into_par_iter().map(of_trial).collect()
+}
+
+/// The report of statistics, the first of which is the more stable.
+pub(super) fn evidence(
+    options: &RunOptions,
+    name: &str,
+    statistics: Vec<Found>,
+    (claim, title, notes): (&str, &str, Vec<String>),
+) -> Result<Evidence> {
+    let stable = &statistics[0];
+    let trials = stable.clean.len();
+    let mut findings = vec![];
+    let printed: Vec<&Found> = statistics.iter().filter(|found| found.printed.is_some()).collect();
+    findings.extend(printed.iter().filter_map(|found| Some(of_printed(found, found.printed?))));
+    let attacked = format!(
+        "an attack by who knows all records and all {SETS} halves; a lower bound that is wrong once in 1,000"
+    );
+    findings.push(of_told(&printed, 0, ("of the theorem", &attacked))?);
+    let why = "the code draws with what is a variance as standard deviation (ERRATA.md, P1)";
+    findings.push(of_told(&printed, 1, ("of the published code", why))?);
+    if let Some(other) = statistics.get(1) {
+        findings.push(as_said(
+            format!("{} against {}: accuracy that is gained", stable.name, other.name),
+            claim,
+            ("points", BY_NATS),
+            &gains(|at| (stable.right[at][0].clone(), other.right[at][0].clone())),
+        ));
+    }
+    findings.extend(printed.iter().map(|found| {
+        as_said(
+            format!(
+                "{}: accuracy by noise that differs from value to value, against equal noise",
+                found.name
+            ),
+            "noise that differs has substantive benefits",
+            ("points", BY_NATS),
+            &gains(|at| (found.right[at][0].clone(), found.right[at][1].clone())),
+        )
+    }));
+    let at = NATS.iter().position(|nats| *nats == MEANINGFUL).unwrap_or(0);
+    let lost = |noise: usize| {
+        let pairs = stable.clean.iter().zip(&stable.right[at][noise]);
+        Mean::of(&pairs.map(|(clean, noisy)| 100.0 * (clean - noisy)).collect::<Vec<_>>())
+    };
+    let (loss, by_code) = (lost(0), lost(2));
+    findings.push(Finding {
+        what: format!("{}: accuracy that is lost at {MEANINGFUL} nats", stable.name),
+        paper: "meaningful guarantees with small losses of accuracy".into(),
+        ours: format!("{} ± {} points of {:.1} %", four(loss.value), four(loss.error), 100.0 * Mean::of(&stable.clean).value),
+        value: Some(loss.value),
+        verdict: Agreement::of(loss.value < SMALL),
+        why: format!(
+            "there a guess of membership is right in {:.1} % at most; with the noise of the published code {} ± {} points",
+            100.0 * bound(MEANINGFUL)?,
+            four(by_code.value),
+            four(by_code.error)
+        ),
+    });
+    let ours = NATS.iter().map(|nats| by_dp(options, name, trials, *nats)).collect::<Result<Vec<_>>>()?;
+    findings.push(beside(
+        "private-logistic (ours) of all records in its place: accuracy that is gained".into(),
+        &format!("{}, at the same bound on guesses of membership", stable.name),
+        ("points", BY_NATS),
+        &gains(|at| (ours[at].clone(), stable.right[at][0].clone())),
+    ));
+    let shown = |values: &[f64]| {
+        let Mean { value, error } = Mean::of(values);
+        format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error)
+    };
+    let named = |found: &Found| {
+        [("theorem", 0), ("equal", 1), ("published code", 2)]
+            .map(|(noise, at)| (format!("{}, {noise}", found.name), at))
+    };
+    let header = ["nats".to_owned(), "membership, at most".into()]
+        .into_iter()
+        .chain(statistics.iter().flat_map(named).map(|(name, _)| name))
+        .chain(["private-logistic (ours)".into()]);
+    let row = |(at, nats): (usize, &f64)| -> Result<Vec<String>> {
+        let cells = statistics.iter().flat_map(|found| found.right[at].iter().map(|values| shown(values)));
+        let first = [nats.to_string(), format!("{:.1} %", 100.0 * bound(*nats)?)];
+        Ok(first.into_iter().chain(cells).chain([shown(&ours[at])]).collect())
+    };
+    let percent = |values: &[f64]| values.iter().map(|value| 100.0 * value).collect::<Vec<f64>>();
+    let mut layers: Vec<Layer> = statistics
+        .iter()
+        .enumerate()
+        .flat_map(|(place, found)| {
+            let layer = |(name, noise): (String, usize)| {
+                let points = NATS.iter().zip(&found.right).map(|(nats, of)| (*nats, percent(&of[noise])));
+                curve(&name, 3 * place + noise, points)
+            };
+            named(found).map(layer)
+        })
+        .collect();
+    layers.push(curve(
+        "private-logistic (ours)",
+        layers.len(),
+        NATS.iter().zip(&ours).map(|(nats, values)| (*nats, percent(values))),
+    ));
+    layers.push(Layer {
+        name: format!("{}, without noise", stable.name),
+        look: layers.len(),
+        marks: Marks::Level(100.0 * Mean::of(&stable.clean).value),
+    });
+    Ok(Evidence {
+        trials,
+        findings,
+        grids: vec![Grid {
+            title: "accuracy on 50 test records, %, ± a standard error over splits".into(),
+            header: header.collect(),
+            rows: NATS.iter().enumerate().map(row).collect::<Result<_>>()?,
+        }],
+        notes,
+        picture: Picture {
+            title: title.into(),
+            panels: vec![Panel {
+                title: "irises".into(),
+                across: Scale::logarithmic("mutual information, nats"),
+                up: Scale::linear("accuracy, %"),
+                layers,
+            }],
+        },
+    })
+}
+
+/// What is the same of both results.
+pub(super) fn note(values: &str) -> Vec<String> {
+    vec![
+        format!(
+            "Of the paper the abstract was at hand, and the published code, which holds noise that it had computed for irises: {values}. Irises are split by chance into 100, of which halves are taken, and 50 for a test (the code drops one); numbers are scaled by the least and the largest of all 150, as there, which \
+             is no public bound. The prior is uniform on {SETS} halves in pairs; the code draws subsets anew until variances change by less than 10⁻⁶."
+        ),
+        "private-logistic has δ = 10⁻⁴, and the ε by which a guess of membership is right as often at most: ln(s/(1 − s)). It learns from all 100 records, whose numbers have public bounds.".into(),
+    ]
+}
