@@ -158,6 +158,7 @@ impl Results {
 /// What bounds the attack: ε, or nats of mutual information.
 fn claimed(row: &Row) -> String {
     let nats = row.guarantee.claims.iter().find_map(|claim| match &claim.notion {
+        Notion::MutualInformation(bound) if bound.nats == 1.0 => Some("1 nat".to_owned()),
         Notion::MutualInformation(bound) => Some(format!("{} nats", bound.nats)),
         _ => None,
     });

@@ -11,6 +11,7 @@
 //! | centres | records drawn from the centres of clusters |
 //! | ridge | a ridge regression |
 //! | linear machine | a support vector machine |
+//! | responses | public records, and what a ridge regression says of each |
 
 mod centers;
 mod components;
@@ -21,6 +22,7 @@ mod marginals;
 mod mechanism;
 mod moments;
 mod noise;
+mod responses;
 mod statistic;
 
 pub use halves::halves;

@@ -109,10 +109,24 @@ fn positive(name: &str, value: f64) -> Result<f64> {
     Err(Error::Parameter { plugin: NAME.into(), problem })
 }
 
+/// The weights (outputs × (1 + d)) of any half of the rows.
+type WeightsOfRows<'t> = Box<dyn Fn(&[usize]) -> Result<Array2<f64>> + Send + Sync + 't>;
+
+impl Linear {
+    /// What finds the weights of some rows of `table`.
+    ///
+    /// # Errors
+    /// As [`Layout::check`](scumble_core::Layout::check).
+    pub(crate) fn weights_of<'t>(&'t self, table: &Table) -> Result<WeightsOfRows<'t>> {
+        let vectors = self.encoding.vectors(table)?;
+        Ok(Box::new(move |rows| self.weights(&vectors.select(Axis(0), rows))))
+    }
+}
+
 impl Computed for Linear {
     fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
-        let vectors = self.encoding.vectors(table)?;
-        Ok(Box::new(move |rows| Ok(self.weights(&vectors.select(Axis(0), rows))?.into_iter().collect())))
+        let weights = self.weights_of(table)?;
+        Ok(Box::new(move |rows| Ok(weights(rows)?.into_iter().collect())))
     }
 
     fn released(

@@ -5,13 +5,14 @@ use crate::computed::Computed;
 use crate::halves::halves;
 use crate::noise::HidingNoise;
 use crate::statistic::Statistic;
+use ndarray::s;
 use rand::Rng;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, CuratorMechanism, Error, Example, Guarantee, Halved, Halving, MutualInformation, Noise,
     NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, Result, Streams, Table,
-    TargetLayout, register, size,
+    TargetLayout, Volunteers, register, size,
 };
 use scumble_marginals::Tables;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ use std::sync::Arc;
 /// As many nats as bound a guess of membership as ε = 1 does: it is right in 73 % of cases at most.
 const NATS: f64 = 0.11;
 const SETS: usize = 128;
+const RIDGE: f64 = 0.01;
+const QUERIES: usize = 200;
 /// More sets take long, and say no more.
 const MOST_SETS: usize = 4096;
 
@@ -132,11 +135,19 @@ impl CuratorMechanism for PacStatistics {
         let bound = Notion::MutualInformation(MutualInformation::new(self.saved.nats, prior));
         let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, and discrete Gaussian distributions about two lattice points a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and \
                        Steinke 2020, Proposition 5): Σ λᵢ/2σᵢ² with noise as of Sridhar, Xiao and Devadas (2025), or the bound of Kolchinsky and Tracey (2017) on mixtures where it is smaller";
+        let asked = match self.saved.statistic {
+            Statistic::Responses { .. } => {
+                Some("the records that were asked about: the design holds them in the clear".to_owned())
+            }
+            _ => None,
+        };
+        let discloses = [
+                "the number of records".to_owned(),
+                "what all halves have in common: who is among all records may show, and does where somebody is unlike all others, by how much noise there is".to_owned(),
+            ];
         Guarantee {
-            discloses: vec![
-                "the number of records".into(),
-                "what all halves have in common: who is among all records may show, and does where somebody is unlike all others, by how much noise there is".into(),
-            ],
+            discloses: discloses.into_iter().chain(asked).collect(),
+            shaped_by: self.saved.statistic.shaped_by(),
             assumes: [
                 "the bounds and levels are public, and were not taken from the data",
                 "each person contributes one record",
@@ -220,13 +231,15 @@ enum Which {
     Ridge,
     /// A linear support vector machine, or one a class.
     LinearMachine,
+    /// Public records, the volunteers', and what a ridge regression says of each.
+    Responses,
 }
 
 /// Parameters of the mechanism.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// What is released: marginals (the default), moments, components, centers, ridge or linear-machine.
+    /// What is released: marginals (the default), moments, components, centers, ridge, linear-machine or responses (to the volunteers' records).
     #[serde(default)]
     statistic: Which,
     /// The bound on mutual information, in nats. By default 0.11, by which a guess of whether a record is in the half is right in 73 % of cases at most, as ε = 1 has it.
@@ -239,10 +252,12 @@ struct Parameters {
     components: Option<usize>,
     /// How many centres: 8 by default.
     centers: Option<usize>,
-    /// Of a ridge regression, what is added to the mean square of each coordinate in [−1, 1]: 0.01 by default. More of it varies less, and takes less noise.
+    /// Of a ridge regression, and of one that responds, what is added to the mean square of each coordinate in [−1, 1]: 0.01 by default. More of it varies less, and takes less noise.
     ridge: Option<f64>,
     /// Of a machine, the weight of the mean hinge loss beside half the squares of the weights: 10 by default. Less of it varies less, and takes less noise.
     penalty: Option<f64>,
+    /// Of responses, to how many of the volunteers' records at most, the first of them: 200 by default. Noise grows with their number.
+    queries: Option<usize>,
 }
 
 impl Parameters {
@@ -253,8 +268,9 @@ impl Parameters {
             ("bins", self.bins.is_some(), Which::Marginals),
             ("components", self.components.is_some(), Which::Components),
             ("centers", self.centers.is_some(), Which::Centers),
-            ("ridge", self.ridge.is_some(), Which::Ridge),
+            ("ridge", self.ridge.is_some() && self.statistic != Which::Responses, Which::Ridge),
             ("penalty", self.penalty.is_some(), Which::LinearMachine),
+            ("queries", self.queries.is_some(), Which::Responses),
         ];
         match given.iter().find(|(_, is_given, of)| *is_given && *of != self.statistic) {
             None => Ok(()),
@@ -278,6 +294,7 @@ impl std::fmt::Display for Which {
             Self::Centers => "centers",
             Self::Ridge => "ridge",
             Self::LinearMachine => "linear-machine",
+            Self::Responses => "responses",
         })
     }
 }
@@ -296,8 +313,23 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
         Which::Moments => Statistic::Moments,
         Which::Components => Statistic::Components { components: parameters.components.unwrap_or(2) },
         Which::Centers => Statistic::Centers { centers: parameters.centers.unwrap_or(8) },
-        Which::Ridge => Statistic::Ridge { ridge: parameters.ridge.unwrap_or(0.01) },
+        Which::Ridge => Statistic::Ridge { ridge: parameters.ridge.unwrap_or(RIDGE) },
         Which::LinearMachine => Statistic::LinearMachine { penalty: parameters.penalty.unwrap_or(10.0) },
+        Which::Responses => {
+            let asked = match &brief.volunteers {
+                Volunteers::Public(_) => brief.volunteers_within(NAME)?.records(),
+                Volunteers::Private(_) => return Err(Error::PrivateVolunteers { plugin: NAME.into() }),
+                _ => {
+                    let reason = "it answers about public records, which are released with what is said of them, and there are none";
+                    return Err(Error::not_applicable(NAME, reason));
+                }
+            };
+            let most = asked.nrows().min(parameters.queries.unwrap_or(QUERIES));
+            Statistic::Responses {
+                ridge: parameters.ridge.unwrap_or(RIDGE),
+                queries: asked.slice(s![..most, ..]).to_owned(),
+            }
+        }
     };
     PacStatistics::new(brief.domain.clone(), statistic, nats, parameters.sets.unwrap_or(SETS))
 }

@@ -6,7 +6,9 @@ use crate::components::Components;
 use crate::computed::Computed;
 use crate::linear::Linear;
 use crate::moments::Moments;
-use scumble_core::{RecordDomain, Result};
+use crate::responses::Responses;
+use ndarray::Array2;
+use scumble_core::{RecordDomain, Result, ShapedBy};
 use scumble_marginals::Tables;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,13 @@ pub enum Statistic {
         /// What is added to the mean square of each coordinate in [−1, 1].
         ridge: f64,
     },
+    /// What a ridge regression says of public records, which are released with it.
+    Responses {
+        /// What is added to the mean square of each coordinate in [−1, 1].
+        ridge: f64,
+        /// The public records (q × d).
+        queries: Array2<f64>,
+    },
     /// A linear support vector machine, or one a class.
     LinearMachine {
         /// The weight of the mean hinge loss beside ½‖w‖².
@@ -45,6 +54,14 @@ pub enum Statistic {
 }
 
 impl Statistic {
+    /// Whose data shaped it: those that are asked about are in it in the clear.
+    pub(crate) fn shaped_by(&self) -> ShapedBy {
+        match self {
+            Self::Responses { .. } => ShapedBy::PublicVolunteers,
+            _ => ShapedBy::PublicKnowledge,
+        }
+    }
+
     /// Of records of this domain.
     ///
     /// # Errors
@@ -56,6 +73,7 @@ impl Statistic {
             Self::Components { components } => Box::new(Components::new(domain, *components)?),
             Self::Centers { centers } => Box::new(Centers::new(domain, *centers)?),
             Self::Ridge { ridge } => Box::new(Linear::ridge(domain, *ridge)?),
+            Self::Responses { ridge, queries } => Box::new(Responses::new(domain, *ridge, queries)?),
             Self::LinearMachine { penalty } => Box::new(Linear::machine(domain, *penalty)?),
         })
     }

@@ -1,7 +1,7 @@
 //! What is released: near what there is where noise is small, and what somebody unlike all others shows.
 
-use scumble_core::{CuratorMechanism, Example, Halving, Randomness, Table, Target};
-use scumble_pac::{PacStatistics, Statistic};
+use scumble_core::{Brief, CuratorMechanism, Example, Halving, Randomness, Table, Target, Volunteers};
+use scumble_pac::{PAC_STATISTICS, PacStatistics, Statistic};
 
 fn mechanism(statistic: Statistic, nats: f64) -> (PacStatistics, Table) {
     let example = Example::mixed().unwrap();
@@ -31,6 +31,36 @@ fn rows_have_the_means_of_the_records() {
         for (found, wanted) in means(&release.table).iter().zip(means(&table)) {
             assert!((found - wanted).abs() < 0.08, "{statistic:?}: {found} for {wanted}");
         }
+    }
+}
+
+/// Public records leave unchanged, with what a model of all records would say of them, where many nats may be told.
+#[test]
+fn public_records_get_answers() {
+    let example = Example::mixed().unwrap();
+    let table = example.table.select(&(0..4000).map(|row| row % 40).collect::<Vec<_>>()).unwrap();
+    let classes = table.records().column(0).mapv(|size| usize::from(size > 0.4));
+    let table = table.with_target(Target::Class(classes)).unwrap();
+    let queries = table.select(&(0..20).collect::<Vec<_>>()).unwrap();
+    let asked = Statistic::Responses { ridge: 0.001, queries: queries.records().clone() };
+    let mechanism = PacStatistics::new(example.brief.domain.clone(), asked, 3.0, 64).unwrap();
+    let release = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap();
+    assert_eq!(release.table.records(), queries.records());
+    let (Target::Class(said), Target::Class(truth)) = (release.table.target(), queries.target()) else {
+        panic!("no class")
+    };
+    let right = said.iter().zip(truth).filter(|(said, truth)| said == truth).count();
+    assert!(right >= 18, "{right} of 20");
+    // They leave in the clear, and so only public ones are asked about.
+    let parameters = serde_json::json!({ "statistic": "responses" });
+    for volunteers in [Volunteers::None, Volunteers::Consented(queries.clone()), Volunteers::Private(queries)]
+    {
+        let brief = Brief { volunteers, ..example.brief.clone() };
+        let refused = PAC_STATISTICS.design(&parameters, &brief).unwrap_err().to_string();
+        assert!(
+            refused.contains("it answers about public records") || refused.contains("must not be saved"),
+            "{refused}"
+        );
     }
 }
 

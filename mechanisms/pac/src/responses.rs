@@ -1,0 +1,71 @@
+//! What a model says of public records.
+
+use crate::computed::{Computed, OfRows};
+use crate::linear::Linear;
+use ndarray::{Array1, Array2, Axis, s};
+use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, Target, TargetDomain, largest};
+use scumble_private_models::Encoding;
+
+/// The outputs of a ridge regression of half of the records for each of some public records, moved to [−1, 1]: of a class 1 where it is that one and −1 where it is not. A model itself does not leave.
+#[derive(Debug)]
+pub(crate) struct Responses {
+    domain: RecordDomain,
+    model: Linear,
+    /// The records that are asked about (q × d).
+    queries: Array2<f64>,
+    /// The same as z, but for the target (q × (1 + d)).
+    vectors: Array2<f64>,
+}
+
+impl Responses {
+    pub(crate) fn new(domain: &RecordDomain, ridge: f64, queries: &Array2<f64>) -> Result<Self> {
+        if queries.nrows() == 0 {
+            return Err(Error::not_applicable(
+                crate::NAME,
+                "it answers about public records, and there are none",
+            ));
+        }
+        // Any target will do: it is not looked at.
+        let target = match domain.target() {
+            TargetDomain::Class { .. } => Target::Class(Array1::zeros(queries.nrows())),
+            TargetDomain::Real { lower, .. } => Target::Real(Array1::from_elem(queries.nrows(), *lower)),
+            _ => Target::None,
+        };
+        let model = Linear::ridge(domain, ridge)?;
+        let asked = Table::new(domain.columns().to_vec(), queries.clone(), target)?;
+        let vectors = Encoding::of(crate::NAME, domain)?.vectors(&asked)?;
+        let vectors = vectors.slice(s![.., ..=domain.columns().len()]).to_owned();
+        Ok(Self { domain: domain.clone(), model, queries: queries.clone(), vectors })
+    }
+}
+
+impl Computed for Responses {
+    fn of<'t>(&'t self, table: &Table) -> Result<OfRows<'t>> {
+        let weights = self.model.weights_of(table)?;
+        Ok(Box::new(move |rows| {
+            let outputs = self.vectors.dot(&weights(rows)?.t());
+            Ok(outputs.into_iter().map(|output| output.clamp(-1.0, 1.0)).collect())
+        }))
+    }
+
+    fn released(
+        &self,
+        noisy: &[f64],
+        _scales: &[f64],
+        _records: usize,
+        _streams: &Streams,
+    ) -> Result<(Table, Key)> {
+        let (q, outputs) = (self.queries.nrows(), noisy.len() / self.queries.nrows());
+        let said = Array2::from_shape_vec((q, outputs), noisy.to_vec())
+            .map_err(|problem| Error::shape(problem.to_string()))?;
+        let target = match self.domain.target() {
+            TargetDomain::Real { lower, upper } => {
+                let half = (upper - lower) / 2.0;
+                Target::Real(said.column(0).mapv(|output| lower + half + half * output.clamp(-1.0, 1.0)))
+            }
+            _ if outputs == 1 => Target::Class(said.column(0).mapv(|output| usize::from(output > 0.0))),
+            _ => Target::Class(said.map_axis(Axis(1), |of| largest(&of.to_vec()))),
+        };
+        Ok((Table::new(self.domain.columns().to_vec(), self.queries.clone(), target)?, Key::None))
+    }
+}
