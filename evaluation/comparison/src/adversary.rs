@@ -136,6 +136,7 @@ impl Metric {
     ///   is a mixture of what was known before, with a weight of e^−ε or more, and something else; and so its variance is no less than
     ///   e^−ε of what it was: a reconstruction R² of at most 1 − e^−ε.
     /// - Perfect secrecy: nothing.
+    /// - Mutual information: an advantage in guessing membership of the half that was used, by data processing.
     /// - Cramér and Rao: the normalised MSE of an unbiased estimate.
     pub fn bound(self, guarantee: &Guarantee, variance: f64) -> Option<f64> {
         let claims = guarantee.claims.iter();
@@ -149,6 +150,9 @@ impl Metric {
             }
             (Notion::CentralDp(dp), true) if dp.neighbours == Neighbours::ReplaceOne => {
                 self.bound_of_dp(dp.epsilon, dp.delta)
+            }
+            (Notion::MutualInformation(bound), true) if self == Self::Membership => {
+                Some(2.0 * bound.success(bound.prior.membership()) - 1.0)
             }
             (Notion::PerfectSecrecy(_), true) if self.is_of_adversary() && self != Self::UnbiasedError => {
                 Some(0.0)
@@ -176,5 +180,24 @@ impl Metric {
             Self::Recovered if delta == 0.0 => Some(-(-epsilon).exp_m1()),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::{MutualInformation, Prior};
+
+    /// ln 2 less the entropy of a coin of e/(1 + e): as many nats as leave the advantage of ε = 1, tanh ½.
+    #[test]
+    fn nats_bound_the_advantage_of_a_guess_of_membership_and_nothing_else() {
+        let odds = 1.0_f64.exp();
+        let success = odds / (1.0 + odds);
+        let nats = 2.0_f64.ln() + success * success.ln() + (1.0 - success) * (1.0 - success).ln();
+        let bound = MutualInformation::new(nats, Prior::Halves { sets: 128 });
+        let guarantee = Guarantee::of_records([(Notion::MutualInformation(bound), "a test".into())]);
+        let found = Metric::Membership.bound(&guarantee, 1.0).unwrap();
+        assert!((found - 0.5_f64.tanh()).abs() < 1e-9, "{found}");
+        assert_eq!(Metric::Advantage.bound(&guarantee, 1.0), None);
     }
 }

@@ -89,7 +89,7 @@ impl Page<'_> {
                 }
                 @if attack.metric == Metric::Membership {
                     p.muted {
-                        "Here an adversary knows all records but one, and infers from the noisy statistics of the release which of two is that one."
+                        "Here an adversary knows all records but one, and infers from the noisy statistics of the release which of two is that one; where half of the records are used, it knows all of them and all halves, and infers whether a record is in that half."
                     }
                 }
                 @if attack.metric == Metric::UnbiasedError {

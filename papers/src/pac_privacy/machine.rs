@@ -39,7 +39,7 @@ fn right(irises: &Irises, values: &[f64]) -> f64 {
     irises.share_right(said)
 }
 
-fn with(penalty: f64, printed: f64) -> Statistic<'static> {
+fn with(penalty: f64, printed: f64) -> Statistic {
     Statistic {
         name: format!("C = {penalty}"),
         of: Box::new(move |irises, rows| machines(irises, rows, penalty)),

@@ -82,14 +82,20 @@ fn noisy(values: &[f64], scales: &[f64], stream: &mut Stream) -> Vec<f64> {
     pairs.map(|(value, scale)| value + scale * stream.sample::<f64, _>(StandardNormal)).collect()
 }
 
+/// The values of some of the training records.
+type Values = Box<dyn Fn(&Irises, &[usize]) -> Result<Vec<f64>> + Sync>;
+
+/// The share of test records that such values classify rightly.
+type Right = Box<dyn Fn(&Irises, &[f64]) -> f64 + Sync>;
+
 /// A statistic, and how good what is released of it is.
-pub(super) struct Statistic<'a> {
+pub(super) struct Statistic {
     /// For the legend and the grid.
     pub name: String,
     /// The values of some of the training records.
-    pub of: Box<dyn Fn(&Irises, &[usize]) -> Result<Vec<f64>> + Sync + 'a>,
+    pub of: Values,
     /// The share of test records that such values classify rightly.
-    pub right: Box<dyn Fn(&Irises, &[f64]) -> f64 + Sync + 'a>,
+    pub right: Right,
     /// What the published code has of the sum of its noise at [`PRINTED`] nats, where that is of this statistic.
     pub printed: Option<f64>,
     /// How that sum compares, in words; may be empty.
