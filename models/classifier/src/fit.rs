@@ -17,7 +17,7 @@ const OF_VALIDATION: u64 = 1;
 /// A fitted classifier.
 #[derive(Debug, Clone)]
 pub struct Classifier {
-    standardizer: Standardizer,
+    standardizer: Option<Standardizer>,
     /// K values, ascending.
     classes: Vec<usize>,
     network: Network<f32>,
@@ -30,9 +30,8 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array1<usize>>) -> Result<Classifier> {
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let classes = self.classes(&dataset.targets)?;
-        let standardizer = Standardizer::of(&dataset.records)?;
-        let standardized = standardizer.apply(&dataset.records);
-        let records = single(&standardized);
+        let standardizer = self.standardizer(&dataset.records)?;
+        let records = learned_from(standardizer.as_ref(), &dataset.records);
         let seen = dataset.targets.mapv(|class| classes.partition_point(|&other| other < class));
         let flip = self.label_flip.as_ref().map(single);
         let [training, validation] = self.parted(records.nrows()).map(|rows| Part {
@@ -60,6 +59,14 @@ impl ValidClassifierParams {
             0 | 1 => Err(LinearError::OneClass { records: seen.len() }.into()),
             _ => Ok(classes.into_iter().collect()),
         }
+    }
+
+    /// What standardises records as those that are learned from; none where they stay unchanged.
+    pub(crate) fn standardizer(
+        &self,
+        records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
+    ) -> Result<Option<Standardizer>> {
+        Ok(self.standardize.then(|| Standardizer::of(records)).transpose()?)
     }
 
     /// The rows of n to learn from, one or more where there are any, and those for validation.
@@ -92,6 +99,14 @@ impl Part<'_> {
     }
 }
 
+/// Records (n × d) in the form in which a network learns from them.
+pub(crate) fn learned_from(
+    standardizer: Option<&Standardizer>,
+    records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
+) -> Array2<f32> {
+    standardizer.map_or_else(|| single(records), |standardizer| single(&standardizer.apply(records)))
+}
+
 pub(crate) fn single(values: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f32> {
     values.mapv(|value| value as f32)
 }
@@ -107,7 +122,7 @@ impl Classifier {
     /// # Errors
     /// [`Error::Network`] for records of another width than those of the fit.
     pub fn probabilities(&self, records: &Array2<f64>) -> Result<Array2<f64>> {
-        let outputs = self.network.predict(single(&self.standardizer.apply(records)).view())?;
+        let outputs = self.network.predict(learned_from(self.standardizer.as_ref(), records).view())?;
         let mut probabilities = outputs.mapv(f64::from);
         for mut row in probabilities.outer_iter_mut() {
             let largest = row.fold(f64::NEG_INFINITY, |most, &value| most.max(value));
@@ -124,7 +139,7 @@ impl PredictInplace<Array2<f64>, Array1<usize>> for Classifier {
     ///
     /// As everywhere in linfa, records of another width than those of the fit panic.
     fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
-        let standardized = single(&self.standardizer.apply(records));
+        let standardized = learned_from(self.standardizer.as_ref(), records);
         // Of this width they fit the network.
         if let Ok(found) = self.network.classify(standardized.view()) {
             *classes = found.mapv(|at| self.classes[at]);

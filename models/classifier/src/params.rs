@@ -14,6 +14,7 @@ pub struct ValidClassifierParams {
     batch_size: usize,
     learning_rate: f64,
     annealed: bool,
+    pub(crate) standardize: bool,
     pub(crate) validation_share: f64,
     patience: usize,
     pub(crate) seed: u64,
@@ -35,6 +36,7 @@ impl Default for ClassifierParams {
             batch_size: 64,
             learning_rate: 1e-3,
             annealed: false,
+            standardize: true,
             validation_share: 0.1,
             patience: 10,
             seed: 1,
@@ -72,6 +74,12 @@ impl ClassifierParams {
     /// records training ends when it may.
     pub fn annealed(mut self, annealed: bool) -> Self {
         self.0.annealed = annealed;
+        self
+    }
+
+    /// Whether features are standardised by what the classifier is fitted on, which is the default.
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.0.standardize = standardize;
         self
     }
 

@@ -1,6 +1,6 @@
 //! The same network down to vectors, as labels that were encoded.
 
-use crate::fit::single;
+use crate::fit::{learned_from, single};
 use crate::{Error, Result, ValidClassifierParams};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, PredictInplace};
@@ -11,7 +11,7 @@ use scumble_neural::{Examples, Initialisation, Loss, Network};
 /// A network that was fitted to vectors.
 #[derive(Debug, Clone)]
 pub struct VectorModel {
-    standardizer: Standardizer,
+    standardizer: Option<Standardizer>,
     network: Network<f32>,
 }
 
@@ -21,9 +21,9 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array2<f64>, Error> for ValidCl
     /// Fits records (n × d) and their vectors (n × k), down the mean squared error. A matrix of flipped labels has no part in it.
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array2<f64>>) -> Result<VectorModel> {
         check_records(&dataset.records, dataset.targets.outer_iter().map(|vector| vector.sum()))?;
-        let standardizer = Standardizer::of(&dataset.records)?;
-        let standardized = standardizer.apply(&dataset.records);
-        let (records, vectors) = (single(&standardized), single(&dataset.targets));
+        let standardizer = self.standardizer(&dataset.records)?;
+        let records = learned_from(standardizer.as_ref(), &dataset.records);
+        let vectors = single(&dataset.targets);
         let [training, validation] = self
             .parted(records.nrows())
             .map(|rows| (records.select(Axis(0), &rows), vectors.select(Axis(0), &rows)));
@@ -44,7 +44,7 @@ impl PredictInplace<Array2<f64>, Array2<f64>> for VectorModel {
     ///
     /// As everywhere in linfa, records of another width than those of the fit panic.
     fn predict_inplace(&self, records: &Array2<f64>, vectors: &mut Array2<f64>) {
-        let standardized = single(&self.standardizer.apply(records));
+        let standardized = learned_from(self.standardizer.as_ref(), records);
         // Of this width they fit the network.
         if let Ok(found) = self.network.predict(standardized.view()) {
             *vectors = found.mapv(f64::from);
