@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, CuratorMechanism, Error, Example, Guarantee, Halved, Halving, MutualInformation, Noise,
-    NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, Result, Streams, Table,
+    NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, Result, Stream, Streams, Table,
     TargetLayout, Volunteers, register, size,
 };
 use scumble_marginals::Tables;
@@ -92,6 +92,18 @@ struct Candidates {
     noise: HidingNoise,
 }
 
+/// The streams that sets are drawn from, and which of them is taken with its noise; those behind are for what follows.
+const SETS_DRAWN: u64 = 0;
+const NOISE: u64 = 1;
+
+impl Candidates {
+    /// Which set is taken, and what it gives, with noise.
+    fn draw(&self, stream: &mut Stream) -> (usize, Vec<f64>) {
+        let taken = stream.gen_range(0..self.values.len());
+        (taken, self.noise.added(&self.values[taken], stream))
+    }
+}
+
 impl PacStatistics {
     /// The release of a statistic of records of `domain` that tells at most so many nats of which of so many halves it was made from.
     ///
@@ -116,7 +128,7 @@ impl PacStatistics {
             return Err(Error::not_applicable(NAME, reason));
         }
         size::check_held(NAME, "sets", &[self.saved.sets, table.len()], size_of::<usize>())?;
-        let sets = halves(table.len(), self.saved.sets, &mut streams.stream(0));
+        let sets = halves(table.len(), self.saved.sets, &mut streams.stream(SETS_DRAWN));
         let of = self.computed.of(table)?;
         let values = sets.par_iter().map(|rows| of(rows)).collect::<Result<Vec<_>>>()?;
         let noise = HidingNoise::calibrated(&values, self.saved.nats)?;
@@ -163,11 +175,10 @@ impl CuratorMechanism for PacStatistics {
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let guarantee = self.guarantee().under(randomness.provenance());
         let streams = randomness.streams();
-        let Candidates { values, noise, .. } = self.candidates(table, &streams)?;
-        let mut stream = streams.stream(1);
-        let taken = stream.gen_range(0..values.len());
-        let noisy = noise.added(&values[taken], &mut stream);
-        let (table, key) = self.computed.released(&noisy, &noise.scales(), table.len(), &streams)?;
+        let candidates = self.candidates(table, &streams)?;
+        let (_, noisy) = candidates.draw(&mut streams.stream(NOISE));
+        let scales = candidates.noise.scales();
+        let (table, key) = self.computed.released(&noisy, &scales, table.len(), &streams)?;
         let unknown = |width| NoiseDistribution::Unknown { width };
         let noise = Noise {
             features: vec![unknown(table.columns().len())],
@@ -203,13 +214,10 @@ impl CuratorMechanism for PacStatistics {
 impl Halving for PacStatistics {
     fn draw(&self, table: &Table, draws: usize, randomness: &mut Randomness) -> Result<Halved> {
         let streams = randomness.streams();
-        let Candidates { sets, values, noise } = self.candidates(table, &streams)?;
-        let mut stream = streams.stream(1);
-        let mut draw = |_| {
-            let taken = stream.gen_range(0..values.len());
-            (taken, noise.added(&values[taken], &mut stream))
-        };
-        let draws = (0..draws).map(&mut draw).collect();
+        let candidates = self.candidates(table, &streams)?;
+        let mut stream = streams.stream(NOISE);
+        let draws = (0..draws).map(|_| candidates.draw(&mut stream)).collect();
+        let Candidates { sets, values, noise } = candidates;
         Ok(Halved { sets, scales: noise.scales(), values, draws })
     }
 }
