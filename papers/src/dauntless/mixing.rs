@@ -296,12 +296,16 @@ impl Run<'_> {
     fn within(&self) -> Result<Vec<Within>> {
         let store = self.options.finished(&format!("{}-within", self.name))?;
         let one = |trial: usize| {
-            let words = json!({
+            let mut words = json!({
                 "of": self.name, "within": within::EPSILON, "trial": trial, "epochs": [EPOCHS_OF_FEW, self.epochs],
                 "records": self.data.train.len(), "seed": self.options.seed,
             });
+            let standardized = self.of_images.standardized;
+            if !standardized {
+                words["standardized"] = false.into();
+            }
             let networks =
-                [self.network(EPOCHS_OF_FEW, trial, true)?, self.network(self.epochs, trial, true)?];
+                [self.network(EPOCHS_OF_FEW, trial, true)?, self.network(self.epochs, trial, standardized)?];
             self.options.once(&store, &words, || {
                 within::within(self.options, self.name, &self.data, networks.each_ref(), trial)
             })
