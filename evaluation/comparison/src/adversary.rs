@@ -136,7 +136,7 @@ impl Metric {
     ///   is a mixture of what was known before, with a weight of e^−ε or more, and something else; and so its variance is no less than
     ///   e^−ε of what it was: a reconstruction R² of at most 1 − e^−ε.
     /// - Perfect secrecy: nothing.
-    /// - Mutual information: an advantage in guessing membership of the half that was used, by data processing.
+    /// - Mutual information: an advantage of who infers membership of the half that was used, by data processing.
     /// - Cramér and Rao: the normalised MSE of an unbiased estimate.
     pub fn bound(self, guarantee: &Guarantee, variance: f64) -> Option<f64> {
         let claims = guarantee.claims.iter();
