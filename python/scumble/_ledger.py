@@ -25,9 +25,18 @@ class Ledger:
         """Opens an account: no more than `epsilon` and `delta` may be spent of `dataset` in all."""
         self._native.open(dataset, float(epsilon), float(delta), unit, target)
 
+    def open_in_nats(self, dataset: str, *, nats: float) -> None:
+        """Opens an account in nats of mutual information, for releases that hide which records were used (`pac-statistics`)."""
+        self._native.open_in_nats(dataset, float(nats))
+
+    @property
+    def information(self) -> list[dict[str, Any]]:
+        """All accounts in nats, each with its charges, what is spent and what is left."""
+        return json.loads(self._native.information())
+
     @property
     def accounts(self) -> list[dict[str, Any]]:
-        """All accounts, each with its charges, what is spent and what is left."""
+        """All accounts but those in nats, each with its charges, what is spent and what is left."""
         return json.loads(self._native.accounts())
 
     def __repr__(self) -> str:

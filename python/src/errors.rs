@@ -45,7 +45,9 @@ impl Failed {
             custody::Error::Records(error) => error.into(),
             custody::Error::Core(error) => error.into(),
             custody::Error::Io { ref source, .. } => Self(of_file(source, error.to_string())),
-            error @ custody::Error::Overdrawn { .. } => Self(Overdrawn::new_err(error.to_string())),
+            error @ (custody::Error::Overdrawn { .. } | custody::Error::Overtold { .. }) => {
+                Self(Overdrawn::new_err(error.to_string()))
+            }
             error @ custody::Error::Ticket { .. } => Self(WrongTicket::new_err(error.to_string())),
             error => Self::input(error.to_string()),
         }

@@ -40,7 +40,25 @@ impl Ledger {
         Ok(self.ledger.init(dataset, unit, target, Budget::new(epsilon, delta)?)?)
     }
 
-    /// All accounts, as JSON.
+    /// Opens an account in nats of mutual information.
+    fn open_in_nats(&self, dataset: &str, nats: f64) -> Result<(), Failed> {
+        Ok(self.ledger.init_information(dataset, nats)?)
+    }
+
+    /// All accounts in nats, as JSON.
+    fn information(&self) -> Result<String, Failed> {
+        let accounts = self.ledger.information()?;
+        let of = |account: &custody::InformationAccount| {
+            let mut value = json!(account);
+            for (name, nats) in [("spent", account.spent()), ("left", account.left())] {
+                value[name] = number::to_json(nats);
+            }
+            value
+        };
+        Ok(Value::from_iter(accounts.iter().map(of)).to_string())
+    }
+
+    /// All accounts but those in nats, as JSON.
     fn accounts(&self) -> Result<String, Failed> {
         let accounts = self.ledger.accounts()?;
         let of = |account: &custody::Account| {

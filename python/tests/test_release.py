@@ -131,6 +131,18 @@ def test_a_release_is_charged_once_for_a_ticket(design, people, tmp_path):
     assert spent() == 4.0
 
 
+def test_nats_are_counted_by_accounts_of_their_own(people, tmp_path):
+    ledger = scumble.Ledger(tmp_path / "ledger.json")
+    ledger.open_in_nats("halves", nats=0.25)
+    design = scumble.design("pac-statistics", schema=SCHEMA, epsilon=np.inf, statistic="moments", nats=0.125)
+    for left in [0.125, 0.0]:
+        design.release(people, ledger=ledger, dataset="halves")
+        assert ledger.information[0]["left"] == left
+    with pytest.raises(scumble.Overdrawn, match="0.25 nats were spent of 0.25"):
+        design.release(people, ledger=ledger, dataset="halves")
+    assert ledger.accounts == []
+
+
 BAD = {
     "a column that is missing": (lambda people: people.drop(columns="age"), KeyError, "age"),
     "a column twice": (lambda people: pd.concat([people, people[["age"]]], axis=1), ValueError, "age"),

@@ -222,7 +222,7 @@ impl Halving for PacStatistics {
     }
 }
 
-/// Which statistic.
+/// What is released: marginals (the default), moments, components, centers, ridge, linear-machine or responses (to the volunteers' records).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Which {
@@ -247,7 +247,7 @@ enum Which {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// What is released: marginals (the default), moments, components, centers, ridge, linear-machine or responses (to the volunteers' records).
+    /// What is released.
     #[serde(default)]
     statistic: Which,
     /// The bound on mutual information, in nats. By default 0.11, by which a guess of whether a record is in the half is right in 73 % of cases at most, as ε = 1 has it.
@@ -355,7 +355,7 @@ register! {
     /// The plugin `pac-statistics`.
     pub const PAC_STATISTICS = {
         name: NAME,
-        summary: "a statistic of half of the records, with noise that hides which half: marginals, moments, components, centres, a ridge regression or a linear machine",
+        summary: "a statistic of half of the records, with noise that hides which half: marginals, moments, components, centres, a ridge regression, a linear machine, or answers about public records",
         paper: "Xiao and Devadas, PAC privacy: automatic privacy measurement and control of data processing (CRYPTO 2023); Sridhar, Xiao and Devadas, PAC-private algorithms (S&P 2025)",
         pace: Quick,
         parameters: Parameters,

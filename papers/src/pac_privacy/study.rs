@@ -408,6 +408,6 @@ pub(super) fn note(values: &str) -> Vec<String> {
             "Of the paper the abstract was at hand, and the published code, which holds noise that it had computed for irises: {values}. Irises are split by chance into 100, of which halves are taken, and 50 for a test (the code drops one); numbers are scaled by the least and the largest of all 150, as there, which \
              is no public bound. The prior is uniform on {SETS} halves in pairs; the code draws subsets anew until variances change by less than 10⁻⁶."
         ),
-        "private-logistic has δ = 10⁻⁴, and the ε by which a guess of membership is right as often at most: ln(s/(1 − s)). It learns from all 100 records, whose numbers have public bounds.".into(),
+        "private-logistic has δ = 10⁻⁴, and the ε by which a guess of membership is right as often at most: ln(s/(1 − s)), and 50 where nothing bounds it. It learns from all 100 records, whose numbers have public bounds.".into(),
     ]
 }
