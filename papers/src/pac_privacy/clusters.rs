@@ -69,7 +69,7 @@ pub(super) fn clusters(options: &RunOptions, name: &'static str) -> Result<Evide
         .collect::<Result<_>>()?;
     let claim = "stability makes algorithms easier to privatise: one order needs less noise";
     let values = "twelve numbers for three centres (code/kmeans_scripts/iris_lira_kmeans.py)";
-    let mut notes = note(values);
+    let mut notes = note(options, values);
     notes.push("Which species a centre stands for is told by the labels of training records nearest to it, which are taken for public, in the code and here.".into());
     evidence(options, name, found, (claim, "Three centres of half of the irises", notes))
 }

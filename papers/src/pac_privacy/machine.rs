@@ -56,5 +56,5 @@ pub(super) fn machine(options: &RunOptions, name: &'static str) -> Result<Eviden
     let title = "Machines of half of the irises";
     let values =
         "fifteen numbers each for C = 0.05 and C = 1 (code/iris_lira_svm.py, where both are called 0.05)";
-    evidence(options, name, found, (claim, title, note(values)))
+    evidence(options, name, found, (claim, title, note(options, values)))
 }

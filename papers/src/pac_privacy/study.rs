@@ -23,11 +23,26 @@ pub(super) const PRINTED: f64 = 0.5;
 /// The one at which a guess of membership is right in three cases of four at most, or so.
 const MEANINGFUL: f64 = 0.125;
 
-const SETS: usize = 256;
 const TRIALS: usize = 20;
-/// So many releases of a trial's statistic are scored, and as many are attacked.
-const SCORED: usize = 50;
-const ATTACKED: usize = 20_000;
+
+/// How much a trial does.
+struct Sizes {
+    /// Halves.
+    sets: usize,
+    /// So many releases of its statistic are scored.
+    scored: usize,
+    /// And so many are attacked.
+    attacked: usize,
+}
+
+impl Sizes {
+    fn of(options: &RunOptions) -> Self {
+        match options.quick {
+            true => Self { sets: 64, scored: 20, attacked: 5_000 },
+            false => Self { sets: 256, scored: 50, attacked: 20_000 },
+        }
+    }
+}
 
 /// So many points of accuracy are a small loss.
 const SMALL: f64 = 10.0;
@@ -123,6 +138,7 @@ const NOISES: [Noise; 3] = [Noise::Theorem, Noise::Equal, Noise::Code];
 /// Runs trials of `statistic`.
 pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> Result<Found> {
     let trials = options.trials().min(TRIALS);
+    let Sizes { sets: m, scored, attacked } = Sizes::of(options);
     struct OfTrial {
         values: usize,
         squared_roots: f64,
@@ -133,7 +149,7 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
     let of_trial = |trial: usize| -> Result<OfTrial> {
         let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
         let mut stream = options.randomness(name, &[trial as u64, 1]).streams().stream(0);
-        let sets = halves(irises.training.nrows(), SETS, &mut stream);
+        let sets = halves(irises.training.nrows(), m, &mut stream);
         let candidates =
             sets.iter().map(|rows| (statistic.of)(&irises, rows)).collect::<Result<Vec<Vec<f64>>>>()?;
         let clean = candidates.iter().map(|values| (statistic.right)(&irises, values)).sum::<f64>();
@@ -142,10 +158,10 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
             let mut of = [0.0; 3];
             for (noise, of) in NOISES.iter().zip(&mut of) {
                 let scales = noise.scales(&candidates, nats)?;
-                for _ in 0..SCORED {
-                    let taken = stream.gen_range(0..SETS);
+                for _ in 0..scored {
+                    let taken = stream.gen_range(0..m);
                     let released = noisy(&candidates[taken], &scales, &mut stream);
-                    *of += (statistic.right)(&irises, &released) / SCORED as f64;
+                    *of += (statistic.right)(&irises, &released) / scored as f64;
                 }
             }
             right.push(of);
@@ -154,10 +170,10 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
             let mut of = |noise: Noise| -> Result<Told> {
                 let scales = noise.scales(&candidates, PRINTED)?;
                 let mut draw = || {
-                    let taken = stream.gen_range(0..SETS);
+                    let taken = stream.gen_range(0..m);
                     (taken, noisy(&candidates[taken], &scales, &mut stream))
                 };
-                let draws = (0..ATTACKED).map(|_| draw()).collect();
+                let draws = (0..attacked).map(|_| draw()).collect();
                 let halved = Halved { sets: sets.clone(), values: candidates.clone(), scales, draws };
                 Ok(told(&halved, irises.training.nrows(), FALSE_ALARM))
             };
@@ -167,7 +183,7 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
         Ok(OfTrial {
             values: candidates[0].len(),
             squared_roots: squared_roots(&candidates),
-            clean: clean / SETS as f64,
+            clean: clean / m as f64,
             right,
             told: told.transpose()?,
         })
@@ -291,7 +307,8 @@ pub(super) fn evidence(
     let printed: Vec<&Found> = statistics.iter().filter(|found| found.printed.is_some()).collect();
     findings.extend(printed.iter().filter_map(|found| Some(of_printed(found, found.printed?))));
     let attacked = format!(
-        "an attack by who knows all records and all {SETS} halves; a lower bound that is wrong once in 1,000"
+        "an attack by who knows all records and all {} halves; a lower bound that is wrong once in 1,000",
+        Sizes::of(options).sets
     );
     findings.push(of_told(&printed, 0, ("of the theorem", &attacked))?);
     let why = "the code draws with what is a variance as standard deviation (ERRATA.md, P1)";
@@ -402,11 +419,12 @@ pub(super) fn evidence(
 }
 
 /// What is the same of both results.
-pub(super) fn note(values: &str) -> Vec<String> {
+pub(super) fn note(options: &RunOptions, values: &str) -> Vec<String> {
     vec![
         format!(
             "Of the paper the abstract was at hand, and the published code, which holds noise that it had computed for irises: {values}. Irises are split by chance into 100, of which halves are taken, and 50 for a test (the code drops one); numbers are scaled by the least and the largest of all 150, as there, which \
-             is no public bound. The prior is uniform on {SETS} halves in pairs; the code draws subsets anew until variances change by less than 10⁻⁶."
+             is no public bound. The prior is uniform on {} halves in pairs; the code draws subsets anew until variances change by less than 10⁻⁶.",
+            Sizes::of(options).sets
         ),
         "private-logistic has δ = 10⁻⁴, and the ε by which a guess of membership is right as often at most: ln(s/(1 − s)), and 50 where nothing bounds it. It learns from all 100 records, whose numbers have public bounds.".into(),
     ]

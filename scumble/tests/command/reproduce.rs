@@ -293,6 +293,17 @@ fn noise_that_is_reshaped_for_a_task_errs_more_than_the_task_itself_released() {
     assert!((0..3).all(|at| value(&report, at) > 0.0), "{report}");
 }
 
+/// What the published code takes for a standard deviation is the variance: with the numbers that it prints more is told than it claims, and with their roots no more.
+#[test]
+fn noise_of_pac_private_algorithms_tells_what_is_claimed_and_not_what_their_code_draws() {
+    for (name, numbers) in [("pac-privacy/k-means", 1), ("pac-privacy/linear-machine", 2)] {
+        let report = quick_variant(name);
+        let (theorem, code) = (value(&report, numbers), value(&report, numbers + 1));
+        assert!((0.3..=0.5).contains(&theorem), "{name}: {theorem}");
+        assert!(code > 3.0, "{name}: {code}");
+    }
+}
+
 #[test]
 fn a_seed_repeats_a_result_on_any_number_of_threads() {
     let files = Files::new();
