@@ -297,7 +297,7 @@ fn noise_that_is_reshaped_for_a_task_errs_more_than_the_task_itself_released() {
 #[test]
 fn noise_of_pac_private_algorithms_tells_what_is_claimed_and_not_what_their_code_draws() {
     for (name, numbers) in [("pac-privacy/k-means", 1), ("pac-privacy/linear-machine", 2)] {
-        let report = quick_variant(name);
+        let report = Files::new().reproduced(&format!("{name} --quick --trials 2"));
         let (theorem, code) = (value(&report, numbers), value(&report, numbers + 1));
         assert!((0.3..=0.5).contains(&theorem), "{name}: {theorem}");
         assert!(code > 3.0, "{name}: {code}");
