@@ -5,7 +5,7 @@ use crate::columns::Columns;
 use crate::counts::{Clique, Counts, cells};
 use crate::program::Answered;
 use crate::residuals::Measured;
-use scumble_core::{Brief, RecordDomain, Result, Stream, Table, size};
+use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table, size};
 use std::collections::BTreeMap;
 
 /// Tables of counts of each feature with the target: counted of any records, and made into records again whatever noise they got.
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// let tables = Tables::new("mine", &example.brief.domain, &[4, 4, 3, 2])?;
 /// let coded = tables.coded(&example.table)?;
 /// // Of the first half of the records, and without noise.
-/// let counts: Vec<f64> = tables.counts(&coded, &(0..20).collect::<Vec<_>>()).iter().map(|count| *count as f64).collect();
+/// let counts: Vec<f64> = tables.counts(&coded, &(0..20).collect::<Vec<_>>())?.iter().map(|count| *count as f64).collect();
 /// assert_eq!(counts.iter().sum::<f64>(), 60.0); // three tables
 /// let variances = vec![0.0; counts.len()];
 /// let drawn = tables.records(&counts, &variances, 20, &mut Randomness::from_os()?.streams().stream(0))?;
@@ -76,11 +76,25 @@ impl Tables {
     }
 
     /// The counts of these rows, table by table.
-    pub fn counts(&self, Coded(columns): &Coded, rows: &[usize]) -> Vec<u64> {
-        let mut counts = Counts::new(self.columns.levels(), self.cliques.iter().cloned());
+    ///
+    /// # Errors
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a row that is not there, and levels of other columns.
+    pub fn counts(&self, Coded(columns): &Coded, rows: &[usize]) -> Result<Vec<u64>> {
+        let levels = self.columns.levels();
+        scumble_core::check_width(levels.len(), columns.len())?;
+        let records = columns.first().map_or(0, Vec::len);
+        if let Some(row) = rows.iter().find(|row| **row >= records) {
+            return Err(Error::shape(format!("there is no row {row} among {records}")));
+        }
+        let fits =
+            |(column, levels): (&Vec<u32>, &usize)| column.iter().all(|level| (*level as usize) < *levels);
+        if !columns.iter().zip(&levels).all(fits) {
+            return Err(Error::shape("these are levels of other columns"));
+        }
+        let mut counts = Counts::new(levels, self.cliques.iter().cloned());
         let chosen = |column: &Vec<u32>| rows.iter().map(|&row| column[row]).collect();
         counts.add(&columns.iter().map(chosen).collect::<Vec<_>>());
-        self.cliques.iter().flat_map(|clique| counts.of(clique)).copied().collect()
+        Ok(self.cliques.iter().flat_map(|clique| counts.of(clique)).copied().collect())
     }
 
     /// So many `records` with these noisy `counts`, table by table, as near as they fit together; `variances` are those of the noise on each.
@@ -108,5 +122,23 @@ impl Tables {
         let model = Answered { levels, measured, cliques, merged: vec![] }.model(Some(records as f64));
         let layout = self.domain.layout();
         layout.table_of(self.columns.written(&model.draw(records, stream), layout.width(), stream))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::Example;
+
+    #[test]
+    fn rows_and_levels_that_are_not_there_are_refused() {
+        let Example { brief, table, .. } = Example::mixed().unwrap();
+        let tables = Tables::new("mine", &brief.domain, &[4, 4, 3, 2]).unwrap();
+        let coded = tables.coded(&table).unwrap();
+        assert!(tables.counts(&coded, &[39]).is_ok());
+        let refused = tables.counts(&coded, &[3, 40]).unwrap_err().to_string();
+        assert!(refused.contains("there is no row 40 among 40"), "{refused}");
+        let coarser = Tables::new("mine", &brief.domain, &[2, 2, 3, 2]).unwrap();
+        assert!(coarser.counts(&coded, &[0]).unwrap_err().to_string().contains("levels of other columns"));
     }
 }

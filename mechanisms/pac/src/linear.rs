@@ -139,7 +139,7 @@ impl Computed for Linear {
         let outputs = noisy.len() / self.inputs();
         let weights = Array2::from_shape_vec((outputs, self.inputs()), noisy.to_vec())
             .map_err(|problem| Error::shape(problem.to_string()))?;
-        let model = Coefficients::new(&self.domain, &self.encoding, &weights);
+        let model = Coefficients::new(&self.domain, &self.encoding, &weights)?;
         Ok((model.table()?, Key::Model(Box::new(model))))
     }
 

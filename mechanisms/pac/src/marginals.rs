@@ -10,7 +10,7 @@ impl Computed for Tables {
         let (coded, records): (Coded, f64) = (self.coded(table)?, table.len() as f64);
         Ok(Box::new(move |rows| {
             let share = records / rows.len() as f64;
-            Ok(self.counts(&coded, rows).into_iter().map(|count| count as f64 * share).collect())
+            Ok(self.counts(&coded, rows)?.into_iter().map(|count| count as f64 * share).collect())
         }))
     }
 

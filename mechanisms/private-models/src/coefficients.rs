@@ -2,7 +2,9 @@
 
 use crate::encoding::Encoding;
 use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate, s};
-use scumble_core::{Error, RecordDomain, ReleasedModel, Result, Table, Target, TargetDomain, largest};
+use scumble_core::{
+    Error, RecordDomain, ReleasedModel, Result, Table, Target, TargetDomain, check_width, largest,
+};
 
 /// A linear model of encoded records: each output is an intercept and a sum of features times coefficients.
 #[derive(Debug, Clone)]
@@ -15,7 +17,12 @@ pub struct Coefficients {
 impl Coefficients {
     /// The model with these weights of z, without the target's coordinates, (outputs × (1 + d)) for records of `domain`: of a target that is a number
     /// scaled to [−1, 1], and of a class the logit of the second of two, or of each.
-    pub fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for weights of another width, and an encoding of other records.
+    pub fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Result<Self> {
+        check_width(1 + domain.layout().width(), encoding.width())?;
+        check_width(1 + domain.columns().len(), weights.ncols())?;
         let mut of_record = weights.clone();
         for at in 1..of_record.ncols() {
             let Some((middle, half)) = encoding.scale(at - 1) else { continue };
@@ -32,7 +39,7 @@ impl Coefficients {
             let mut intercepts = of_record.column_mut(0);
             intercepts += lower + half;
         }
-        Self { domain: domain.clone(), of_record }
+        Ok(Self { domain: domain.clone(), of_record })
     }
 
     /// As a table: a row an output, in the units of the encoded record.

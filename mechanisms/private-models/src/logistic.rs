@@ -165,7 +165,7 @@ impl PrivateLogistic {
         let noise = self.noise(schedule)?;
         let mut stream = randomness.streams().stream(0);
         let (weights, sums) = descend(&lesson, schedule, noise.as_ref(), &mut stream);
-        Ok((Coefficients::new(&self.saved.domain, &self.encoding, &weights), sums))
+        Ok((Coefficients::new(&self.saved.domain, &self.encoding, &weights)?, sums))
     }
 }
 

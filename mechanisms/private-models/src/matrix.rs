@@ -12,10 +12,10 @@ pub struct Eigen {
 }
 
 impl Eigen {
-    /// None where the matrix is not finite, or they were not found.
+    /// None where the matrix is not finite or not square, or they were not found.
     pub fn of(symmetric: &Array2<f64>) -> Option<Self> {
         let n = symmetric.nrows();
-        if symmetric.iter().any(|x| !x.is_finite()) {
+        if symmetric.iter().any(|x| !x.is_finite()) || symmetric.ncols() != n {
             return None;
         }
         if n == 0 {

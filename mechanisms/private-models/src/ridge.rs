@@ -178,7 +178,7 @@ impl PrivateRidge {
     }
 
     /// The ridge regression of noisy moments.
-    fn model(&self, drawn: &[f64], records: usize) -> Coefficients {
+    fn model(&self, drawn: &[f64], records: usize) -> Result<Coefficients> {
         let features = self.encoding.width() - 1;
         let [of_features, with_target] = &self.products;
         let mut gram = Array2::zeros((features, features));
@@ -237,7 +237,7 @@ impl CuratorMechanism for PrivateRidge {
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let guarantee = self.guarantee().under(randomness.provenance());
         let drawn = self.drawn(table, &mut randomness.streams().stream(0))?;
-        let model = self.model(&drawn, table.len());
+        let model = self.model(&drawn, table.len())?;
         let table = model.table()?;
         let unknown = |width| NoiseDistribution::Unknown { width };
         let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };

@@ -20,9 +20,12 @@ pub struct Population {
 
 impl Population {
     /// The population with these means of products zzᵀ (upper triangle), as far as there is one: shares and means are moved into the domain, and the
-    /// eigenvalues of the covariance that lie below `floor`, how far noise moves them, are raised to it. None for moments that are not finite.
+    /// eigenvalues of the covariance that lie below `floor`, how far noise moves them, are raised to it. None for moments that are not finite, or not those of such records.
     pub fn of(domain: &RecordDomain, encoding: &Encoding, moments: &Array2<f64>, floor: f64) -> Option<Self> {
         let layout = domain.layout();
+        if encoding.width() != 1 + layout.width() || moments.dim() != (encoding.width(), encoding.width()) {
+            return None;
+        }
         let width = match layout.target {
             TargetLayout::Class { .. } => layout.columns.len(),
             _ => layout.width(),
