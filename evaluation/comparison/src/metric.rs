@@ -44,7 +44,7 @@ pub enum Metric {
     /// where it says less than their mean does. No number where the release is no such estimate.
     UnbiasedError,
     /// Membership advantage: how much better than a coin an adversary that knows all other records tells a released record from one that was not
-    /// ([`membership`](scumble_adversary::membership())), by the noisy statistics that a curator's release is made of; where that is made of half of the records, how much better one that knows them all tells
+    /// ([`membership`](scumble_adversary::membership())), by the noisy statistics that a curator's release is made of; where that is made of half of the records, how much better one that knows them all infers
     /// whether a record is in the half. No number where there are no such statistics.
     Membership,
     /// The distance in total variation of the released table from the training records, of one column, the mean over all columns and the target;

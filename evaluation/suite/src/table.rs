@@ -168,7 +168,7 @@ fn claimed(row: &Row) -> String {
 
 /// What the table of attacks is called, and how it is read.
 pub(super) const ATTACKED: &str = "By what an adversary learns of membership";
-pub(super) const ATTACKED_LEAD: &str = "How much better than a coin an adversary tells whether a record was used, in order: under differential privacy one that knows all other records, where half of the records are used one that knows all records and all halves. It is measured, and whoever knows more or is cleverer may learn more, up to what the claim bounds. Claims of two kinds are compared by nothing else.";
+pub(super) const ATTACKED_LEAD: &str = "Membership advantage: how much better than a coin an adversary infers whether a record was used, in order: under differential privacy one that knows all other records, where half of the records are used one that knows all records and all halves. It is measured, and whoever knows more or is cleverer may learn more, up to what the claim bounds. Claims of two kinds are compared by nothing else.";
 
 /// The goal as a heading.
 pub(super) fn heading(goal: Goal) -> String {

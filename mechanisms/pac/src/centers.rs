@@ -3,12 +3,12 @@
 use crate::NAME;
 use crate::computed::{Computed, OfRows, ROWS};
 use linfa::DatasetBase;
-use linfa::traits::Fit;
+use linfa::traits::{Fit, Predict};
 use linfa_clustering::{KMeans, KMeansInit};
-use ndarray::{Array2, ArrayView1, Axis, s};
+use ndarray::{Array1, Array2, Axis, s};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, largest, size};
+use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_levels::draw;
 use scumble_private_models::Encoding;
 
@@ -45,25 +45,24 @@ impl Centers {
         self.domain.columns().len()
     }
 
-    /// The centres (K × d) that k-means finds of features (n × d), from those that are given, or the best of some.
-    fn found(&self, features: Array2<f64>, from: Option<&Array2<f64>>) -> Result<Array2<f64>> {
+    /// The centres (K × d) that k-means finds of features (n × d), from those that are given, or the best of some, and the nearest to each record (n).
+    fn found(
+        &self,
+        features: &Array2<f64>,
+        from: Option<&Array2<f64>>,
+    ) -> Result<(Array2<f64>, Array1<usize>)> {
         let search = KMeans::params_with_rng(self.centers, ChaCha20Rng::seed_from_u64(0));
         let search = match from {
             Some(from) => search.n_runs(1).init_method(KMeansInit::Precomputed(from.clone())),
             None => search.n_runs(SEARCHES),
         };
-        let found = search.max_n_iterations(50).tolerance(1e-4).fit(&DatasetBase::from(features));
+        let found = search.max_n_iterations(50).tolerance(1e-4).fit(&DatasetBase::from(features.view()));
         let refuse = |problem: linfa_clustering::KMeansError| {
             Error::not_applicable(NAME, format!("records that could not be clustered: {problem}"))
         };
-        Ok(found.map_err(refuse)?.centroids().clone())
+        let found = found.map_err(refuse)?;
+        Ok((found.centroids().clone(), found.predict(features)))
     }
-}
-
-fn nearest(centers: &Array2<f64>, record: ArrayView1<f64>) -> usize {
-    let near =
-        |center: ArrayView1<f64>| -center.iter().zip(record).map(|(c, x)| (c - x).powi(2)).sum::<f64>();
-    largest(&centers.outer_iter().map(near).collect::<Vec<f64>>())
 }
 
 impl Computed for Centers {
@@ -73,15 +72,15 @@ impl Computed for Centers {
             return Err(Error::not_applicable(NAME, reason));
         }
         let (vectors, d) = (self.encoding.vectors(table)?, self.features());
-        let of_all = self.found(vectors.slice(s![.., 1..=d]).to_owned(), None)?;
+        let (of_all, _) = self.found(&vectors.slice(s![.., 1..=d]).to_owned(), None)?;
         Ok(Box::new(move |rows| {
             let chosen = vectors.select(Axis(0), rows);
-            let features = chosen.slice(s![.., 1..=d]);
-            let centers = self.found(features.to_owned(), Some(&of_all))?;
+            let features = chosen.slice(s![.., 1..=d]).to_owned();
+            let (_, clusters) = self.found(&features, Some(&of_all))?;
             // The first coordinate of z is 1, and its sum a count.
             let mut sums = Array2::<f64>::zeros((self.centers, self.encoding.width()));
-            for (record, features) in chosen.outer_iter().zip(features.outer_iter()) {
-                let mut sum = sums.row_mut(nearest(&centers, features));
+            for (record, cluster) in chosen.outer_iter().zip(clusters) {
+                let mut sum = sums.row_mut(cluster);
                 sum += &record;
             }
             for (mut sum, center) in sums.outer_iter_mut().zip(of_all.outer_iter()) {
@@ -119,7 +118,7 @@ impl Computed for Centers {
                 }
             }
             for group in self.encoding.groups() {
-                let drawn = level(record[group.clone()].iter().copied(), draw::uniform(&mut stream));
+                let drawn = draw::levels(&record[group.clone()], 1, &mut stream)[0];
                 record[group.clone()].fill(0.0);
                 record[group.start + drawn] = 1.0;
             }
@@ -127,15 +126,4 @@ impl Computed for Centers {
         }
         Ok((layout.table_of(flat)?, Key::None))
     }
-}
-
-/// One level of a group in the shares of its coordinates, as far as these are any.
-fn level(shares: impl Iterator<Item = f64>, at: f64) -> usize {
-    let shares = draw::shares(shares);
-    let mut sum = 0.0;
-    let reached = |share: &f64| {
-        sum += share;
-        sum > at
-    };
-    shares.iter().position(reached).unwrap_or(shares.len().saturating_sub(1))
 }

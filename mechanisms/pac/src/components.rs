@@ -3,9 +3,9 @@
 use crate::NAME;
 use crate::computed::{Computed, OfRows};
 use crate::moments::{Moments, means};
-use faer::{Mat, Side};
 use ndarray::{Array1, Array2, s};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table};
+use scumble_private_models::Eigen;
 
 /// The mean of z, its first principal directions, each as long as the standard deviation along it, and the mean variance of a coordinate beyond them.
 ///
@@ -39,14 +39,13 @@ impl Components {
     fn decomposed(&self, means: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>, f64)> {
         let (q, k) = (self.width(), self.components);
         let mean = means.slice(s![0, 1..]).to_owned();
-        let covariance = Mat::from_fn(q, q, |i, j| means[[i + 1, j + 1]] - mean[i] * mean[j]);
-        let found = covariance
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|_| Error::not_applicable(NAME, "a covariance whose eigenvalues were not found"))?;
+        let covariance = Array2::from_shape_fn((q, q), |(i, j)| means[[i + 1, j + 1]] - mean[i] * mean[j]);
+        let found = Eigen::of(&covariance)
+            .ok_or_else(|| Error::not_applicable(NAME, "a covariance whose eigenvalues were not found"))?;
         // Ascending there.
-        let value = |at: usize| found.S()[q - 1 - at].max(0.0);
+        let value = |at: usize| found.values()[q - 1 - at].max(0.0);
         let directions =
-            Array2::from_shape_fn((k, q), |(at, i)| found.U()[(i, q - 1 - at)] * value(at).sqrt());
+            Array2::from_shape_fn((k, q), |(at, i)| found.vectors()[[i, q - 1 - at]] * value(at).sqrt());
         let rest = (k..q).map(value).sum::<f64>() / (q - k).max(1) as f64;
         Ok((mean, directions, rest))
     }

@@ -2,7 +2,6 @@
 
 use crate::NAME;
 use crate::computed::{Computed, OfRows};
-use crate::moments::means;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use ndarray::{Array2, ArrayView2, Axis, s};
@@ -72,8 +71,7 @@ impl Linear {
         let inputs = vectors.slice(s![.., ..self.inputs()]);
         match self.by {
             By::Ridge(ridge) => {
-                let all: Vec<usize> = (0..vectors.nrows()).collect();
-                let products = means(&inputs.to_owned(), &all);
+                let products = inputs.t().dot(&inputs) / vectors.nrows() as f64;
                 let with = inputs.t().dot(&outputs) / vectors.nrows() as f64;
                 let n = self.inputs();
                 let added = |i: usize, j: usize| if i == j && i > 0 { ridge } else { 0.0 };

@@ -28,6 +28,16 @@ impl Eigen {
         })
     }
 
+    /// The eigenvectors, one a column.
+    pub fn vectors(&self) -> &Array2<f64> {
+        &self.vectors
+    }
+
+    /// The eigenvalues, in rising order.
+    pub fn values(&self) -> &Array1<f64> {
+        &self.values
+    }
+
     /// The smallest eigenvalue; zero where there is none.
     pub fn least(&self) -> f64 {
         self.values.first().copied().unwrap_or(0.0)

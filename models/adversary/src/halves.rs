@@ -8,8 +8,6 @@ use scumble_core::{Claim, Designed, Halved, MutualInformation, Randomness, Table
 
 /// How often a value may be held against a set's, over all draws.
 const MOST_LOOKS: usize = 1 << 29;
-/// Before that is known, so many draws.
-const PILOT: usize = 2;
 /// One draw in so many chooses whose membership is guessed; all others count.
 const LESSONS: usize = 10;
 /// What is mixed into what the adversary believes, so that no draw surprises it without bound.
@@ -33,7 +31,8 @@ pub(crate) fn attack(
         return Ok(about.unattacked(Verdict::NotAttacked, "it does not say which halves there are"));
     };
     let draw = |draws: usize| halving.draw(table, draws, &mut Randomness::seeded(effort.seed));
-    let pilot = draw(PILOT)?;
+    // Without a draw it says how many halves and values there are.
+    let pilot = draw(0)?;
     let affordable = MOST_LOOKS / (pilot.sets.len() * pilot.scales.len()).max(1);
     let told =
         told(&draw(affordable.clamp(effort.samples / 20, effort.samples))?, table.len(), effort.false_alarm);

@@ -42,7 +42,7 @@ fn right(irises: &Irises, values: &[f64]) -> f64 {
 fn with(penalty: f64, printed: f64) -> Statistic {
     Statistic {
         name: format!("C = {penalty}"),
-        of: Box::new(move |irises, rows| machines(irises, rows, penalty)),
+        of: Box::new(move |irises| Ok(Box::new(move |rows| machines(irises, rows, penalty)))),
         right: Box::new(right),
         printed: Some(printed),
         why: "",

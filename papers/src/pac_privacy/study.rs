@@ -18,7 +18,7 @@ use serde_json::json;
 pub(super) const NATS: [f64; 9] = [4.0, 2.0, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015_625];
 
 /// The one at which its noise is printed.
-pub(super) const PRINTED: f64 = 0.5;
+const PRINTED: f64 = 0.5;
 
 /// The one at which a guess of membership is right in three cases of four at most, or so.
 const MEANINGFUL: f64 = 0.125;
@@ -52,7 +52,7 @@ const FALSE_ALARM: f64 = 1e-3;
 
 /// Noise, with its σ on each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Noise {
+enum Noise {
     /// σ² = √λ·Σ√λ/(2·nats), checked on integers.
     Theorem,
     /// The least equal noise by the same bound: σ² = Σλ/(2·nats).
@@ -80,7 +80,7 @@ fn squared_roots(candidates: &[Vec<f64>]) -> f64 {
 impl Noise {
     fn scales(self, candidates: &[Vec<f64>], nats: f64) -> Result<Vec<f64>> {
         let variances = variances(candidates);
-        let roots = squared_roots(candidates).sqrt();
+        let roots: f64 = variances.iter().map(|variance| variance.sqrt()).sum();
         Ok(match self {
             Self::Theorem => HidingNoise::calibrated(candidates, nats)?.scales(),
             Self::Equal => {
@@ -98,7 +98,10 @@ fn noisy(values: &[f64], scales: &[f64], stream: &mut Stream) -> Vec<f64> {
 }
 
 /// The values of some of the training records.
-type Values = Box<dyn Fn(&Irises, &[usize]) -> Result<Vec<f64>> + Sync>;
+pub(super) type Values<'i> = Box<dyn Fn(&[usize]) -> Result<Vec<f64>> + 'i>;
+
+/// What gives them, of these irises.
+type Statistics = Box<dyn for<'i> Fn(&'i Irises) -> Result<Values<'i>> + Sync>;
 
 /// The share of test records that such values classify rightly.
 type Right = Box<dyn Fn(&Irises, &[f64]) -> f64 + Sync>;
@@ -108,7 +111,7 @@ pub(super) struct Statistic {
     /// For the legend and the grid.
     pub name: String,
     /// The values of some of the training records.
-    pub of: Values,
+    pub of: Statistics,
     /// The share of test records that such values classify rightly.
     pub right: Right,
     /// What the published code has of the sum of its noise at [`PRINTED`] nats, where that is of this statistic.
@@ -150,8 +153,8 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
         let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
         let mut stream = options.randomness(name, &[trial as u64, 1]).streams().stream(0);
         let sets = halves(irises.training.nrows(), m, &mut stream);
-        let candidates =
-            sets.iter().map(|rows| (statistic.of)(&irises, rows)).collect::<Result<Vec<Vec<f64>>>>()?;
+        let of = (statistic.of)(&irises)?;
+        let candidates = sets.iter().map(|rows| of(rows)).collect::<Result<Vec<Vec<f64>>>>()?;
         let clean = candidates.iter().map(|values| (statistic.right)(&irises, values)).sum::<f64>();
         let mut right = vec![];
         for nats in NATS {

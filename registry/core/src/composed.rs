@@ -385,7 +385,7 @@ fn refuse_drawn(parts: &[Designed]) -> Result<()> {
         parts if parts.iter().any(|part| part.model_family().is_some()) => {
             refuse("a part releases a model's coefficients")
         }
-        parts if parts.iter().any(|part| part.statistics().is_some() || part.halving().is_some()) => {
+        parts if parts.iter().any(|part| part.is_of_statistics()) => {
             refuse("a part draws rows, which belong to no record")
         }
         _ => Ok(()),

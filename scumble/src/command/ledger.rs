@@ -120,7 +120,8 @@ impl From<AccountUnit> for Unit {
 
 impl BudgetArguments {
     fn budget(&self) -> Result<Budget, Failure> {
-        Ok(Budget::new(self.epsilon.unwrap_or(f64::INFINITY), self.delta)?)
+        let epsilon = self.epsilon.ok_or("an amount is --epsilon or --nats")?;
+        Ok(Budget::new(epsilon, self.delta)?)
     }
 }
 
@@ -185,11 +186,8 @@ fn as_value(account: &Account) -> Value {
 /// An account for people: the charges, their sum, and what is left of the total.
 fn statement(account: &Account) -> String {
     let (total, spent, left) = (account.total, account.spent(), account.left());
-    let charges = account
-        .charges
-        .iter()
-        .map(|charge| [shown(&charge.when).into_owned(), shown(&charge.what).into_owned()])
-        .zip(account.charges.iter().map(|charge| vec![charge.epsilon, charge.delta]));
+    let charges = account.charges.iter();
+    let charges = charges.map(|charge| (&*charge.when, &*charge.what, vec![charge.epsilon, charge.delta]));
     let sums = [vec![spent.0, spent.1], vec![total.epsilon(), total.delta()], vec![left.0, left.1]];
     let of = account.target.as_ref().map_or(String::new(), |target| format!(" (the label is {target:?})"));
     format!("{}, {}{of}\n\n{}", shown(&account.dataset), account.unit, table(&["ε", "δ"], charges, sums))
@@ -197,31 +195,23 @@ fn statement(account: &Account) -> String {
 
 /// The same of one in nats.
 fn statement_in_nats(account: &InformationAccount) -> String {
-    let charges = account
-        .charges
-        .iter()
-        .map(|charge| [shown(&charge.when).into_owned(), shown(&charge.what).into_owned()])
-        .zip(account.charges.iter().map(|charge| vec![charge.nats]));
+    let charges = account.charges.iter().map(|charge| (&*charge.when, &*charge.what, vec![charge.nats]));
     let sums = [account.spent(), account.total, account.left()].map(|nats| vec![nats]);
     format!("{}, which records were used\n\n{}", shown(&account.dataset), table(&["nats"], charges, sums))
 }
 
 /// Charges, when and for what, and what is spent, of what, and left: a column each of these numbers.
-fn table(
+fn table<'a>(
     numbers: &[&str],
-    charges: impl Iterator<Item = ([String; 2], Vec<f64>)>,
+    charges: impl Iterator<Item = (&'a str, &'a str, Vec<f64>)>,
     sums: [Vec<f64>; 3],
 ) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["when", "for what"].iter().chain(numbers));
-    let row = |words: [String; 2], values: Vec<f64>| {
-        words.into_iter().chain(values.into_iter().map(number::short)).collect::<Vec<String>>()
-    };
-    charges.for_each(|(words, values)| {
-        table.add_row(row(words, values));
-    });
-    for (word, values) in ["spent", "of", "left"].into_iter().zip(sums) {
-        table.add_row(row([String::new(), word.to_owned()], values));
+    let sums = ["spent", "of", "left"].into_iter().zip(sums).map(|(word, values)| ("", word, values));
+    for (when, what, values) in charges.chain(sums) {
+        let words = [when, what].map(|word| shown(word).into_owned());
+        table.add_row(words.into_iter().chain(values.into_iter().map(number::short)));
     }
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);

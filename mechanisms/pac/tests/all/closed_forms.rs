@@ -112,7 +112,7 @@ fn what_is_told_of_a_gaussian_mean_is_its_closed_form() {
 }
 
 proptest! {
-    /// No candidates are told apart by more than is asked for, and noise on one value is no more than its closed form.
+    /// No candidates are distinguished by more than is asked for, and noise on one value is no more than its closed form.
     #[test]
     fn noise_keeps_to_its_nats(
         candidates in prop::collection::vec(prop::collection::vec(-1e6..1e6_f64, 3), 2..20),

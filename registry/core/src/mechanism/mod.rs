@@ -373,6 +373,11 @@ impl Designed {
         }
     }
 
+    /// Whether a release is made of noisy statistics, of all records or of half of them, and its rows, if it has some, are nobody's.
+    pub fn is_of_statistics(&self) -> bool {
+        self.statistics().is_some() || self.halving().is_some()
+    }
+
     /// Two tables that `claim`, one of its own, says are released with one distribution, made of the records of `table`.
     pub fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
         match self {
