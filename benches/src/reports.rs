@@ -95,14 +95,14 @@ pub(crate) fn of_records(_: &Host) -> Result<Section> {
     let (volunteers, people) = rows.split_at(VOLUNTEERS);
     let (volunteers, people) = (wine.table.select(volunteers)?, Rc::new(wine.table.select(people)?));
     let mut contestants = vec![];
-    for name in ["pair-response", "learned-codes", "gradient-report"] {
+    for name in ["pair-response", "learned-codes", "direction-report", "gradient-report"] {
         let mut brief = Brief::new(wine.domain.clone(), Budget::pure(EPSILON)?);
         brief.volunteers = Volunteers::Consented(volunteers.clone());
         let design = Registry::installed()?.get(name)?.design(&Default::default(), &brief)?;
         contestants.extend([reporting(name, &design, &people)?, collecting(name, &design, &people)?]);
     }
     let what = format!(
-        "One of {} wines of {} columns and a label, reported at ε = {EPSILON}; and one of as many records that are collected from the reports. Codes and gradients are those of \
+        "One of {} wines of {} columns and a label, reported at ε = {EPSILON}; and one of as many records that are collected from the reports. Codes, directions and gradients are those of \
          {VOLUNTEERS} other wines. No other library makes such reports.",
         people.len(),
         people.columns().len()

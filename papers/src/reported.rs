@@ -1,23 +1,20 @@
-//! What people report: learned codes as a classifier, and the class that a public classifier says.
+//! What people report: learned codes and means along directions as classifiers, and the class that a public classifier says.
 
 use crate::task::classes_of;
 use crate::{Error, Result};
-use ndarray::Axis;
+use ndarray::{Array1, Axis};
 use scumble_accounting::ceiling;
 use scumble_core::{Brief, Budget, Design, Randomness, RecordDomain, Table, Volunteers, largest};
-use scumble_reports::{LEARNED_CODES, LearnedCodes};
+use scumble_reports::{DIRECTION_REPORT, DirectionReport, LEARNED_CODES, LearnedCodes};
 use serde_json::Value;
 
-/// Volunteers of whom codes are learned, at most, where labels are reported too: clusters of more take longer.
+/// Volunteers of whom codes are learned, at most: clusters of more take longer.
 pub(crate) const VOLUNTEERS: usize = 15_000;
 
-/// The same where labels are known: of fewer classes fewer codes are enough, of which there are a thirtieth as many at most.
-pub(crate) const FEW_VOLUNTEERS: usize = 4500;
-
-/// Whose records teach codes, who reports, and whose records are classified.
+/// Whose records teach codes or directions, who reports, and whose records are classified.
 pub(crate) struct Study<'a> {
     pub domain: &'a RecordDomain,
-    /// The first of these teach the codes.
+    /// The first of these teach codes, and all of them directions.
     pub volunteers: &'a Table,
     /// What they are.
     pub whose: fn(Table) -> Volunteers,
@@ -28,57 +25,64 @@ pub(crate) struct Study<'a> {
 impl Study<'_> {
     /// How often test records are classified rightly, each as most reports of its code are: those who share report code and label together at this ε.
     pub fn accuracy(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
-        let design = self.designed(self.domain, VOLUNTEERS, epsilon)?;
-        let codes = learned(&design)?;
+        let design = LEARNED_CODES.design(&Value::Null, &self.brief(self.domain, VOLUNTEERS, epsilon)?)?;
+        let codes = own::<LearnedCodes>(&design, LEARNED_CODES.name)?;
         let reports = design.mechanism().release(self.sharing, randomness)?.table;
         let label_of = codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
-        Ok(self.share_right(codes, |code| label_of[code]))
+        Ok(self.share_right(|record| label_of[codes.code(record)]))
     }
 
-    /// The same where labels are known, and each of those who share reports its code alone at this ε: a code is of the class of which most have it, as shares of those of the class.
+    /// The same where labels are known, and each of those who share reports along the volunteers' principal directions where its record lies: each record is of the class whose mean is nearest,
+    /// in the volunteers' standard deviations along each (linear discriminant analysis).
     pub fn accuracy_by_known_labels(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
         let unlabelled = self.domain.without_target();
-        let design = self.designed(&unlabelled, FEW_VOLUNTEERS, epsilon)?;
-        let codes = learned(&design)?;
+        let design = DIRECTION_REPORT
+            .design(&Value::Null, &self.brief(&unlabelled, self.volunteers.len(), epsilon)?)?;
+        let directions = own::<DirectionReport>(&design, DIRECTION_REPORT.name)?;
         let reports = design.mechanism().release(&self.sharing.part(&unlabelled)?, randomness)?.table;
         let known = classes_of(self.sharing);
         let classes = known.iter().max().map_or(0, |most| most + 1);
-        let shares = (0..classes).map(|class| {
+        let means = (0..classes).map(|class| {
             let rows: Vec<usize> = (0..known.len()).filter(|row| known[*row] == class).collect();
-            let found = codes.frequencies(&reports.select(&rows)?, 0.95)?;
-            Ok(found.iter().map(|estimate| estimate.value).collect::<Vec<f64>>())
+            Ok(directions.of_labels(&reports.select(&rows)?)?.remove(0).mean)
         });
-        let shares: Vec<Vec<f64>> = shares.collect::<Result<_>>()?;
-        let shares_of = |code: usize| shares.iter().map(|of_class| of_class[code]).collect::<Vec<_>>();
-        Ok(self.share_right(codes, |code| largest(&shares_of(code))))
+        let means: Vec<Array1<f64>> = means.collect::<Result<_>>()?;
+        let variances = directions.variances();
+        Ok(self.share_right(|record| {
+            let here = directions.coordinates(record);
+            let near = means.iter().map(|mean| {
+                let off = &here - mean;
+                -(&off * &off / &variances).sum()
+            });
+            largest(&near.collect::<Vec<_>>())
+        }))
     }
 
-    /// Codes that so many volunteers teach, for those who share, at this ε.
-    fn designed(&self, domain: &RecordDomain, volunteers: usize, epsilon: f64) -> Result<Design> {
+    /// What is asked for: a design of so many volunteers, for those who share, at this ε.
+    fn brief(&self, domain: &RecordDomain, volunteers: usize, epsilon: f64) -> Result<Brief> {
         let first: Vec<usize> = (0..self.volunteers.len().min(volunteers)).collect();
-        let brief = Brief {
+        Ok(Brief {
             volunteers: (self.whose)(self.volunteers.select(&first)?),
             people: Some(self.sharing.len()),
             ..Brief::new(domain.clone(), Budget::pure(epsilon)?)
-        };
-        Ok(LEARNED_CODES.design(&Value::Null, &brief)?)
+        })
     }
 
-    /// How often the label of a record's code is its class.
-    fn share_right(&self, codes: &LearnedCodes, label_of: impl Fn(usize) -> usize) -> f64 {
+    /// How often what is said of a record is its class.
+    fn share_right(&self, said: impl Fn(&[f64]) -> usize) -> f64 {
         let truth = classes_of(self.test);
         let records = self.test.records().outer_iter().zip(&truth);
-        let right =
-            records.filter(|(record, class)| label_of(codes.code(&record.to_vec())) == **class).count();
+        let right = records.filter(|(record, class)| said(&record.to_vec()) == **class).count();
         right as f64 / truth.len().max(1) as f64
     }
 }
 
-fn learned(design: &Design) -> Result<&LearnedCodes> {
-    design.mechanism().downcast_ref::<LearnedCodes>().ok_or_else(|| Error::Mechanism {
-        mechanism: LEARNED_CODES.name.into(),
-        problem: "is no LearnedCodes".into(),
-    })
+/// The mechanism of a design in its own type.
+fn own<'d, M: 'static>(design: &'d Design, plugin: &str) -> Result<&'d M> {
+    design
+        .mechanism()
+        .downcast_ref::<M>()
+        .ok_or_else(|| Error::Mechanism { mechanism: plugin.into(), problem: "is of another type".into() })
 }
 
 /// How often the class is right that a person answers by randomized response at ε, who applies a public classifier that is right this often: e^ε/(e^ε + K − 1) of these answers are kept,

@@ -4,7 +4,7 @@ use crate::csv_file::CsvFile;
 use crate::encoded::{Encoded, measured};
 use crate::{DataSet, Result, stored};
 use scumble_core::Table;
-use scumble_records::{OutOfBounds, Schema};
+use scumble_records::{Column, Kind, OutOfBounds, Schema};
 use std::path::Path;
 
 /// What is publicly known of the columns.
@@ -25,6 +25,18 @@ pub fn measurements(folder: &Path) -> Result<Table> {
     let schema = schema()?;
     let encoded = read(folder, &schema, OutOfBounds::Keep)?.table;
     measured(&schema, TARGET, &*encoded.whole()?)
+}
+
+/// What is publicly known of each of the 30 columns, in the units of the schema: between which numbers it lies.
+///
+/// # Errors
+/// None, unless the schema that is built in cannot be read.
+pub fn bounds() -> Result<Vec<(f64, f64)>> {
+    let of_number = |column: &Column| match column.kind {
+        Kind::Real { lower, upper, .. } => Some((lower, upper)),
+        _ => None,
+    };
+    Ok(schema()?.columns().iter().filter_map(of_number).collect())
 }
 
 fn schema() -> Result<Schema> {

@@ -161,6 +161,7 @@ fn every_mechanism_has_its_variants() {
         "dauntless-inference",
         "dauntless-mix",
         "direct",
+        "direction-report",
         "duchi",
         "fisher-bounded",
         "fisher-correlated",

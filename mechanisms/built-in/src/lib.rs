@@ -19,12 +19,13 @@ use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// The names of the plugins that this crate links, sorted: the one list of them, to which tests hold the registry.
-pub const NAMES: [&str; 34] = [
+pub const NAMES: [&str; 35] = [
     "adaptive-marginals",
     "column-space",
     "dauntless-inference",
     "dauntless-mix",
     "direct",
+    "direction-report",
     "duchi",
     "fisher-bounded",
     "fisher-correlated",

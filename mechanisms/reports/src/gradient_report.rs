@@ -2,26 +2,23 @@
 
 use crate::LABEL_BINS;
 
+use crate::answered::answered_by;
+use crate::directions::{Directions, best, variance};
 use crate::label_model::LabelModel;
 use crate::partition::Partition;
-use crate::questions::{PEOPLE, log_odds, whole};
+use crate::questions::PEOPLE;
 use crate::step::Step;
-use ndarray::{Array1, Array2, ArrayView1, Axis, s};
-use rayon::prelude::*;
+use ndarray::{Array2, ArrayView1, s};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Collector, Domain, Error, Example, Guarantee, Layout, LocalMechanism, Noise, NoiseDistribution,
-    Portion, Protect, RecordDomain, Result, ShapedBy, Stream, Table, TargetLayout, Unit, Volunteers,
-    check_width, register, size,
+    Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
+    ShapedBy, Stream, Table, Volunteers, register, size,
 };
 use scumble_levels::{Attribute, draw};
-use scumble_oracles::{Answer, MOST_DIMENSIONS, PrivUnit};
+use scumble_oracles::{MOST_DIMENSIONS, PrivUnit};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "gradient-report";
-
-/// Those of a report.
-const COLUMNS: [&str; 2] = ["reported seed", "reported direction"];
 
 /// Directions that are tried, where none are asked for.
 const DIRECTIONS: [usize; 4] = [4, 8, 16, 32];
@@ -52,8 +49,7 @@ pub struct GradientReport {
     saved: Saved,
     features: Vec<Attribute>,
     label: Attribute,
-    oracle: PrivUnit,
-    range: Domain,
+    reported: Directions,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -80,10 +76,8 @@ impl TryFrom<Saved> for GradientReport {
         let width = domain.features().dim();
         model.check(width, label.levels())?;
         step.check(label.levels() * (width + 1))?;
-        // One dimension more than the gradient has, for how long it is.
-        let oracle = PrivUnit::new(step.dimensions() + 1, *candidates, *epsilon).map_err(refused)?;
-        let range = Domain::l2_ball(oracle.dim(), 1.0)?;
-        Ok(Self { features, label, oracle, range, saved })
+        let reported = Directions::new(NAME, step.dimensions(), *candidates, *epsilon)?;
+        Ok(Self { features, label, reported, saved })
     }
 }
 
@@ -91,10 +85,6 @@ impl From<GradientReport> for Saved {
     fn from(mechanism: GradientReport) -> Self {
         mechanism.saved
     }
-}
-
-fn refused(problem: scumble_oracles::Error) -> Error {
-    Error::not_applicable(NAME, problem.to_string())
 }
 
 /// Those of the features, and of the label.
@@ -108,7 +98,7 @@ fn attributes(domain: &RecordDomain) -> Result<(Vec<Attribute>, Attribute)> {
 impl GradientReport {
     /// How a person answers.
     pub fn oracle(&self) -> &PrivUnit {
-        &self.oracle
+        self.reported.oracle()
     }
 
     /// In how many directions a gradient is reported.
@@ -116,55 +106,13 @@ impl GradientReport {
         self.saved.step.dimensions()
     }
 
-    /// The direction of each report (n × dimensions of the oracle).
-    fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
-        self.layout().check(reports)?;
-        let (records, dim) = (reports.records(), self.oracle.dim());
-        size::check_held(NAME, "directions", &[reports.len(), dim], 8)?;
-        let mut answers = Array2::zeros((reports.len(), dim));
-        let rows: Vec<Result<()>> = answers
-            .outer_iter_mut()
-            .into_par_iter()
-            .enumerate()
-            .map(|(row, mut answer)| {
-                let found = self.direction(records.row(row));
-                let found =
-                    found.map_err(|problem| Error::shape(format!("report {}: {problem}", row + 1)))?;
-                answer.assign(&Array1::from(found));
-                Ok(())
-            })
-            .collect();
-        // The first that is wrong, whichever thread was faster.
-        rows.into_iter().collect::<Result<()>>().map(|()| answers)
-    }
-
-    fn direction(&self, report: ArrayView1<f64>) -> std::result::Result<Vec<f64>, String> {
-        let answer = read(report.as_slice().unwrap_or_default())?;
-        self.oracle.direction(answer).map_err(|problem| problem.to_string())
-    }
-
     /// The model that volunteers taught after the step that reports say.
     fn moved(&self, reports: &Table) -> Result<LabelModel> {
-        let answers = self.answers(reports)?;
-        let people = reports.len().max(1) as f64;
-        let mean = answers.sum_axis(Axis(0)) / (people * self.oracle.shrinkage());
-        let step = &self.saved.step;
-        let taken = step.taken(mean.slice(s![..step.dimensions()]), variance(&self.oracle, people));
+        let (mean, variance) = self.reported.mean(reports)?;
+        let taken = self.saved.step.taken(mean.view(), variance);
         let taken = taken.ok_or_else(|| Error::shape("no step follows from such reports"))?;
         Ok(self.saved.model.less(&taken))
     }
-}
-
-/// The variance in each dimension of the mean of so many people's answers, over answers and people: what an answer says has the length 1/m always.
-fn variance(oracle: &PrivUnit, people: f64) -> f64 {
-    oracle.shrinkage().powi(-2) / (oracle.dim() as f64 * people)
-}
-
-/// The answer that a report is.
-fn read(report: &[f64]) -> std::result::Result<Answer, String> {
-    let [seed, candidate, ..] = report else { return Err("it is too short".into()) };
-    let whole = |value: f64, column: usize| whole(value, || COLUMNS[column].to_owned());
-    Ok(Answer { seed: whole(*seed, 0)?, candidate: whole(*candidate, 1)? })
 }
 
 impl Collector for GradientReport {
@@ -191,9 +139,7 @@ impl Collector for GradientReport {
     }
 
     fn told(&self, reports: &Table) -> Result<Table> {
-        let answers = self.answers(reports)?;
-        let columns = (1..=self.oracle.dim()).map(|at| format!("direction {at}")).collect();
-        Layout { columns, target: TargetLayout::None }.table(answers.view())
+        self.reported.told(reports)
     }
 }
 
@@ -212,60 +158,14 @@ impl LocalMechanism for GradientReport {
         Guarantee { shaped_by: *shaped_by, ..portion.guarantee(theorem) }
     }
 
-    fn range(&self) -> Domain {
-        self.range.clone()
-    }
-
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
         let record = self.saved.domain.projected(record)?;
         let features = ArrayView1::from(&record[..self.saved.domain.features().dim()]);
         let gradient = self.saved.step.gradient(&self.saved.model, features, self.label.level(&record));
-        let rest = (1.0 - gradient.dot(&gradient)).max(0.0).sqrt();
-        let mut point = gradient.to_vec();
-        point.push(rest);
-        self.range.project(&mut point)?;
-        Ok(point)
+        self.reported.point(gradient.to_vec())
     }
 
-    fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        check_width(self.oracle.dim(), point.len())?;
-        let Answer { seed, candidate } = self.oracle.answer(stream, point);
-        point.fill(0.0);
-        // Both are less than 2⁴⁸.
-        (point[0], point[1]) = (seed as f64, candidate as f64);
-        Ok(())
-    }
-
-    fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
-        check_width(self.oracle.dim(), point.len())?;
-        point.truncate(2);
-        Ok(point)
-    }
-
-    fn layout(&self) -> Layout {
-        let columns = COLUMNS.map(str::to_owned).to_vec();
-        Layout { columns, target: TargetLayout::None }
-    }
-
-    fn noise(&self) -> Noise {
-        Noise {
-            features: vec![NoiseDistribution::Unknown { width: 2 }],
-            target: NoiseDistribution::Exact { width: 0 },
-        }
-    }
-
-    fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let answer = read(released).ok().filter(|_| point.len() == self.oracle.dim())?;
-        Some(log_odds(self.oracle.epsilon(), self.oracle.supports(answer, point)))
-    }
-
-    fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
-    }
-
-    fn collector(&self) -> Option<&dyn Collector> {
-        Some(self)
-    }
+    answered_by!(reported);
 }
 
 /// Parameters of `gradient-report`.
@@ -297,7 +197,7 @@ fn design(Parameters { directions }: Parameters, brief: &Brief) -> Result<Gradie
     let features = volunteers.records().view();
     let taught = LabelModel::learn(NAME, features, &labels, label.levels(), &attributes)?;
     let people = brief.people.unwrap_or(PEOPLE).max(1) as f64;
-    let oracle = |dimensions: usize| PrivUnit::best(dimensions + 1, epsilon).map_err(refused);
+    let oracle = |dimensions: usize| best(NAME, dimensions, epsilon);
     let step = Step::learn(NAME, &taught, features, &labels, &tried, |dimensions| {
         Ok(variance(&oracle(dimensions)?, people))
     })?;

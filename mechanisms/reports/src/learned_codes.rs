@@ -2,8 +2,9 @@
 
 use crate::LABEL_BINS;
 
+use crate::answered::answered_by;
 use crate::partition::Partition;
-use crate::questions::{PEOPLE, Questions, by_questions};
+use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
@@ -218,7 +219,7 @@ impl LocalMechanism for LearnedCodes {
         Ok(self.questions.point(std::iter::once(code), label))
     }
 
-    by_questions!();
+    answered_by!(questions);
 }
 
 /// Parameters of `learned-codes`.

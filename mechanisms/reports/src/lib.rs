@@ -8,8 +8,13 @@
 //! |---|---|
 //! | [`PairResponse`] | one column, drawn uniformly at random, and the label |
 //! | [`LearnedCodes`] | which of a few kinds of record, that volunteers taught, and the label |
+//! | [`DirectionReport`] | where the record lies from the volunteers' mean, and the label |
 //! | [`GradientReport`] | which way a model should go, that volunteers taught |
 
+mod answered;
+mod direction_report;
+mod directions;
+mod frame;
 mod gradient_report;
 mod label_model;
 mod learned_codes;
@@ -19,6 +24,7 @@ mod partition;
 mod questions;
 mod step;
 
+pub use direction_report::{DIRECTION_REPORT, DirectionReport, OfLabel};
 pub use gradient_report::{GRADIENT_REPORT, GradientReport};
 pub use learned_codes::{LEARNED_CODES, LearnedCodes};
 pub use pair_response::{PAIR_RESPONSE, PairResponse};

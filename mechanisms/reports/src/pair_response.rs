@@ -1,6 +1,7 @@
 //! `pair-response`: each person is asked for one column and the label, together.
 
-use crate::questions::{PEOPLE, Questions, by_questions};
+use crate::answered::answered_by;
+use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
@@ -213,7 +214,7 @@ impl LocalMechanism for PairResponse {
         Ok(self.questions.point(own, self.label.level(&record)))
     }
 
-    by_questions!();
+    answered_by!(questions);
 }
 
 /// Parameters of `pair-response`.

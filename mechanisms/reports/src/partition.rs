@@ -105,16 +105,43 @@ impl Partition {
         nearest(&self.centers, ArrayView1::from(record))
     }
 
+    /// The mean of the volunteers of this code (d).
+    pub(crate) fn center(&self, code: usize) -> ArrayView1<'_, f64> {
+        self.centers.row(code)
+    }
+
+    /// How records of one code differ, alike for all codes: orthogonal directions times the standard deviation along each (r × d), the largest first.
+    pub(crate) fn spread(&self) -> ArrayView2<'_, f64> {
+        self.spread.view()
+    }
+
+    /// The same, where records differ along each direction by so many times as much.
+    pub(crate) fn with_spread(&self, times: &[f64]) -> Self {
+        let mut other = self.clone();
+        other.spread.outer_iter_mut().zip(times).for_each(|(mut direction, times)| direction *= *times);
+        other
+    }
+
     /// Writes a record that is like the volunteers of this code into the first values of `record`.
     pub(crate) fn draw(&self, code: usize, features: &[Attribute], record: &mut [f64], stream: &mut Stream) {
+        self.draw_about(&self.centers.row(code).to_vec(), features, record, stream);
+    }
+
+    /// Writes a record that differs from `center` (d) as records of one code do into the first values of `record`.
+    pub(crate) fn draw_about(
+        &self,
+        center: &[f64],
+        features: &[Attribute],
+        record: &mut [f64],
+        stream: &mut Stream,
+    ) {
         let mut normal = || -> f64 { StandardNormal.sample(stream) };
         let along: Array1<f64> = (0..self.spread.nrows()).map(|_| normal()).collect();
         let moved = along.dot(&self.spread);
-        let center = self.centers.row(code).to_vec();
-        for (((value, center), moved), rest) in record.iter_mut().zip(&center).zip(&moved).zip(&self.rest) {
+        for (((value, center), moved), rest) in record.iter_mut().zip(center).zip(&moved).zip(&self.rest) {
             *value = center + moved + rest * normal();
         }
-        features.iter().for_each(|attribute| attribute.settle(&center, record, stream));
+        features.iter().for_each(|attribute| attribute.settle(center, record, stream));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::data::Data;
 use super::guesses::Known;
 use super::sweep::{AtLambda, Better, Measure};
+use crate::accounting::gaussian;
 use crate::report::four;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Result, RunOptions};
@@ -11,7 +12,6 @@ use scumble_core::{Brief, Budget, Table};
 use serde_json::Value;
 
 const PLUGIN: &str = "noisy-marginals";
-const EPSILON: f64 = 1.0;
 const DELTA: f64 = 1e-6;
 
 /// So many releases at most.
@@ -20,8 +20,17 @@ const TRIALS: usize = 10;
 /// Noise beside which a guess by each column's mean and spread still errs by so large a share of what it errs without a release.
 const HIDDEN: f64 = 0.5;
 
+/// The largest μ of Gaussian differential privacy under which every guess of a record, of someone who knows all others, has a mean squared error of so large a share at least of
+/// what the best guess without a release has, whatever the record was drawn from.
+///
+/// For the guess of least error that is what is left of the variance, E Var(X | o) = ½ ∬ (x − y)² dπ(x) dπ(y) ∫ pₓ(o) pᵧ(o) / p(o) do. By Cauchy and Schwarz the innermost is at least the square of
+/// the affinity ∫ √(pₓ pᵧ), for p integrates to one; and of what is μ-GDP no two outputs have a smaller affinity than N(0, 1) and N(μ, 1), e^(−μ²/8). So e^(−μ²/4) is left.
+fn mu_that_leaves(share: f64) -> f64 {
+    2.0 * (1.0 / share).ln().sqrt()
+}
+
 /// What is learned from a curator's records, beside what is learned through the paper's Gaussian noise of the largest λ that leaves half of a record hidden, where
-/// there is any.
+/// there is any: no guess errs by a smaller share after the one than a guess by means and spreads after the other.
 pub(super) fn beside(
     options: &RunOptions,
     name: &str,
@@ -31,11 +40,13 @@ pub(super) fn beside(
     score: impl Fn(&Table) -> Result<f64> + Sync,
 ) -> Result<Option<Finding>> {
     let known = Known::of(data.table.records());
-    let hides = |at: &&AtLambda| known.hidden(1.0 / at.lambda.sqrt()) >= HIDDEN;
-    let Some(papers) = sweep.iter().rfind(hides) else { return Ok(None) };
+    let hidden = |at: &AtLambda| known.hidden(1.0 / at.lambda.sqrt());
+    let Some(papers) = sweep.iter().rfind(|at| hidden(at) >= HIDDEN) else { return Ok(None) };
+    let share = hidden(papers);
+    let epsilon = gaussian::epsilon(mu_that_leaves(share), DELTA)?;
     let brief = Brief {
         people: Some(data.table.len()),
-        ..Brief::new(data.domain.clone(), Budget::new(EPSILON, DELTA)?)
+        ..Brief::new(data.domain.clone(), Budget::new(epsilon, DELTA)?)
     };
     let design = options.registry.get(PLUGIN)?.design(&Value::Null, &brief)?;
     let scores: Vec<f64> = (0..options.trials().min(TRIALS) as u64)
@@ -55,7 +66,7 @@ pub(super) fn beside(
         |mean: Mean| format!("{} ± {}", four(measure.scale * mean.value), four(measure.scale * mean.error));
     Ok(Some(Finding {
         what: format!(
-            "{}: records drawn from a curator's marginals ({PLUGIN} at ε = {EPSILON}), ours",
+            "{}: records drawn from a curator's marginals ({PLUGIN} at ε = {epsilon:.2}), ours",
             measure.name
         ),
         paper: format!("{} through Gaussian noise of λ = {:e}", shown(of_paper), papers.lambda),
@@ -67,9 +78,35 @@ pub(super) fn beside(
             _ => Agreement::Reproduced,
         },
         why: format!(
-            "± a standard error, of {} releases; at that λ, the largest of its kind, a guess by each column's mean and spread still errs by half of what it errs without a release, and the label is \
-             in the clear; of the curator's records, whose label is hidden too, it errs by all of it, but for what an ε of {EPSILON} tells",
-            scores.len()
+            "± a standard error, of {} releases; at that λ, the largest of its kind, a guess by each column's mean and spread errs by {:.0} % of what it errs without a release, and the label is in \
+             the clear; after the curator's, whose label is hidden too, no guess of a record errs by less, of whoever knows all others (δ = {DELTA:e}, and e^(−μ²/4) of the variance is left)",
+            scores.len(),
+            100.0 * share
         ),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of N(0, 1) and N(μ, 1), where either is as likely, what is left of the variance by the posterior mean is in closed form an integral: 4 E[p(1 − p)], p = 1/(1 + e^(−μz)), for z the
+    /// distance from the middle. By sums over a fine grid.
+    #[test]
+    fn no_guess_of_two_values_errs_by_less_than_what_is_left() {
+        for share in [0.2, 0.5, 0.78, 0.95] {
+            let mu = mu_that_leaves(share);
+            let step = 1e-3;
+            let left: f64 = (-12_000..=12_000)
+                .map(|at| {
+                    let z = f64::from(at) * step;
+                    let density =
+                        |mean: f64| (-(z - mean).powi(2) / 2.0).exp() / std::f64::consts::TAU.sqrt();
+                    let [one, other] = [density(mu / 2.0), density(-mu / 2.0)];
+                    2.0 * one * other / (one + other) * step
+                })
+                .sum();
+            assert!(left >= share && left < share + 0.1, "{share}: {left}");
+        }
+    }
 }

@@ -34,6 +34,20 @@ impl Labelled {
         Ok(Self::new(self.data.select(rows)?))
     }
 
+    /// The same, in the public bounds of each column: the few numbers beyond them are clipped.
+    pub fn within(&self, bounds: &[(f64, f64)]) -> Result<Data> {
+        let Data { table, domain } = &self.data;
+        let intervals = bounds.iter().map(|(lower, upper)| Domain::interval(*lower, *upper));
+        let features = Domain::product(intervals.collect::<scumble_core::Result<Vec<_>>>()?)?;
+        let mut records = table.records().clone();
+        for (mut column, (lower, upper)) in records.columns_mut().into_iter().zip(bounds) {
+            column.mapv_inplace(|value| value.clamp(*lower, *upper));
+        }
+        let domain = RecordDomain::new(domain.columns().to_vec(), features, domain.target().clone())?;
+        let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
+        Ok(Data { table, domain })
+    }
+
     /// The share of records (n × d, in the clear) on whose side the machine decides.
     pub fn success(&self, machine: &scumble_kkt::Machine) -> f64 {
         let weights = ndarray::ArrayView1::from(&machine.weights);

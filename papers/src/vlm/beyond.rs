@@ -1,9 +1,9 @@
 //! Beyond the paper: the same digits, label included, by learned codes in place of noise on latents.
 
-use super::codes;
 use super::collection::{Level, Of, Plan, Subject};
 use super::figures::{JOINTLY, RULES, digits};
 use super::people::{Data, Sizes};
+use super::reports;
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
 use crate::trials::Mean;
@@ -29,7 +29,7 @@ fn notes(_: &Plan) -> Vec<String> {
         "A quarter of the images for training are the volunteers'; all others are shared. Of the paper's method a tenth of those \
          who share validate."
             .into(),
-        codes::LEARNED.into(),
+        reports::LEARNED.into(),
         RULES.into(),
         JOINTLY.into(),
         SEEDED.into(),
@@ -38,7 +38,7 @@ fn notes(_: &Plan) -> Vec<String> {
 
 pub(super) fn beyond(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let collection = MANY.collected(options)?;
-    let codes = codes::accuracies(options, &MANY, "vlm/beyond-mnist/codes")?;
+    let codes = reports::accuracies(options, &MANY, "vlm/beyond-mnist/codes")?;
     let codes: Vec<Vec<f64>> = codes.into_iter().map(|(.., accuracies)| accuracies).collect();
     let plan = &collection.plan;
     let of_paper = |at: usize| collection.accuracies(0, at, Level::Latent, Of::Clean);

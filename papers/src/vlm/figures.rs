@@ -1,9 +1,9 @@
 //! Figures 1, 4 and 7: what is found of data that people share.
 
-use super::codes::{self, beside};
 use super::collection::{BOTH, By, Collection, Level, Of, Plan, Subject};
 use super::people::{Data, Sizes};
 use super::prepared;
+use super::reports::{self, beside};
 use super::sharing::Model;
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
@@ -182,7 +182,7 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
     findings.extend(rises(&collection, Of::Clean, &BOTH));
     findings.extend(latents_at_high_budgets(&collection));
     findings.extend(central_costs(&collection, Of::Clean));
-    let codes = codes::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
+    let codes = reports::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
     let found =
         figure(&collection, &DIGITS, findings, Of::Clean, &BOTH, "Digits that people share (Figure 1, top)");
     Ok(beside(found, &collection, &codes, &BOTH, Of::Clean))
@@ -197,7 +197,7 @@ pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Re
     let mut findings = vec![at_chance(&collection, LOANS.chance), above];
     findings.extend(rises(&collection, Of::Clean, &BOTH));
     findings.extend(central_costs(&collection, Of::Clean));
-    let codes = codes::accuracies(options, &LOANS, "vlm/collection-lending-club/codes")?;
+    let codes = reports::accuracies(options, &LOANS, "vlm/collection-lending-club/codes")?;
     let found =
         figure(&collection, &LOANS, findings, Of::Clean, &BOTH, "Loans that people share (Figure 1, bottom)");
     Ok(beside(found, &collection, &codes, &BOTH, Of::Clean))
@@ -223,8 +223,8 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
          (equation 10 is the same as an alternating sum, and loses digits: ERRATA.md, V1); it is argued from a picture (ERRATA.md, V7). The upper, e^ε/(e^ε + K − 1), binds every mechanism."
             .into(),
     );
-    let codes = codes::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
-    Ok(beside(found, &collection, &codes::answered(codes, &collection.plan)?, &[level], Of::Private))
+    let codes = reports::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
+    Ok(beside(found, &collection, &reports::answered(codes, &collection.plan)?, &[level], Of::Private))
 }
 
 fn name_of(by: By) -> String {

@@ -1,7 +1,6 @@
 //! Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review): Sections 4 and 5, and Appendix G.
 
 mod beyond;
-mod codes;
 mod collection;
 mod denoising;
 mod figures;
@@ -10,6 +9,7 @@ mod learner;
 mod novel;
 mod people;
 mod prepared;
+mod reports;
 mod sharing;
 
 use super::Reproduction;

@@ -1,9 +1,9 @@
 //! Figure 2: nines, where the mechanism was learned from volunteers who have none.
 
-use super::codes::{self, beside};
 use super::collection::{BOTH, Collection, Level, Of, Plan, Subject};
 use super::figures::{JOINTLY, RULES, above_chance, budgets, digits, figure, rises};
 use super::people::{Data, Sizes};
+use super::reports::{self, beside};
 use super::{SEEDED, percent};
 use crate::report::Evidence;
 use crate::trials::Mean;
@@ -46,8 +46,8 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     findings.extend(rises(&collection, Of::Clean, &BOTH));
     let title = "Nines that the mechanism has not seen (Figure 2)";
     let found = figure(&collection, &NINES, findings, Of::Clean, &BOTH, title);
-    let codes = codes::accuracies(options, &NINES, "vlm/novel-mnist/codes")?;
-    Ok(beside(found, &collection, &codes, &BOTH, Of::Clean))
+    let directions = reports::accuracies(options, &NINES, "vlm/novel-mnist/directions")?;
+    Ok(beside(found, &collection, &directions, &BOTH, Of::Clean))
 }
 
 /// Without a guarantee for volunteers, on latents and on features.

@@ -7,13 +7,17 @@ use scumble_core::{
     largest,
 };
 use scumble_oracles::{Answer, PrivUnit};
-use scumble_reports::{GRADIENT_REPORT, GradientReport, LEARNED_CODES, PAIR_RESPONSE, PairResponse};
+use scumble_reports::{
+    DIRECTION_REPORT, DirectionReport, GRADIENT_REPORT, GradientReport, LEARNED_CODES, PAIR_RESPONSE,
+    PairResponse,
+};
 use scumble_sampling::{Rational, randomized_response};
 use scumble_testing::{Fault, Faulty, conformance};
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::num::NonZeroU64;
 
-const ALL: [Plugin; 3] = [PAIR_RESPONSE, LEARNED_CODES, GRADIENT_REPORT];
+const ALL: [Plugin; 4] = [PAIR_RESPONSE, LEARNED_CODES, DIRECTION_REPORT, GRADIENT_REPORT];
 
 #[test]
 fn they_pass_the_conformance_suite() {
@@ -61,6 +65,8 @@ enum How {
     AskedByLabel,
     /// The label is answered for beside what it is answered for with: the one answer costs ε, and the other does too.
     LabelBeside,
+    /// Which of two opposite directions is answered says the label, and the pair of them what it said before.
+    LabelBySide,
 }
 
 /// A mechanism with the claim of an honest one.
@@ -98,8 +104,17 @@ impl LocalMechanism for Wrong {
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let (clean, label) = (point.to_vec(), self.label(point));
+        let clean = point.to_vec();
+        let label = match self.how {
+            // The first coordinate is that of how often the first label is had.
+            How::LabelBySide => usize::from(point[0] == 0.0),
+            _ => self.label(point),
+        };
         self.honest.perturb(point, stream)?;
+        let answered = |stream: &mut Stream| {
+            let (two, one) = (NonZeroU64::new(2).unwrap(), Rational::new(1, 1).unwrap());
+            randomized_response(stream, label as u64, two, one) as f64
+        };
         match self.how {
             How::AskedByLabel => {
                 while label == 1 && point[0] % 2.0 == 0.0 {
@@ -107,11 +122,8 @@ impl LocalMechanism for Wrong {
                     self.honest.perturb(point, stream)?;
                 }
             }
-            How::LabelBeside => {
-                let two = NonZeroU64::new(2).unwrap();
-                let one = Rational::new(1, 1).unwrap();
-                point[1] = randomized_response(stream, label as u64, two, one) as f64;
-            }
+            How::LabelBeside => point[1] = answered(stream),
+            How::LabelBySide => point[1] += answered(stream) - point[1] % 2.0,
         }
         Ok(())
     }
@@ -139,30 +151,41 @@ fn a_label_that_is_reported_beside_the_code_and_not_with_it_is_caught() {
     caught(Wrong { honest: at(&LEARNED_CODES, 1.0), how: How::LabelBeside }).unwrap();
 }
 
-/// PrivUnit whose cap is the candidates that are nearer than so far to the record's gradient, however many these are.
+#[test]
+fn a_label_that_the_side_of_a_direction_says_is_caught() {
+    caught(Wrong { honest: at(&DIRECTION_REPORT, 1.0), how: How::LabelBySide }).unwrap();
+}
+
+/// PrivUnit whose cap is the candidates that are nearer than so far to the record's direction, however many these are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct UnnormalisedCap {
-    honest: GradientReport,
+    honest: Box<dyn LocalMechanism>,
 }
 
 impl UnnormalisedCap {
     const NEAR: f64 = 0.4;
 
+    fn oracle(&self) -> &PrivUnit {
+        let honest: &dyn Any = &*self.honest;
+        let directions = honest.downcast_ref().map(DirectionReport::oracle);
+        directions.or(honest.downcast_ref().map(GradientReport::oracle)).unwrap()
+    }
+
     fn is_near(&self, answer: Answer, point: &[f64]) -> bool {
-        let direction = self.honest.oracle().direction(answer).unwrap();
+        let direction = self.oracle().direction(answer).unwrap();
         let norm = point.iter().map(|x| x * x).sum::<f64>().sqrt();
         direction.iter().zip(point).map(|(a, b)| a * b).sum::<f64>() >= Self::NEAR * norm
     }
 
     /// Those of a seed that are near, and those that are not.
     fn sides(&self, seed: u64, point: &[f64]) -> (Vec<u64>, Vec<u64>) {
-        let candidates = 0..self.honest.oracle().candidates() as u64;
+        let candidates = 0..self.oracle().candidates() as u64;
         candidates.partition(|&candidate| self.is_near(Answer { seed, candidate }, point))
     }
 
     /// The probability of the cap, were it as large as the honest one.
     fn of_cap(&self) -> f64 {
-        let oracle: &PrivUnit = self.honest.oracle();
+        let oracle = self.oracle();
         let odds = oracle.cap() as f64 * oracle.epsilon().exp();
         odds / (odds + (oracle.candidates() - oracle.cap()) as f64)
     }
@@ -221,10 +244,9 @@ impl LocalMechanism for UnnormalisedCap {
 
 #[test]
 fn a_cap_of_as_many_directions_as_are_near_is_caught() {
-    let example = (GRADIENT_REPORT.example)().unwrap();
-    let design = GRADIENT_REPORT.design(&example.parameters, &example.brief).unwrap();
-    let honest = design.mechanism().downcast_ref::<GradientReport>().unwrap().clone();
-    caught(UnnormalisedCap { honest }).unwrap();
+    for plugin in [DIRECTION_REPORT, GRADIENT_REPORT] {
+        caught(UnnormalisedCap { honest: at(&plugin, 1.0) }).unwrap();
+    }
 }
 
 /// Bins that are made for the records at hand are a design that they shaped: one for other bounds releases other things of the same record.

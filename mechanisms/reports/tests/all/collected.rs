@@ -7,7 +7,9 @@ use scumble_core::{
     Brief, Budget, Design, Domain, LocalMechanism, Plugin, Randomness, RecordDomain, Table, Target,
     TargetDomain, Volunteers,
 };
-use scumble_reports::{GRADIENT_REPORT, LEARNED_CODES, PAIR_RESPONSE, PairResponse};
+use scumble_reports::{
+    DIRECTION_REPORT, DirectionReport, GRADIENT_REPORT, LEARNED_CODES, PAIR_RESPONSE, PairResponse,
+};
 use serde_json::{Value, json};
 
 const SEED: u64 = 11;
@@ -60,7 +62,11 @@ fn of_class(table: &Table, class: usize, column: usize) -> (f64, f64) {
 /// Means of every column given the label, and the label's share: six standard errors of the 20,000 answers at ε = 2 are less than 0.08.
 #[test]
 fn columns_go_with_the_label_as_they_did() {
-    for (plugin, parameters) in [(PAIR_RESPONSE, json!({"bins": 8})), (LEARNED_CODES, json!({"codes": 6}))] {
+    for (plugin, parameters) in [
+        (PAIR_RESPONSE, json!({"bins": 8})),
+        (LEARNED_CODES, json!({"codes": 6})),
+        (DIRECTION_REPORT, json!({"directions": 3, "clipped": 0.0})),
+    ] {
         for epsilon in [2.0, f64::INFINITY] {
             let (domain, table) = people(classes());
             let records = collected(&design(&plugin, parameters.clone(), domain, &table, epsilon), &table);
@@ -120,8 +126,11 @@ fn intervals_of_joint_frequencies_cover_the_population() {
 #[test]
 fn a_number_as_the_label_goes_with_the_columns() {
     let target = TargetDomain::Real { lower: 0.0, upper: 10.0 };
-    for (plugin, parameters) in [(PAIR_RESPONSE, json!({"bins": 16})), (LEARNED_CODES, json!({"codes": 20}))]
-    {
+    for (plugin, parameters) in [
+        (PAIR_RESPONSE, json!({"bins": 16})),
+        (LEARNED_CODES, json!({"codes": 20})),
+        (DIRECTION_REPORT, json!({"clipped": 0.0})),
+    ] {
         let (domain, table) = people(target.clone());
         let records = collected(&design(&plugin, parameters, domain, &table, 6.0), &table);
         let Target::Real(values) = records.target() else { panic!("numbers") };
@@ -130,6 +139,42 @@ fn a_number_as_the_label_goes_with_the_columns() {
         let covariance = x.iter().zip(values).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>();
         let slope = covariance / x.iter().map(|x| (x - mean_x).powi(2)).sum::<f64>();
         assert_abs_diff_eq!(slope, -2.0, epsilon = 0.3);
+    }
+}
+
+/// The share of each label, and the mean of its clipped records along each direction, are those of the people, within five standard errors of 20,000 answers: of means they are
+/// half of a record's deviation at ε = 1, and a fiftieth without noise.
+#[test]
+fn reports_of_directions_tell_shares_and_means_of_labels() {
+    let (domain, table) = people(classes());
+    let Target::Class(labels) = table.target() else { panic!("classes") };
+    for epsilon in [1.0, 3.0, f64::INFINITY] {
+        let design = design(&DIRECTION_REPORT, json!({"directions": 2}), domain.clone(), &table, epsilon);
+        let mechanism = design.mechanism().downcast_ref::<DirectionReport>().unwrap();
+        let reports = design.mechanism().release(&table, &mut Randomness::seeded(SEED)).unwrap().table;
+        let found = mechanism.of_labels(&reports).unwrap();
+        let oracle = mechanism.oracle();
+        let error = (oracle.shrinkage().powi(-2) / oracle.dim() as f64 / table.len() as f64).sqrt();
+        for (label, of) in found.iter().enumerate() {
+            let rows: Vec<usize> = (0..table.len()).filter(|&row| labels[row] == label).collect();
+            let share = rows.len() as f64 / table.len() as f64;
+            // A share weighs 1/√3 in a report of two directions, and a coordinate √(2/3) over the clipping norm.
+            assert_abs_diff_eq!(of.share, share, epsilon = 5.0 * error * 3f64.sqrt());
+            let all = rows.iter().map(|&row| mechanism.coordinates(&table.records().row(row).to_vec()));
+            let mean = all.reduce(|sum, x| sum + x).unwrap() / rows.len() as f64;
+            let norm = mechanism.clipping_norm();
+            for (at, variance) in mechanism.variances().iter().enumerate() {
+                let error = error * norm * 1.5f64.sqrt() / share;
+                let trust = 0.05 * variance / (0.05 * variance + error.powi(2));
+                // A share that is a little off moves the mean as much as itself.
+                let off = 5.0 * error * (1.0 + mean[at].abs() / norm);
+                assert_abs_diff_eq!(
+                    of.mean[at],
+                    trust * mean[at],
+                    epsilon = trust * off + 0.05 * mean[at].abs()
+                );
+            }
+        }
     }
 }
 
@@ -214,6 +259,12 @@ fn what_cannot_be_asked_is_refused() {
         let message = refused(&GRADIENT_REPORT, json!({"directions": directions}), &public);
         assert!(message.contains(reason), "{message}");
     }
+    for directions in [0, 5] {
+        let message = refused(&DIRECTION_REPORT, json!({"directions": directions}), &public);
+        assert!(message.contains("directions must lie between 1 and"), "{message}");
+    }
+    let message = refused(&DIRECTION_REPORT, json!({"clipped": 1.0}), &public);
+    assert!(message.contains("clipped must lie between 0 and below 1"), "{message}");
     let unlabelled = Brief { domain: domain.without_target(), ..public.clone() };
     let message = refused(&GRADIENT_REPORT, Value::Null, &unlabelled);
     assert!(message.contains("no target"), "{message}");

@@ -1,4 +1,4 @@
-//! Learned codes beside the paper's method: what reports of the same people classify.
+//! Ours beside the paper's method: what reports of the same people classify.
 
 use super::collection::{Collection, Level, Of, Plan, Subject};
 use super::people::People;
@@ -10,7 +10,7 @@ use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Result, RunOptions};
 use ndarray::{Array1, Axis, concatenate};
 use scumble_core::{Table, Target, Volunteers};
-use scumble_reports::LEARNED_CODES;
+use scumble_reports::{DIRECTION_REPORT, LEARNED_CODES};
 use serde_json::json;
 
 /// What is learned from the reports.
@@ -18,13 +18,13 @@ pub(super) const LEARNED: &str = "Codes are clusters of the records of 15,000 vo
                                   reports code and label together, at all of ε. A record is classified as most reports of its code are. Nobody has to validate.";
 
 /// What is learned from the reports where labels are known.
-pub(super) const LEARNED_BY_LABELS: &str = "Codes are clusters of the records of 4,500 volunteers at most, as many as a public rule of ε and the number of people says; each person reports the code alone, at all of ε, for its label is \
-                                            known. A record is of the class that has more of its code. Nobody has to validate.";
+const LEARNED_BY_LABELS: &str = "Each person reports where its record lies along the volunteers' principal directions, as many as a public rule of ε and the number of people says, at all of ε, for its label is known. A record is \
+                                 of the class whose estimated mean is nearest, in the volunteers' standard deviations. Nobody has to validate.";
 
 /// How often test records are classified rightly, as shares: of each finite local ε of the plan with its place there, of each trial.
 pub(super) type Accuracies = Vec<(usize, f64, Vec<f64>)>;
 
-/// By codes, for the people of a subject, divided among volunteers and the others as the paper's method has them; `name` is that of the draws.
+/// By learned codes, or by directions where labels are known, for the people of a subject, divided among volunteers and the others as the paper's method has them; `name` is that of the draws.
 pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) -> Result<Accuracies> {
     let plan = (subject.plan)(options);
     let data = (subject.data)(options)?;
@@ -34,18 +34,18 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
     for trial in 0..plan.trials {
         let mut randomness = options.randomness(name, &[trial as u64]);
         let people = data.divided(plan.sizes, &mut randomness.streams().stream(0))?;
-        let most = if plan.private_labels { reported::VOLUNTEERS } else { reported::FEW_VOLUNTEERS };
-        let asked = people.volunteers.len().min(most);
+        let all = people.volunteers.len();
+        let asked = if plan.private_labels { all.min(reported::VOLUNTEERS) } else { all };
         for (_, local, accuracies) in &mut found {
             let mut words = json!({
                 "of": name, "trial": trial, "local": local, "sizes": plan.sizes, "seed": options.seed,
                 "scumble": env!("CARGO_PKG_VERSION"),
             });
-            if asked < people.volunteers.len() {
+            if asked < all {
                 words["volunteers"] = json!(asked);
             }
             if !plan.private_labels {
-                words["labels"] = json!("known");
+                words["by"] = json!(DIRECTION_REPORT.name);
             }
             let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
             let run = || {
@@ -99,7 +99,8 @@ pub(super) fn beside(
     levels: &[Level],
     of: Of,
 ) -> Evidence {
-    let name = format!("{} (ours)", LEARNED_CODES.name);
+    let plugin = if collection.plan.private_labels { LEARNED_CODES } else { DIRECTION_REPORT };
+    let name = format!("{} (ours)", plugin.name);
     let papers = |at: usize| -> Vec<Vec<f64>> {
         levels.iter().map(|level| collection.accuracies(0, at, *level, of)).collect()
     };

@@ -1,0 +1,40 @@
+//! What mechanisms that make reports have in common.
+
+/// What a local mechanism is whose points and reports are those of one of its fields, and what collects its reports is itself.
+macro_rules! answered_by {
+    ($field:ident) => {
+        fn range(&self) -> scumble_core::Domain {
+            self.$field.range().clone()
+        }
+
+        fn perturb(&self, point: &mut [f64], stream: &mut scumble_core::Stream) -> scumble_core::Result<()> {
+            self.$field.perturb(point, stream)
+        }
+
+        fn decode(&self, point: Vec<f64>) -> scumble_core::Result<Vec<f64>> {
+            self.$field.decode(point)
+        }
+
+        fn layout(&self) -> scumble_core::Layout {
+            self.$field.layout()
+        }
+
+        fn noise(&self) -> scumble_core::Noise {
+            self.$field.noise()
+        }
+
+        fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+            self.$field.log_likelihood(point, released)
+        }
+
+        fn worst_pairs(&self, unit: scumble_core::Unit) -> Vec<[Vec<f64>; 2]> {
+            self.$field.worst_pairs(unit)
+        }
+
+        fn collector(&self) -> Option<&dyn scumble_core::Collector> {
+            Some(self)
+        }
+    };
+}
+
+pub(crate) use answered_by;

@@ -1,0 +1,154 @@
+//! Directions: each person answers with one, and the mean of the answers is that of the people's unit vectors.
+
+use crate::questions::{log_odds, whole};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
+use rayon::prelude::*;
+use scumble_core::{
+    Domain, Error, Layout, Noise, NoiseDistribution, Result, Stream, Table, TargetLayout, Unit, check_width,
+    size,
+};
+use scumble_oracles::{Answer, PrivUnit};
+
+/// Columns of reports.
+const COLUMNS: [&str; 2] = ["reported seed", "reported direction"];
+
+/// A unit vector of each person, answered for by [`PrivUnit`].
+#[derive(Debug, Clone)]
+pub(crate) struct Directions {
+    plugin: &'static str,
+    oracle: PrivUnit,
+    range: Domain,
+}
+
+/// How so many coordinates are answered for best.
+///
+/// # Errors
+/// [`Error::NotApplicable`] where there are too many, or for such an ε.
+pub(crate) fn best(plugin: &str, coordinates: usize, epsilon: f64) -> Result<PrivUnit> {
+    PrivUnit::best(coordinates + 1, epsilon)
+        .map_err(|problem| Error::not_applicable(plugin, problem.to_string()))
+}
+
+impl Directions {
+    /// Of vectors of `coordinates` numbers and one more, for how long they are; among so many candidates.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where there are too many coordinates, or for such an ε.
+    pub(crate) fn new(
+        plugin: &'static str,
+        coordinates: usize,
+        candidates: usize,
+        epsilon: f64,
+    ) -> Result<Self> {
+        let oracle = PrivUnit::new(coordinates + 1, candidates, epsilon);
+        let oracle = oracle.map_err(|problem| Error::not_applicable(plugin, problem.to_string()))?;
+        Ok(Self { plugin, range: Domain::l2_ball(oracle.dim(), 1.0)?, oracle })
+    }
+
+    pub(crate) fn oracle(&self) -> &PrivUnit {
+        &self.oracle
+    }
+
+    /// The unit vector of whom these coordinates are, which have a norm of at most 1: one coordinate more says how long they are, so that nothing is drawn before the answer.
+    pub(crate) fn point(&self, mut coordinates: Vec<f64>) -> Result<Vec<f64>> {
+        let length: f64 = coordinates.iter().map(|x| x * x).sum();
+        coordinates.push((1.0 - length).max(0.0).sqrt());
+        self.range.project(&mut coordinates)?;
+        Ok(coordinates)
+    }
+
+    /// The direction of each report (n × dimensions of the oracle).
+    pub(crate) fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
+        self.layout().check(reports)?;
+        let (records, dim) = (reports.records(), self.oracle.dim());
+        size::check_held(self.plugin, "directions", &[reports.len(), dim], 8)?;
+        let mut answers = Array2::zeros((reports.len(), dim));
+        let rows: Vec<Result<()>> = answers
+            .outer_iter_mut()
+            .into_par_iter()
+            .enumerate()
+            .map(|(row, mut answer)| {
+                let found = self.direction(records.row(row));
+                let found =
+                    found.map_err(|problem| Error::shape(format!("report {}: {problem}", row + 1)))?;
+                answer.assign(&Array1::from(found));
+                Ok(())
+            })
+            .collect();
+        // The first that is wrong, whichever thread was faster.
+        rows.into_iter().collect::<Result<()>>().map(|()| answers)
+    }
+
+    fn direction(&self, report: ArrayView1<f64>) -> std::result::Result<Vec<f64>, String> {
+        let answer = read(report.as_slice().unwrap_or_default())?;
+        self.oracle.direction(answer).map_err(|problem| problem.to_string())
+    }
+
+    /// The mean of the people's coordinates, estimated without bias, and the variance of each.
+    pub(crate) fn mean(&self, reports: &Table) -> Result<(Array1<f64>, f64)> {
+        let answers = self.answers(reports)?;
+        let people = reports.len().max(1) as f64;
+        let mut mean = answers.sum_axis(Axis(0)) / (people * self.oracle.shrinkage());
+        mean.slice_collapse(ndarray::s![..self.oracle.dim() - 1]);
+        Ok((mean, variance(&self.oracle, people)))
+    }
+
+    /// Each report as a direction.
+    pub(crate) fn told(&self, reports: &Table) -> Result<Table> {
+        let answers = self.answers(reports)?;
+        let columns = (1..=self.oracle.dim()).map(|at| format!("direction {at}")).collect();
+        Layout { columns, target: TargetLayout::None }.table(answers.view())
+    }
+
+    pub(crate) fn range(&self) -> &Domain {
+        &self.range
+    }
+
+    pub(crate) fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
+        check_width(self.oracle.dim(), point.len())?;
+        let Answer { seed, candidate } = self.oracle.answer(stream, point);
+        point.fill(0.0);
+        // Both are less than 2⁴⁸.
+        (point[0], point[1]) = (seed as f64, candidate as f64);
+        Ok(())
+    }
+
+    pub(crate) fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
+        check_width(self.oracle.dim(), point.len())?;
+        point.truncate(COLUMNS.len());
+        Ok(point)
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        let columns = COLUMNS.map(str::to_owned).to_vec();
+        Layout { columns, target: TargetLayout::None }
+    }
+
+    pub(crate) fn noise(&self) -> Noise {
+        Noise {
+            features: vec![NoiseDistribution::Unknown { width: COLUMNS.len() }],
+            target: NoiseDistribution::Exact { width: 0 },
+        }
+    }
+
+    pub(crate) fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
+        let answer = read(released).ok().filter(|_| point.len() == self.oracle.dim())?;
+        Some(log_odds(self.oracle.epsilon(), self.oracle.supports(answer, point)))
+    }
+
+    pub(crate) fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
+        if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
+    }
+}
+
+/// The variance in each dimension of the mean of so many people's answers, over answers and people: what an answer says has the length 1/m always.
+pub(crate) fn variance(oracle: &PrivUnit, people: f64) -> f64 {
+    oracle.shrinkage().powi(-2) / (oracle.dim() as f64 * people)
+}
+
+/// The answer that a report is.
+fn read(report: &[f64]) -> std::result::Result<Answer, String> {
+    let [seed, candidate, ..] = report else { return Err("it is too short".into()) };
+    let whole = |value: f64, column: usize| whole(value, || COLUMNS[column].to_owned());
+    Ok(Answer { seed: whole(*seed, 0)?, candidate: whole(*candidate, 1)? })
+}

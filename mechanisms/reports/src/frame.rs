@@ -1,0 +1,110 @@
+//! Where records lie, seen from the volunteers' mean along their principal directions.
+
+use crate::partition::Partition;
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
+use scumble_core::{Error, RecordDomain, Result};
+use serde::{Deserialize, Serialize};
+
+/// A coordinate for each of some principal directions: how far a record lies from the volunteers' mean along it, over the square root of the standard deviation there. Of all scales these
+/// make the mean least wrong, in the records' own units, by noise that is equal in all coordinates of vectors of bounded length.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Frame {
+    /// Of all volunteers as one.
+    volunteers: Partition,
+    /// How many directions there are.
+    dimensions: usize,
+    /// The length at which coordinates are clipped.
+    clipping_norm: f64,
+}
+
+impl Frame {
+    /// All directions that `records` (n × d) of volunteers have, and nothing clipped.
+    pub(crate) fn learn(plugin: &str, records: ArrayView2<f64>) -> Result<Self> {
+        let volunteers = Partition::learn(plugin, records, 1, 0)?;
+        let dimensions = volunteers.spread().nrows();
+        if dimensions == 0 {
+            return Err(Error::not_applicable(plugin, "volunteers' records differ in nothing"));
+        }
+        Ok(Self { volunteers, dimensions, clipping_norm: f64::MAX })
+    }
+
+    /// The first `dimensions` directions alone, clipped where a share `clipped`, below 1, of `records` (n × d) are longer.
+    pub(crate) fn along(self, dimensions: usize, clipped: f64, records: ArrayView2<f64>) -> Self {
+        let frame = Self { dimensions, ..self };
+        let mut lengths: Vec<f64> = records.outer_iter().map(|record| length(&frame.whole(record))).collect();
+        lengths.sort_by(f64::total_cmp);
+        let last = lengths.len().saturating_sub(1);
+        let kept = ((1.0 - clipped) * last as f64) as usize;
+        // Most of those who are alike, but for a few, have a length of zero.
+        let clipping_norm = lengths.split_off(kept).into_iter().find(|length| *length > 0.0);
+        Self { clipping_norm: clipping_norm.unwrap_or(1.0), ..frame }
+    }
+
+    /// That it is one of records of this domain.
+    pub(crate) fn check(&self, domain: &RecordDomain) -> Result<()> {
+        self.volunteers.check(domain)?;
+        let fits = (1..=self.volunteers.spread().nrows()).contains(&self.dimensions)
+            && self.volunteers.codes() == 1
+            && self.variances().iter().all(|variance| *variance > 0.0)
+            && self.clipping_norm.is_finite()
+            && self.clipping_norm > 0.0;
+        if fits { Ok(()) } else { Err(Error::shape("the directions are not those of such records")) }
+    }
+
+    pub(crate) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    pub(crate) fn clipping_norm(&self) -> f64 {
+        self.clipping_norm
+    }
+
+    fn spread(&self) -> ArrayView2<'_, f64> {
+        self.volunteers.spread().slice_move(ndarray::s![..self.dimensions, ..])
+    }
+
+    /// The variance of records along each direction, in squares of coordinates: the standard deviation in the records' own units.
+    pub(crate) fn variances(&self) -> Array1<f64> {
+        self.spread().map_axis(Axis(1), |direction| direction.dot(&direction).sqrt())
+    }
+
+    fn whole(&self, record: ArrayView1<f64>) -> Array1<f64> {
+        // What spreads is a unit vector times the standard deviation.
+        let widths = self.variances().mapv(|deviation| deviation.powf(1.5));
+        self.spread().dot(&(&record - &self.volunteers.center(0))) / widths
+    }
+
+    /// The coordinates (k) of a record (d), of no greater length than the clipping norm.
+    pub(crate) fn coordinates(&self, record: &[f64]) -> Array1<f64> {
+        let whole = self.whole(ArrayView1::from(record));
+        let share = (self.clipping_norm / length(&whole)).min(1.0);
+        whole * share
+    }
+
+    /// The record (d) at these coordinates (k).
+    pub(crate) fn record(&self, coordinates: &Array1<f64>) -> Vec<f64> {
+        let back = coordinates / &self.variances().mapv(f64::sqrt);
+        (back.dot(&self.spread()) + self.volunteers.center(0)).to_vec()
+    }
+
+    /// What a label weighs in a report: as much as each coordinate of a record of the clipping norm does, on average.
+    pub(crate) fn share_weight(&self, labels: usize) -> f64 {
+        if labels > 1 { 1.0 / (self.dimensions as f64 + 1.0).sqrt() } else { 0.0 }
+    }
+
+    /// What a coordinate is multiplied by in a report, so that no report is longer than 1.
+    pub(crate) fn sum_weight(&self, labels: usize) -> f64 {
+        (1.0 - self.share_weight(labels).powi(2)).sqrt() / self.clipping_norm
+    }
+
+    /// What records of one group are like, where the means of groups have these variances (k), which are part of the volunteers' own.
+    pub(crate) fn within(&self, between: &Array1<f64>) -> Partition {
+        let times = (1.0 - between / &self.variances()).mapv(|rest| rest.max(0.0).sqrt());
+        self.volunteers.with_spread(&times.to_vec())
+    }
+}
+
+fn length(coordinates: &Array1<f64>) -> f64 {
+    coordinates.dot(coordinates).sqrt()
+}
