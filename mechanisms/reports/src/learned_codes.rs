@@ -126,7 +126,8 @@ impl LearnedCodes {
     /// The estimated share of each code with each label (codes × labels; one label where there is none), from reports.
     ///
     /// Codes have the shares that they have among volunteers, which are known without noise. The labels of each are estimated, and shrunk toward those of all as far as
-    /// noise demands: the mean of normal shares about a normal mean, given what was observed with known variances.
+    /// noise demands: the mean of normal shares about a normal mean, given what was observed with known variances. Where there is no label the shares of codes are estimated themselves, and
+    /// shrunk toward the volunteers'.
     ///
     /// # Errors
     /// [`Error::Shape`] for reports that the mechanism does not make, naming the row.
@@ -138,6 +139,12 @@ impl LearnedCodes {
             .map_err(|problem| Error::shape(problem.to_string()))?;
         let shares = self.saved.partition.shares();
         let answers = counted[0].answers() as f64;
+        if labels == 1 {
+            let observed: Vec<f64> = joint.iter().copied().collect();
+            let shares = shrunk(&observed, shares, oracle.variance(0.0) / answers.max(1.0));
+            return Array2::from_shape_vec((codes, 1), shares)
+                .map_err(|problem| Error::shape(problem.to_string()));
+        }
         let mean = 1.0 / labels as f64;
         let of_label = mean * (1.0 - mean);
         let mut rates = Array2::zeros((codes, labels));
@@ -166,6 +173,18 @@ impl LearnedCodes {
         }
         Ok(rates)
     }
+}
+
+/// Observed shares with noise of this variance on each, moved toward what was believed of them by what noise is of how far they lie from it, and made shares again.
+fn shrunk(observed: &[f64], believed: &[f64], noise: f64) -> Vec<f64> {
+    let off =
+        observed.iter().zip(believed).map(|(observed, believed)| (observed - believed).powi(2)).sum::<f64>();
+    let trust = (1.0 - noise * observed.len() as f64 / off).max(0.0);
+    let moved =
+        observed.iter().zip(believed).map(|(observed, believed)| believed + trust * (observed - believed));
+    let mut shares: Vec<f64> = moved.collect();
+    project_to_simplex(&mut shares);
+    shares
 }
 
 impl Collector for LearnedCodes {
