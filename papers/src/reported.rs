@@ -29,7 +29,7 @@ impl Study<'_> {
         let codes = own::<LearnedCodes>(&design, LEARNED_CODES.name)?;
         let reports = design.mechanism().release(self.sharing, randomness)?.table;
         let label_of = codes.labels_of_codes(&reports)?.map_axis(Axis(1), |labels| largest(&labels.to_vec()));
-        Ok(self.share_right(|record| label_of[codes.code(record)]))
+        self.share_right(|record| Ok(label_of[codes.code(record)]))
     }
 
     /// The same where labels are known, and each of those who share reports along the volunteers' principal directions where its record lies: each record is of the class whose mean is nearest,
@@ -48,14 +48,14 @@ impl Study<'_> {
         });
         let means: Vec<Array1<f64>> = means.collect::<Result<_>>()?;
         let variances = directions.variances();
-        Ok(self.share_right(|record| {
-            let here = directions.coordinates(record);
+        self.share_right(|record| {
+            let here = directions.coordinates(record)?;
             let near = means.iter().map(|mean| {
                 let off = &here - mean;
                 -(&off * &off / &variances).sum()
             });
-            largest(&near.collect::<Vec<_>>())
-        }))
+            Ok(largest(&near.collect::<Vec<_>>()))
+        })
     }
 
     /// What is asked for: a design of so many volunteers, for those who share, at this ε.
@@ -69,11 +69,11 @@ impl Study<'_> {
     }
 
     /// How often what is said of a record is its class.
-    fn share_right(&self, said: impl Fn(&[f64]) -> usize) -> f64 {
+    fn share_right(&self, said: impl Fn(&[f64]) -> Result<usize>) -> Result<f64> {
         let truth = classes_of(self.test);
         let records = self.test.records().outer_iter().zip(&truth);
-        let right = records.filter(|(record, class)| said(&record.to_vec()) == **class).count();
-        right as f64 / truth.len().max(1) as f64
+        let right = records.map(|(record, class)| Ok(usize::from(said(&record.to_vec())? == *class)));
+        Ok(right.sum::<Result<usize>>()? as f64 / truth.len().max(1) as f64)
     }
 }
 

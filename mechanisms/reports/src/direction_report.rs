@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, s};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, TargetDomain, Volunteers, register, size,
+    ShapedBy, Stream, Table, TargetDomain, Volunteers, check_width, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
@@ -25,7 +25,7 @@ const OF_LABELS: f64 = 0.05;
 const NOISE: f64 = 0.12;
 
 /// Volunteers teach the principal directions of records; each person reports where its record lies along a few of them, seen from the volunteers' mean and clipped, together with
-/// its label, by [`PrivUnit`] at all of ε. What many reports tell is the share of each label and the mean of its records, without bias but for the clip.
+/// its label, by [`PrivUnit`] at all of ε. What many reports tell is the share of each label and the mean of its records.
 ///
 /// Nothing is asked about the labels of volunteers. Where records have no label there is one mean: who knows the label of each person takes the reports of each apart.
 /// Records are collected by drawing labels, and of each label records that differ from its mean as volunteers differ from theirs, less what the labels' means differ by.
@@ -90,7 +90,7 @@ fn width(dimensions: usize, labels: usize) -> usize {
 pub struct OfLabel {
     /// The share of people that has it.
     pub share: f64,
-    /// The mean of their records, clipped, along each direction, from the volunteers' mean; shrunk toward that as far as noise demands (James and Stein 1961).
+    /// The mean of their records, clipped, along each direction, from the volunteers' mean; shrunk toward that as far as noise demands.
     pub mean: Array1<f64>,
 }
 
@@ -105,8 +105,12 @@ impl DirectionReport {
     }
 
     /// Where an encoded record's features (d) lie from the volunteers' mean, along each direction, clipped.
-    pub fn coordinates(&self, features: &[f64]) -> Array1<f64> {
-        self.saved.frame.coordinates(features)
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of features.
+    pub fn coordinates(&self, features: &[f64]) -> Result<Array1<f64>> {
+        check_width(self.saved.domain.features().dim(), features.len())?;
+        Ok(self.saved.frame.coordinates(features))
     }
 
     /// The length at which coordinates are clipped.
@@ -133,10 +137,12 @@ impl DirectionReport {
                 return Array1::zeros(sums.len());
             }
             let (mean, noise) = (sums / (per_sum * share), noise / (per_sum * share).powi(2));
-            // How far the mean lies from that of all, beyond what noise alone would say.
+            // By how large a share of the variance the mean lies from that of all, as what is wide and so little noisy tells it (moments weighted by variances).
+            let weights = variances.dot(&variances);
             let beyond =
-                mean.iter().zip(&variances).map(|(x, variance)| (x * x - noise) / variance).sum::<f64>();
-            let of_mean = (OF_LABELS + beyond.max(0.0)) / (1.0 + mean.len() as f64);
+                mean.iter().zip(&variances).map(|(x, variance)| variance * (x * x - noise)).sum::<f64>();
+            let told = weights / variances.fold(0.0, |most: f64, variance| most.max(variance * variance));
+            let of_mean = (OF_LABELS + told * (beyond / weights).max(0.0)) / (1.0 + told);
             mean * variances.mapv(|variance| of_mean * variance / (of_mean * variance + noise))
         };
         if self.labels() == 1 {
@@ -251,18 +257,23 @@ const CLIPPED: f64 = 0.1;
 /// Volunteers for each direction.
 const FOR_A_DIRECTION: usize = 8;
 
-/// How many directions by the public rule, of `most`: as many as keep the noise below [`NOISE`] where all labels are had equally often. Where records have none, people are taken for two groups
-/// whose reports are told apart.
-fn by_rule(people: usize, labels: usize, epsilon: f64, most: usize) -> usize {
+/// How many directions by the public rule, of those along which volunteers have these variances (the largest first): as many as keep the noise below [`NOISE`] where all labels are had
+/// equally often. Where records have none, people are taken for two groups whose reports are told apart.
+fn by_rule(people: usize, labels: usize, epsilon: f64, variances: &[f64]) -> usize {
     let is_clear = |dimensions: &usize| {
+        let here = &variances[..*dimensions];
+        let (all, inverse) =
+            (here.iter().sum::<f64>(), here.iter().map(|variance| 1.0 / variance).sum::<f64>());
+        // A coordinate's noise is as many times what is reported as the sum of the variances; over each of them, on average.
+        let spread = all * inverse / *dimensions as f64;
         let of_a_mean = match labels {
-            1 => 2.0 * *dimensions as f64,
-            _ => (labels * labels * (dimensions + 1)) as f64,
+            1 => 2.0 * spread,
+            _ => (labels * labels) as f64 * spread * (1.0 + 1.0 / *dimensions as f64),
         };
         let oracle = best(NAME, width(*dimensions, labels), epsilon);
         oracle.is_ok_and(|oracle| 2.0 * of_a_mean * variance(&oracle, people.max(1) as f64) <= NOISE)
     };
-    (1..=most).take_while(is_clear).last().unwrap_or(1)
+    (1..=variances.len()).take_while(is_clear).last().unwrap_or(1)
 }
 
 fn design(Parameters { directions, clipped }: Parameters, brief: &Brief) -> Result<DirectionReport> {
@@ -281,7 +292,9 @@ fn design(Parameters { directions, clipped }: Parameters, brief: &Brief) -> Resu
     let taught = Frame::learn(NAME, volunteers.records().view())?;
     let most = taught.dimensions().min((volunteers.len() / FOR_A_DIRECTION).max(1));
     let most = (1..=most).take_while(|wanted| width(*wanted, labels) < MOST_DIMENSIONS).last().unwrap_or(1);
-    let wanted = directions.unwrap_or_else(|| by_rule(brief.people.unwrap_or(PEOPLE), labels, epsilon, most));
+    let wanted = directions.unwrap_or_else(|| {
+        by_rule(brief.people.unwrap_or(PEOPLE), labels, epsilon, &taught.variances().to_vec()[..most])
+    });
     if !(1..=most).contains(&wanted) {
         return Err(refused(format!(
             "directions must lie between 1 and {most}, for these volunteers and labels, and {wanted} does not"
@@ -317,10 +330,14 @@ mod tests {
 
     #[test]
     fn directions_follow_people_labels_and_epsilon() {
-        let nines = |epsilon| by_rule(10_700, 1, epsilon, 50);
-        let digits = |epsilon| by_rule(15_000, 10, epsilon, 50);
+        let alike = [0.2; 50];
+        let nines = |epsilon| by_rule(10_700, 1, epsilon, &alike);
+        let digits = |epsilon| by_rule(15_000, 10, epsilon, &alike);
         assert_eq!([0.1, 0.5, 1.0].map(nines), [1, 12, 48]);
         assert_eq!([1.0, 2.0, 4.0, 8.0].map(digits), [1, 4, 19, 50]);
-        assert_eq!(by_rule(1, 2, 0.1, 10), 1);
+        // Of directions that are less and less wide the noise counts for more.
+        let narrower: Vec<f64> = (1..=50).map(|at| 1.0 / f64::from(at)).collect();
+        assert_eq!(by_rule(10_700, 1, 1.0, &narrower), 24);
+        assert_eq!(by_rule(1, 2, 0.1, &alike), 1);
     }
 }

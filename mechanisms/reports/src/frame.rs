@@ -5,6 +5,12 @@ use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 use scumble_core::{Error, RecordDomain, Result};
 use serde::{Deserialize, Serialize};
 
+/// Numbers are less than this, and deviations along a direction more than its inverse: what is computed of them is a finite number then.
+const LARGEST: f64 = 1e70;
+
+/// The least deviation along a direction, over the largest along any and over the size of records: less is rounding.
+const LEAST: f64 = 1e-6;
+
 /// A coordinate for each of some principal directions: how far a record lies from the volunteers' mean along it, over the square root of the standard deviation there. Of all scales these
 /// make the mean least wrong, in the records' own units, by noise that is equal in all coordinates of vectors of bounded length.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,12 +27,18 @@ pub(crate) struct Frame {
 impl Frame {
     /// All directions that `records` (n × d) of volunteers have, and nothing clipped.
     pub(crate) fn learn(plugin: &str, records: ArrayView2<f64>) -> Result<Self> {
+        if records.ncols() == 0 {
+            return Err(Error::not_applicable(plugin, "there is no column to report"));
+        }
         let volunteers = Partition::learn(plugin, records, 1, 0)?;
-        let dimensions = volunteers.spread().nrows();
+        let size = volunteers.center(0).iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let deviations = deviations(volunteers.spread());
+        let least = LEAST * deviations.first().copied().unwrap_or(0.0).max(size);
+        let dimensions = deviations.iter().take_while(|deviation| **deviation > least).count();
         if dimensions == 0 {
             return Err(Error::not_applicable(plugin, "volunteers' records differ in nothing"));
         }
-        Ok(Self { volunteers, dimensions, clipping_norm: f64::MAX })
+        Ok(Self { volunteers, dimensions, clipping_norm: LARGEST })
     }
 
     /// The first `dimensions` directions alone, clipped where a share `clipped`, below 1, of `records` (n × d) are longer.
@@ -46,9 +58,12 @@ impl Frame {
         self.volunteers.check(domain)?;
         let fits = (1..=self.volunteers.spread().nrows()).contains(&self.dimensions)
             && self.volunteers.codes() == 1
-            && self.variances().iter().all(|variance| *variance > 0.0)
-            && self.clipping_norm.is_finite()
-            && self.clipping_norm > 0.0;
+            && self.variances().iter().all(|deviation| *deviation > 1.0 / LARGEST)
+            && (1.0 / LARGEST..=LARGEST).contains(&self.clipping_norm);
+        let farthest = domain.features().l2_diameter().max(domain.features().squared_radius().sqrt());
+        if farthest.is_nan() || farthest > LARGEST {
+            return Err(Error::shape(format!("numbers reach beyond {LARGEST:e}: declare narrower bounds")));
+        }
         if fits { Ok(()) } else { Err(Error::shape("the directions are not those of such records")) }
     }
 
@@ -66,7 +81,7 @@ impl Frame {
 
     /// The variance of records along each direction, in squares of coordinates: the standard deviation in the records' own units.
     pub(crate) fn variances(&self) -> Array1<f64> {
-        self.spread().map_axis(Axis(1), |direction| direction.dot(&direction).sqrt())
+        deviations(self.spread())
     }
 
     fn whole(&self, record: ArrayView1<f64>) -> Array1<f64> {
@@ -103,6 +118,11 @@ impl Frame {
         let times = (1.0 - between / &self.variances()).mapv(|rest| rest.max(0.0).sqrt());
         self.volunteers.with_spread(&times.to_vec())
     }
+}
+
+/// The standard deviation along each direction.
+fn deviations(spread: ArrayView2<f64>) -> Array1<f64> {
+    spread.map_axis(Axis(1), |direction| direction.dot(&direction).sqrt())
 }
 
 fn length(coordinates: &Array1<f64>) -> f64 {

@@ -141,7 +141,7 @@ impl LearnedCodes {
         let answers = counted[0].answers() as f64;
         if labels == 1 {
             let observed: Vec<f64> = joint.iter().copied().collect();
-            let shares = shrunk(&observed, shares, oracle.variance(0.0) / answers.max(1.0));
+            let shares = shrunk(&observed, shares, oracle.total_variance() / answers.max(1.0));
             return Array2::from_shape_vec((codes, 1), shares)
                 .map_err(|problem| Error::shape(problem.to_string()));
         }
@@ -175,11 +175,11 @@ impl LearnedCodes {
     }
 }
 
-/// Observed shares with noise of this variance on each, moved toward what was believed of them by what noise is of how far they lie from it, and made shares again.
+/// Observed shares with noise of this variance in all, moved toward what was believed of them by what noise is of how far they lie from it, and made shares again.
 fn shrunk(observed: &[f64], believed: &[f64], noise: f64) -> Vec<f64> {
     let off =
         observed.iter().zip(believed).map(|(observed, believed)| (observed - believed).powi(2)).sum::<f64>();
-    let trust = (1.0 - noise * observed.len() as f64 / off).max(0.0);
+    let trust = (1.0 - noise / off).max(0.0);
     let moved =
         observed.iter().zip(believed).map(|(observed, believed)| believed + trust * (observed - believed));
     let mut shares: Vec<f64> = moved.collect();

@@ -37,7 +37,7 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] with the column that is neither a number within bounds of its own nor a category.
+    /// [`Error::NotApplicable`] with the column that is neither a number within bounds of its own nor a category, and for a target of several numbers.
     pub fn all(
         plugin: &str,
         domain: &RecordDomain,
@@ -48,7 +48,14 @@ impl Attribute {
             let problem = format!("{column} is neither a number within bounds of its own nor a category");
             Error::not_applicable(plugin, problem)
         })?;
-        let label = all.pop_if(|last| last.coordinates.start >= domain.features().dim());
+        let is_of_target = |attribute: &mut Self| attribute.coordinates.start >= domain.features().dim();
+        let label = all.pop_if(is_of_target);
+        if all.last_mut().is_some_and(is_of_target) {
+            return Err(Error::not_applicable(
+                plugin,
+                "the target is a vector, and it takes a number or a class",
+            ));
+        }
         Ok((all, label))
     }
 

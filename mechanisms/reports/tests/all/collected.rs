@@ -160,7 +160,8 @@ fn reports_of_directions_tell_shares_and_means_of_labels() {
             let share = rows.len() as f64 / table.len() as f64;
             // A share weighs 1/√3 in a report of two directions, and a coordinate √(2/3) over the clipping norm.
             assert_abs_diff_eq!(of.share, share, epsilon = 5.0 * error * 3f64.sqrt());
-            let all = rows.iter().map(|&row| mechanism.coordinates(&table.records().row(row).to_vec()));
+            let all =
+                rows.iter().map(|&row| mechanism.coordinates(&table.records().row(row).to_vec()).unwrap());
             let mean = all.reduce(|sum, x| sum + x).unwrap() / rows.len() as f64;
             let norm = mechanism.clipping_norm();
             for (at, variance) in mechanism.variances().iter().enumerate() {
@@ -284,6 +285,9 @@ fn what_cannot_be_asked_is_refused() {
         let message = refused(&DIRECTION_REPORT, json!({"directions": directions}), &public);
         assert!(message.contains("directions must lie between 1 and"), "{message}");
     }
+    let directions = DIRECTION_REPORT.design(&Value::Null, &public).unwrap();
+    let directions = directions.mechanism().downcast_ref::<DirectionReport>().unwrap();
+    assert!(directions.coordinates(&[0.0; 5]).is_err() && directions.coordinates(&[0.0]).is_err());
     let message = refused(&DIRECTION_REPORT, json!({"clipped": 1.0}), &public);
     assert!(message.contains("clipped must lie between 0 and below 1"), "{message}");
     let unlabelled = Brief { domain: domain.without_target(), ..public.clone() };
@@ -294,6 +298,37 @@ fn what_cannot_be_asked_is_refused() {
     let alike = Brief { volunteers: Volunteers::Public(alike.unwrap()), ..public };
     let message = refused(&GRADIENT_REPORT, Value::Null, &alike);
     assert!(message.contains("the same label"), "{message}");
+}
+
+/// Volunteers of one number within these bounds.
+fn of_numbers(values: &[f64], upper: f64, target: TargetDomain) -> Brief {
+    let columns = vec!["x".to_owned()];
+    let domain = RecordDomain::new(columns.clone(), Domain::interval(0.0, upper).unwrap(), target).unwrap();
+    let records = Array2::from_shape_vec((values.len(), 1), values.to_vec()).unwrap();
+    let target = match domain.target() {
+        TargetDomain::Vector { domain } => Target::Vector(Array2::zeros((values.len(), domain.dim()))),
+        _ => Target::None,
+    };
+    let volunteers = Volunteers::Public(Table::new(columns, records, target).unwrap());
+    Brief { volunteers, ..Brief::new(domain, Budget::pure(1.0).unwrap()) }
+}
+
+/// What would be divided by rounding, or overflow: no record of the domain may be one that cannot be reported.
+#[test]
+fn directions_of_nothing_and_of_numbers_that_overflow_are_refused() {
+    let refused = |brief: &Brief| DIRECTION_REPORT.design(&Value::Null, brief).unwrap_err().to_string();
+    let message = refused(&of_numbers(&[0.1; 10], 1.0, TargetDomain::None));
+    assert!(message.contains("differ in nothing"), "{message}");
+    let halves: Vec<f64> = (0..16).map(|row| f64::from(row % 2)).collect();
+    let message = refused(&of_numbers(&halves, 1e308, TargetDomain::None));
+    assert!(message.contains("declare narrower bounds"), "{message}");
+    assert!(DIRECTION_REPORT.design(&Value::Null, &of_numbers(&halves, 1e60, TargetDomain::None)).is_ok());
+    let vector = TargetDomain::Vector { domain: Domain::unit_box(2) };
+    for plugin in [PAIR_RESPONSE, LEARNED_CODES, DIRECTION_REPORT, GRADIENT_REPORT] {
+        let message =
+            plugin.design(&Value::Null, &of_numbers(&halves, 1.0, vector.clone())).unwrap_err().to_string();
+        assert!(message.contains("the target is a vector"), "{}: {message}", plugin.name);
+    }
 }
 
 /// Reports are of whole records, so that no other mechanism can have a part of them.
