@@ -52,7 +52,7 @@ impl Study<'_> {
             let here = directions.coordinates(record)?;
             let near = means.iter().map(|mean| {
                 let off = &here - mean;
-                -(&off * &off / &variances).sum()
+                -(&off * &off / variances).sum()
             });
             Ok(largest(&near.collect::<Vec<_>>()))
         })

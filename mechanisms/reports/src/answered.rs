@@ -1,5 +1,21 @@
 //! What mechanisms that make reports have in common.
 
+use scumble_core::{RecordDomain, Result};
+use scumble_levels::Attribute;
+
+/// The bins of a label that is a number, where the design does not choose them.
+const LABEL_BINS: usize = 8;
+
+/// Those of the features, and of the label if there is one.
+pub(crate) fn attributes(plugin: &str, domain: &RecordDomain) -> Result<(Vec<Attribute>, Option<Attribute>)> {
+    Attribute::all(plugin, domain, |_| LABEL_BINS)
+}
+
+/// How many levels a label has; one where there is none.
+pub(crate) fn levels(label: Option<&Attribute>) -> usize {
+    label.map_or(1, Attribute::levels)
+}
+
 /// What a local mechanism is whose points and reports are those of one of its fields, and what collects its reports is itself.
 macro_rules! answered_by {
     ($field:ident) => {

@@ -1,8 +1,6 @@
 //! `direction-report`: each person reports which way its record lies from the volunteers' mean, with its label.
 
-use crate::LABEL_BINS;
-
-use crate::answered::answered_by;
+use crate::answered::{answered_by, attributes, levels};
 use crate::directions::{Directions, best, variance};
 use crate::frame::Frame;
 use crate::questions::PEOPLE;
@@ -10,7 +8,7 @@ use ndarray::{Array1, Array2, s};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, TargetDomain, Volunteers, check_width, register, size,
+    ShapedBy, Stream, Table, Volunteers, check_width, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
@@ -67,8 +65,8 @@ impl TryFrom<Saved> for DirectionReport {
     fn try_from(saved: Saved) -> Result<Self> {
         let Saved { domain, epsilon, candidates, frame, .. } = &saved;
         frame.check(domain)?;
-        let (features, label) = Attribute::all(NAME, domain, |_| LABEL_BINS)?;
-        let width = width(frame.dimensions(), label.as_ref().map_or(1, Attribute::levels));
+        let (features, label) = attributes(NAME, domain)?;
+        let width = width(frame.dimensions(), levels(label.as_ref()));
         let reported = Directions::new(NAME, width, *candidates, *epsilon)?;
         Ok(Self { features, label, reported, saved })
     }
@@ -101,7 +99,7 @@ impl DirectionReport {
     }
 
     fn labels(&self) -> usize {
-        self.label.as_ref().map_or(1, Attribute::levels)
+        levels(self.label.as_ref())
     }
 
     /// Where an encoded record's features (d) lie from the volunteers' mean, along each direction, clipped.
@@ -119,7 +117,7 @@ impl DirectionReport {
     }
 
     /// The variance of volunteers' records along each direction.
-    pub fn variances(&self) -> Array1<f64> {
+    pub fn variances(&self) -> &Array1<f64> {
         self.saved.frame.variances()
     }
 
@@ -138,9 +136,9 @@ impl DirectionReport {
             }
             let (mean, noise) = (sums / (per_sum * share), noise / (per_sum * share).powi(2));
             // By how large a share of the variance the mean lies from that of all, as what is wide and so little noisy tells it (moments weighted by variances).
-            let weights = variances.dot(&variances);
+            let weights = variances.dot(variances);
             let beyond =
-                mean.iter().zip(&variances).map(|(x, variance)| variance * (x * x - noise)).sum::<f64>();
+                mean.iter().zip(variances).map(|(x, variance)| variance * (x * x - noise)).sum::<f64>();
             let told = weights / variances.fold(0.0, |most: f64, variance| most.max(variance * variance));
             let of_mean = (OF_LABELS + told * (beyond / weights).max(0.0)) / (1.0 + told);
             mean * variances.mapv(|variance| of_mean * variance / (of_mean * variance + noise))
@@ -258,7 +256,7 @@ const CLIPPED: f64 = 0.1;
 const FOR_A_DIRECTION: usize = 8;
 
 /// How many directions by the public rule, of those along which volunteers have these variances (the largest first): as many as keep the noise below [`NOISE`] where all labels are had
-/// equally often. Where records have none, people are taken for two groups whose reports are told apart.
+/// equally often. Where records have none, people are taken for two groups whose reports are kept separate.
 fn by_rule(people: usize, labels: usize, epsilon: f64, variances: &[f64]) -> usize {
     let is_clear = |dimensions: &usize| {
         let here = &variances[..*dimensions];
@@ -284,11 +282,7 @@ fn design(Parameters { directions, clipped }: Parameters, brief: &Brief) -> Resu
     }
     let volunteers = brief.unclaimed_volunteers(NAME)?;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
-    let labels = match domain.target() {
-        TargetDomain::None => 1,
-        TargetDomain::Class { levels } => levels.len(),
-        _ => LABEL_BINS,
-    };
+    let labels = levels(attributes(NAME, &domain)?.1.as_ref());
     let taught = Frame::learn(NAME, volunteers.records().view())?;
     let most = taught.dimensions().min((volunteers.len() / FOR_A_DIRECTION).max(1));
     let most = (1..=most).take_while(|wanted| width(*wanted, labels) < MOST_DIMENSIONS).last().unwrap_or(1);

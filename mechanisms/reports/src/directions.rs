@@ -58,7 +58,7 @@ impl Directions {
     }
 
     /// The direction of each report (n × dimensions of the oracle).
-    pub(crate) fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
+    fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
         self.layout().check(reports)?;
         let (records, dim) = (reports.records(), self.oracle.dim());
         size::check_held(self.plugin, "directions", &[reports.len(), dim], 8)?;

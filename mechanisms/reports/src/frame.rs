@@ -14,14 +14,46 @@ const LEAST: f64 = 1e-6;
 /// A coordinate for each of some principal directions: how far a record lies from the volunteers' mean along it, over the square root of the standard deviation there. Of all scales these
 /// make the mean least wrong, in the records' own units, by noise that is equal in all coordinates of vectors of bounded length.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "Taught", into = "Taught")]
 pub(crate) struct Frame {
+    taught: Taught,
+    /// The standard deviation of records along each direction (k).
+    deviations: Array1<f64>,
+    /// What a coordinate is divided by (k): what spreads is a unit vector times the deviation.
+    widths: Array1<f64>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Taught {
     /// Of all volunteers as one.
     volunteers: Partition,
     /// How many directions there are.
     dimensions: usize,
     /// The length at which coordinates are clipped.
     clipping_norm: f64,
+}
+
+impl From<Taught> for Frame {
+    fn from(taught: Taught) -> Self {
+        let deviations = deviations(taught.spread());
+        Self { widths: deviations.mapv(|deviation| deviation.powf(1.5)), deviations, taught }
+    }
+}
+
+impl From<Frame> for Taught {
+    fn from(frame: Frame) -> Self {
+        frame.taught
+    }
+}
+
+impl Taught {
+    /// The directions that are used, as many as there are at most.
+    fn spread(&self) -> ArrayView2<'_, f64> {
+        let all = self.volunteers.spread();
+        let used = self.dimensions.min(all.nrows());
+        all.slice_move(ndarray::s![..used, ..])
+    }
 }
 
 impl Frame {
@@ -38,29 +70,30 @@ impl Frame {
         if dimensions == 0 {
             return Err(Error::not_applicable(plugin, "volunteers' records differ in nothing"));
         }
-        Ok(Self { volunteers, dimensions, clipping_norm: LARGEST })
+        Ok(Taught { volunteers, dimensions, clipping_norm: LARGEST }.into())
     }
 
     /// The first `dimensions` directions alone, clipped where a share `clipped`, below 1, of `records` (n × d) are longer.
     pub(crate) fn along(self, dimensions: usize, clipped: f64, records: ArrayView2<f64>) -> Self {
-        let frame = Self { dimensions, ..self };
+        let frame = Self::from(Taught { dimensions, ..self.taught });
         let mut lengths: Vec<f64> = records.outer_iter().map(|record| length(&frame.whole(record))).collect();
         lengths.sort_by(f64::total_cmp);
         let last = lengths.len().saturating_sub(1);
         let kept = ((1.0 - clipped) * last as f64) as usize;
         // Most of those who are alike, but for a few, have a length of zero.
         let clipping_norm = lengths.split_off(kept).into_iter().find(|length| *length > 0.0);
-        Self { clipping_norm: clipping_norm.unwrap_or(1.0), ..frame }
+        Taught { clipping_norm: clipping_norm.unwrap_or(1.0), ..frame.taught }.into()
     }
 
     /// That it is one of records of this domain.
     pub(crate) fn check(&self, domain: &RecordDomain) -> Result<()> {
-        self.volunteers.check(domain)?;
-        let fits = (1..=self.volunteers.spread().nrows()).contains(&self.dimensions)
-            && self.volunteers.codes() == 1
-            && self.variances().iter().all(|deviation| *deviation > 1.0 / LARGEST)
-            && (1.0 / LARGEST..=LARGEST).contains(&self.clipping_norm);
-        let farthest = domain.features().l2_diameter().max(domain.features().squared_radius().sqrt());
+        let Taught { volunteers, dimensions, clipping_norm } = &self.taught;
+        volunteers.check(domain)?;
+        let fits = (1..=volunteers.spread().nrows()).contains(dimensions)
+            && volunteers.codes() == 1
+            && self.deviations.iter().all(|deviation| *deviation > 1.0 / LARGEST)
+            && (1.0 / LARGEST..=LARGEST).contains(clipping_norm);
+        let farthest = domain.features().l2_diameter();
         if farthest.is_nan() || farthest > LARGEST {
             return Err(Error::shape(format!("numbers reach beyond {LARGEST:e}: declare narrower bounds")));
         }
@@ -68,55 +101,49 @@ impl Frame {
     }
 
     pub(crate) fn dimensions(&self) -> usize {
-        self.dimensions
+        self.taught.dimensions
     }
 
     pub(crate) fn clipping_norm(&self) -> f64 {
-        self.clipping_norm
-    }
-
-    fn spread(&self) -> ArrayView2<'_, f64> {
-        self.volunteers.spread().slice_move(ndarray::s![..self.dimensions, ..])
+        self.taught.clipping_norm
     }
 
     /// The variance of records along each direction, in squares of coordinates: the standard deviation in the records' own units.
-    pub(crate) fn variances(&self) -> Array1<f64> {
-        deviations(self.spread())
+    pub(crate) fn variances(&self) -> &Array1<f64> {
+        &self.deviations
     }
 
     fn whole(&self, record: ArrayView1<f64>) -> Array1<f64> {
-        // What spreads is a unit vector times the standard deviation.
-        let widths = self.variances().mapv(|deviation| deviation.powf(1.5));
-        self.spread().dot(&(&record - &self.volunteers.center(0))) / widths
+        self.taught.spread().dot(&(&record - &self.taught.volunteers.center(0))) / &self.widths
     }
 
     /// The coordinates (k) of a record (d), of no greater length than the clipping norm.
     pub(crate) fn coordinates(&self, record: &[f64]) -> Array1<f64> {
         let whole = self.whole(ArrayView1::from(record));
-        let share = (self.clipping_norm / length(&whole)).min(1.0);
+        let share = (self.taught.clipping_norm / length(&whole)).min(1.0);
         whole * share
     }
 
     /// The record (d) at these coordinates (k).
     pub(crate) fn record(&self, coordinates: &Array1<f64>) -> Vec<f64> {
-        let back = coordinates / &self.variances().mapv(f64::sqrt);
-        (back.dot(&self.spread()) + self.volunteers.center(0)).to_vec()
+        let back = coordinates / &self.deviations.mapv(f64::sqrt);
+        (back.dot(&self.taught.spread()) + self.taught.volunteers.center(0)).to_vec()
     }
 
     /// What a label weighs in a report: as much as each coordinate of a record of the clipping norm does, on average.
     pub(crate) fn share_weight(&self, labels: usize) -> f64 {
-        if labels > 1 { 1.0 / (self.dimensions as f64 + 1.0).sqrt() } else { 0.0 }
+        if labels > 1 { 1.0 / (self.taught.dimensions as f64 + 1.0).sqrt() } else { 0.0 }
     }
 
     /// What a coordinate is multiplied by in a report, so that no report is longer than 1.
     pub(crate) fn sum_weight(&self, labels: usize) -> f64 {
-        (1.0 - self.share_weight(labels).powi(2)).sqrt() / self.clipping_norm
+        (1.0 - self.share_weight(labels).powi(2)).sqrt() / self.taught.clipping_norm
     }
 
     /// What records of one group are like, where the means of groups have these variances (k), which are part of the volunteers' own.
     pub(crate) fn within(&self, between: &Array1<f64>) -> Partition {
-        let times = (1.0 - between / &self.variances()).mapv(|rest| rest.max(0.0).sqrt());
-        self.volunteers.with_spread(&times.to_vec())
+        let times = (1.0 - between / &self.deviations).mapv(|rest| rest.max(0.0).sqrt());
+        self.taught.volunteers.with_spread(&times.to_vec())
     }
 }
 

@@ -1,8 +1,6 @@
 //! `gradient-report`: each person reports the direction in which its record would move a model that volunteers taught.
 
-use crate::LABEL_BINS;
-
-use crate::answered::answered_by;
+use crate::answered::{self, answered_by};
 use crate::directions::{Directions, best, variance};
 use crate::label_model::LabelModel;
 use crate::partition::Partition;
@@ -89,7 +87,7 @@ impl From<GradientReport> for Saved {
 
 /// Those of the features, and of the label.
 fn attributes(domain: &RecordDomain) -> Result<(Vec<Attribute>, Attribute)> {
-    let (features, label) = Attribute::all(NAME, domain, |_| LABEL_BINS)?;
+    let (features, label) = answered::attributes(NAME, domain)?;
     let label = label
         .ok_or_else(|| Error::not_applicable(NAME, "records have no target that a model could learn"))?;
     Ok((features, label))

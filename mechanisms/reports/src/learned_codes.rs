@@ -1,15 +1,13 @@
 //! `learned-codes`: each person reports which of a few kinds of record it has, and the label, together.
 
-use crate::LABEL_BINS;
-
-use crate::answered::answered_by;
+use crate::answered::{answered_by, attributes, levels};
 use crate::partition::Partition;
 use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
-    Result, ShapedBy, Stream, Table, TargetDomain, Volunteers, register, size,
+    Result, ShapedBy, Stream, Table, Volunteers, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
@@ -64,8 +62,8 @@ impl TryFrom<Saved> for LearnedCodes {
     fn try_from(saved: Saved) -> Result<Self> {
         let Saved { ref domain, epsilon, ref partition, oracle, .. } = saved;
         partition.check(domain)?;
-        let (features, label) = Attribute::all(NAME, domain, |_| LABEL_BINS)?;
-        let labels = label.as_ref().map_or(1, Attribute::levels);
+        let (features, label) = attributes(NAME, domain)?;
+        let labels = levels(label.as_ref());
         let questions = Questions::new(NAME, vec![partition.codes()], labels, oracle, epsilon)?;
         Ok(Self { features, label, questions, saved })
     }
@@ -106,7 +104,7 @@ impl LearnedCodes {
     }
 
     fn labels(&self) -> usize {
-        self.label.as_ref().map_or(1, Attribute::levels)
+        levels(self.label.as_ref())
     }
 
     /// The code of an encoded record's features (d).
@@ -259,11 +257,7 @@ struct Parameters {
 fn design(Parameters { codes: wanted, oracle, seed }: Parameters, brief: &Brief) -> Result<LearnedCodes> {
     let volunteers = brief.unclaimed_volunteers(NAME)?;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
-    let labels = match domain.target() {
-        TargetDomain::None => 1,
-        TargetDomain::Class { levels } => levels.len(),
-        _ => LABEL_BINS,
-    };
+    let labels = levels(attributes(NAME, &domain)?.1.as_ref());
     let by_rule = || codes(brief.people.unwrap_or(PEOPLE), volunteers.len(), labels, epsilon);
     let codes = wanted.unwrap_or_else(by_rule);
     if !(2..=volunteers.len()).contains(&codes) {

@@ -28,6 +28,3 @@ pub use direction_report::{DIRECTION_REPORT, DirectionReport, OfLabel};
 pub use gradient_report::{GRADIENT_REPORT, GradientReport};
 pub use learned_codes::{LEARNED_CODES, LearnedCodes};
 pub use pair_response::{PAIR_RESPONSE, PairResponse};
-
-/// The bins of a label that is a number, where the design does not choose them.
-const LABEL_BINS: usize = 8;

@@ -23,7 +23,7 @@ const TRIALS: usize = 10;
 /// Noise beside which a guess by each column's mean and spread still errs by so large a share of what it errs without a release.
 const HIDDEN: f64 = 0.5;
 
-/// A μ of Gaussian differential privacy under which every guess of a record, of someone who knows all others, has a mean squared error of so large a share at least of
+/// A μ of Gaussian differential privacy under which every estimate of a record, by an adversary that knows all others, has a mean squared error of so large a share at least of
 /// what the best guess without a release has, whatever the record was drawn from.
 ///
 /// For the guess of least error that is what is left of the variance, E Var(X | o) = ½ ∬ (x − y)² dπ(x) dπ(y) ∫ pₓ(o) pᵧ(o) / p(o) do. By Cauchy and Schwarz the innermost is at least the square of
@@ -86,8 +86,8 @@ pub(super) fn beside(
         },
         why: format!(
             "± a standard error, of {} releases; at ε = {STRICT} it is {}. At that λ, the largest of its kind, a guess by each column's mean and spread errs by {:.0} % of what it errs without a \
-             release, in squares that are summed over columns in their own units, and the label is in the clear; after the curator's, whose label is hidden too, no guess of a record errs by less in any \
-             column, of whoever knows all others: by Gaussian noise that is μ-GDP e^(−μ²/4) of the variance is left (δ = {DELTA:e})",
+             release, in squares that are summed over columns in their own units, and the label is in the clear; after the curator's, whose label is hidden too, no estimate of a record by an adversary that knows all others errs by less in any \
+             column: by Gaussian noise that is μ-GDP e^(−μ²/4) of the variance is left (δ = {DELTA:e})",
             scores.len(),
             shown(strict),
             100.0 * share

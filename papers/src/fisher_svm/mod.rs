@@ -24,8 +24,8 @@ pub(super) const PAPER: &str =
 /// What holds of it, what does not, and what we would do in its place.
 pub(super) const SAID: &str = "All figures hold: Gaussian noise of the same Fisher information leaves a model nearer to its own than Laplace noise does, and correlated noise leaves it exactly where it was. What does not hold is \
 that the bound is one for every adversary: it is for guesses without bias (ERRATA.md, F13), of somebody who knows no other record. The cards say how far off the domain's centre is, and how far off every guess is about some record. In \
-its place: `fisher-gaussian` where the error of a reconstruction is what is asked for, with the differential privacy that it has beside; and to learn from, where a curator is trusted, `noisy-marginals`, which leaves every guess as large an \
-error, of whoever knows all other records, and a machine far more (93 % of tumours in the place of 76).";
+its place: `fisher-gaussian` where the error of a reconstruction is what is asked for, with the differential privacy that it has beside; and to learn from, where a curator is trusted, `noisy-marginals`, which leaves every estimate by an adversary \
+that knows all other records as large an error, and a machine far more (93 % of tumours in the place of 76).";
 
 /// Sorted by name.
 pub(super) const RESULTS: [Reproduction; 8] = [
