@@ -202,6 +202,8 @@ pub struct RunOptions<'a> {
     /// A folder for files of finished trials, of results that take minutes or hours: what is there is taken from there,
     /// and what is new is added, so that one that was stopped goes on, and results that share their work do it once.
     pub store: Option<&'a Path>,
+    /// Whether charts show images of records; finished trials hold them then, too.
+    pub images: bool,
     /// Hears how many steps a result has.
     pub on_start: &'a (dyn Fn(u64) + Sync),
     /// Hears of each step's end.
@@ -218,6 +220,7 @@ impl<'a> RunOptions<'a> {
             seed: 1,
             trials: None,
             store: None,
+            images: true,
             on_start: &|_| (),
             on_step: &|| (),
         }

@@ -10,16 +10,18 @@ use std::fmt::Write;
 pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> String {
     let mut text = format!(
         "# Reproduced results\n\nMade by the command, and not by hand:\n\n```console\n$ {command}\n```\n\n\
-         *Reproduced* is what came out as the paper says; *better* came out better than it says; what *differs* says why, there or in the words below its table.\n\n"
+         *Reproduced* is what came out as the paper says; *better* came out better than it says; what *differs* says why, there or in the words below its table; \
+         what is *refuted* is a claim on privacy that an attack or a counterexample here shows to be false, whatever is run.\n\n"
     );
     let papers = || reports.chunk_by(|a, b| a.paper == b.paper);
-    text += "| paper | reproduced | better | differs |\n|---|---:|---:|---:|\n";
+    text += "| paper | reproduced | better | differs | refuted |\n|---|---:|---:|---:|---:|\n";
     for reports in papers() {
         let count = |verdict| {
             let findings = reports.iter().flat_map(|report| &report.findings);
             findings.filter(|finding| finding.verdict == verdict).count()
         };
-        let counts = [Agreement::Reproduced, Agreement::Better, Agreement::Differs].map(count);
+        let counts =
+            [Agreement::Reproduced, Agreement::Better, Agreement::Differs, Agreement::Refuted].map(count);
         line(
             &mut text,
             [reports[0].paper.to_owned()].into_iter().chain(counts.map(|count| count.to_string())),

@@ -142,7 +142,7 @@ impl Picture {
 
 impl Panel {
     /// Whether there is nothing that needs axes.
-    pub(super) fn is_sheet(&self) -> bool {
+    fn is_sheet(&self) -> bool {
         !self.layers.is_empty() && self.layers.iter().all(|layer| matches!(layer.marks, Marks::Images { .. }))
     }
 

@@ -17,14 +17,6 @@ pub struct Report {
     pub picture: Picture,
 }
 
-impl Report {
-    /// Without panels of images, which show records of a data set.
-    pub fn without_images(mut self) -> Self {
-        self.picture.panels.retain(|panel| !panel.is_sheet());
-        self
-    }
-}
-
 /// What a result says of its paper's claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claims {
@@ -86,6 +78,9 @@ pub enum Agreement {
     Better,
     /// What came out is something else.
     Differs,
+    /// It is a claim on privacy, and false: an attack or a counterexample that ran here does what it excludes, so that no run could
+    /// reproduce it.
+    Refuted,
 }
 
 impl fmt::Display for Agreement {
@@ -94,6 +89,7 @@ impl fmt::Display for Agreement {
             Self::Reproduced => "reproduced",
             Self::Better => "better",
             Self::Differs => "differs",
+            Self::Refuted => "refuted",
         })
     }
 }
@@ -102,6 +98,11 @@ impl Agreement {
     /// Reproduced if `holds`, else something else.
     pub(super) fn of(holds: bool) -> Self {
         if holds { Self::Reproduced } else { Self::Differs }
+    }
+
+    /// Of what is claimed of privacy, and `holds` against what was tried here.
+    pub(super) fn of_claim(holds: bool) -> Self {
+        if holds { Self::Reproduced } else { Self::Refuted }
     }
 
     /// Of ours beside a paper's at several places, by how many standard errors it is ahead: better if it is so by over two at more places than it is behind by as much.
@@ -142,6 +143,13 @@ pub(super) fn four(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_claim_on_privacy_excludes_refutes_it() {
+        let shown = [true, false].map(|holds| Agreement::of_claim(holds).to_string());
+        assert_eq!(shown, ["reproduced", "refuted"]);
+        assert_eq!(serde_json::to_string(&Agreement::of_claim(false)).unwrap(), "\"refuted\"");
+    }
 
     #[test]
     fn numbers_have_four_digits() {

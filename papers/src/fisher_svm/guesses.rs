@@ -188,7 +188,7 @@ fn biased(all: &[Guessed]) -> Finding {
         paper: "no less than the bound, irrespective of the adversary's behaviour (Section 2.2)".into(),
         ours: format!("less at {nearer} of {} λ{said}", all.len()),
         value: Some(nearer as f64),
-        verdict: Agreement::of(nearer == 0),
+        verdict: Agreement::of_claim(nearer == 0),
         why: "a guess with a bias is not bound by Cramér and Rao (ERRATA.md, F13)".into(),
     }
 }

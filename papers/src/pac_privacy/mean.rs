@@ -1,6 +1,6 @@
 //! The mean image of half of the digits, beside that of all under differential privacy.
 
-use super::study::NATS;
+use super::study::{NATS, bound, mu_of_the_same};
 use crate::gains::curve;
 use crate::report::{Evidence, four};
 use crate::trials::Mean;
@@ -9,7 +9,6 @@ use ndarray::{Array1, Axis};
 use rand::Rng;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
-use scumble_accounting::{gaussian, mutual_information::posterior_success};
 use scumble_datasets::source;
 use scumble_pac::{HidingNoise, halves};
 
@@ -17,7 +16,6 @@ const SETS: usize = 128;
 const TRIALS: usize = 10;
 /// Of the digits, for the quick variant.
 const FEW: usize = 2_000;
-const DELTA: f64 = 1e-6;
 /// The fewest of [`NATS`].
 const LEAST: f64 = 0.015_625;
 
@@ -89,7 +87,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
             let noise = HidingNoise::calibrated(&candidates, nats)?;
             let pac = distance(&noise.added(taken, &mut stream));
             // Two means of n images in the unit box that differ in one lie √d/n apart at most.
-            let sigma = (d as f64).sqrt() / n as f64 / gaussian::mu(epsilon(nats)?, DELTA)?;
+            let sigma = (d as f64).sqrt() / n as f64 / mu_of_the_same(nats)?;
             let released: Vec<f64> =
                 of_all.iter().map(|mean| mean + sigma * stream.sample::<f64, _>(StandardNormal)).collect();
             errors.push([pac, distance(&released)]);
@@ -109,13 +107,6 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
         told: all.iter().map(|of| of.told).collect(),
     };
     report(&errors, n)
-}
-
-/// The ε by which a guess of membership is right as often at most as by so many nats; where these bound nothing, one that bounds next to nothing.
-fn epsilon(nats: f64) -> Result<f64> {
-    const LARGE: f64 = 10.0;
-    let most = posterior_success(nats, 0.5)?;
-    Ok(if most < 1.0 { (most / (1.0 - most)).ln().min(LARGE) } else { LARGE })
 }
 
 /// What is not hidden: who is among all of them.
@@ -147,8 +138,8 @@ fn report(errors: &Errors, n: usize) -> Result<Evidence> {
     let row = |(at, nats): (usize, &f64)| -> Result<Vec<String>> {
         Ok(vec![
             nats.to_string(),
-            format!("{:.1} %", 100.0 * posterior_success(*nats, 0.5)?),
-            four(epsilon(*nats)?),
+            format!("{:.1} %", 100.0 * bound(*nats)?),
+            four(mu_of_the_same(*nats)?),
             shown(&errors.pac[at]),
             shown(&errors.dp[at]),
         ])
@@ -181,12 +172,12 @@ fn report(errors: &Errors, n: usize) -> Result<Evidence> {
         }, of_white(errors, n)],
         grids: vec![Grid {
             title: "‖released − mean of all‖₂, 784 pixels in [0, 1], ± a standard error".into(),
-            header: ["nats", "membership, at most", "ε of the same", "half, PAC privacy", "all, Gaussian mechanism (ours)"].map(str::to_owned).to_vec(),
+            header: ["nats", "membership, at most", "μ of the same", "half, PAC privacy", "all, Gaussian mechanism (ours)"].map(str::to_owned).to_vec(),
             rows: NATS.iter().enumerate().map(row).collect::<Result<_>>()?,
         }],
         notes: vec![
             "The published code has the mean of CIFAR-10 beside Laplace noise of scale c/(nε) on each of 3,072 numbers of records clipped to ‖x‖₂ ≤ c, with the c that is best for the data: which is no differential privacy: the ℓ₁ sensitivity is up to √3,072 times as large, and c is chosen by the data. Here are MNIST's training images, whose pixels have public bounds, and the Gaussian \
-             mechanism for two means that differ in one image (δ = 10⁻⁶) with the ε by which a guess of membership is right as often at most: ln(s/(1 − s)), 10 at most."
+             mechanism for two means that differ in one image, with the μ by which a guess of which of the two it was is right as often at most, Φ(μ/2) (Dong, Roth and Su 2022): 2Φ⁻¹(s), and 8 where nothing bounds it."
                 .into(),
             "Both bounds are of a guess of whether one record is in a half, or is one of two that it may be; the claims differ: an average over halves there, every data set and every record here.".into(),
         ],

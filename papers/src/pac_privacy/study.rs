@@ -8,7 +8,7 @@ use crate::{Agreement, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunO
 use rand::Rng;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
-use scumble_accounting::mutual_information::posterior_success;
+use scumble_accounting::{gaussian, mutual_information::posterior_success};
 use scumble_adversary::{Told, told};
 use scumble_core::{Brief, Budget, Halved, Stream, Target};
 use scumble_pac::{HidingNoise, halves};
@@ -207,8 +207,15 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
 }
 
 /// How often a guess of membership is right at most.
-fn bound(nats: f64) -> Result<f64> {
+pub(super) fn bound(nats: f64) -> Result<f64> {
     Ok(posterior_success(nats, 0.5)?)
+}
+
+/// The μ of Gaussian differential privacy by which a guess of which of two neighbours it was is right as often at most, Φ(μ/2) for a prior of one half (Dong, Roth and Su 2022, Section 2.2): where the nats
+/// bound nothing, one that bounds next to nothing.
+pub(super) fn mu_of_the_same(nats: f64) -> Result<f64> {
+    const LARGE: f64 = 8.0;
+    Ok((2.0 * gaussian::quantile(bound(nats)?)).min(LARGE))
 }
 
 /// The published code's noise, as it is printed there, beside ours.
@@ -254,7 +261,7 @@ fn of_told(statistics: &[&Found], which: usize, (noise, why): (&str, &str)) -> R
         ),
         ours: said.collect::<Vec<_>>().join("; "),
         value: Some(most),
-        verdict: Agreement::of(most <= PRINTED),
+        verdict: Agreement::of_claim(most <= PRINTED),
         why: why.into(),
     })
 }
@@ -270,12 +277,11 @@ fn gains(of: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>)> {
 
 const BY_NATS: Axis = Axis { symbol: "nats", before: false };
 
-/// The share of test records that a logistic regression of all training records under differential privacy classifies rightly, where ε bounds a guess of membership as so many nats do; a trial each.
+/// The share of test records that a logistic regression of all training records under differential privacy classifies rightly, where a guess of membership is bounded as by so many nats; a trial each.
 fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<Vec<f64>> {
-    /// One in ten thousand pairs of 100 records.
+    /// At any δ the ε of a μ gives that μ again.
     const DELTA: f64 = 1e-4;
-    let most = bound(nats)?;
-    let epsilon = if most < 1.0 { (most / (1.0 - most)).ln() } else { 50.0 };
+    let epsilon = gaussian::epsilon(mu_of_the_same(nats)?, DELTA)?;
     let of_trial = |trial: usize| -> Result<f64> {
         let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
         let brief = Brief {
@@ -429,6 +435,22 @@ pub(super) fn note(options: &RunOptions, values: &str) -> Vec<String> {
              is no public bound. The prior is uniform on {} halves in pairs; the code draws subsets anew until variances change by less than 10⁻⁶.",
             Sizes::of(options).sets
         ),
-        "private-logistic has δ = 10⁻⁴, and the ε by which a guess of membership is right as often at most: ln(s/(1 − s)), and 50 where nothing bounds it. It learns from all 100 records, whose numbers have public bounds.".into(),
+        "private-logistic has the noise of the μ by which a guess of which of two neighbouring tables it was is right as often at most, Φ(μ/2) (Dong, Roth and Su 2022): 2Φ⁻¹(s), and 8 where nothing bounds it. It learns from all 100 records, whose numbers have public bounds.".into(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A guess with a prior of one half is right in ½ + δ(0)/2 of cases at most.
+    #[test]
+    fn gaussian_noise_bounds_a_guess_of_membership_as_nats_do() {
+        for nats in NATS.into_iter().filter(|nats| *nats < 0.69) {
+            let most = 0.5 + gaussian::delta(mu_of_the_same(nats).unwrap(), 0.0) / 2.0;
+            assert!((most - bound(nats).unwrap()).abs() < 1e-9, "{nats}: {most}");
+        }
+        // From ln 2 on nothing bounds it.
+        assert_eq!((bound(1.0).unwrap(), mu_of_the_same(1.0).unwrap()), (1.0, 8.0));
+    }
 }

@@ -125,7 +125,7 @@ fn of_coordinates(loss: f64) -> Finding {
         paper: "ε".into(),
         ours: format!("{loss:.2} times ε for two private windows"),
         value: Some(loss),
-        verdict: Agreement::of(loss <= 1.0),
+        verdict: Agreement::of_claim(loss <= 1.0),
         why: "noise is scaled to where nine in ten public records lie in each coordinate, and nothing is moved there (ERRATA.md, J1)".into(),
     }
 }

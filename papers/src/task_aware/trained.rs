@@ -24,8 +24,14 @@ pub(super) struct Problem {
 
 impl Problem {
     /// Every column, and a real target, scaled to [0, 1] by its least and its largest value; then the first 70 % of the records are for training.
-    /// The task is a network of one hidden layer of rectified linear units, which learns the target from these in so many epochs.
-    pub fn new(options: &RunOptions, table: &Table, hidden: usize, epochs: usize) -> Result<Self> {
+    /// The task is a network of one hidden layer of rectified linear units and an output of so many units, which learns the target from these in so many epochs.
+    pub fn new(
+        options: &RunOptions,
+        table: &Table,
+        hidden: usize,
+        (outputs, last): (usize, Activation),
+        epochs: usize,
+    ) -> Result<Self> {
         let columns = table.columns().to_vec();
         let mut records = table.records().clone();
         records.axis_iter_mut(Axis(1)).for_each(|mut column| column.assign(&scaled(column.view())));
@@ -41,8 +47,7 @@ impl Problem {
         let (train, test) = rows.split_at(table.len() * 7 / 10);
         let (train, test) = (table.select(train)?, table.select(test)?);
         let inputs = table.columns().len();
-        let architecture =
-            Architecture::new(inputs).layer(hidden, Activation::Relu).layer(1, Activation::Identity);
+        let architecture = Architecture::new(inputs).layer(hidden, Activation::Relu).layer(outputs, last);
         let task = task::learned(&train, architecture, epochs, options.seed)?;
         Ok(Self { train, test, domain, task })
     }

@@ -1,11 +1,12 @@
 //! Breast cancer detection: Figure 5 on the right.
 
-use super::percent;
 use super::trained::{Approach, Part, Problem, Sweep};
+use super::{improvement, percent};
 use crate::report::{Evidence, four};
 use crate::{Error, Picture, Result, RunOptions};
 use scumble_core::{Brief, Budget, Volunteers};
 use scumble_datasets::wdbc;
+use scumble_neural::Activation;
 
 use scumble_sensitivity::over_points;
 use serde_json::{Value, json};
@@ -28,9 +29,38 @@ const ETA: f64 = 1e-3;
 const SMALLER_ETA: f64 = 1e-4;
 
 pub(super) fn problem(options: &RunOptions) -> Result<Problem> {
-    let epochs = if options.quick { TASK_EPOCHS / 3 } else { TASK_EPOCHS };
-    Problem::new(options, &wdbc::measurements(options.folder)?, HIDDEN, epochs)
+    of_output(options, (1, Activation::Identity))
 }
+
+fn of_output(options: &RunOptions, output: (usize, Activation)) -> Result<Problem> {
+    let epochs = if options.quick { TASK_EPOCHS / 3 } else { TASK_EPOCHS };
+    Problem::new(options, &wdbc::measurements(options.folder)?, HIDDEN, output, epochs)
+}
+
+/// What task-aware improves on privacy-agnostic by with the task, the noise and the regularisation of the published code (ERRATA.md, T6).
+fn as_coded(options: &RunOptions) -> Result<String> {
+    // Rectified units may die, and then tell nothing: the first task that learned.
+    for seed in options.seed..options.seed + MOST_TASKS {
+        let options = RunOptions { seed, ..*options };
+        let problem = of_output(&options, (2, Activation::Relu))?;
+        let [clean, _] = problem.without_noise()?;
+        if clean < LEARNED {
+            let of_code = half_as_much(task_aware(&options, 3));
+            let loss = |approach: &Approach| problem.losses(&options, approach, SQRT_2 * PRINTED_AT);
+            let ([ours, _], [other, _]) = (loss(&of_code)?, loss(&privacy_agnostic(&options))?);
+            return Ok(format!(
+                "; with the task and the regularisation of the published code (ERRATA.md, T6) it is {}: that task loses {} without noise, and the printed improvement is the largest of seven budgets, by one draw each",
+                percent(improvement(ours, other)),
+                four(clean)
+            ));
+        }
+    }
+    Ok(String::new())
+}
+
+/// So many tasks are begun at most until one learns, which is to lose less than this without noise.
+const MOST_TASKS: u64 = 20;
+const LEARNED: f64 = 0.1;
 
 /// Epochs of Algorithm 1.
 fn epochs(options: &RunOptions) -> usize {
@@ -55,6 +85,13 @@ pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     }
 }
 
+/// The same with the noise of the published code, which is that of an ε that is √2 times what it prints (ERRATA.md, T1), and the η that
+/// reproduces Figure 5.
+pub(super) fn as_published(options: &RunOptions, latents: usize) -> Approach {
+    let held_back_less = held_back_less(task_aware(options, latents));
+    Approach { name: "task-aware as published", stretch: SQRT_2, ..held_back_less }
+}
+
 /// Ours with so many latents. The quick variant has a weight decay that the full one chooses.
 pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
     let mut parameters = json!({
@@ -68,6 +105,21 @@ pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
         parameters["weight_decay"] = json!(1e-3);
     }
     Approach { name: "task-aware-bounded (ours)", plugin: "task-aware-bounded", parameters, stretch: 1.0 }
+}
+
+fn privacy_agnostic(options: &RunOptions) -> Approach {
+    Approach {
+        name: "privacy-agnostic",
+        plugin: "privacy-agnostic",
+        parameters: json!({ "latent_dim": 3, "training": training(options) }),
+        stretch: 1.0,
+    }
+}
+
+/// The code adds η·θ to gradients where Algorithm 1 has 2η·θ.
+fn half_as_much(mut approach: Approach) -> Approach {
+    approach.parameters["eta"] = json!(ETA / 2.0);
+    approach
 }
 
 fn held_back_less(mut approach: Approach) -> Approach {
@@ -89,12 +141,7 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
             parameters: json!({ "sensitivity": "empirical", "training": training(options) }),
             stretch: of_set / of_pairs,
         },
-        Approach {
-            name: "privacy-agnostic",
-            plugin: "privacy-agnostic",
-            parameters: json!({ "latent_dim": 3, "training": training(options) }),
-            stretch: 1.0,
-        },
+        privacy_agnostic(options),
         bounded(options, 1),
         held_back_less(task_aware(options, 3)),
     ];
@@ -116,7 +163,12 @@ pub(super) fn figure_5(options: &RunOptions, _: &'static str) -> Result<Evidence
     };
     let findings = vec![
         sweep.improvement([0, 1], printed, PRINTED[0], why([0, 1]) + &by_smaller_eta(1)),
-        sweep.improvement([0, 2], printed, PRINTED[1], why([0, 2]) + &by_smaller_eta(2)),
+        sweep.improvement(
+            [0, 2],
+            printed,
+            PRINTED[1],
+            why([0, 2]) + &by_smaller_eta(2) + &as_coded(options)?,
+        ),
         sweep.improvement([4, 1], printed, PRINTED[0], why([4, 1])),
         sweep.improvement([4, 2], printed, PRINTED[1], why([4, 2])),
         with_printed_eta(Part::Train, PUBLISHED[0]),

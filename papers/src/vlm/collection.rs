@@ -117,6 +117,8 @@ pub(super) struct Plan {
     pub shows_images: bool,
     /// Whether labels are private too: else records get all of ε, and nothing else is compared.
     pub private_labels: bool,
+    /// Whether the paper's network is all that is learned, at every ε.
+    pub network_alone: bool,
     /// How often a classifier sees each record at most.
     pub epochs: usize,
     /// So often each of those who share releases: 1, or more to see what more people would make of it.
@@ -140,6 +142,10 @@ impl Plan {
         }
         let (of_records, of_labels) = Budget::pure(local)?.split(self.share(local))?;
         Ok((of_records.epsilon(), of_labels.epsilon()))
+    }
+
+    fn learns_a_network(&self, local: f64) -> bool {
+        self.network_alone || local > MEANS_ALONE
     }
 
     fn by(&self) -> Vec<By> {
@@ -168,7 +174,7 @@ impl Subject {
 /// else.
 const RELEASES: usize = 5;
 
-/// At so small an ε a network learns nothing that validation could tell from chance, and is not tried.
+/// At so small an ε a network learns less, of private labels nothing that could be distinguished from chance, and is not tried.
 const MEANS_ALONE: f64 = 2.0;
 
 /// What was found of every release, for `data` that are called `name`.
@@ -296,6 +302,9 @@ impl Run<'_> {
             "sizes": sizes, "hidden": hidden, "epochs": epochs, "shows_images": self.plan.shows_images, "share": self.plan.share(job.local), "seed": self.options.seed,
             "scumble": env!("CARGO_PKG_VERSION"),
         });
+        if self.plan.network_alone {
+            words["rules"] = json!("network");
+        }
         if self.plan.repeats > 1 {
             words["repeats"] = json!(self.plan.repeats);
         }
@@ -410,9 +419,9 @@ impl Run<'_> {
         private: [&Array2<f64>; 2],
         [_, of_validation, of_test]: &[Array1<usize>; 3],
     ) -> Result<Accuracy> {
-        let mut rules = vec![Rule::of_means(released)];
-        if job.local > MEANS_ALONE {
-            let Plan { hidden, epochs, .. } = self.plan;
+        let Plan { hidden, epochs, network_alone, .. } = self.plan;
+        let mut rules = if *network_alone { vec![] } else { vec![Rule::of_means(released)] };
+        if self.plan.learns_a_network(job.local) {
             rules.push(Rule::of_network(released, &hidden[level], *epochs, job.trial as u64 + 1)?);
         }
         let mut answers: Randomness =
@@ -453,6 +462,7 @@ mod tests {
             hidden: [vec![8], vec![8]],
             classes,
             private_labels: true,
+            network_alone: false,
             repeats: 1,
             shows_images: false,
             epochs: 20,
@@ -486,6 +496,11 @@ mod tests {
         let more = Plan { central: vec![f64::INFINITY], local: vec![2.0, 3.0], ..tiny(2) };
         Collection::run(&options, "made/up", &data, more).unwrap();
         assert_eq!(lines(folder.path(), "made/up"), 20);
+        // The network alone is something else, at small ε too.
+        let network = Plan { network_alone: true, central: vec![f64::INFINITY], local: vec![2.0], ..tiny(2) };
+        Collection::run(&options, "made/up", &data, network).unwrap();
+        // Each of two trials, and direct.
+        assert_eq!(lines(folder.path(), "made/up"), 24);
     }
 
     /// Seeded; without noise the two classes lie so far apart that one record in a thousand is in doubt.

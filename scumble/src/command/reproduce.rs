@@ -82,7 +82,6 @@ pub(super) fn reproduce(
     let mut reports = vec![];
     for result in wanted {
         let report = run(registry, result, arguments)?;
-        let report = if arguments.no_images { report.without_images() } else { report };
         let written = write(&report, arguments);
         // Files that cannot be written after all take no result with them.
         if !as_json {
@@ -153,7 +152,7 @@ fn run(
             bar.inc(1);
         }
     };
-    let ReproduceArguments { quick, seed, trials, .. } = *arguments;
+    let ReproduceArguments { quick, seed, trials, no_images, .. } = *arguments;
     let (on_start, on_step) = (&on_start, &on_step);
     let store = arguments.output.as_deref();
     let report = result.run(&RunOptions {
@@ -163,6 +162,7 @@ fn run(
         seed,
         trials,
         store,
+        images: !no_images,
         on_start,
         on_step,
     });
