@@ -362,12 +362,11 @@ fn of_no_decay(options: &RunOptions, dim: usize, found: &[Found]) -> String {
             let of_noise = found.released[at][noise as usize];
             100.0 * (of_noise[which] - of_noise[0])
         };
-        let Mean { value, error } = Mean::of(&found.iter().map(of).collect::<Vec<_>>());
-        format!("{value:+.1} ± {error:.1} points")
+        found.iter().map(|found| format!("{:+.1}", of(found))).collect::<Vec<_>>().join(", ")
     };
     format!(
-        "Reshaping needs a classifier that does not look where its task does not. Of {dim} numbers and without weight decay, reshaping changes accuracy by {} with Laplace noise and by {} with PrivUnit at ε = {}, ± a standard error: what the classifier does not see of public representations, noise reaches that is √1000 times as wide there as elsewhere. \
-         Where that is left out after the release, which costs nothing, it changes by {} and {}.",
+        "Reshaping needs a classifier that does not look where its task does not. Of {dim} numbers and without weight decay, reshaping changes accuracy by {} points with Laplace noise and by {} with PrivUnit at ε = {}, a training each: what the classifier does not see of public representations, noise reaches that is √1000 times as wide there as elsewhere. \
+         Where that is left out after the release, which costs nothing, it changes by {} and by {}.",
         gain(Noise::Laplace, 1),
         gain(Noise::PrivUnit, 1),
         budgets[at],

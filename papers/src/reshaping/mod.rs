@@ -15,8 +15,8 @@ pub(super) const PAPER: &str = "Ha, Schlegel, Sun and Bharath, Jacobian-Guided A
 
 /// What holds of it, what does not, and what we would do in its place.
 pub(super) const SAID: &str = "Where a record is moved into a ball after it was turned and stretched, the claim holds: what comes before the ball and after the noise is public, and the noise is that of the ball. It is weaker where the task looks only in the \
-measure that it is stronger elsewhere, and it helps, of digits at every number of dimensions, once the classifier has been trained for so long that weight decay takes out of it what its task does not need: without weight decay, noise along directions that it does not see, √1000 times as wide as elsewhere, wakes units, \
-and PrivUnit loses by reshaping, at 64 numbers 45 points at ε = 10; where these directions are left out after the release, which costs nothing, it gains there too. What does not hold is the claim of the coordinate-wise variants, which move nothing into any set (ERRATA.md, J1). In its place, where the task's model is public, as it has to be here: the person's own device applies the model, and answers with the class \
+measure that it is stronger elsewhere, and it helps, of digits at every number of dimensions, once the classifier has been trained for so long that weight decay takes out of it what its task does not need: without weight decay, noise along directions that it does not see, √1000 times as wide as elsewhere, may wake units, \
+and of 64 numbers PrivUnit lost 45 points by reshaping in two of three trainings, at ε = 10; where these directions are left out after the release, which costs nothing, it gains there too. What does not hold is the claim of the coordinate-wise variants, which move nothing into any set (ERRATA.md, J1). In its place, where the task's model is public, as it has to be here: the person's own device applies the model, and answers with the class \
 (`randomized-response`) or the number (`task-aware-clipped`), which no noise on a representation reaches.";
 
 /// Sorted by name.

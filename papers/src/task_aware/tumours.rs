@@ -40,8 +40,8 @@ fn of_output(options: &RunOptions, output: (usize, Activation)) -> Result<Proble
 /// What task-aware improves on privacy-agnostic by with the task, the noise and the regularisation of the published code (ERRATA.md, T6).
 fn as_coded(options: &RunOptions) -> Result<String> {
     // Rectified units may die, and then tell nothing: the first task that learned.
-    for seed in options.seed..options.seed + MOST_TASKS {
-        let options = RunOptions { seed, ..*options };
+    for more in 0..MOST_TASKS {
+        let options = RunOptions { seed: options.seed.wrapping_add(more), ..*options };
         let problem = of_output(&options, (2, Activation::Relu))?;
         let [clean, _] = problem.without_noise()?;
         if clean < LEARNED {
