@@ -16,7 +16,7 @@ use scumble_core::Target;
 pub(super) const PAPER: &str = "Xiao and Devadas, Dauntless: Data Augmentation and Uniform Transformation for Learning with Scalability and Security";
 
 /// What holds of it, what does not, and what we would do in its place.
-pub(super) const SAID: &str = "Perfect secrecy holds: a ridge regression learns as much from the identity matrix as from the records that it was released for, and a network nearly so. Mixing holds as an \
+pub(super) const SAID: &str = "Perfect secrecy holds: a ridge regression learns as much from the identity matrix as from the records that it was released for, a network nearly so, and of ten digits ridge regression is right more often than that network (86 % against 84). Mixing holds as an \
 augmentation of data. What does not hold is that it hides: the paper's adversary trains a network where least squares recovers more, and every release of the tables mixes each private record into several samples, \
 far more of them than a theorem allows. It adds little: of digits the public half alone, of which a network needs no private record, is right on 97.8 % of test records, and mixtures of all on 98.1 or 98.3. In its place: reports. Where half of the records are public, as the paper has it, they teach codes (`learned-codes`), and each private record reports its own at a local ε: that learns far more than the mixtures that a theorem allows, and a \
 guarantee holds for every record.";

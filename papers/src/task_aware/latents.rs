@@ -76,7 +76,7 @@ fn finding(fewest: &[Least]) -> Finding {
         value: fewest.iter().map(|least| least.as_published as f64).reduce(f64::max),
         verdict: Agreement::of(fewest.iter().all(|least| least.as_published == 3)),
         why: format!(
-            "as published, task-aware loses {}; the paper does not say which budgets it averages",
+            "as published, task-aware loses {}: what is asked of a record is one number, and each latent more adds to the Δ₁ that noise must hide; the paper does not say which budgets it averages",
             joined(|least| &least.lost)
         ),
     }

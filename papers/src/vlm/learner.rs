@@ -1,6 +1,7 @@
 //! What is learned from released records, told how their labels were flipped, and which of it is taken.
 
 use crate::Result;
+use crate::task::largest;
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -68,9 +69,7 @@ impl Rule {
     pub fn classify(&self, records: ArrayView2<f64>) -> Array1<usize> {
         match self {
             Self::Means { center, directions } => {
-                (&records - center).dot(directions).map_axis(Axis(1), |scores| {
-                    (1..scores.len()).fold(0, |best, at| if scores[at] > scores[best] { at } else { best })
-                })
+                (&records - center).dot(directions).map_axis(Axis(1), largest)
             }
             Self::Network(classifier) => classifier.predict(&records.to_owned()),
         }
