@@ -84,7 +84,7 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
         notes: vec![format!(
             "{TESTS} test records of each class, sampled uniformly at random; training records likewise from the rest, with its class frequencies. Numbers go \
              from 0 to 1 by public bounds. v = 1, added to singular values (Σ + v·I). The model of the identity matrix is what ridge regression makes of \
-             it: each record's label, shrunken. Nothing of ours stands beside it: no mechanism tells less of a record than the identity matrix does, and nothing is lost."
+             it: each record's label, shrunken. No mechanism of ours is listed: no mechanism tells less of a record than the identity matrix does, and nothing is lost."
         )],
         picture: chart("Incomes under perfect secrecy (A.1)", "Ridge regression", "training records", curves),
     })

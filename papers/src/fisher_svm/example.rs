@@ -120,7 +120,7 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
         }],
         notes: vec![
             "The picture shows the first trial; the points are drawn anew by the seed, for the paper's are not published.".into(),
-            "Nothing of ours stands beside it: of all noise of one covariance Gaussian noise has the least Fisher information, and its bound is met, so that no noise of this size tells less in that measure. What a guess with a bias reaches is in fisher-svm/guesses.".into(),
+            "No mechanism of ours is listed: of all noise of one covariance Gaussian noise has the least Fisher information, and its bound is met, so that no noise of this size tells less in that measure. What a guess with a bias reaches is in fisher-svm/guesses.".into(),
         ],
         picture: Picture { title: "Points, noisy points, and the line learned from each (Figure 3)".into(), panels },
     })
@@ -182,7 +182,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
                 .map(|share| vec![format!("{:.0} %", 100.0 * share), four(at(share))])
                 .to_vec(),
         }],
-        notes: vec!["The bound is for an adversary to whom all records are unknown; one who knows the others has a support vector exactly. Nothing of ours stands beside it, for no noise leaves the line nearer than where it was.".into()],
+        notes: vec!["The bound is for an adversary to whom all records are unknown; one who knows the others has a support vector exactly. No mechanism of ours is listed, for no noise leaves the line nearer than where it was.".into()],
         picture: Picture {
             title: "Noise along the line leaves the line unchanged (Figure 4)".into(),
             panels: vec![panel(&format!("m = {VARIANCE}"), &example, &line, &released, &after)],

@@ -60,7 +60,7 @@ pub(super) fn figure_3(options: &RunOptions, _: &'static str) -> Result<Evidence
             "Nothing is drawn: these are equations (12), (58) and (59), with the noise's variance 8r²/ε² (Proposition 4). The paper \
              prints no numbers, so its claims are looked at."
                 .into(),
-            "Nothing of ours stands beside them: no linear encoder with Laplace noise, and no linear decoder, loses less than the task-aware approach on such a sphere (Theorem 1), which is `task-aware-linear`.".into(),
+            "No mechanism of ours is listed: no linear encoder with Laplace noise, and no linear decoder, loses less than the task-aware approach on such a sphere (Theorem 1), which is `task-aware-linear`.".into(),
         ],
         picture: Picture { title: "What is lost in theory (Figure 3)".into(), panels },
     })
