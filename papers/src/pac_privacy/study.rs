@@ -72,6 +72,12 @@ fn variances(candidates: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
+/// k·Σλ over (Σ√λ)²: the sum of the variances of equal noise over that of the theorem's, at the same nats.
+fn of_equal(candidates: &[Vec<f64>]) -> f64 {
+    let variances = variances(candidates);
+    variances.len() as f64 * variances.iter().sum::<f64>() / squared_roots(candidates)
+}
+
 /// (Σ√λ)²: the sum of the variances of the theorem's noise, times twice the nats.
 fn squared_roots(candidates: &[Vec<f64>]) -> f64 {
     variances(candidates).iter().map(|variance| variance.sqrt()).sum::<f64>().powi(2)
@@ -128,6 +134,8 @@ pub(super) struct Found {
     values: usize,
     /// (Σ√λ)², a trial each.
     pub squared_roots: Vec<f64>,
+    /// By how much the variances of equal noise add up to more than those of the theorem's, a trial each.
+    of_equal: Vec<f64>,
     /// Without noise, a trial each.
     pub clean: Vec<f64>,
     /// Of each of [`NATS`] and each noise: the share of test records that are classified rightly, a trial each.
@@ -145,6 +153,7 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
     struct OfTrial {
         values: usize,
         squared_roots: f64,
+        of_equal: f64,
         clean: f64,
         right: Vec<[f64; 3]>,
         told: Option<[Told; 2]>,
@@ -186,6 +195,7 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
         Ok(OfTrial {
             values: candidates[0].len(),
             squared_roots: squared_roots(&candidates),
+            of_equal: of_equal(&candidates),
             clean: clean / m as f64,
             right,
             told: told.transpose()?,
@@ -200,6 +210,7 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
         why: statistic.why,
         values: all[0].values,
         squared_roots: all.iter().map(|of| of.squared_roots).collect(),
+        of_equal: all.iter().map(|of| of.of_equal).collect(),
         clean: all.iter().map(|of| of.clean).collect(),
         right: (0..NATS.len()).map(of_budget).collect(),
         told: all.into_iter().find_map(|of| of.told).unwrap_or_default(),
@@ -331,7 +342,7 @@ pub(super) fn evidence(
         ));
     }
     findings.extend(printed.iter().map(|found| {
-        as_said(
+        let mut finding = as_said(
             format!(
                 "{}: accuracy by noise that differs from value to value, against equal noise",
                 found.name
@@ -339,7 +350,14 @@ pub(super) fn evidence(
             "noise that differs has substantive benefits",
             ("points", BY_NATS),
             &gains(|at| (found.right[at][0].clone(), found.right[at][1].clone())),
-        )
+        );
+        let more = Mean::of(&found.of_equal);
+        finding.why += &format!(
+            "; the variances of equal noise add up to {} ± {} times those of the theorem's",
+            four(more.value),
+            four(more.error)
+        );
+        finding
     }));
     let at = NATS.iter().position(|nats| *nats == MEANINGFUL).unwrap_or(0);
     let lost = |noise: usize| {
