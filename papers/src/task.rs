@@ -1,7 +1,7 @@
 //! The task of a design: the target of records, and a network that tells it.
 
 use crate::Result;
-use ndarray::{Array1, Array2, ArrayView1, Axis};
+use ndarray::{Array1, Array2, Axis};
 use scumble_core::{DifferentiableTask, Table, Target};
 use scumble_neural::{Adam, Architecture, Examples, Initialisation, Loss, Network, Optimiser, Training};
 use scumble_task_aware::NetworkTask;
@@ -13,11 +13,6 @@ pub(crate) fn classes_of(table: &Table) -> Array1<usize> {
         Target::Class(classes) => classes.clone(),
         _ => Array1::default(0),
     }
-}
-
-/// Where the largest score is; the first of equal ones.
-pub(crate) fn largest(scores: ArrayView1<f64>) -> usize {
-    (1..scores.len()).fold(0, |best, at| if scores[at] > scores[best] { at } else { best })
 }
 
 /// A network of this architecture that tells the target of the records of `table`, learned in so many epochs.

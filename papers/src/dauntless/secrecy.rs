@@ -4,9 +4,9 @@ use super::data::{Data, classes_of};
 use super::{beside, chart, percent, point, share_alike};
 use crate::gains::{self, Axis as Budgets};
 use crate::report::{Evidence, Grid};
-use crate::task::largest;
 use crate::{CurvePoint, Result, RunOptions};
 use scumble_classifier::ClassifierParams;
+use scumble_core::largest;
 use scumble_dauntless::{Improvement, PerfectSecrecy, SecretMap};
 use scumble_neural::{Activation, Adam, Architecture, Embedding, Loss, Optimiser, Training};
 
@@ -74,11 +74,12 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             let mut stream = options.randomness(name, &[classes as u64, trial as u64]).streams().stream(0);
             let data = data.of_classes(classes, effort.each, &mut stream)?;
             let words = json!({"of": name, "classes": classes, "trial": trial, "effort": effort, "seed": options.seed});
+            let map = secret_map(options, name, &data, trial)?;
             let [plain, secret] =
-                options.once(&store, &words, || trained(options, name, &data, effort, trial))?;
+                options.once(&store, &words, || trained(options, &map, &data, effort, trial))?;
             found[0].push(plain);
             found[1].push(secret);
-            found[2].push(by_ridge(options, name, &data, trial)?);
+            found[2].push(by_ridge(&map, &data)?);
             (options.on_step)();
         }
         for (at, what) in ["images", "the identity matrix"].into_iter().enumerate() {
@@ -165,20 +166,25 @@ fn secret_map(options: &RunOptions, name: &str, data: &Data, trial: usize) -> Re
 }
 
 /// The accuracy of ridge regression on the identity matrix, one class against all others: of classes that are equally frequent, whose shares no comparison of scores sees.
-fn by_ridge(options: &RunOptions, name: &str, data: &Data, trial: usize) -> Result<f64> {
+fn by_ridge(map: &SecretMap, data: &Data) -> Result<f64> {
     let (classes, truth): (Array1<usize>, Array1<usize>) =
         (classes_of(&data.train).into(), classes_of(&data.test).into());
     let outputs = classes.iter().max().map_or(1, |most| most + 1);
     let labels = Array2::from_shape_fn((classes.len(), outputs), |(row, class)| {
         f64::from(u8::from(classes[row] == class)) - 1.0 / outputs as f64
     });
-    let map = secret_map(options, name, data, trial)?;
     let scores = map.apply(&data.test, map.fold(labels.view())?.view())?;
-    Ok(share_alike(&scores.map_axis(Axis(1), largest), &truth))
+    Ok(share_alike(&scores.map_axis(Axis(1), |scores| largest(&scores.to_vec())), &truth))
 }
 
 /// Accuracies of a network on records, and of one on the identity matrix.
-fn trained(options: &RunOptions, name: &str, data: &Data, effort: Effort, trial: usize) -> Result<[f64; 2]> {
+fn trained(
+    options: &RunOptions,
+    map: &SecretMap,
+    data: &Data,
+    effort: Effort,
+    trial: usize,
+) -> Result<[f64; 2]> {
     let (classes, truth): (Array1<usize>, Array1<usize>) =
         (classes_of(&data.train).into(), classes_of(&data.test).into());
     let seed = options.seed.wrapping_mul(1000).wrapping_add(trial as u64);
@@ -190,7 +196,6 @@ fn trained(options: &RunOptions, name: &str, data: &Data, effort: Effort, trial:
     let plain = params.check()?.fit(&Dataset::new(data.train.records().clone(), classes.clone()))?;
     let plain = share_alike(&plain.predict(data.test.records()), &truth);
 
-    let map = secret_map(options, name, data, trial)?;
     let outputs = classes.iter().max().map_or(1, |most| most + 1);
     let rest = HIDDEN[1..]
         .iter()
@@ -229,8 +234,9 @@ mod tests {
     #[test]
     fn a_network_of_the_identity_matrix_learns_of_records_that_it_never_saw() {
         let data = Data::made_up(300, 6, 3);
-        let [plain, secret] = trained(&nothing(), "made-up", &data, small(), 0).unwrap();
-        let ridge = by_ridge(&nothing(), "made-up", &data, 0).unwrap();
+        let map = secret_map(&nothing(), "made-up", &data, 0).unwrap();
+        let [plain, secret] = trained(&nothing(), &map, &data, small(), 0).unwrap();
+        let ridge = by_ridge(&map, &data).unwrap();
         assert!(plain > 0.9 && secret > 0.9 && ridge > 0.9, "{plain}, {secret} and {ridge}");
     }
 
@@ -243,7 +249,8 @@ mod tests {
             table.clone().with_target(Target::Class(labels)).unwrap()
         };
         (data.train, data.test) = (turned(&data.train), turned(&data.test));
-        for share in trained(&nothing(), "made-up", &data, small(), 0).unwrap() {
+        let map = secret_map(&nothing(), "made-up", &data, 0).unwrap();
+        for share in trained(&nothing(), &map, &data, small(), 0).unwrap() {
             assert!(share < 0.7, "{share}");
         }
     }

@@ -61,12 +61,7 @@ pub(super) fn figure_8(options: &RunOptions, _: &'static str) -> Result<Evidence
             parameters: json!({ "latent_dim": LATENTS, "eta": 0.1, "training": training(options) }),
             stretch: 1.0,
         },
-        Approach {
-            name: "privacy-agnostic",
-            plugin: "privacy-agnostic",
-            parameters: json!({ "latent_dim": LATENTS, "training": training(options) }),
-            stretch: 1.0,
-        },
+        Approach::privacy_agnostic(LATENTS, training(options)),
         bounded(options),
     ];
     // The published code has the noise of an ε that is √2 times what it prints (ERRATA.md, T1).

@@ -11,7 +11,8 @@ use scumble_neural::{Activation, Architecture};
 use ndarray::{Array1, ArrayView1, Axis};
 use rayon::prelude::*;
 use scumble_task_aware::expected_loss;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
 /// Records to train on and to test on, where they lie, and the task.
@@ -106,6 +107,23 @@ pub(super) struct Approach {
     pub parameters: Value,
     /// It is designed for ε times this: 1, or more where a figure has less noise than the claim needs.
     pub stretch: f64,
+}
+
+impl Approach {
+    /// The privacy-agnostic one, of so many latents.
+    pub fn privacy_agnostic(latents: usize, training: Value) -> Self {
+        Self {
+            name: "privacy-agnostic",
+            plugin: "privacy-agnostic",
+            parameters: json!({ "latent_dim": latents, "training": training }),
+            stretch: 1.0,
+        }
+    }
+
+    /// The task-aware one with the noise of the published code, which is that of an ε that is √2 times what it prints (ERRATA.md, T1).
+    pub fn with_published_noise(self) -> Self {
+        Self { name: "task-aware as published", stretch: SQRT_2, ..self }
+    }
 }
 
 /// What every approach loses at every budget, both kinds of loss: of each budget, of each approach.

@@ -85,11 +85,9 @@ pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     }
 }
 
-/// The same with the noise of the published code, which is that of an ε that is √2 times what it prints (ERRATA.md, T1), and the η that
-/// reproduces Figure 5.
+/// With the η that reproduces Figure 5.
 pub(super) fn as_published(options: &RunOptions, latents: usize) -> Approach {
-    let held_back_less = held_back_less(task_aware(options, latents));
-    Approach { name: "task-aware as published", stretch: SQRT_2, ..held_back_less }
+    held_back_less(task_aware(options, latents)).with_published_noise()
 }
 
 /// Ours with so many latents. The quick variant has a weight decay that the full one chooses.
@@ -108,12 +106,7 @@ pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {
 }
 
 fn privacy_agnostic(options: &RunOptions) -> Approach {
-    Approach {
-        name: "privacy-agnostic",
-        plugin: "privacy-agnostic",
-        parameters: json!({ "latent_dim": 3, "training": training(options) }),
-        stretch: 1.0,
-    }
+    Approach::privacy_agnostic(3, training(options))
 }
 
 /// The code adds η·θ to gradients where Algorithm 1 has 2η·θ.

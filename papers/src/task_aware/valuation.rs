@@ -49,9 +49,8 @@ pub(super) fn task_aware(options: &RunOptions, latents: usize) -> Approach {
     }
 }
 
-/// The same with the noise of the published code, which is that of an ε that is √2 times what it prints (ERRATA.md, T1).
 pub(super) fn as_published(options: &RunOptions, latents: usize) -> Approach {
-    Approach { name: "task-aware as published", stretch: SQRT_2, ..task_aware(options, latents) }
+    task_aware(options, latents).with_published_noise()
 }
 
 /// Ours with so many latents. The quick variant has a weight decay that the full one chooses.
@@ -74,12 +73,7 @@ fn approaches(options: &RunOptions) -> [Approach; 4] {
             parameters: json!({ "sensitivity": "empirical", "training": training(options) }),
             stretch: 1.0,
         },
-        Approach {
-            name: "privacy-agnostic",
-            plugin: "privacy-agnostic",
-            parameters: json!({ "latent_dim": 3, "training": training(options) }),
-            stretch: 1.0,
-        },
+        Approach::privacy_agnostic(3, training(options)),
         bounded(options, 3),
     ]
 }

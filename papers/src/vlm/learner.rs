@@ -1,13 +1,12 @@
 //! What is learned from released records, told how their labels were flipped, and which of it is taken.
 
 use crate::Result;
-use crate::task::largest;
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use scumble_classic::PrivateAnswer;
 use scumble_classifier::{Classifier, ClassifierParams};
-use scumble_core::Stream;
+use scumble_core::{Stream, largest};
 
 /// Records as they were released (n × d), with their labels, and by what matrix (K × K) those were flipped.
 pub(super) struct Released {
@@ -69,7 +68,7 @@ impl Rule {
     pub fn classify(&self, records: ArrayView2<f64>) -> Array1<usize> {
         match self {
             Self::Means { center, directions } => {
-                (&records - center).dot(directions).map_axis(Axis(1), largest)
+                (&records - center).dot(directions).map_axis(Axis(1), |scores| largest(&scores.to_vec()))
             }
             Self::Network(classifier) => classifier.predict(&records.to_owned()),
         }
