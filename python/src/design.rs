@@ -222,8 +222,8 @@ impl Design {
         if let Some((ledger, dataset)) = how.account()? {
             ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
         }
-        let decoder = stream::decoder(&released.table, curator.domain(), records).with_values(values);
-        let decoder = if curator.gathering().is_some() { decoder.of_bins() } else { decoder };
+        let layout = stream::layout(&released.table, curator.domain());
+        let decoder = self.shipped.decoder_of(&layout)?.with_values(values);
         let mut written = vec![];
         stream::write(&released.table, &decoder, Writer::new(&mut written))?;
         let noise = decoder.noise(&released.noise);

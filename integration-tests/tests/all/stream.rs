@@ -40,7 +40,8 @@ fn streamed(design: &ShippedDesign, text: &str, threads: usize) -> (String, u64)
 fn at_once(design: &ShippedDesign, table: &Table) -> String {
     let release = design.mechanism().release(table, &mut Randomness::seeded(3)).unwrap();
     let mut output = vec![];
-    let decoder = stream::decoder(&release.table, design.mechanism().domain(), design.records().unwrap());
+    let layout = stream::layout(&release.table, design.mechanism().domain());
+    let decoder = design.decoder_of(&layout).unwrap();
     let writer = csv::Writer::new(&mut output, &decoder).unwrap();
     stream::write(&release.table, &decoder, writer).unwrap();
     String::from_utf8(output).unwrap()

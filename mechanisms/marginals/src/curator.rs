@@ -280,6 +280,10 @@ macro_rules! curator {
                 false
             }
 
+            fn values_in(&self) -> scumble_core::ValuesIn {
+                scumble_core::ValuesIn::Bins
+            }
+
             fn statistics(&self) -> Option<&dyn scumble_core::Statistics> {
                 Some(self)
             }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use scumble_core::{
     Brief, CuratorMechanism, Error, Example, Guarantee, Halved, Halving, MutualInformation, Noise,
     NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, Result, Stream, Streams, Table,
-    TargetLayout, Volunteers, register, size,
+    TargetLayout, ValuesIn, Volunteers, register, size,
 };
 use scumble_marginals::Tables;
 use serde::{Deserialize, Serialize};
@@ -200,6 +200,13 @@ impl CuratorMechanism for PacStatistics {
 
     fn has_key(&self) -> bool {
         false
+    }
+
+    fn values_in(&self) -> ValuesIn {
+        match self.saved.statistic {
+            Statistic::Marginals { .. } => ValuesIn::Bins,
+            _ => ValuesIn::Units,
+        }
     }
 
     fn model_family(&self) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use ndarray::{Array1, Array2, s};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, Volunteers, check_width, register, size,
+    ShapedBy, Stream, Table, ValuesIn, Volunteers, check_width, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
@@ -183,6 +183,10 @@ impl Collector for DirectionReport {
             }
         }
         layout.table(flat.view())
+    }
+
+    fn values_in(&self) -> ValuesIn {
+        ValuesIn::TargetInBins
     }
 
     fn told(&self, reports: &Table) -> Result<Table> {

@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView1, s};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, Volunteers, register, size,
+    ShapedBy, Stream, Table, ValuesIn, Volunteers, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit};
@@ -134,6 +134,10 @@ impl Collector for GradientReport {
             }
         }
         layout.table(flat.view())
+    }
+
+    fn values_in(&self) -> ValuesIn {
+        ValuesIn::TargetInBins
     }
 
     fn told(&self, reports: &Table) -> Result<Table> {

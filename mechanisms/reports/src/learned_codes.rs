@@ -7,7 +7,7 @@ use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
-    Result, ShapedBy, Stream, Table, Volunteers, register, size,
+    Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
@@ -202,6 +202,10 @@ impl Collector for LearnedCodes {
             }
         }
         layout.table(flat.view())
+    }
+
+    fn values_in(&self) -> ValuesIn {
+        ValuesIn::TargetInBins
     }
 
     fn told(&self, reports: &Table) -> Result<Table> {

@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
-    Result, Stream, Table, TargetDomain, register, size,
+    Result, Stream, Table, TargetDomain, ValuesIn, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
@@ -183,6 +183,10 @@ impl Collector for PairResponse {
             }
         }
         layout.table(flat.view())
+    }
+
+    fn values_in(&self) -> ValuesIn {
+        ValuesIn::Bins
     }
 
     fn told(&self, reports: &Table) -> Result<Table> {

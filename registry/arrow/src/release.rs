@@ -141,7 +141,7 @@ pub fn collect(
         return Err(scumble_core::Error::Empty { place: "what is to be collected".into() }.into());
     }
     let collected = collector.collect(&reports, records, &mut streams.stream(0))?;
-    let decoder = stream::decoder(&collected, local.domain(), design.records()?).of_bins();
+    let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
     let mut written = vec![];
     stream::write(&collected, &decoder, Writer::new(&mut written))?;
     Ok(written)

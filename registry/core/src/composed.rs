@@ -5,7 +5,7 @@ use crate::table::Places;
 use crate::{
     CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise,
     NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table,
-    Target, TargetDomain, TargetLayout, Unit, compose, local,
+    Target, TargetDomain, TargetLayout, Unit, ValuesIn, compose, local,
 };
 use ndarray::{Axis, concatenate};
 use serde::{Deserialize, Serialize};
@@ -442,6 +442,14 @@ impl CuratorMechanism for CuratorComposed {
 
     fn keeps_rows(&self) -> bool {
         self.parts.iter().all(Designed::keeps_rows)
+    }
+
+    fn values_in(&self) -> ValuesIn {
+        match &self.parts[..] {
+            [part] => part.values_in(),
+            // Parts that draw rows are refused beside others.
+            _ => ValuesIn::Units,
+        }
     }
 
     fn released_target(&self) -> TargetLayout {

@@ -2,7 +2,9 @@
 
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
-use scumble_core::{Design, Designed, Guarantee, LocalMechanism, Noise, Origin, Places, Registry, Table};
+use scumble_core::{
+    Design, Designed, Guarantee, Layout, LocalMechanism, Noise, Origin, Places, Registry, Table,
+};
 use scumble_records::{Decoder, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -110,6 +112,16 @@ impl ShippedDesign {
     pub fn decoder(&self) -> Result<Decoder> {
         let records = self.records()?;
         Ok(records.schema.decoder(&self.local()?.layout(), records.target.as_deref()))
+    }
+
+    /// Decoder of records in the form of `layout`: a curator's rows, or records that were collected from reports.
+    ///
+    /// # Errors
+    /// As [`records`](Self::records).
+    pub fn decoder_of(&self, layout: &Layout) -> Result<Decoder> {
+        let records = self.records()?;
+        let decoder = records.schema.decoder(layout, records.target.as_deref());
+        Ok(decoder.with_values_in(self.mechanism().values_in()))
     }
 
     /// Reads a file that was released by this design back, for learning: the released table, in which numbers are what `values` made of them, and

@@ -4,7 +4,7 @@ use crate::kind::Form;
 use crate::{Cell, Column, Kind, Schema};
 use scumble_core::Places;
 use scumble_core::check_width;
-use scumble_core::{Layout, Noise, NoiseDistribution, Result, TargetLayout};
+use scumble_core::{Layout, Noise, NoiseDistribution, Result, TargetLayout, ValuesIn};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ pub struct Decoder {
     header: Vec<String>,
     cells: Vec<Made>,
     values: Values,
-    is_of_bins: bool,
+    values_in: ValuesIn,
 }
 
 /// What becomes of released numbers in a file. All of it is post-processing, which leaves the guarantee.
@@ -40,7 +40,7 @@ pub enum Values {
 /// What one cell is made of: places in a flat record.
 #[derive(Debug, Clone)]
 enum Made {
-    Number { place: usize, lower: f64, upper: f64, kind: Kind },
+    Number { place: usize, lower: f64, upper: f64, kind: Kind, is_target: bool },
     Level { places: Vec<usize>, levels: Vec<String> },
     Latent { place: usize },
 }
@@ -79,7 +79,7 @@ impl Decoder {
             header: vec![],
             cells: vec![],
             values: Values::default(),
-            is_of_bins: false,
+            values_in: ValuesIn::default(),
         };
         let places = Places::of(&layout.columns);
         let named: HashSet<String> = schema.columns().iter().flat_map(Column::coordinates).collect();
@@ -127,7 +127,7 @@ impl Decoder {
         self.header.push(name);
         self.cells.push(match column.kind.form(is_target) {
             Form::Number { lower, upper } => {
-                Made::Number { place: places[0], lower, upper, kind: column.kind.clone() }
+                Made::Number { place: places[0], lower, upper, kind: column.kind.clone(), is_target }
             }
             Form::Levels(levels) => Made::Level { places, levels: levels.to_vec() },
         });
@@ -138,10 +138,9 @@ impl Decoder {
         Self { values, ..self }
     }
 
-    /// The same for records that were drawn uniformly within bins, not near what they were made of: there each of the k whole values
-    /// of a column has a k-th of its bounds.
-    pub fn of_bins(self) -> Self {
-        Self { is_of_bins: true, ..self }
+    /// Sets how whole values are encoded in the records: [`Designed::values_in`](scumble_core::Designed::values_in).
+    pub fn with_values_in(self, values_in: ValuesIn) -> Self {
+        Self { values_in, ..self }
     }
 
     /// What the flat records are.
@@ -214,11 +213,11 @@ impl Decoder {
     #[inline(always)]
     fn cell<'a>(&self, cell: &'a Made, record: &[f64]) -> Cell<'a> {
         match cell {
-            Made::Number { place, lower, upper, kind } => {
+            Made::Number { place, lower, upper, kind, is_target } => {
                 let (value, width) = (record[*place], upper - lower);
                 match Made::is_settled(kind, self.values).then(|| kind.whole_values()) {
                     None => Cell::Number(lower + value * width),
-                    Some(Some(values)) if self.is_of_bins => {
+                    Some(Some(values)) if self.values_in.is_in_bins(*is_target) => {
                         kind.settled(lower + (value * values as f64).floor())
                     }
                     Some(_) => kind.settled(lower + value * width),

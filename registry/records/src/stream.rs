@@ -1,6 +1,6 @@
 //! Releasing a file in bounded memory, on all cores, with the same output whatever their number.
 
-use crate::{Clipped, Clips, Decoder, Error, RawRows, Reader, Records, Result, WriteRows};
+use crate::{Clipped, Clips, Decoder, Error, RawRows, Reader, Result, WriteRows};
 use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
 use scumble_core::text::abridged;
@@ -108,16 +108,15 @@ fn rewrite<W: WriteRows + Send>(
     Ok(streamed)
 }
 
-/// What turns a table that was released of records of `domain` into rows of a file, in the form of a streamed release.
-pub fn decoder(released: &Table, domain: &RecordDomain, records: &Records) -> Decoder {
+/// Shape of a table that was released of records of `domain`, as a streamed release has it.
+pub fn layout(released: &Table, domain: &RecordDomain) -> Layout {
     let target = match released.target() {
         Target::None => TargetLayout::None,
         Target::Class(_) => domain.layout().target, // classes keep their number
         Target::Real(_) => TargetLayout::Real,
         Target::Vector(values) => TargetLayout::Vector { width: values.ncols() },
     };
-    let layout = Layout { columns: released.columns().to_vec(), target };
-    records.schema.decoder(&layout, records.target.as_deref())
+    Layout { columns: released.columns().to_vec(), target }
 }
 
 /// Writes a released table by its `decoder` to `output`.

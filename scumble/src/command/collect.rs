@@ -68,7 +68,7 @@ pub(super) fn collect(
     let collected =
         spinning("collecting", || collector.collect(&reports, wanted, &mut randomness.streams().stream(0)))
             .map_err(|error| format!("{}: {error}", arguments.reports.display()))?;
-    let decoder = stream::decoder(&collected, local.domain(), design.records()?).of_bins();
+    let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
     if is_named_as_parquet(output) {
         stream::write(&collected, &decoder, parquet::Writer::new(&mut written, &decoder)?)?;
     } else {

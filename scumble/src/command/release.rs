@@ -370,12 +370,10 @@ impl Work<'_> {
         let gathered = stream::Gathered::read(gathering, &mut self.reader()?, |bytes| self.go_on(bytes))?;
         let clipped = gathered.clipped.clone();
         let drawing = gathered.release(&mut randomness)?;
-        let records = self.design.records()?;
         self.charge(&drawing.guarantee)?;
         self.bar.finish_and_clear();
         self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
-        let decoder = records.schema.decoder(drawing.layout(), records.target.as_deref());
-        let decoder = decoder.with_values(self.arguments.values.into()).of_bins();
+        let decoder = self.design.decoder_of(drawing.layout())?.with_values(self.arguments.values.into());
         let (output, go_on) = (&mut outputs.released, |records| self.go_on(records));
         if is_named_as_parquet(&self.arguments.output) {
             stream::write_drawn(&drawing, &decoder, parquet::Writer::new(output, &decoder)?, go_on)?;
@@ -403,10 +401,9 @@ impl Work<'_> {
         self.go_on(0)?;
         let release = curator.release(&loaded.table, &mut randomness)?;
         self.go_on(0)?;
-        let records = self.design.records()?;
         self.charge(&release.guarantee)?;
-        let decoder = stream::decoder(&release.table, curator.domain(), records);
-        let decoder = decoder.with_values(self.arguments.values.into());
+        let layout = stream::layout(&release.table, curator.domain());
+        let decoder = self.design.decoder_of(&layout)?.with_values(self.arguments.values.into());
         let output = &mut outputs.released;
         if is_named_as_parquet(&self.arguments.output) {
             stream::write(&release.table, &decoder, parquet::Writer::new(output, &decoder)?)?;

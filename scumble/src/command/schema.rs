@@ -47,9 +47,8 @@ pub(super) fn public_schema(name: &str) -> Result<&'static str, Failure> {
 /// The records of this data set as rows of a file.
 fn records_of(name: &str, schema: &Schema) -> Result<Vec<u8>, Failure> {
     let data = datasets::source(name)?.load(&datasets::folder())?;
-    let records = Records { schema: schema.clone(), target: Some(data.target) };
     let table = data.table.whole()?;
-    let decoder = stream::decoder(&table, &data.domain, &records);
+    let decoder = schema.decoder(&data.domain.layout(), Some(&data.target));
     let mut text = vec![];
     stream::write(&table, &decoder, csv::Writer::new(&mut text, &decoder)?)?;
     Ok(text)

@@ -125,8 +125,8 @@ fn view_table(
         let saved = key_file::save(&secret, &passphrase)?.unwrap_or_default();
         NewFile::create(key, Existing::Replace, Readable::ByOwner)?.finish(saved.as_bytes())?;
     }
-    let decoder = stream::decoder(&viewed, design.mechanism().domain(), design.records()?);
-    let decoder = decoder.with_values(Values::Drawn);
+    let layout = stream::layout(&viewed, design.mechanism().domain());
+    let decoder = design.decoder_of(&layout)?.with_values(Values::Drawn);
     if is_named_as_parquet(&arguments.output) {
         stream::write(&viewed, &decoder, parquet::Writer::new(output, &decoder)?)?;
     } else {

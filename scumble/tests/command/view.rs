@@ -47,7 +47,7 @@ fn a_view_is_what_the_key_views_of_the_whole_table() {
     let reader = Reader::new(rows, &records.schema, Some("colour"), OutOfBounds::Clip).unwrap();
     let clean = reader.read_all().unwrap().table;
     let viewed = local::view(design.local().unwrap(), &clean).unwrap();
-    let decoder = stream::decoder(&viewed, design.mechanism().domain(), records);
+    let decoder = design.decoder_of(&stream::layout(&viewed, design.mechanism().domain())).unwrap();
     let mut expected = vec![];
     stream::write(&viewed, &decoder, csv::Writer::new(&mut expected, &decoder).unwrap()).unwrap();
     assert!(files.read("view.csv").as_bytes() == expected, "the command views something else");

@@ -1,6 +1,6 @@
 //! Records from reports.
 
-use super::{Key, Release};
+use super::{Key, Release, ValuesIn};
 use crate::{Noise, NoiseDistribution, Result, Stream, Table};
 
 /// What a mechanism does with the reports of many people: an answer to one question says little of a person, and many together say how the
@@ -12,6 +12,11 @@ pub trait Collector {
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for reports that the mechanism does not make, naming the row.
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table>;
+
+    /// Encoding of whole values in the collected records. Default: as in the records.
+    fn values_in(&self) -> ValuesIn {
+        ValuesIn::Units
+    }
 
     /// What each report says by itself, in numbers that an adversary can learn from (n × m): a report is one person's.
     ///

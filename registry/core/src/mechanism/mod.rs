@@ -6,6 +6,7 @@ mod halved;
 mod key;
 mod one_by_one;
 mod release;
+mod values_in;
 
 pub use collector::Collector;
 pub use gathering::{Drawing, Gathering};
@@ -13,6 +14,7 @@ pub use halved::{Halved, Halving};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub(crate) use one_by_one::map_records;
 pub use release::{Release, release_local};
+pub use values_in::ValuesIn;
 
 use crate::{
     Claim, Domain, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream, Table,
@@ -186,6 +188,11 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         None
     }
 
+    /// Encoding of whole values in the released rows. Default: as in the records.
+    fn values_in(&self) -> ValuesIn {
+        ValuesIn::Units
+    }
+
     /// The noisy statistics of which a release is made, where all that it does with them is post-processing. None where that is not said.
     fn statistics(&self) -> Option<&dyn Statistics> {
         None
@@ -354,6 +361,16 @@ impl Designed {
         match self {
             Self::Local(_) => None,
             Self::Curator(mechanism) => mechanism.model_family(),
+        }
+    }
+
+    /// Encoding of whole values in the records that are learned from: released, or collected from reports.
+    pub fn values_in(&self) -> ValuesIn {
+        match self {
+            Self::Local(mechanism) => {
+                mechanism.collector().map_or(ValuesIn::Units, |collector| collector.values_in())
+            }
+            Self::Curator(mechanism) => mechanism.values_in(),
         }
     }
 
