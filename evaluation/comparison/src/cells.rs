@@ -177,7 +177,7 @@ impl Comparison {
         let brief = Brief {
             volunteers: volunteers.clone(),
             people: Some(self.splitting.released(&self.data)),
-            bins: self.data.bins.clone(),
+            bins: self.data.bins(),
             ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)
         };
         let options = candidate.options();

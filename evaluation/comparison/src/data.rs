@@ -61,7 +61,7 @@ pub(super) fn score(
 /// None that a user could cause.
 pub(super) fn digest(data: &DataSet) -> Result<String> {
     let mut digest = Sha256::new();
-    let domain = serde_json::to_vec(&(&data.domain, data.target_width, &data.bins));
+    let domain = serde_json::to_vec(&(&data.domain, data.target_width, data.bins()));
     digest.update(domain.map_err(|error| Error::Data(format!("{}: {error}", data.name)))?);
     let rows: Vec<usize> = (0..data.table.len()).collect();
     for some in rows.chunks(1_000) {

@@ -14,6 +14,8 @@ use super::{Comparison, Error, Metric, Model, Result, Scorer};
 use scumble_adversary::membership;
 use scumble_classic::Identity;
 use scumble_core::{Designed, Randomness, Release, Table, Target};
+use scumble_records::Values;
+use scumble_records::stream::layout;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -28,8 +30,8 @@ struct Trial<'a> {
     test: Table,
     /// What leaves.
     seen: Release,
-    /// What models learn from, where that is collected from what leaves.
-    collected: Option<Release>,
+    /// What models learn from: the values that the released file has, or the one that is collected from it.
+    learned: Release,
     /// The test records in the space of what was released.
     viewed: Table,
     /// How long it took to release and to view.
@@ -53,14 +55,13 @@ impl<'a> Trial<'a> {
         let mut randomness = Randomness::seeded(split.noise_seed);
         let seen = cell.mechanism.release(&train, &mut randomness)?;
         let collected = seen.collected(train.len(), &mut randomness.streams().stream(0))?;
-        let viewed = seen.key.view(&test)?;
+        let learned = match &collected {
+            Some(collected) => comparison.as_in_file(cell, collected)?,
+            None => comparison.as_in_file(cell, &seen)?,
+        };
+        let viewed = comparison.viewed_as_in_file(&seen, &test)?;
         let releasing = start.elapsed();
-        Ok(Self { comparison, cell, number, split, train, test, seen, collected, viewed, releasing })
-    }
-
-    /// What models learn from.
-    fn release(&self) -> &Release {
-        self.collected.as_ref().unwrap_or(&self.seen)
+        Ok(Self { comparison, cell, number, split, train, test, seen, learned, viewed, releasing })
     }
 
     fn scored(&self, scorer: &Scorer) -> Result<Scored> {
@@ -91,7 +92,7 @@ impl<'a> Trial<'a> {
             }
             Scorer::Table => {
                 let domain = &self.comparison.data.domain;
-                let scores = fidelity(domain, &self.train, Some(&self.release().table));
+                let scores = fidelity(domain, &self.train, Some(&self.learned.table));
                 (scores.into_iter().collect(), None)
             }
             Scorer::Audit => {
@@ -114,7 +115,7 @@ impl<'a> Trial<'a> {
             return Ok(Predicted::by(released, records)?);
         }
         let Predicted { target, scores } =
-            model.predict(self.release(), viewed).map_err(|error| Error::Trial {
+            model.predict(&self.learned, viewed).map_err(|error| Error::Trial {
                 model: model.to_string(),
                 mechanism: self.cell.to_string(),
                 trial: self.number + 1,
@@ -128,7 +129,7 @@ impl<'a> Trial<'a> {
     fn stacked(&self, model: &Model) -> Result<Predicted> {
         let (comparison, rows) = (self.comparison, self.comparison.volunteers());
         let both = self.split.volunteers_and_test(&rows, &comparison.data.table)?;
-        let released = self.predicted(model, &both, &self.seen.key.view(&both)?)?;
+        let released = self.predicted(model, &both, &comparison.viewed_as_in_file(&self.seen, &both)?)?;
         let volunteers = comparison.data.table.select(&rows)?;
         let learned = |train: &Table, records: &Table| {
             let identity = Designed::local(Identity::new(comparison.data.domain.clone()));
@@ -144,7 +145,7 @@ impl<'a> Trial<'a> {
         let asked = self.split.asked();
         // Those who are asked first, so that each option learns once.
         let both = self.split.asked_and_test(&self.comparison.data.table)?;
-        let viewed = self.seen.key.view(&both)?;
+        let viewed = self.comparison.viewed_as_in_file(&self.seen, &both)?;
         let options = model.options();
         let all = options.iter().map(|option| self.predicted(option, &both, &viewed));
         let all: Vec<Predicted> = all.collect::<Result<_>>()?;
@@ -157,6 +158,26 @@ impl<'a> Trial<'a> {
 }
 
 impl Comparison {
+    /// The release with the values that its file has: integers, dates and ordered levels settled, groups as levels.
+    fn as_in_file(&self, cell: &Cell, release: &Release) -> Result<Release> {
+        let is_model = release.key.model().is_some();
+        let Some(schema) = self.data.columns.as_ref().filter(|_| !is_model) else {
+            return Ok(release.clone());
+        };
+        let decoder = schema.decoder(&layout(&release.table, &self.data.domain), Some(&self.data.target));
+        let decoder = decoder.with_values_in(cell.mechanism.values_in());
+        let noise = decoder.noise(&release.noise);
+        Ok(Release { table: decoder.settled_table(&release.table)?, noise, ..release.clone() })
+    }
+
+    /// The view of records by the key of a release, with the values that its file has.
+    fn viewed_as_in_file(&self, release: &Release, records: &Table) -> Result<Table> {
+        let viewed = release.key.view(records)?;
+        let Some(schema) = &self.data.columns else { return Ok(viewed) };
+        let decoder = schema.decoder(&layout(&viewed, &self.data.domain), Some(&self.data.target));
+        Ok(decoder.with_values(Values::Drawn).settled_table(&viewed)?)
+    }
+
     /// Whether models of a cell's release learn from the volunteers' records beside it.
     pub(super) fn stacks(&self, cell: &Cell) -> bool {
         let has_labels = !self.splitting.unlabelled && self.splitting.volunteers(&self.data) >= FEWEST;

@@ -69,8 +69,8 @@ pub struct DataSet {
     pub table: PackedTable,
     /// Where they lie, by their schema.
     pub domain: RecordDomain,
-    /// Into how many bins numbers are divided where they are counted, as far as the schema says so.
-    pub bins: BTreeMap<String, usize>,
+    /// Their columns; `None` for images, which have no schema.
+    pub columns: Option<Schema>,
     /// Where that schema is; none for images, which have none.
     pub schema: Option<SchemaAt>,
     /// The width of the target's bounds in its own unit; 1 for a class.
@@ -138,7 +138,7 @@ impl DataSet {
             table: table.into(),
             domain: self.domain.clone(),
             schema: self.schema.clone(),
-            bins: self.bins.clone(),
+            columns: self.columns.clone(),
             target_width: self.target_width,
             codes: self.codes,
             learning: self.learning,
@@ -147,6 +147,11 @@ impl DataSet {
             clipped: vec![],
             train_records: None,
         }
+    }
+
+    /// Number of bins of the numbers whose schema states it, for mechanisms that count.
+    pub fn bins(&self) -> BTreeMap<String, usize> {
+        self.columns.as_ref().map(|schema| schema.bins(Some(&self.target))).unwrap_or_default()
     }
 
     /// What was loaded by `schema`, without a split of its own.
@@ -163,7 +168,7 @@ impl DataSet {
             table: loaded.table.into(),
             domain: loaded.domain,
             schema: None,
-            bins: schema.bins(Some(target)),
+            columns: Some(schema.clone()),
             target_width,
             codes,
             learning: None,

@@ -60,7 +60,7 @@ impl Images {
             domain: RecordDomain::new(columns.clone(), Domain::unit_box(columns.len()), classes)?,
             schema: None,
             table: PackedTable::of_bytes(columns, pixels, scaled, Target::Class(labels.into()))?,
-            bins: BTreeMap::new(),
+            columns: None,
             target_width: 1.0,
             codes: None,
             learning: None,

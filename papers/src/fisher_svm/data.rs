@@ -163,7 +163,7 @@ mod tests {
             target: "good".into(),
             table: loaded.table.into(),
             domain: loaded.domain,
-            bins: Default::default(),
+            columns: None,
             target_width: 1.0,
             codes: None,
             learning: None,
