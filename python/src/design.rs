@@ -193,7 +193,7 @@ impl Design {
         noise: &Noise,
     ) -> Result<String, Failed> {
         let card =
-            Card { design: &self.shipped, records, ticket, view: None, values, guarantee, columns, noise };
+            Card { design: &self.shipped, records, file: None, ticket, view: None, values, guarantee, columns, noise };
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
 
@@ -210,22 +210,20 @@ impl Design {
                 "such a release has a secret key, which is kept encrypted: the command `scumble release --key FILE` makes it",
             ));
         }
-        let (records, values) = (self.shipped.records()?, how.values()?);
-        let (batches, _) = table.into_inner();
-        let loaded = scumble_arrow::read(
-            &records.schema,
-            records.target.as_deref(),
-            &batches,
-            OutOfBounds::strictly(how.strict),
-        )?;
+        let values = how.values()?;
+        let (batches, schema) = table.into_inner();
+        let reader = scumble_arrow::reader(&self.shipped, &batches, OutOfBounds::strictly(how.strict))?;
+        let input = reader.input();
+        let loaded = reader.read_all()?;
         let released = curator.release(&loaded.table, &mut randomness)?;
         if let Some((ledger, dataset)) = how.account()? {
             ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
         }
         let layout = stream::layout(&released.table, curator.domain());
-        let decoder = self.shipped.decoder_of(&layout)?.with_values(values);
+        let decoder = self.shipped.rows_decoder(&layout, &released.noise, &input, values)?;
         let mut written = vec![];
-        stream::write(&released.table, &decoder, Writer::new(&mut written))?;
+        let schema = scumble_arrow::schema(&decoder, Some(&schema));
+        stream::write(&released.table, &decoder, Writer::new(&mut written, schema))?;
         let noise = decoder.noise(&released.noise);
         let count = released.table.len() as u64;
         let card =

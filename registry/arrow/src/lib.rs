@@ -40,7 +40,7 @@ mod rows;
 mod values;
 mod writer;
 
-pub use release::{check, collect, joined, read, release, release_keyed, view};
+pub use release::{check, collect, joined, read, reader, release, release_keyed, released_schema, view};
 pub use rows::Rows;
 pub use writer::{Writer, schema};
 

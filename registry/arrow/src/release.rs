@@ -2,17 +2,21 @@
 
 use crate::{Rows, Writer, schema};
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 use scumble_core::{NoiseKey, Streams};
 use scumble_custody::{Error as Refused, Result, ShippedDesign};
 use scumble_records::stream::{self, Checked};
-use scumble_records::{Clipped, Error, Loaded, OutOfBounds, Reader, Values, read_numbers};
+use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, read_numbers};
 
 /// What errors call the records.
 const SOURCE: &str = "the table";
 
-/// Record batches of one Arrow schema, by the schema of `design`.
-fn reader<'b>(
+/// Reads record batches of one Arrow schema by the schema of `design`.
+///
+/// # Errors
+/// For a design without a schema, and columns that do not fit it.
+pub fn reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
     out_of_bounds: OutOfBounds,
@@ -57,9 +61,10 @@ pub fn release(
     values: Values,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
     let local = design.local()?;
-    let decoder = design.decoder()?.with_values(values);
     let mut reader = reader(design, batches, out_of_bounds)?;
-    written(|writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
+    let decoder = design.release_decoder(&reader, values)?;
+    let schema = schema(&decoder, schema_of(batches));
+    written(schema, |writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
 }
 
 /// Releases batches with noise that is keyed by the `ids` of their records: any part of a table, in any order and any number of times, gives the
@@ -77,12 +82,23 @@ pub fn release_keyed(
     values: Values,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
     let local = design.local()?;
-    let decoder = design.decoder()?.with_values(values);
     let mut reader = keyed_reader(design, batches, ids, out_of_bounds)?;
+    let decoder = design.release_decoder(&reader, values)?;
+    let schema = schema(&decoder, schema_of(batches));
     if batches.iter().all(|batch| batch.num_rows() == 0) {
-        return Ok((vec![RecordBatch::new_empty(schema(&decoder))], vec![]));
+        return Ok((vec![RecordBatch::new_empty(schema)], vec![]));
     }
-    written(|writer| stream::release_keyed(local, &mut reader, &decoder, key, writer, |_| Ok(())))
+    written(schema, |writer| stream::release_keyed(local, &mut reader, &decoder, key, writer, |_| Ok(())))
+}
+
+/// The Arrow schema of a release of tables with the schema `input`.
+///
+/// # Errors
+/// As [`release`].
+pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values) -> Result<SchemaRef> {
+    let batches = [RecordBatch::new_empty(input.clone())];
+    let reader = reader(design, &batches, OutOfBounds::Clip)?;
+    Ok(schema(&design.release_decoder(&reader, values)?, Some(input)))
 }
 
 /// Reads all records of some batches and releases nothing: whether a release would fail, what the records are and what it would clip of them,
@@ -114,9 +130,10 @@ pub fn view(
     out_of_bounds: OutOfBounds,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
     let local = design.local()?;
-    let decoder = design.decoder()?.with_values(Values::Drawn);
     let mut reader = reader(design, batches, out_of_bounds)?;
-    written(|writer| stream::view(local, &mut reader, &decoder, writer, |_| Ok(())))
+    let decoder = design.view_decoder(&reader)?;
+    let schema = schema(&decoder, schema_of(batches));
+    written(schema, |writer| stream::view(local, &mut reader, &decoder, writer, |_| Ok(())))
 }
 
 /// As many `records` as are asked for, or as there are reports, drawn from the reports of many people: post-processing, for any `streams`.
@@ -135,7 +152,9 @@ pub fn collect(
         let problem = format!("{plugin} releases records and not reports, so nothing is to be collected");
         return Err(Error::Unreadable { file: "the design".into(), problem }.into());
     };
-    let reports = read_numbers(rows(reports)?, &local.layout().columns)?;
+    let rows = rows(reports)?;
+    rows.design().map_or(Ok(()), |found| design.check_released(found, SOURCE))?;
+    let reports = read_numbers(rows, &local.layout().columns)?;
     let records = records.unwrap_or(reports.len());
     if records == 0 {
         return Err(scumble_core::Error::Empty { place: "what is to be collected".into() }.into());
@@ -143,7 +162,7 @@ pub fn collect(
     let collected = collector.collect(&reports, records, &mut streams.stream(0))?;
     let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
     let mut written = vec![];
-    stream::write(&collected, &decoder, Writer::new(&mut written))?;
+    stream::write(&collected, &decoder, Writer::new(&mut written, schema(&decoder, None)))?;
     Ok(written)
 }
 
@@ -160,11 +179,16 @@ pub fn read(
     Ok(Reader::new(rows(batches)?, schema, target, out_of_bounds)?.read_all()?)
 }
 
+fn schema_of(batches: &[RecordBatch]) -> Option<&arrow_schema::Schema> {
+    batches.first().map(|batch| &**batch.schema_ref())
+}
+
 fn written(
+    schema: SchemaRef,
     write: impl FnOnce(Writer) -> scumble_records::Result<stream::Streamed>,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
     let mut batches = vec![];
-    let streamed = write(Writer::new(&mut batches))?;
+    let streamed = write(Writer::new(&mut batches, schema))?;
     Ok((batches, streamed.clipped))
 }
 
@@ -233,17 +257,19 @@ mod tests {
         let mut reader = Reader::new(rows, &records.schema, None, OutOfBounds::Clip).unwrap();
         let (decoder, streams) = (design.decoder().unwrap(), || Randomness::seeded(4).streams());
         let mut of_file = vec![];
-        let writer = Writer::new(&mut of_file);
+        let input = schema_of(std::slice::from_ref(&people)).cloned();
+        let of_input = schema(&decoder, input.as_ref());
+        let writer = Writer::new(&mut of_file, of_input.clone());
         let local = design.local().unwrap();
         stream::release(local, &mut reader, &decoder, &streams(), writer, |_| Ok(())).unwrap();
-        let of_file = concat_batches(&schema(&decoder), &of_file).unwrap();
+        let of_file = concat_batches(&of_input, &of_file).unwrap();
         for rows in [100, 1024, 10_000] {
             let starts = (0..people.num_rows()).step_by(rows);
             let parts: Vec<RecordBatch> =
                 starts.map(|at| people.slice(at, rows.min(people.num_rows() - at))).collect();
             let (released, _) =
                 release(&design, &parts, &streams(), OutOfBounds::Clip, Values::Settled).unwrap();
-            assert_eq!(concat_batches(&schema(&decoder), &released).unwrap(), of_file, "{rows} rows");
+            assert_eq!(concat_batches(&of_input, &released).unwrap(), of_file, "{rows} rows");
         }
     }
 

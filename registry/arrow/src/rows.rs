@@ -1,9 +1,9 @@
 //! Record batches as rows that a schema reads.
 
-use crate::values::Values;
+use crate::values::{Values, held};
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, Schema};
-use scumble_records::{Encoder, Error, RawRows, ReadRows, Result};
+use arrow_schema::{ArrowError, DataType, Schema};
+use scumble_records::{DESIGN, Encoder, Error, Held, RawRows, ReadRows, Result};
 
 /// A batch that is read.
 struct Opened {
@@ -18,6 +18,8 @@ struct Opened {
 pub struct Rows<B> {
     source: String,
     header: Vec<String>,
+    types: Vec<DataType>,
+    design: Option<String>,
     batches: B,
     batch: Option<Opened>,
     row: usize,
@@ -30,7 +32,19 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
     /// Reads `batches` of this Arrow `schema`; `source` names them in errors.
     pub fn new(schema: &Schema, batches: B, source: &str) -> Self {
         let header = schema.fields().iter().map(|field| field.name().trim().to_owned()).collect();
-        Self { source: source.into(), header, batches, batch: None, row: 0, seen: 0, held: None }
+        let types = schema.fields().iter().map(|field| field.data_type().clone()).collect();
+        let design = schema.metadata().get(DESIGN).cloned();
+        Self {
+            source: source.into(),
+            header,
+            types,
+            design,
+            batches,
+            batch: None,
+            row: 0,
+            seen: 0,
+            held: None,
+        }
     }
 
     fn refuse(&self, problem: String) -> Error {
@@ -116,6 +130,14 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Re
 
     fn bytes(&self) -> u64 {
         self.seen
+    }
+
+    fn design(&self) -> Option<&str> {
+        self.design.as_deref()
+    }
+
+    fn held(&self, place: usize) -> Option<Held> {
+        held(self.types.get(place)?)
     }
 }
 

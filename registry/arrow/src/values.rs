@@ -11,9 +11,47 @@ use arrow_array::{
     StringViewArray, UInt64Array,
 };
 use arrow_schema::{DataType, TimeUnit};
-use scumble_records::{Cell, Result, written};
+use scumble_records::{Cell, Held, Result, Zone, written};
 
 const A_DAY: i64 = 86_400_000;
+
+/// Ticks a second.
+pub(crate) fn a_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+/// The storage type of an array; `None` where its values are not read.
+pub(crate) fn held(data_type: &DataType) -> Option<Held> {
+    let whole = |bits, is_signed| Held::Whole { bits, is_signed };
+    Some(match data_type {
+        DataType::Float64 => Held::Double,
+        DataType::Float32 | DataType::Float16 => Held::Single,
+        DataType::Int64 => whole(64, true),
+        DataType::Int32 => whole(32, true),
+        DataType::Int16 => whole(16, true),
+        DataType::Int8 => whole(8, true),
+        DataType::UInt64 => whole(64, false),
+        DataType::UInt32 => whole(32, false),
+        DataType::UInt16 => whole(16, false),
+        DataType::UInt8 => whole(8, false),
+        DataType::Boolean => Held::Flag,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Held::Text,
+        DataType::Date32 | DataType::Date64 => Held::Day,
+        DataType::Timestamp(unit, zone) => {
+            Held::Time { a_second: a_second(*unit), zone: zone.as_deref().map_or(Zone::Local, Zone::named) }
+        }
+        DataType::Decimal128(precision, scale) => {
+            Held::Decimal { precision: *precision, scale: u8::try_from(*scale).ok()? }
+        }
+        DataType::Dictionary(_, values) => held(values)?,
+        _ => return None,
+    })
+}
 
 /// The values of a column, which share the array's memory where its type is one of these.
 pub(crate) enum Values {
@@ -26,8 +64,8 @@ pub(crate) enum Values {
     LargeText(LargeStringArray),
     TextView(StringViewArray),
     Day(Int64Array),
-    /// With the ticks of a second.
-    Time(Int64Array, i64),
+    /// With the ticks of a second, and the clock.
+    Time(Int64Array, i64, Zone),
     /// With the digits behind the point.
     Decimal(Decimal128Array, usize),
     /// Places in a dictionary, none where a value is missing.
@@ -58,17 +96,21 @@ impl Values {
             DataType::Date64 => {
                 Self::Day(array.as_primitive::<Date64Type>().unary(|time| time.div_euclid(A_DAY)))
             }
-            DataType::Timestamp(TimeUnit::Second, _) => {
-                Self::Time(array.as_primitive::<TimestampSecondType>().reinterpret_cast(), 1)
-            }
-            DataType::Timestamp(TimeUnit::Millisecond, _) => {
-                Self::Time(array.as_primitive::<TimestampMillisecondType>().reinterpret_cast(), 1_000)
-            }
-            DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                Self::Time(array.as_primitive::<TimestampMicrosecondType>().reinterpret_cast(), 1_000_000)
-            }
-            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-                Self::Time(array.as_primitive::<TimestampNanosecondType>().reinterpret_cast(), 1_000_000_000)
+            DataType::Timestamp(unit, zone) => {
+                let zone = zone.as_deref().map_or(Zone::Local, Zone::named);
+                let ticks = match unit {
+                    TimeUnit::Second => array.as_primitive::<TimestampSecondType>().reinterpret_cast(),
+                    TimeUnit::Millisecond => {
+                        array.as_primitive::<TimestampMillisecondType>().reinterpret_cast()
+                    }
+                    TimeUnit::Microsecond => {
+                        array.as_primitive::<TimestampMicrosecondType>().reinterpret_cast()
+                    }
+                    TimeUnit::Nanosecond => {
+                        array.as_primitive::<TimestampNanosecondType>().reinterpret_cast()
+                    }
+                };
+                Self::Time(ticks, a_second(*unit), zone)
             }
             DataType::Decimal128(_, scale) => Self::Decimal(
                 array.as_primitive::<Decimal128Type>().clone(),
@@ -110,7 +152,7 @@ impl Values {
                 Err(_) => Some(values.value(row).to_string()),
             },
             Self::Day(values) => written::day(values.value(row)),
-            Self::Time(values, a_second) => written::time(values.value(row), *a_second),
+            Self::Time(values, a_second, zone) => written::time(values.value(row), *a_second, zone),
             Self::Decimal(values, scale) => Some(written::decimal(values.value(row), *scale)),
         };
         text.map(|text| take(Cell::Text(&text))).transpose()
@@ -120,7 +162,7 @@ impl Values {
         match self {
             Self::Missing | Self::Level(..) => false,
             Self::Number(values) => values.is_null(row),
-            Self::Whole(values) | Self::Day(values) | Self::Time(values, _) => values.is_null(row),
+            Self::Whole(values) | Self::Day(values) | Self::Time(values, ..) => values.is_null(row),
             Self::Unsigned(values) => values.is_null(row),
             Self::Flag(values) => values.is_null(row),
             Self::Text(values) => values.is_null(row),

@@ -1,76 +1,152 @@
 //! Released records as record batches.
 
-use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use scumble_records::{Cell, Decoder, Error, Result, WriteRows};
+use crate::values::{a_second, held};
+use arrow_array::builder::{
+    BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder, Float64Builder, Int64Builder,
+    StringBuilder, UInt64Builder,
+};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_cast::{can_cast_types, cast};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use scumble_records::{Cell, Decoded, Decoder, Error, Held, Result, Stored, WriteRows};
 use std::io;
 use std::sync::Arc;
 
-/// The Arrow schema of what `decoder` gives: numbers as `Float64`, text as `Utf8`, no nulls. It is that of the Parquet files of releases.
-pub fn schema(decoder: &Decoder) -> SchemaRef {
-    let kind = |is_text| if is_text { DataType::Utf8 } else { DataType::Float64 };
-    let names = decoder.header().iter().zip(decoder.is_text());
-    let fields = names.map(|(name, is_text)| Field::new(name, kind(is_text), false));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+/// The Arrow schema of what `decoder` gives, without nulls. A column has the type of the `input` column of the same name where this holds
+/// every value of its kind, else the one of its kind: `Int64`, `Boolean`, `Date32`, `Utf8`, or `Float64`.
+pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
+    let field = |(name, own): (&String, Held)| {
+        let plain = plain(&own);
+        let of_input = input.and_then(|input| input.field_with_name(name).ok()).map(Field::data_type);
+        let is_as_input = |wanted: &&DataType| {
+            held(wanted).is_some_and(|input| input == own) && can_cast_types(&plain, wanted)
+        };
+        Field::new(name, of_input.filter(is_as_input).cloned().unwrap_or_else(|| typed(&own)), false)
+    };
+    let fields: Vec<Field> = decoder.header().iter().zip(decoder.types()).map(field).collect();
+    Arc::new(Schema::new_with_metadata(fields, decoder.metadata().collect()))
+}
+
+/// The Arrow type in which cells of a storage type are first written.
+fn plain(held: &Held) -> DataType {
+    match held {
+        Held::Double => DataType::Float64,
+        Held::Single => DataType::Float32,
+        Held::Whole { bits: 64, is_signed: false } => DataType::UInt64,
+        Held::Whole { .. } => DataType::Int64,
+        Held::Flag => DataType::Boolean,
+        Held::Day => DataType::Date32,
+        // Ticks since 1970 in UTC, as an Arrow array of instants has them.
+        Held::Time { .. } => DataType::Int64,
+        Held::Decimal { precision, scale } => {
+            DataType::Decimal128(*precision, i8::try_from(*scale).unwrap_or(i8::MAX))
+        }
+        Held::Text => DataType::Utf8,
+    }
+}
+
+/// The type of a column whose storage type no input column has.
+fn typed(held: &Held) -> DataType {
+    match held {
+        Held::Time { a_second: ticks, .. } => {
+            let units =
+                [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond];
+            let unit = units.into_iter().find(|unit| a_second(*unit) == *ticks);
+            DataType::Timestamp(unit.unwrap_or(TimeUnit::Nanosecond), None)
+        }
+        held => plain(held),
+    }
 }
 
 /// Released records as batches of some rows each, in their order.
 pub struct Writer<'b> {
     batches: &'b mut Vec<RecordBatch>,
+    schema: SchemaRef,
 }
 
 impl<'b> Writer<'b> {
-    /// Appends to these.
-    pub fn new(batches: &'b mut Vec<RecordBatch>) -> Self {
-        Self { batches }
+    /// Appends to these, in columns of this [`schema`].
+    pub fn new(batches: &'b mut Vec<RecordBatch>, schema: SchemaRef) -> Self {
+        Self { batches, schema }
     }
 }
 
 enum Column {
-    Numbers(Vec<f64>),
+    Double(Float64Builder),
+    Single(Float32Builder),
+    Whole(Int64Builder),
+    Unsigned(UInt64Builder),
+    Flag(BooleanBuilder),
+    Day(Date32Builder),
+    Decimal(Decimal128Builder, DataType),
     Text(StringBuilder),
 }
 
 impl Column {
-    fn push(&mut self, cell: Cell) -> Result<()> {
-        match (self, cell) {
-            (Self::Numbers(numbers), Cell::Number(number)) => numbers.push(number),
-            (Self::Text(text), cell) => text.append_value(cell.text()),
-            (Self::Numbers(_), _) => {
-                return Err(scumble_core::Error::shape("a column of numbers was released as text").into());
-            }
+    fn of(held: &Held) -> Self {
+        match plain(held) {
+            DataType::Float64 => Self::Double(Float64Builder::new()),
+            DataType::Float32 => Self::Single(Float32Builder::new()),
+            DataType::UInt64 => Self::Unsigned(UInt64Builder::new()),
+            DataType::Int64 => Self::Whole(Int64Builder::new()),
+            DataType::Boolean => Self::Flag(BooleanBuilder::new()),
+            DataType::Date32 => Self::Day(Date32Builder::new()),
+            decimal @ DataType::Decimal128(..) => Self::Decimal(Decimal128Builder::new(), decimal),
+            _ => Self::Text(StringBuilder::new()),
         }
-        Ok(())
     }
 
-    fn finish(self) -> ArrayRef {
-        match self {
-            Self::Numbers(numbers) => Arc::new(Float64Array::from(numbers)),
-            Self::Text(mut text) => Arc::new(text.finish()),
+    /// Appends a value; `None` where it is not one of this column.
+    fn push(&mut self, stored: Stored) -> Option<()> {
+        match (self, stored) {
+            (Self::Double(own), Stored::Double(number)) => own.append_value(number),
+            (Self::Single(own), Stored::Single(number)) => own.append_value(number),
+            (Self::Whole(own), Stored::Whole(whole)) => own.append_value(i64::try_from(whole).ok()?),
+            (Self::Unsigned(own), Stored::Whole(whole)) => own.append_value(u64::try_from(whole).ok()?),
+            (Self::Flag(own), Stored::Flag(flag)) => own.append_value(flag),
+            (Self::Day(own), Stored::Day(day)) => own.append_value(day),
+            (Self::Decimal(own, _), Stored::Whole(units)) => own.append_value(units),
+            (Self::Text(own), Stored::Text(text)) => own.append_value(text),
+            _ => return None,
         }
+        Some(())
+    }
+
+    fn finish(self) -> Result<ArrayRef> {
+        Ok(match self {
+            Self::Double(mut own) => Arc::new(own.finish()),
+            Self::Single(mut own) => Arc::new(own.finish()),
+            Self::Whole(mut own) => Arc::new(own.finish()),
+            Self::Unsigned(mut own) => Arc::new(own.finish()),
+            Self::Flag(mut own) => Arc::new(own.finish()),
+            Self::Day(mut own) => Arc::new(own.finish()),
+            Self::Decimal(mut own, decimal) => Arc::new(own.finish().with_data_type(decimal)),
+            Self::Text(mut own) => Arc::new(own.finish()),
+        })
     }
 }
 
 impl WriteRows for Writer<'_> {
-    type Block = RecordBatch;
+    /// One array a column.
+    type Block = Vec<ArrayRef>;
 
-    fn block(decoder: &Decoder, records: &[f64]) -> Result<RecordBatch> {
-        let empty =
-            |is_text| if is_text { Column::Text(StringBuilder::new()) } else { Column::Numbers(vec![]) };
-        let mut columns: Vec<Column> = decoder.is_text().map(empty).collect();
-        for row in decoder.rows(records) {
-            for (column, cell) in columns.iter_mut().zip(row?) {
-                column.push(cell)?;
-            }
-        }
-        let arrays = columns.into_iter().map(Column::finish).collect();
-        RecordBatch::try_new(schema(decoder), arrays)
-            .map_err(|error| Error::Write { source: io::Error::other(error) })
+    fn block(rows: &Decoded) -> Result<Self::Block> {
+        let types: Vec<Held> = rows.decoder().types().collect();
+        let mut columns: Vec<Column> = types.iter().map(Column::of).collect();
+        let take = |columns: &mut Vec<Column>, at: usize, cell: Cell| {
+            let stored = types[at].store(cell).and_then(|stored| columns[at].push(stored));
+            stored.ok_or_else(|| rows.decoder().misfit(at, cell, &types[at]))
+        };
+        rows.each(&mut columns, take, |_| ())?;
+        columns.into_iter().map(Column::finish).collect()
     }
 
-    fn write(&mut self, block: RecordBatch) -> Result<()> {
-        self.batches.push(block);
+    fn write(&mut self, block: Self::Block) -> Result<()> {
+        let failed = |error| Error::Write { source: io::Error::other(error) };
+        let types = self.schema.fields().iter().map(|field| field.data_type());
+        let arrays = block.iter().zip(types).map(|(array, wanted)| cast(array, wanted).map_err(failed));
+        let arrays = arrays.collect::<Result<_>>()?;
+        self.batches.push(RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(failed)?);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! The distribution of a release given its noise-free view: public, and part of every release.
 
-use crate::{Table, Target};
+use crate::{Layout, Table, Target};
 use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
 
@@ -154,6 +154,19 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// Returns which coordinates of a flat record of shape `own` take no noise in a release of shape `released`, by the columns' names.
+    pub fn exact(&self, own: &Layout, released: &Layout) -> Vec<bool> {
+        let of_block = |block: &NoiseDistribution| {
+            std::iter::repeat_n(matches!(block, NoiseDistribution::Exact { .. }), block.width())
+        };
+        let exact: Vec<bool> = self.features.iter().chain([&self.target]).flat_map(of_block).collect();
+        released
+            .places(own)
+            .iter()
+            .map(|place| place.is_some_and(|at| exact.get(at) == Some(&true)))
+            .collect()
+    }
+
     /// The variance of each feature's noise (d values), where it is the same for every value.
     pub fn feature_variance(&self) -> Option<Vec<f64>> {
         let blocks = self.features.iter().map(NoiseDistribution::added_variance);

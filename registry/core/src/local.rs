@@ -30,6 +30,41 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
     Ok(projected.collect::<Result<Vec<_>>>()?.concat())
 }
 
+/// Returns which coordinates of a flat record leave unchanged in a [`view`]: those that the view has under the same name and with the same
+/// value, for probing records from all over the domain.
+///
+/// # Errors
+/// [`Error`] where the mechanism fails.
+pub fn kept_in_view(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
+    let places = mechanism.layout().places(&mechanism.domain().layout());
+    let probes = mechanism.domain().probes()?;
+    let viewed: Vec<Vec<f64>> =
+        probes.iter().map(|probe| view_block(mechanism, probe)).collect::<Result<_>>()?;
+    let is_kept = |(at, place): (usize, &Option<usize>)| {
+        place.is_some_and(|place| {
+            probes.iter().zip(&viewed).all(|(probe, viewed)| viewed.get(place) == Some(&probe[at]))
+        })
+    };
+    Ok(places.iter().enumerate().map(is_kept).collect())
+}
+
+/// Returns which coordinates of a flat record leave unchanged in a release: those that are [kept in the view](kept_in_view) and take no noise.
+///
+/// # Errors
+/// [`Error`] where the mechanism fails.
+pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
+    let own = mechanism.domain().layout();
+    if mechanism.collector().is_some() {
+        return Ok(vec![false; own.width()]);
+    }
+    let exact = mechanism.noise().exact(&own, &mechanism.layout());
+    Ok(kept_in_view(mechanism)?
+        .into_iter()
+        .zip(exact)
+        .map(|(is_kept, is_exact)| is_kept && is_exact)
+        .collect())
+}
+
 /// Releases the flat records of block number `block`, of [`BLOCK`] records each but for the last: what [`release_local`](crate::release_local) does
 /// to a table, and what a stream of records is released by.
 ///

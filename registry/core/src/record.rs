@@ -161,6 +161,38 @@ impl RecordDomain {
         Ok(point)
     }
 
+    /// A few records from all over the domain: of each interval both bounds and irregular values between them, of each group several levels.
+    ///
+    /// # Errors
+    /// As [`Domain::project`].
+    pub(crate) fn probes(&self) -> Result<Vec<Vec<f64>>> {
+        const PROBES: usize = 7;
+        let value = |probe: usize, at: usize, factor: &Factor, record: &mut Vec<f64>| match factor {
+            Factor::Interval { lower, upper } => record.push(match probe {
+                0 => *lower,
+                1 => *upper,
+                // Multiples of the golden ratio fill the interval, in another order for each coordinate.
+                _ => lower + (upper - lower) * (0.618_033_988_75 * (probe + 3 * at) as f64).fract(),
+            }),
+            Factor::OneHot { levels } => {
+                let level = (probe + at) % levels;
+                record.extend((0..*levels).map(|own| f64::from(own == level)));
+            }
+            factor => {
+                let spread = |own: usize| (0.618_033_988_75 * (probe + own) as f64).fract() - 0.5;
+                record.extend((0..factor.dim()).map(spread));
+            }
+        };
+        let probe = |probe: usize| {
+            let mut record = vec![];
+            for (at, (_, factor)) in self.flat.factors().enumerate() {
+                value(probe, at, factor, &mut record);
+            }
+            self.projected(&record)
+        };
+        (0..PROBES).map(probe).collect()
+    }
+
     /// The features (n × d) of a table of such records, each moved into the domain: what a curator's mechanism does before anything else.
     ///
     /// # Errors
@@ -232,6 +264,16 @@ impl TargetLayout {
 }
 
 impl Layout {
+    /// The place of each coordinate of a flat record of shape `other` in one of this shape: of features by their names, of a target of the
+    /// same kind behind them.
+    pub fn places(&self, other: &Self) -> Vec<Option<usize>> {
+        let places = Places::of(&self.columns);
+        let features = other.columns.iter().map(|column| places.get(column));
+        let target = (0..other.target.width())
+            .map(|at| (other.target == self.target).then(|| self.columns.len() + at));
+        features.chain(target).collect()
+    }
+
     /// The number of values in a flat record: features, then target.
     pub fn width(&self) -> usize {
         self.columns.len() + self.target.width()

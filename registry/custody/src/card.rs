@@ -15,6 +15,8 @@ pub struct Card<'a> {
     pub design: &'a ShippedDesign,
     /// How many records there are.
     pub records: u64,
+    /// SHA-256 of the released file, in hexadecimal digits; `None` of a table in memory.
+    pub file: Option<&'a str>,
     /// The name of the secret that noise was drawn from, where a ticket keeps it.
     pub ticket: Option<&'a str>,
     /// The command that views records for models of the release, where these cannot be used on records in the clear.
@@ -38,6 +40,7 @@ impl Card<'_> {
         Ok(json!({
             "design": {"origin": self.design.origin(), "digest": self.design.digest()?},
             "records": self.records,
+            "file": self.file.map(|sha256| json!({"sha256": sha256})),
             "ticket": self.ticket,
             "view": self.view,
             "values": self.values,

@@ -50,6 +50,20 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A release of another design than the one that is to read it.
+    #[error(
+        "{origin}: released by another design, with the digest {}…, and not by this one, {}…",
+        abridged(found),
+        abridged(own)
+    )]
+    OtherDesign {
+        /// What carries the digest: a file, a table or a card.
+        origin: String,
+        /// The digest that it carries.
+        found: String,
+        /// The digest of the design.
+        own: String,
+    },
     /// A mechanism whose design cannot be written.
     #[error("the design of {plugin:?} cannot be saved: {problem}")]
     Unsaveable {
@@ -118,6 +132,11 @@ impl From<scumble_records::Error> for Error {
             other => Self::Records(other),
         }
     }
+}
+
+/// The first digits of a digest.
+fn abridged(digest: &str) -> String {
+    digest.chars().take(12).collect()
 }
 
 /// What is said where decimal numbers would have fitted: 0.1 three times, as binary numbers, is more than 0.3.

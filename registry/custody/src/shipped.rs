@@ -3,9 +3,9 @@
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
 use scumble_core::{
-    Design, Designed, Guarantee, Layout, LocalMechanism, Noise, Origin, Places, Registry, Table,
+    Design, Designed, Guarantee, Layout, LocalMechanism, Noise, Origin, Places, Registry, Table, local,
 };
-use scumble_records::{Decoder, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text};
+use scumble_records::{Decoder, Input, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -111,7 +111,43 @@ impl ShippedDesign {
     /// As [`local`](Self::local) and [`records`](Self::records).
     pub fn decoder(&self) -> Result<Decoder> {
         let records = self.records()?;
-        Ok(records.schema.decoder(&self.local()?.layout(), records.target.as_deref()))
+        let decoder = records.schema.decoder(&self.local()?.layout(), records.target.as_deref());
+        Ok(decoder.of_design(self.digest()?))
+    }
+
+    /// Decoder of the release of what `reader` reads: columns that leave unchanged are written as they came in.
+    ///
+    /// # Errors
+    /// As [`decoder`](Self::decoder), and where the mechanism fails.
+    pub fn release_decoder(&self, reader: &Reader, values: Values) -> Result<Decoder> {
+        let unchanged = local::kept_in_release(self.local()?)?;
+        let decoder = self.decoder()?.with_values(values);
+        Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
+    }
+
+    /// Decoder of the noise-free view of what `reader` reads.
+    ///
+    /// # Errors
+    /// As [`release_decoder`](Self::release_decoder).
+    pub fn view_decoder(&self, reader: &Reader) -> Result<Decoder> {
+        let unchanged = local::kept_in_view(self.local()?)?;
+        let decoder = self.decoder()?.with_values(Values::Drawn);
+        Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
+    }
+
+    /// Decoder of a curator's rows in the form of `layout` with this noise, made of `input`.
+    ///
+    /// # Errors
+    /// As [`records`](Self::records).
+    pub fn rows_decoder(
+        &self,
+        layout: &Layout,
+        noise: &Noise,
+        input: &Input,
+        values: Values,
+    ) -> Result<Decoder> {
+        let exact = noise.exact(&self.mechanism().domain().layout(), layout);
+        Ok(self.decoder_of(layout)?.with_values(values).with_input(input, &[], &exact))
     }
 
     /// Decoder of records in the form of `layout`: a curator's rows, or records that were collected from reports.
@@ -121,7 +157,19 @@ impl ShippedDesign {
     pub fn decoder_of(&self, layout: &Layout) -> Result<Decoder> {
         let records = self.records()?;
         let decoder = records.schema.decoder(layout, records.target.as_deref());
-        Ok(decoder.with_values_in(self.mechanism().values_in()))
+        Ok(decoder.with_values_in(self.mechanism().values_in()).of_design(self.digest()?))
+    }
+
+    /// Refuses what another design released: `found` is the digest that a file, a table or a card carries.
+    ///
+    /// # Errors
+    /// [`Error::OtherDesign`], where `source` names what carries it.
+    pub fn check_released(&self, found: &str, source: &str) -> Result<()> {
+        let own = self.digest()?;
+        match found == own {
+            true => Ok(()),
+            false => Err(Error::OtherDesign { origin: source.into(), found: found.into(), own }),
+        }
     }
 
     /// Reads a file that was released by this design back, for learning: the released table, in which numbers are what `values` made of them, and

@@ -9,11 +9,11 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
-use scumble_records::{Cell, written};
+use scumble_records::{Cell, Held, Zone, written};
 use std::sync::Arc;
 
 /// What the values of a column mean.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Meaning {
     /// A flag, a number of 32 or 64 bits, or a whole number with a sign: itself.
     Plain,
@@ -25,13 +25,13 @@ pub(crate) enum Meaning {
     Text,
     /// Days since 1970.
     Date,
-    /// Time since 1970, so many of its units a second.
-    Timestamp { a_second: i64 },
+    /// Ticks since 1970, with the ticks of a second, and the clock.
+    Timestamp { a_second: i64, zone: Zone },
 }
 
 impl Meaning {
-    /// What the values of this column mean, or the name of its type where they are not read.
-    pub fn of(column: &ColumnDescriptor) -> std::result::Result<Self, String> {
+    /// Meaning of the values of a column, whose instants are in the zone that `zone` returns; or the name of its type where they are not read.
+    pub fn of(column: &ColumnDescriptor, zone: impl FnOnce() -> Zone) -> std::result::Result<Self, String> {
         let (physical, logical) = (column.physical_type(), column.logical_type_ref());
         let of_unit = |unit: &TimeUnit| match unit {
             TimeUnit::MILLIS => 1_000,
@@ -46,7 +46,8 @@ impl Meaning {
             (Type::INT32 | Type::INT64, Some(LogicalType::Integer(_)), _) => Some(Self::Unsigned),
             (Type::INT32, Some(LogicalType::Date), _) => Some(Self::Date),
             (Type::INT64, Some(LogicalType::Timestamp(kind)), _) => {
-                Some(Self::Timestamp { a_second: of_unit(&kind.unit) })
+                let zone = if kind.is_adjusted_to_u_t_c { zone() } else { Zone::Local };
+                Some(Self::Timestamp { a_second: of_unit(&kind.unit), zone })
             }
             (Type::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), _) => {
                 Some(Self::Text)
@@ -66,10 +67,10 @@ impl Meaning {
                 | ConvertedType::UINT_64 => Some(Self::Unsigned),
                 ConvertedType::DATE if physical == Type::INT32 => Some(Self::Date),
                 ConvertedType::TIMESTAMP_MILLIS if physical == Type::INT64 => {
-                    Some(Self::Timestamp { a_second: 1_000 })
+                    Some(Self::Timestamp { a_second: 1_000, zone: zone() })
                 }
                 ConvertedType::TIMESTAMP_MICROS if physical == Type::INT64 => {
-                    Some(Self::Timestamp { a_second: 1_000_000 })
+                    Some(Self::Timestamp { a_second: 1_000_000, zone: zone() })
                 }
                 _ => None,
             },
@@ -86,6 +87,31 @@ impl Meaning {
             (None, converted) => format!("{converted} ({physical})"),
         })
     }
+}
+
+/// Storage type of a column whose values have this meaning.
+pub(crate) fn held(column: &ColumnDescriptor, meaning: &Meaning) -> Option<Held> {
+    let bits = || match (column.logical_type_ref(), column.physical_type()) {
+        (Some(LogicalType::Integer(kind)), _) => u8::try_from(kind.bit_width).unwrap_or(64),
+        (_, Type::INT32) => 32,
+        _ => 64,
+    };
+    Some(match (meaning, column.physical_type()) {
+        (Meaning::Plain, Type::BOOLEAN) => Held::Flag,
+        (Meaning::Plain, Type::FLOAT) => Held::Single,
+        (Meaning::Plain, Type::DOUBLE) => Held::Double,
+        (Meaning::Plain, _) => Held::Whole { bits: bits(), is_signed: true },
+        (Meaning::Unsigned, _) => Held::Whole { bits: bits(), is_signed: false },
+        (Meaning::Decimal { .. }, _) => Held::Decimal {
+            precision: u8::try_from(column.type_precision()).ok()?,
+            scale: u8::try_from(column.type_scale()).ok()?,
+        },
+        (Meaning::Text, _) => Held::Text,
+        (Meaning::Date, _) => Held::Day,
+        // A day in a zone is written as a date: another file would have to keep the zone.
+        (Meaning::Timestamp { zone: Zone::Named(_), .. }, _) => Held::Day,
+        (Meaning::Timestamp { a_second, zone }, _) => Held::Time { a_second: *a_second, zone: zone.clone() },
+    })
 }
 
 /// A decimal of at most 38 digits.
@@ -169,7 +195,7 @@ impl Column {
             }
         }?;
         let given = (0, 0);
-        Ok((rows, Values { meaning: self.meaning, present, stored, given, written: String::new() }))
+        Ok((rows, Values { meaning: self.meaning.clone(), present, stored, given, written: String::new() }))
     }
 }
 
@@ -195,7 +221,7 @@ impl Values {
         }
         self.given.1 += 1;
         // Of as many rows as were read there is none without its value.
-        Ok(match (&self.stored, self.meaning) {
+        Ok(match (&self.stored, &self.meaning) {
             (Stored::Flags(flags), _) => flags.get(at).map_or(Cell::Null, |flag| Cell::Flag(*flag)),
             (Stored::Single(numbers), _) => number(numbers.get(at).map(|number| f64::from(*number))),
             (Stored::Double(numbers), _) => number(numbers.get(at).copied()),
@@ -212,12 +238,12 @@ impl Values {
             }
             (Stored::Bytes(bytes), Meaning::Decimal { scale }) => {
                 let bytes = bytes.get(at).map(ByteArray::data).unwrap_or_default();
-                self.written = written::decimal(unscaled(bytes)?, scale);
+                self.written = written::decimal(unscaled(bytes)?, *scale);
                 Cell::Text(&self.written)
             }
             (Stored::Fixed(bytes), Meaning::Decimal { scale }) => {
                 let bytes = bytes.get(at).map(AsBytes::as_bytes).unwrap_or_default();
-                self.written = written::decimal(unscaled(bytes)?, scale);
+                self.written = written::decimal(unscaled(bytes)?, *scale);
                 Cell::Text(&self.written)
             }
             (Stored::Bytes(bytes), _) => {
@@ -233,13 +259,15 @@ impl Values {
 }
 
 /// The cell of a whole number, as `text` where it stands for something else.
-fn whole(number: i64, meaning: Meaning, text: &mut String) -> std::result::Result<Cell<'_>, Misfit> {
+fn whole<'t>(number: i64, meaning: &Meaning, text: &'t mut String) -> std::result::Result<Cell<'t>, Misfit> {
     let no_date = || Misfit { value: number.to_string(), problem: "is no date that can be written".into() };
     *text = match meaning {
         Meaning::Unsigned if number < 0 => (number as u64).to_string(),
-        Meaning::Decimal { scale } => written::decimal(number.into(), scale),
+        Meaning::Decimal { scale } => written::decimal(number.into(), *scale),
         Meaning::Date => written::day(number).ok_or_else(no_date)?,
-        Meaning::Timestamp { a_second } => written::time(number, a_second).ok_or_else(no_date)?,
+        Meaning::Timestamp { a_second, zone } => {
+            written::time(number, *a_second, zone).ok_or_else(no_date)?
+        }
         _ => return Ok(Cell::Whole(number)),
     };
     Ok(Cell::Text(text))
@@ -300,7 +328,7 @@ mod tests {
         assert!(days.next().is_err_and(|misfit| misfit.value == "2147483647"));
         let mut times = values(
             Stored::Large(vec![1_322_731_800_000, -500, i64::MIN]),
-            Meaning::Timestamp { a_second: 1000 },
+            Meaning::Timestamp { a_second: 1000, zone: Zone::Local },
         );
         for time in ["2011-12-01T09:30:00", "1969-12-31T23:59:59.5"] {
             assert!(times.next().is_ok_and(|cell| cell == Cell::Text(time)), "{time}");

@@ -50,6 +50,7 @@ mod pages;
 mod rows;
 mod unpack;
 mod writer;
+mod zones;
 
 pub use rows::Rows;
 pub use writer::{Block, Writer};

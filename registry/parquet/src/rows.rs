@@ -1,14 +1,16 @@
 //! Reading Parquet some rows at a time.
 
-use crate::column::{Column, Meaning, Values};
+use crate::column::{Column, Meaning, Values, held};
 use crate::footer::is_shallow;
 use crate::pages::Bounded;
+use crate::zones::zone_of;
 use bytes::Bytes;
 use parquet::basic::Repetition;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
-use scumble_records::{Encoder, RawRows, ReadRows};
+use parquet::schema::types::ColumnDescriptor;
+use scumble_records::{DESIGN, Encoder, Held, RawRows, ReadRows};
 use scumble_records::{Error, Result};
 use std::sync::Arc;
 
@@ -120,6 +122,12 @@ impl<R: ChunkReader + 'static> Rows<R> {
         Ok(())
     }
 
+    /// Meaning of the values of the column at this place of the header.
+    fn meaning(&self, place: usize, column: &ColumnDescriptor) -> std::result::Result<Meaning, String> {
+        let name = self.header.get(place).map_or("", String::as_str);
+        Meaning::of(column, || zone_of(self.metadata.file_metadata().key_value_metadata(), name))
+    }
+
     fn column(&self, place: usize) -> Result<Column> {
         let name = self.header.get(place).map_or("", String::as_str);
         let Some(leaf) = self.leaves.get(place).copied().flatten() else {
@@ -133,7 +141,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         let (Some(column), Some(chunk)) = (schema.columns().get(leaf), chunk) else {
             return Err(self.damaged(place, "it is not there"));
         };
-        let meaning = Meaning::of(column).map_err(|kind| {
+        let meaning = self.meaning(place, column).map_err(|kind| {
             self.refuse(format!(
                 "column {name:?} holds values of the type {kind}, which are not read: numbers, text, flags and dates are"
             ))
@@ -222,6 +230,17 @@ impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
             Ok(()) => Ok((!rows.is_empty()).then_some(rows)),
             Err(error) => rows.before(error, encoder, &mut self.held),
         }
+    }
+
+    fn design(&self) -> Option<&str> {
+        let metadata = self.metadata.file_metadata().key_value_metadata();
+        metadata.into_iter().flatten().find(|pair| pair.key == DESIGN)?.value.as_deref()
+    }
+
+    fn held(&self, place: usize) -> Option<Held> {
+        let leaf = self.leaves.get(place).copied().flatten()?;
+        let column = self.metadata.file_metadata().schema_descr().columns().get(leaf)?;
+        held(column, &self.meaning(place, column).ok()?)
     }
 
     fn bytes(&self) -> u64 {

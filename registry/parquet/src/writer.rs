@@ -1,14 +1,15 @@
 //! Writing released records as Parquet.
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
+use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 use scumble_core::local;
-use scumble_records::{Cell, Decoder, WriteRows};
+use scumble_records::{Cell, Decoded, Decoder, Held, Stored, WriteRows};
 use scumble_records::{Error, Result};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -16,10 +17,10 @@ use std::sync::Arc;
 /// Cells of a row group, in about: what is in memory until it is written.
 const CELLS: usize = 1 << 21;
 
-/// Released records as Parquet: numbers as DOUBLE, levels as strings with a dictionary, no nulls, packed by Snappy.
+/// Released records as Parquet: each column in its storage type, text with a dictionary, no nulls, packed by Snappy.
 ///
-/// A row group has as many whole blocks of records as make two million cells, one at least. Nothing in the file says when,
-/// where or from what it was made.
+/// A row group has as many whole blocks of records as make two million cells, one at least. The file carries the digest of its design, and
+/// nothing that says when, where or from which records it was made.
 pub struct Writer<W: Write + Send> {
     file: SerializedFileWriter<W>,
     blocks: Vec<Block>,
@@ -30,9 +31,82 @@ pub struct Writer<W: Write + Send> {
 pub struct Block(Vec<Column>);
 
 enum Column {
-    Numbers(Vec<f64>),
-    /// Levels, one after the other, and where each ends.
-    Levels(String, Vec<usize>),
+    Doubles(Vec<f64>),
+    Singles(Vec<f32>),
+    Small(Vec<i32>),
+    Large(Vec<i64>),
+    Flags(Vec<bool>),
+    Decimals(Vec<FixedLenByteArray>),
+    /// Texts, one after the other, and where each ends.
+    Texts(String, Vec<usize>),
+}
+
+impl Column {
+    fn of(held: &Held) -> Self {
+        match physical(held) {
+            Physical::DOUBLE => Self::Doubles(vec![]),
+            Physical::FLOAT => Self::Singles(vec![]),
+            Physical::INT32 => Self::Small(vec![]),
+            Physical::BOOLEAN => Self::Flags(vec![]),
+            Physical::FIXED_LEN_BYTE_ARRAY => Self::Decimals(vec![]),
+            Physical::BYTE_ARRAY => Self::Texts(String::new(), vec![]),
+            _ => Self::Large(vec![]),
+        }
+    }
+
+    /// Appends a value; `None` where it is not one of this column.
+    fn push(&mut self, stored: Stored) -> Option<()> {
+        match (self, stored) {
+            (Self::Doubles(own), Stored::Double(number)) => own.push(number),
+            (Self::Singles(own), Stored::Single(number)) => own.push(number),
+            // An unsigned number has the bits of a signed one.
+            (Self::Small(own), Stored::Whole(whole)) => own.push(whole as i32),
+            (Self::Large(own), Stored::Whole(whole)) => own.push(whole as i64),
+            (Self::Small(own), Stored::Day(day)) => own.push(day),
+            (Self::Flags(own), Stored::Flag(flag)) => own.push(flag),
+            (Self::Decimals(own), Stored::Whole(units)) => own.push(units.to_be_bytes().to_vec().into()),
+            (Self::Texts(own, ends), Stored::Text(text)) => {
+                *own += &text;
+                ends.push(own.len());
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// The physical type in which a storage type is written.
+fn physical(held: &Held) -> Physical {
+    match held {
+        Held::Double => Physical::DOUBLE,
+        Held::Single => Physical::FLOAT,
+        Held::Whole { bits: 64, .. } | Held::Time { .. } => Physical::INT64,
+        Held::Whole { .. } | Held::Day => Physical::INT32,
+        Held::Flag => Physical::BOOLEAN,
+        Held::Decimal { .. } => Physical::FIXED_LEN_BYTE_ARRAY,
+        Held::Text => Physical::BYTE_ARRAY,
+    }
+}
+
+/// The logical type of a storage type; `None` of numbers and flags, which have none.
+fn logical(held: &Held) -> Option<LogicalType> {
+    match held {
+        Held::Double | Held::Single | Held::Flag | Held::Whole { bits: 32 | 64, is_signed: true } => None,
+        Held::Whole { bits, is_signed } => Some(LogicalType::integer(*bits as i8, *is_signed)),
+        Held::Day => Some(LogicalType::Date),
+        Held::Time { a_second, .. } => {
+            let unit = match a_second {
+                1_000 => TimeUnit::MILLIS,
+                1_000_000 => TimeUnit::MICROS,
+                _ => TimeUnit::NANOS,
+            };
+            Some(LogicalType::timestamp(false, unit))
+        }
+        Held::Decimal { precision, scale } => {
+            Some(LogicalType::decimal((*scale).into(), (*precision).into()))
+        }
+        Held::Text => Some(LogicalType::String),
+    }
 }
 
 impl<W: Write + Send> Writer<W> {
@@ -41,12 +115,17 @@ impl<W: Write + Send> Writer<W> {
     /// # Errors
     /// [`Error::Write`] where `output` fails.
     pub fn new(output: W, decoder: &Decoder) -> Result<Self> {
-        let names = || decoder.header().iter().zip(decoder.is_text());
-        let fields = names().map(|(name, is_text)| {
-            let physical = if is_text { Physical::BYTE_ARRAY } else { Physical::DOUBLE };
-            let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
-            let field = field.with_logical_type(is_text.then_some(LogicalType::String)).build();
-            field.map(Arc::new).map_err(failed)
+        let columns = || decoder.header().iter().zip(decoder.types());
+        let fields = columns().map(|(name, held)| {
+            let field = Type::primitive_type_builder(name, physical(&held));
+            let field = field.with_repetition(Repetition::REQUIRED).with_logical_type(logical(&held));
+            let field = match held {
+                Held::Decimal { precision, scale } => {
+                    field.with_length(16).with_precision(precision.into()).with_scale(scale.into())
+                }
+                _ => field,
+            };
+            field.build().map(Arc::new).map_err(failed)
         });
         let schema = Type::group_type_builder("schema").with_fields(fields.collect::<Result<_>>()?);
         let schema = schema.build().map_err(failed)?;
@@ -55,8 +134,12 @@ impl<W: Write + Send> Writer<W> {
             .set_statistics_enabled(EnabledStatistics::None)
             .set_offset_index_disabled(true)
             .set_dictionary_enabled(false)
+            .set_key_value_metadata(Some(
+                decoder.metadata().map(|(key, value)| KeyValue::new(key, value)).collect(),
+            ))
             .set_created_by(concat!("scumble version ", env!("CARGO_PKG_VERSION")).into());
-        let properties = names().filter(|(_, is_text)| *is_text).fold(properties, |properties, (name, _)| {
+        let texts = columns().filter(|(_, held)| *held == Held::Text);
+        let properties = texts.fold(properties, |properties, (name, _)| {
             properties.set_column_dictionary_enabled(ColumnPath::new(vec![name.clone()]), true)
         });
         let file = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties.build()));
@@ -70,15 +153,30 @@ impl<W: Write + Send> Writer<W> {
         while let Some(mut column) = group.next_column()? {
             for Block(columns) in &self.blocks {
                 match (column.untyped(), columns.get(at)) {
-                    (ColumnWriter::DoubleColumnWriter(writer), Some(Column::Numbers(numbers))) => {
-                        writer.write_batch(numbers, None, None)?;
+                    (ColumnWriter::DoubleColumnWriter(writer), Some(Column::Doubles(own))) => {
+                        writer.write_batch(own, None, None)?;
                     }
-                    (ColumnWriter::ByteArrayColumnWriter(writer), Some(Column::Levels(text, ends))) => {
+                    (ColumnWriter::FloatColumnWriter(writer), Some(Column::Singles(own))) => {
+                        writer.write_batch(own, None, None)?;
+                    }
+                    (ColumnWriter::Int32ColumnWriter(writer), Some(Column::Small(own))) => {
+                        writer.write_batch(own, None, None)?;
+                    }
+                    (ColumnWriter::Int64ColumnWriter(writer), Some(Column::Large(own))) => {
+                        writer.write_batch(own, None, None)?;
+                    }
+                    (ColumnWriter::BoolColumnWriter(writer), Some(Column::Flags(own))) => {
+                        writer.write_batch(own, None, None)?;
+                    }
+                    (ColumnWriter::FixedLenByteArrayColumnWriter(writer), Some(Column::Decimals(own))) => {
+                        writer.write_batch(own, None, None)?;
+                    }
+                    (ColumnWriter::ByteArrayColumnWriter(writer), Some(Column::Texts(text, ends))) => {
                         let text = bytes::Bytes::copy_from_slice(text.as_bytes());
                         let starts = std::iter::once(&0).chain(ends);
-                        let levels =
+                        let texts =
                             starts.zip(ends).map(|(&start, &end)| ByteArray::from(text.slice(start..end)));
-                        writer.write_batch(&levels.collect::<Vec<_>>(), None, None)?;
+                        writer.write_batch(&texts.collect::<Vec<_>>(), None, None)?;
                     }
                     _ => return Err(ParquetError::General("a block is not of this file".into())),
                 }
@@ -95,30 +193,14 @@ impl<W: Write + Send> Writer<W> {
 impl<W: Write + Send> WriteRows for Writer<W> {
     type Block = Block;
 
-    fn block(decoder: &Decoder, records: &[f64]) -> Result<Block> {
-        let empty = |is_text| match is_text {
-            true => Column::Levels(String::new(), vec![]),
-            false => Column::Numbers(vec![]),
+    fn block(rows: &Decoded) -> Result<Block> {
+        let types: Vec<Held> = rows.decoder().types().collect();
+        let mut columns: Vec<Column> = types.iter().map(Column::of).collect();
+        let take = |columns: &mut Vec<Column>, at: usize, cell: Cell| {
+            let stored = types[at].store(cell).and_then(|stored| columns[at].push(stored));
+            stored.ok_or_else(|| rows.decoder().misfit(at, cell, &types[at]))
         };
-        let mut columns: Vec<Column> = decoder.is_text().map(empty).collect();
-        for row in decoder.rows(records) {
-            for (column, cell) in columns.iter_mut().zip(row?) {
-                match (column, cell) {
-                    (Column::Numbers(numbers), Cell::Number(number)) => numbers.push(number),
-                    (Column::Levels(text, ends), cell) => {
-                        *text += &cell.text();
-                        ends.push(text.len());
-                    }
-                    (Column::Numbers(_), cell) => {
-                        return Err(scumble_core::Error::shape(format!(
-                            "{:?} was released as a number",
-                            cell.text()
-                        ))
-                        .into());
-                    }
-                }
-            }
-        }
+        rows.each(&mut columns, take, |_| ())?;
         Ok(Block(columns))
     }
 

@@ -3,8 +3,8 @@
 use crate::pieces::{Piece, Pieces};
 use crate::text_format::{Decimal, Recognised, TextFormat, with_point};
 use crate::{
-    Block, Cell, Decoder, Encoder, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Schema, WriteRows,
-    cell::digits, open_to_read,
+    Block, Cell, Decoded, Decoder, Encoder, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Schema,
+    WriteRows, cell::digits, open_to_read,
 };
 use crate::{Error, Result};
 use std::io::{self, Read, Write};
@@ -260,26 +260,28 @@ impl<W: Write> Writer<W> {
 impl<W: Write> WriteRows for Writer<W> {
     type Block = Vec<u8>;
 
-    fn block(decoder: &Decoder, records: &[f64]) -> Result<Vec<u8>> {
-        let (mut text, mut buffer) = (Vec::with_capacity(20 * records.len()), zmij::Buffer::new());
-        for record in records.chunks(decoder.layout().width().max(1)) {
-            let start = text.len();
-            for (at, cell) in decoder.cells(record)?.enumerate() {
-                if at > 0 {
-                    text.push(b',');
-                }
-                match cell {
-                    // Digits are never quoted.
-                    Cell::Number(number) => text.extend_from_slice(digits(number, &mut buffer).as_bytes()),
-                    cell => push_field(&cell.text(), &mut text),
-                }
+    fn block(rows: &Decoded) -> Result<Vec<u8>> {
+        let mut buffer = zmij::Buffer::new();
+        let take = |text: &mut Vec<u8>, column: usize, cell: Cell| {
+            if column > 0 {
+                text.push(b',');
             }
+            match cell {
+                // Digits are never quoted.
+                Cell::Number(number) => text.extend_from_slice(digits(number, &mut buffer).as_bytes()),
+                cell => push_field(&cell.text(), text),
+            }
+            Ok(())
+        };
+        let end = |text: &mut Vec<u8>| {
             // A line of nothing would be no row.
-            if text.len() == start {
+            if text.last().is_none_or(|last| *last == b'\n') {
                 text.extend_from_slice(b"\"\"");
             }
             text.push(b'\n');
-        }
+        };
+        let mut text = Vec::with_capacity(20 * rows.values());
+        rows.each(&mut text, take, end)?;
         Ok(text)
     }
 
@@ -464,7 +466,7 @@ mod tests {
                 let row = std::iter::once(levels[class].clone()).chain(numbers.iter().map(f64::to_string));
                 expected.write_record(row).unwrap();
             }
-            let written = <Writer<Vec<u8>> as WriteRows>::block(&decoder, &records).unwrap();
+            let written = <Writer<Vec<u8>> as WriteRows>::block(&Decoded::new(&decoder, &records)).unwrap();
             prop_assert_eq!(String::from_utf8(written), String::from_utf8(expected.into_inner().unwrap()));
         }
 
@@ -477,7 +479,7 @@ mod tests {
             let records: Vec<f64> = classes.iter().flat_map(one_hot).collect();
             let mut file = vec![];
             let mut writer = Writer::new(&mut file, &decoder).unwrap();
-            writer.write(<Writer<&mut Vec<u8>> as WriteRows>::block(&decoder, &records).unwrap()).unwrap();
+            writer.write(<Writer<&mut Vec<u8>> as WriteRows>::block(&Decoded::new(&decoder, &records)).unwrap()).unwrap();
             writer.finish().unwrap();
             let table = read(&file[..], "released.csv", &schema, None).unwrap().table;
             prop_assert_eq!(table.records().iter().copied().collect::<Vec<_>>(), records);

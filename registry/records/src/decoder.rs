@@ -1,12 +1,13 @@
 //! From released records back to rows of cells, in the schema's own columns and units.
 
 use crate::kind::Form;
-use crate::{Cell, Column, Kind, Schema};
+use crate::{Cell, Column, Encoder, Held, Input, Kind, RawRows, Schema};
 use scumble_core::Places;
 use scumble_core::check_width;
-use scumble_core::{Layout, Noise, NoiseDistribution, Result, TargetLayout, ValuesIn};
+use scumble_core::{Layout, Noise, NoiseDistribution, Result, Table, TargetLayout, ValuesIn};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Turns flat released records into rows of cells.
 ///
@@ -20,6 +21,26 @@ pub struct Decoder {
     cells: Vec<Made>,
     values: Values,
     values_in: ValuesIn,
+    /// Where each column came from; none of it where the input is not known.
+    sources: Vec<Option<Source>>,
+    /// The digest of the design by which records were released.
+    design: Option<String>,
+}
+
+/// The key of the design's digest in the metadata of a Parquet file or an Arrow schema.
+pub const DESIGN: &str = "scumble.design";
+
+/// The input column that a released column is made of.
+#[derive(Debug, Clone)]
+struct Source {
+    /// Its storage type; `None` in a text file.
+    held: Option<Held>,
+    /// Its place in an encoded record, if it leaves unchanged.
+    unchanged: Option<usize>,
+    /// Whether its numbers took no noise.
+    is_exact: bool,
+    /// Its place among the cells of a raw row.
+    field: usize,
 }
 
 /// What becomes of released numbers in a file. All of it is post-processing, which leaves the guarantee.
@@ -41,7 +62,7 @@ pub enum Values {
 #[derive(Debug, Clone)]
 enum Made {
     Number { place: usize, lower: f64, upper: f64, kind: Kind, is_target: bool },
-    Level { places: Vec<usize>, levels: Vec<String> },
+    Level { places: Vec<usize>, kind: Kind },
     Latent { place: usize },
 }
 
@@ -80,6 +101,8 @@ impl Decoder {
             cells: vec![],
             values: Values::default(),
             values_in: ValuesIn::default(),
+            sources: vec![],
+            design: None,
         };
         let places = Places::of(&layout.columns);
         let named: HashSet<String> = schema.columns().iter().flat_map(Column::coordinates).collect();
@@ -129,7 +152,7 @@ impl Decoder {
             Form::Number { lower, upper } => {
                 Made::Number { place: places[0], lower, upper, kind: column.kind.clone(), is_target }
             }
-            Form::Levels(levels) => Made::Level { places, levels: levels.to_vec() },
+            Form::Levels(_) => Made::Level { places, kind: column.kind.clone() },
         });
     }
 
@@ -143,6 +166,108 @@ impl Decoder {
         Self { values_in, ..self }
     }
 
+    /// Sets the digest of the design, which typed files and tables carry as metadata.
+    pub fn of_design(self, digest: String) -> Self {
+        Self { design: Some(digest), ..self }
+    }
+
+    /// The metadata of a typed file or table: under [`DESIGN`] the digest of the design.
+    pub fn metadata(&self) -> impl Iterator<Item = (String, String)> {
+        self.design.iter().map(|digest| (DESIGN.to_owned(), digest.clone()))
+    }
+
+    /// Sets the input that is released. Columns whose `unchanged` coordinates (of a flat record) are all true leave as they came in: with
+    /// the text of a text file, and with the value and type of a typed one. All others have the input's type where that holds every value of
+    /// their kind. Numbers whose coordinate is `exact` took no noise, and are written as the decimals that they were.
+    pub fn with_input(self, input: &Input, unchanged: &[bool], exact: &[bool]) -> Self {
+        let fields = input.encoder.fields();
+        let all =
+            |of: &[bool], leaves: Range<usize>| of.get(leaves).is_some_and(|of| of.iter().all(|is| *is));
+        let source = |name: &String, cell: &Made| {
+            // A latent may have the name of a column.
+            let is_latent = matches!(cell, Made::Latent { .. });
+            let found = fields.clone().enumerate().find(|(_, (own, ..))| !is_latent && *own == name);
+            let (field, (_, first, width)) = found?;
+            let leaves = first..first + width;
+            Some(Source {
+                held: input.held.get(field).cloned().flatten(),
+                unchanged: all(unchanged, leaves.clone()).then_some(first),
+                is_exact: all(exact, leaves),
+                field,
+            })
+        };
+        let sources = self.header.iter().zip(&self.cells).map(|(name, cell)| source(name, cell)).collect();
+        Self { sources, ..self }
+    }
+
+    fn source(&self, column: usize) -> Option<&Source> {
+        self.sources.get(column)?.as_ref()
+    }
+
+    /// The storage type of each column in a typed file or table.
+    pub fn types(&self) -> impl Iterator<Item = Held> {
+        self.cells.iter().enumerate().map(|(column, cell)| {
+            let (kind, is_target) = match cell {
+                Made::Number { kind, is_target, .. } => (kind, *is_target),
+                Made::Level { kind, .. } => (kind, true),
+                Made::Latent { .. } => return Held::Double,
+            };
+            let source = self.source(column);
+            let is_unchanged = source.is_some_and(|source| source.unchanged.is_some());
+            let held = source.and_then(|source| source.held.as_ref());
+            Held::released(kind, held, Made::is_settled(kind, self.values), is_unchanged, is_target)
+        })
+    }
+
+    /// The flat record as a reader of the file has it: each settled number, and each group as its level, encoded again.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    fn settled(&self, record: &[f64]) -> Result<Vec<f64>> {
+        check_width(self.layout.width(), record.len())?;
+        let mut settled = record.to_vec();
+        for (column, cell) in self.cells.iter().enumerate() {
+            match (cell, self.cell(column, cell, record)) {
+                (Made::Number { place, lower, upper, kind, .. }, cell) => {
+                    let number = match cell {
+                        Cell::Number(number) => Some(number),
+                        cell => kind.number(cell).ok(),
+                    };
+                    if let Some(number) = number.filter(|_| Made::is_settled(kind, self.values)) {
+                        settled[*place] = (number - lower) / (upper - lower);
+                    }
+                }
+                (Made::Level { places, kind }, cell) => {
+                    let level = kind.level(cell);
+                    for (at, place) in places.iter().enumerate() {
+                        settled[*place] = f64::from(level == Some(at));
+                    }
+                }
+                (Made::Latent { .. }, _) => {}
+            }
+        }
+        Ok(settled)
+    }
+
+    /// The table as a reader of the file has it: settled numbers, and groups as levels, encoded again.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a table of another shape.
+    pub fn settled_table(&self, table: &Table) -> Result<Table> {
+        self.layout.check(table)?;
+        let width = self.layout.width().max(1);
+        let flat = self.layout.flat(table, 0..table.len());
+        let settled = flat.chunks(width).map(|record| self.settled(record));
+        self.layout.table_of(settled.collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    /// The error of a cell that its column's storage type cannot hold.
+    pub fn misfit(&self, column: usize, cell: Cell, held: &Held) -> crate::Error {
+        let (name, text) = (&self.header[column], cell.text());
+        scumble_core::Error::shape(format!("column {name:?} is stored as {held:?}, which has no {text:?}"))
+            .into()
+    }
+
     /// What the flat records are.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
@@ -151,17 +276,6 @@ impl Decoder {
     /// The columns' names.
     pub fn header(&self) -> &[String] {
         &self.header
-    }
-
-    /// Whether each column is text: levels, and not numbers.
-    pub fn is_text(&self) -> impl Iterator<Item = bool> {
-        self.cells.iter().map(|cell| match cell {
-            Made::Level { .. } => true,
-            Made::Number { kind: kind @ (Kind::Date { .. } | Kind::Ordered { .. }), .. } => {
-                Made::is_settled(kind, self.values)
-            }
-            Made::Number { .. } | Made::Latent { .. } => false,
-        })
     }
 
     /// The distribution of what is read back from the file, where `noise` is that of the records: a group that became its largest
@@ -207,15 +321,21 @@ impl Decoder {
         record: &'r [f64],
     ) -> Result<impl Iterator<Item = Cell<'a>> + use<'a, 'r>> {
         check_width(self.layout.width(), record.len())?;
-        Ok(self.cells.iter().map(|cell| self.cell(cell, record)))
+        Ok(self.cells.iter().enumerate().map(|(column, cell)| self.cell(column, cell, record)))
     }
 
     #[inline(always)]
-    fn cell<'a>(&self, cell: &'a Made, record: &[f64]) -> Cell<'a> {
+    fn cell<'a>(&self, column: usize, cell: &'a Made, record: &[f64]) -> Cell<'a> {
         match cell {
             Made::Number { place, lower, upper, kind, is_target } => {
                 let (value, width) = (record[*place], upper - lower);
-                match Made::is_settled(kind, self.values).then(|| kind.whole_values()) {
+                let source = self.source(column);
+                let is_unchanged = source.is_some_and(|source| source.unchanged.is_some());
+                if source.is_some_and(|source| source.is_exact) && matches!(kind, Kind::Real { .. }) {
+                    return Cell::Number(Kind::decimal(*lower, *upper, value));
+                }
+                let is_settled = is_unchanged || Made::is_settled(kind, self.values);
+                match is_settled.then(|| kind.whole_values()) {
                     None => Cell::Number(lower + value * width),
                     Some(Some(values)) if self.values_in.is_in_bins(*is_target) => {
                         kind.settled(lower + (value * values as f64).floor())
@@ -223,20 +343,122 @@ impl Decoder {
                     Some(_) => kind.settled(lower + value * width),
                 }
             }
-            Made::Level { places, levels } => {
+            Made::Level { places, kind } => {
                 // The first of those that are largest.
                 let value = |at: usize| record[places[at]];
                 let largest =
                     (1..places.len()).fold(0, |best, at| if value(at) > value(best) { at } else { best });
-                Cell::Text(&levels[largest])
+                kind.levels().map_or(Cell::Null, |levels| Cell::Text(&levels[largest]))
             }
             Made::Latent { place } => Cell::Number(record[*place]),
         }
     }
 
-    /// The cells of flat records, one after the other.
-    pub fn rows(&self, records: &[f64]) -> impl Iterator<Item = Result<Vec<Cell<'_>>>> {
-        records.chunks(self.layout.width().max(1)).map(|record| self.decode(record))
+    /// Refuses a column that should leave unchanged and does not: its raw cells may then not leave.
+    fn check_unchanged(&self, column: usize, record: &[f64], before: &[f64]) -> Result<()> {
+        let places = match &self.cells[column] {
+            Made::Number { place, .. } | Made::Latent { place } => std::slice::from_ref(place),
+            Made::Level { places, .. } => places,
+        };
+        match places.iter().zip(before).all(|(place, before)| record[*place] == *before) {
+            true => Ok(()),
+            false => Err(scumble_core::Error::shape(format!(
+                "the mechanism states that column {:?} leaves unchanged, and changed it",
+                self.header[column]
+            ))),
+        }
+    }
+
+    /// The cell of an unchanged column: as it came in, unless it was missing or clipped.
+    fn as_it_came<'a>(
+        &'a self,
+        encoder: &Encoder,
+        source: &Source,
+        raw: Cell<'a>,
+        made: Cell<'a>,
+    ) -> Cell<'a> {
+        match encoder.is_encoded_whole(source.field, raw) {
+            true => raw,
+            false => made,
+        }
+    }
+}
+
+/// Flat released records, and the raw rows that they were made of, where these are known.
+#[derive(Debug, Clone, Copy)]
+pub struct Decoded<'d> {
+    decoder: &'d Decoder,
+    records: &'d [f64],
+    came: Option<Came<'d>>,
+}
+
+/// The input of released records.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Came<'d> {
+    pub(crate) encoder: &'d Encoder,
+    pub(crate) rows: &'d RawRows,
+    /// The same rows, encoded.
+    pub(crate) records: &'d [f64],
+}
+
+impl<'d> Decoded<'d> {
+    /// Flat records, one after the other, decoded by `decoder`.
+    pub fn new(decoder: &'d Decoder, records: &'d [f64]) -> Self {
+        Self { decoder, records, came: None }
+    }
+
+    pub(crate) fn of_input(decoder: &'d Decoder, records: &'d [f64], came: Came<'d>) -> Self {
+        let has_unchanged = decoder.sources.iter().flatten().any(|source| source.unchanged.is_some());
+        Self { decoder, records, came: has_unchanged.then_some(came) }
+    }
+
+    /// Number of their values.
+    pub(crate) fn values(&self) -> usize {
+        self.records.len()
+    }
+
+    /// What decodes them.
+    pub fn decoder(&self) -> &'d Decoder {
+        self.decoder
+    }
+
+    /// Hands each cell to `take`, with the number of its column, row by row; `end` hears of each row's end.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a record of another width, and for a column that the mechanism states to leave
+    /// unchanged and changed; whatever `take` and `end` return.
+    pub fn each<S>(
+        &self,
+        state: &mut S,
+        mut take: impl FnMut(&mut S, usize, Cell) -> crate::Result<()>,
+        mut end: impl FnMut(&mut S),
+    ) -> crate::Result<()> {
+        let decoder = self.decoder;
+        let mut raw = self.came.map(|came| came.rows.cells());
+        let mut own: Vec<Cell> = vec![];
+        for (row, record) in self.records.chunks(decoder.layout.width().max(1)).enumerate() {
+            if let (Some(came), Some(raw)) = (&self.came, &mut raw) {
+                own.clear();
+                own.extend(raw.by_ref().take(came.encoder.width()));
+            }
+            for (column, made) in decoder.cells(record)?.enumerate() {
+                let source = decoder.source(column);
+                let unchanged = source.and_then(|source| Some((source, source.unchanged?)));
+                let cell = match (unchanged, &self.came) {
+                    (Some((source, first)), Some(came)) => {
+                        let width = came.encoder.domain().flat().dim();
+                        let before = &came.records[row * width..][first..];
+                        decoder.check_unchanged(column, record, before)?;
+                        let raw = own.get(source.field).copied().unwrap_or(Cell::Null);
+                        decoder.as_it_came(came.encoder, source, raw, made)
+                    }
+                    _ => made,
+                };
+                take(state, column, cell)?;
+            }
+            end(state);
+        }
+        Ok(())
     }
 }
 
@@ -256,7 +478,7 @@ mod tests {
     use super::*;
     use crate::schema::tests::schema;
     use crate::{Clips, OutOfBounds};
-    use scumble_core::{Table, Target};
+    use scumble_core::Target;
 
     fn cells(decoder: &Decoder, record: &[f64]) -> Vec<String> {
         decoder.decode(record).unwrap().into_iter().map(|cell| cell.text().into_owned()).collect()

@@ -1,7 +1,7 @@
 //! Schemas drafted from the records of a file, for somebody who knows what is public to go over.
 
 use crate::kind::{LARGEST_BOUND, parse_date};
-use crate::{Cell, Column, Encoder, Kind, Missing, ReadRows, Schema};
+use crate::{Cell, Column, Encoder, Held, Kind, Missing, ReadRows, Schema, Zone};
 use crate::{Error, Result};
 use jiff::civil::Date;
 use scumble_core::first_duplicate;
@@ -26,6 +26,9 @@ const MOST_WHOLE: f64 = 9e15;
 
 /// Why a column is left out from which nothing is learned.
 const ONE_VALUE: &str = "it has one value";
+
+/// The reason to leave out instants whose days depend on an unknown zone.
+const UNDECIDED: &str = "its times are instants without a known time zone, so their days cannot be decided";
 
 /// What says that a number is missing.
 const MISSING: [&str; 9] = ["", "?", "-", "NA", "N/A", "NaN", "nan", "NULL", "null"];
@@ -79,9 +82,13 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
         shown(&file)
     );
     let mut columns = 0;
-    for (name, seen) in header.iter().zip(&seen) {
+    for (place, (name, seen)) in header.iter().zip(&seen).enumerate() {
+        let column = match rows.held(place) {
+            Some(Held::Time { zone: Zone::Unknown, .. }) => Err(UNDECIDED.to_owned()),
+            _ => seen.column(name),
+        };
         // What is written does not depend on whether memory is full.
-        let _ = match seen.column(name) {
+        let _ = match column {
             Ok((column, remark)) => {
                 columns += 1;
                 let remark = remark.map_or(String::new(), |remark| format!("# {remark}\n"));

@@ -1,7 +1,7 @@
 //! From rows of cells to encoded records.
 
 use crate::kind::Form;
-use crate::{Cell, Column, Error, Result, Schema};
+use crate::{Cell, Column, Error, Held, Kind, Result, Schema, Zone};
 use scumble_core::text::{abridged, nearest_name};
 use scumble_core::{RecordDomain, Table};
 use serde::{Deserialize, Serialize};
@@ -150,6 +150,11 @@ impl Encoder {
         Ok(encoder)
     }
 
+    /// Returns whether cells are only looked at: text longer than any number is then cut, however often a file repeats it.
+    pub(crate) fn is_of_any_cells(&self) -> bool {
+        self.fields.iter().all(|field| field.longest == usize::MAX)
+    }
+
     /// The same, with the cells of one more `column` of this header, of which the schema need not know: they are read, and not
     /// encoded.
     ///
@@ -179,6 +184,48 @@ impl Encoder {
     /// Where the cells that are wanted are in a row of the file, in the order in which they are wanted.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         self.fields.iter().map(|field| field.place).chain(self.beside.as_ref().map(|beside| beside.place))
+    }
+
+    /// The encoded columns, in the order of the wanted cells: name, first coordinate, number of coordinates.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&String, usize, usize)> + Clone {
+        let mut first = 0;
+        self.fields.iter().map(move |field| {
+            let width = match field.column.kind.form(field.is_target) {
+                Form::Number { .. } => 1,
+                Form::Levels(levels) => levels.len(),
+            };
+            let start = first;
+            first += width;
+            (&field.column.name, start, width)
+        })
+    }
+
+    /// Returns whether encoding `cell` of wanted column `at` lost nothing: it is there, and within its bounds.
+    pub(crate) fn is_encoded_whole(&self, at: usize, cell: Cell) -> bool {
+        let Some(Field { column, is_target, .. }) = self.fields.get(at) else { return false };
+        let kind = &column.kind;
+        column.is_present(cell)
+            && match kind.form(*is_target) {
+                Form::Number { .. } if kind.has_time_of_day(cell) => false,
+                Form::Number { lower, upper } => {
+                    kind.number(cell).is_ok_and(|value| (lower..=upper).contains(&value))
+                }
+                Form::Levels(_) => kind.level(cell).is_some(),
+            }
+    }
+
+    /// Refuses a column of days whose wanted cells are instants without a known zone; `held` are the types of wanted cells.
+    pub(crate) fn check_days(&self, held: &[Option<Held>]) -> Result<()> {
+        let is_undecided = |(field, held): &(&Field, &Option<Held>)| {
+            let is_date = matches!(field.column.kind, Kind::Date { .. });
+            is_date && matches!(held, Some(Held::Time { zone: Zone::Unknown, .. }))
+        };
+        match self.fields.iter().zip(held).find(is_undecided) {
+            None => Ok(()),
+            Some((field, _)) => {
+                Err(Error::UndecidedDays { file: self.source.clone(), column: field.column.name.clone() })
+            }
+        }
     }
 
     /// How many cells of a row are wanted.

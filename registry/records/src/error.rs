@@ -85,6 +85,17 @@ pub enum Error {
         /// The nearest name that is there.
         nearest: Option<String>,
     },
+    /// A column of days that holds instants of an unknown time zone.
+    #[error(
+        "{file}: column {column:?} holds instants without a known time zone, so their days cannot be decided; store dates, local \
+         times, or instants with a zone"
+    )]
+    UndecidedDays {
+        /// The file.
+        file: String,
+        /// The column's name.
+        column: String,
+    },
     /// A column whose name occurs twice.
     #[error("{file}: the column {column:?} occurs twice")]
     DuplicateColumn {

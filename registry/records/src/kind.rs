@@ -81,7 +81,7 @@ pub(crate) enum Form<'k> {
     Levels(&'k [String]),
 }
 
-const ISO: &str = "%Y-%m-%d";
+pub(crate) const ISO: &str = "%Y-%m-%d";
 
 fn iso() -> String {
     ISO.into()
@@ -109,7 +109,7 @@ fn days(date: Date) -> f64 {
     f64::from(date.since(EPOCH).map_or(0, |span| span.get_days()))
 }
 
-const EPOCH: Date = jiff::civil::date(1970, 1, 1);
+pub(crate) const EPOCH: Date = jiff::civil::date(1970, 1, 1);
 
 /// The date so many days after 1970-01-01.
 fn date_of(days: f64) -> Option<Date> {
@@ -126,7 +126,7 @@ pub(crate) fn parse_date(text: &str, format: &str) -> Option<Date> {
 }
 
 /// Which flag this text is.
-fn flag(text: &str) -> Option<bool> {
+pub(crate) fn flag(text: &str) -> Option<bool> {
     let is = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
     match () {
         () if is(&["true", "yes", "y", "t", "1"]) => Some(true),
@@ -180,6 +180,21 @@ impl Kind {
         }
     }
 
+    /// The cells that a storage type must hold: both bounds, or every level.
+    pub(crate) fn extremes(&self) -> Vec<Cell<'_>> {
+        match self {
+            Self::Real { lower, upper, .. } => vec![Cell::Number(*lower), Cell::Number(*upper)],
+            Self::Integer { lower, upper, .. } => vec![Cell::Whole(*lower), Cell::Whole(*upper)],
+            Self::Date { lower, upper, format } => {
+                [lower, upper].map(|date| Cell::Date { date: *date, format }).to_vec()
+            }
+            Self::Boolean {} => vec![Cell::Flag(false), Cell::Flag(true)],
+            Self::Ordered { levels } | Self::Category { levels } => {
+                levels.iter().map(|level| Cell::Text(level)).collect()
+            }
+        }
+    }
+
     /// Its lower bound as a number, with its unit: of a date, days since 1970-01-01.
     pub fn offset_and_unit(&self) -> (f64, String) {
         let unit = match self {
@@ -227,11 +242,35 @@ impl Kind {
                 number => number.ok_or("is no whole number"),
             },
             Self::Date { format, .. } => {
-                parse_date(&cell.text(), format).map(days).ok_or("is no date of its format")
+                let text = cell.text();
+                // A typed file has a date itself, whatever the format of text.
+                let date = parse_date(&text, format).or_else(|| parse_date(&text, ISO));
+                date.map(days).ok_or("is no date of its format")
             }
             Self::Ordered { .. } => self.level(cell).map(|rank| rank as f64).ok_or("is no level of it"),
             _ => cell.number().ok_or("is no number"),
         }
+    }
+
+    /// Returns whether a date's cell has more than the day.
+    pub(crate) fn has_time_of_day(&self, cell: Cell) -> bool {
+        match self {
+            Self::Date { format, .. } => {
+                let text = cell.text();
+                Date::strptime(format, &*text).or_else(|_| Date::strptime(ISO, &*text)).is_err()
+            }
+            _ => false,
+        }
+    }
+
+    /// The shortest decimal that is encoded as `encoded` by the bounds: the number that came in, where `encoded` had no noise.
+    pub(crate) fn decimal(lower: f64, upper: f64, encoded: f64) -> f64 {
+        let (width, number) = (upper - lower, lower + encoded * (upper - lower));
+        if encoded == 0.0 || encoded == 1.0 {
+            return if encoded == 0.0 { lower } else { upper };
+        }
+        let shorter = (0..17).map(|digits| format!("{number:.digits$e}").parse().unwrap_or(number));
+        shorter.into_iter().find(|shorter| (shorter - lower) / width == encoded).unwrap_or(number)
     }
 
     /// The nearest value that a column of this kind has, for a number in its own unit.

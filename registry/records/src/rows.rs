@@ -1,7 +1,7 @@
 //! Rows of a file before they are encoded: the seam between a format and what its cells mean.
 
 use crate::encoder::LONGEST_NUMBER;
-use crate::{Cell, Clips, Decoder, Encoder, Error, Result};
+use crate::{Cell, Clips, Decoded, Encoder, Error, Held, Result};
 use std::borrow::Cow;
 
 /// A table in a file: named columns, and rows of cells, some at a time and in bounded memory. What the cells mean is an
@@ -37,6 +37,16 @@ pub trait ReadRows: Send {
     fn recognised(&self) -> Option<String> {
         None
     }
+
+    /// The digest of the design by which the file was released, where it carries one.
+    fn design(&self) -> Option<&str> {
+        None
+    }
+
+    /// The storage type of the column at this place of the header. `None` for text, and for types that are not read.
+    fn held(&self, _place: usize) -> Option<Held> {
+        None
+    }
 }
 
 /// Where released records go: a table in a file.
@@ -44,11 +54,11 @@ pub trait WriteRows {
     /// Some rows as the file will have them, which several cores make at once.
     type Block: Send;
 
-    /// What is written of these flat records, one after the other.
+    /// Some released rows, as the file will have them.
     ///
     /// # Errors
-    /// As [`Decoder::decode`].
-    fn block(decoder: &Decoder, records: &[f64]) -> Result<Self::Block>;
+    /// As [`Decoded::each`].
+    fn block(rows: &Decoded) -> Result<Self::Block>;
 
     /// Appends a block.
     ///
@@ -86,6 +96,14 @@ impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
 
     fn recognised(&self) -> Option<String> {
         (**self).recognised()
+    }
+
+    fn design(&self) -> Option<&str> {
+        (**self).design()
+    }
+
+    fn held(&self, place: usize) -> Option<Held> {
+        (**self).held(place)
     }
 }
 
@@ -149,6 +167,11 @@ enum Kept {
     Flag(bool),
 }
 
+/// The first bytes of a text, `most` at most.
+fn cut(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
 impl RawRows {
     /// No rows yet; the first will be data row `first_row` of the file, counted from 1.
     pub fn starting_at(first_row: usize) -> Self {
@@ -164,6 +187,7 @@ impl RawRows {
             Cell::Null => Kept::Null,
             Cell::Text(text) => {
                 let text = text.trim();
+                let text = if encoder.is_of_any_cells() { cut(text, LONGEST_NUMBER + 1) } else { text };
                 // What is no longer than a number may be is too long for no column.
                 if text.len() > LONGEST_NUMBER {
                     let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());

@@ -124,9 +124,14 @@ impl Column {
     #[inline]
     pub(crate) fn present<'a>(&'a self, cell: Cell<'a>) -> Cell<'a> {
         match &self.missing {
-            Some(missing) if self.is_missing(cell) => missing.as_cell(),
+            Some(missing) if !self.is_present(cell) => missing.as_cell(),
             _ => cell,
         }
+    }
+
+    /// Returns whether the cell stands for itself, and is not read as another one.
+    pub(crate) fn is_present(&self, cell: Cell) -> bool {
+        self.missing.is_none() || !self.is_missing(cell)
     }
 
     /// Whether nothing is known in this cell, where that may be.

@@ -1,6 +1,7 @@
 //! Releasing a file in bounded memory, on all cores, with the same output whatever their number.
 
-use crate::{Clipped, Clips, Decoder, Error, RawRows, Reader, Result, WriteRows};
+use crate::decoder::Came;
+use crate::{Clipped, Clips, Decoded, Decoder, Error, RawRows, Reader, Result, WriteRows};
 use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
 use scumble_core::text::abridged;
@@ -93,7 +94,9 @@ fn rewrite<W: WriteRows + Send>(
     let map = |number: u64, rows: &RawRows| {
         let (mut records, mut clips) = (vec![], Clips::default());
         rows.encode(&encoder, &mut records, &mut clips)?;
-        Ok((W::block(decoder, &map(number, &ids(rows)?, &records)?)?, rows.len(&encoder), clips))
+        let released = map(number, &ids(rows)?, &records)?;
+        let came = Came { encoder: &encoder, rows, records: &records };
+        Ok((W::block(&Decoded::of_input(decoder, &released, came))?, rows.len(&encoder), clips))
     };
     let mut streamed = Streamed { records: 0, clipped: vec![] };
     let mut all_clips = Clips::default();
@@ -130,7 +133,7 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
     for first in (0..released.len()).step_by(BLOCK) {
         let rows = first..(first + BLOCK).min(released.len());
         let records: Vec<f64> = rows.flat_map(|row| layout.flatten(released, row)).collect();
-        output.write(W::block(decoder, &records)?)?;
+        output.write(W::block(&Decoded::new(decoder, &records))?)?;
     }
     output.finish()
 }
@@ -201,7 +204,7 @@ pub fn write_drawn<W: WriteRows>(
     for numbers in numbers.chunks(rayon::current_num_threads()) {
         let block = |number: &usize| {
             let records = drawing.block(*number)?;
-            Ok((W::block(decoder, &records)?, records.len() / width))
+            Ok((W::block(&Decoded::new(decoder, &records))?, records.len() / width))
         };
         let blocks: Vec<(W::Block, usize)> = numbers.par_iter().map(block).collect::<Result<_>>()?;
         for (block, records) in blocks {

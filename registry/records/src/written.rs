@@ -1,7 +1,7 @@
 //! How values that are stored as whole numbers are written: days, times and decimals, for readers of every format alike.
 
+use crate::Zone;
 use jiff::civil::date;
-use jiff::tz::Offset;
 use jiff::{Span, Timestamp};
 
 /// The day so many days after 1970-01-01, if it can be written: `2011-12-01`.
@@ -10,11 +10,12 @@ pub fn day(days: i64) -> Option<String> {
     Some(date(1970, 1, 1).checked_add(days).ok()?.to_string())
 }
 
-/// The time so many ticks after 1970 began, of which there are `a_second` (10⁹ at most), in UTC and if it can be written: `2011-12-01T09:30:00`.
-pub fn time(ticks: i64, a_second: i64) -> Option<String> {
+/// Text of the time `ticks` after 1970 began in UTC, with `a_second` ticks a second (10⁹ at most), by the clock of `zone`:
+/// `2011-12-01T09:30:00`. `None` for a time that cannot be written.
+pub fn time(ticks: i64, a_second: i64, zone: &Zone) -> Option<String> {
     let nanoseconds = ticks.rem_euclid(a_second) * (1_000_000_000 / a_second);
     let time = Timestamp::new(ticks.div_euclid(a_second), i32::try_from(nanoseconds).ok()?).ok()?;
-    Some(Offset::UTC.to_datetime(time).to_string())
+    Some(zone.clock().to_datetime(time).to_string())
 }
 
 /// `number`/10ˢ, with all s digits behind the point.

@@ -1,6 +1,7 @@
 //! `scumble collect`: records from the reports of many people.
 
 use super::output::{Output, check_json, report};
+use super::provenance::Provenance;
 use super::reading::Reading;
 use super::{Failure, print_json, refuse_overlaps, spinning};
 use crate::parquet::{self, is_named_as_parquet};
@@ -33,6 +34,8 @@ pub(super) struct CollectArguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
+    provenance: Provenance,
+    #[command(flatten)]
     reading: Reading,
     /// Replace an output that exists.
     #[arg(long)]
@@ -59,7 +62,9 @@ pub(super) fn collect(
     check_json(output, as_json)?;
     let mut written = Output::create(output, arguments.force)?;
     let columns = local.layout().columns;
-    let reports = read_numbers(arguments.reading.open(reports)?, &columns)?;
+    let rows = arguments.reading.open(reports)?;
+    arguments.provenance.check(&design, file, reports, rows.design())?;
+    let reports = read_numbers(rows, &columns)?;
     let mut randomness = Randomness::of_seed(arguments.seed)?;
     let wanted = arguments.records.unwrap_or(reports.len());
     if wanted == 0 {

@@ -1,5 +1,6 @@
 //! `scumble estimate`: what a release says of the people behind it, with intervals that count its noise.
 
+use super::provenance::Provenance;
 use super::reading::Reading;
 use super::release::ValuesArgument;
 use super::{Failure, complain, print, print_json};
@@ -31,6 +32,8 @@ pub(super) struct EstimateArguments {
     #[arg(long, value_name = "VALUES", default_value = "settled")]
     values: ValuesArgument,
     #[command(flatten)]
+    provenance: Provenance,
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -49,6 +52,7 @@ pub(super) fn estimate(
 ) -> Result<(), Failure> {
     let design = ShippedDesign::read(&arguments.design, registry)?;
     let rows = arguments.reading.open(&arguments.input)?;
+    arguments.provenance.check(&design, &arguments.design, &arguments.input, rows.design())?;
     let (table, noise) = design.read_released(rows, arguments.values.into())?;
     let estimator = Estimator::new(&table, &noise, arguments.confidence)?;
     let records = design.records()?;

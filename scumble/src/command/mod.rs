@@ -22,6 +22,7 @@ mod new_plugin;
 mod output;
 mod passphrase;
 mod protect;
+mod provenance;
 mod reading;
 mod release;
 #[cfg(feature = "reproduce")]

@@ -4,12 +4,19 @@ use super::{Failure, complain, print};
 use crate::parquet::is_standard;
 use crate::records;
 use crate::registry::{Existing, NewFile, Readable};
+use scumble_core::text::hexadecimal;
+use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
 /// Records that are written aside, and appear once all of them are there.
-pub(super) enum Output {
+pub(super) struct Output {
+    to: To,
+    hash: Sha256,
+}
+
+enum To {
     /// Under a name.
     Named(BufWriter<NewFile>),
     /// On standard output, from a file without a name.
@@ -21,21 +28,28 @@ impl Output {
     /// As [`NewFile::create`].
     pub(super) fn create(path: &Path, replace: bool) -> Result<Self, Failure> {
         if is_standard(path) {
-            return Ok(Self::Standard(BufWriter::new(tempfile::tempfile()?)));
+            return Ok(Self::of(To::Standard(BufWriter::new(tempfile::tempfile()?))));
         }
         let existing = if replace { Existing::Replace } else { Existing::Keep };
-        Ok(Self::Named(BufWriter::new(NewFile::create(path, existing, Readable::AsUsual)?)))
+        Ok(Self::of(To::Named(BufWriter::new(NewFile::create(path, existing, Readable::AsUsual)?))))
+    }
+
+    fn of(to: To) -> Self {
+        Self { to, hash: Sha256::new() }
+    }
+
+    /// SHA-256 of what was written, in hexadecimal digits.
+    pub(super) fn sha256(&self) -> String {
+        hexadecimal(&self.hash.clone().finalize())
     }
 
     /// # Errors
     /// [`records::Error::Write`]; as [`NewFile::commit`].
     pub(super) fn commit(self) -> Result<(), Failure> {
         let failed = |source| records::Error::Write { source };
-        match self {
-            Self::Named(file) => {
-                Ok(file.into_inner().map_err(|error| failed(error.into_error()))?.commit()?)
-            }
-            Self::Standard(file) => {
+        match self.to {
+            To::Named(file) => Ok(file.into_inner().map_err(|error| failed(error.into_error()))?.commit()?),
+            To::Standard(file) => {
                 let mut file = file.into_inner().map_err(|error| failed(error.into_error()))?;
                 file.rewind().map_err(failed)?;
                 match io::copy(&mut file, &mut io::stdout().lock()) {
@@ -49,16 +63,18 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Named(file) => file.write(bytes),
-            Self::Standard(file) => file.write(bytes),
-        }
+        let written = match &mut self.to {
+            To::Named(file) => file.write(bytes),
+            To::Standard(file) => file.write(bytes),
+        }?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Named(file) => file.flush(),
-            Self::Standard(file) => file.flush(),
+        match &mut self.to {
+            To::Named(file) => file.flush(),
+            To::Standard(file) => file.flush(),
         }
     }
 }

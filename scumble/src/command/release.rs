@@ -281,6 +281,7 @@ impl Outputs {
             let card = Card {
                 design,
                 records: done.records,
+                file: Some(&self.released.sha256()),
                 ticket: self.ticket.as_deref(),
                 view,
                 values: self.values.into(),
@@ -318,7 +319,7 @@ impl Work<'_> {
             stream::check(&mut self.reader()?, |bytes| self.go_on(bytes))?;
         }
         let mut reader = self.reader()?;
-        let decoder = self.design.decoder()?.with_values(self.arguments.values.into());
+        let decoder = self.design.release_decoder(&reader, self.arguments.values.into())?;
         self.charge(&guarantee)?;
         let streams = randomness.streams();
         let output = &mut outputs.released;
@@ -347,7 +348,7 @@ impl Work<'_> {
         self.is_charged = is_charged;
         outputs.ticket = Some(ticket.key().name());
         let mut reader = self.reader()?;
-        let decoder = self.design.decoder()?.with_values(self.arguments.values.into());
+        let decoder = self.design.release_decoder(&reader, self.arguments.values.into())?;
         let output = &mut outputs.released;
         let go_on = |bytes| self.go_on(bytes);
         let streamed = if is_named_as_parquet(&self.arguments.output) {
@@ -367,13 +368,15 @@ impl Work<'_> {
         mut randomness: Randomness,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
-        let gathered = stream::Gathered::read(gathering, &mut self.reader()?, |bytes| self.go_on(bytes))?;
+        let mut reader = self.reader()?;
+        let gathered = stream::Gathered::read(gathering, &mut reader, |bytes| self.go_on(bytes))?;
         let clipped = gathered.clipped.clone();
         let drawing = gathered.release(&mut randomness)?;
         self.charge(&drawing.guarantee)?;
         self.bar.finish_and_clear();
         self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
-        let decoder = self.design.decoder_of(drawing.layout())?.with_values(self.arguments.values.into());
+        let values = self.arguments.values.into();
+        let decoder = self.design.rows_decoder(drawing.layout(), &drawing.noise, &reader.input(), values)?;
         let (output, go_on) = (&mut outputs.released, |records| self.go_on(records));
         if is_named_as_parquet(&self.arguments.output) {
             stream::write_drawn(&drawing, &decoder, parquet::Writer::new(output, &decoder)?, go_on)?;
@@ -397,13 +400,16 @@ impl Work<'_> {
         mut randomness: Randomness,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
-        let loaded = self.reader()?.read_all()?;
+        let reader = self.reader()?;
+        let input = reader.input();
+        let loaded = reader.read_all()?;
         self.go_on(0)?;
         let release = curator.release(&loaded.table, &mut randomness)?;
         self.go_on(0)?;
         self.charge(&release.guarantee)?;
         let layout = stream::layout(&release.table, curator.domain());
-        let decoder = self.design.decoder_of(&layout)?.with_values(self.arguments.values.into());
+        let values = self.arguments.values.into();
+        let decoder = self.design.rows_decoder(&layout, &release.noise, &input, values)?;
         let output = &mut outputs.released;
         if is_named_as_parquet(&self.arguments.output) {
             stream::write(&release.table, &decoder, parquet::Writer::new(output, &decoder)?)?;

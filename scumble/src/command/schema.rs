@@ -3,7 +3,7 @@
 use super::reading::Reading;
 use super::{Failure, print, print_json, refuse_overlaps};
 use crate::datasets;
-use crate::registry::{Existing, NewFile, Readable, Records, Schema, csv, draft, stream};
+use crate::registry::{Existing, NewFile, Readable, Schema, csv, draft, stream};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;

@@ -2,6 +2,7 @@
 
 use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
+use super::provenance::check_card;
 use super::reading::Reading;
 use super::release::{go_on, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
@@ -39,6 +40,9 @@ pub(super) struct ViewArguments {
     key: Option<PathBuf>,
     #[command(flatten)]
     passphrase: Passphrase,
+    /// The card of the release whose models will read the view: a card of another design is refused.
+    #[arg(long, value_name = "CARD.json")]
+    card: Option<PathBuf>,
     /// Refuse a number outside its bounds, instead of clipping and counting it.
     #[arg(long)]
     strict: bool,
@@ -50,10 +54,13 @@ pub(super) struct ViewArguments {
 }
 
 pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool) -> Result<(), Failure> {
-    let ViewArguments { design, input, output, key, force, .. } = arguments;
-    let read = [Some(design), Some(input), key.as_ref()].into_iter().flatten().cloned();
+    let ViewArguments { design, input, output, key, card, force, .. } = arguments;
+    let read = [Some(design), Some(input), key.as_ref(), card.as_ref()].into_iter().flatten().cloned();
     refuse_overlaps(&read.collect::<Vec<_>>(), &[output])?;
     let design = ShippedDesign::read(design, registry)?;
+    if let Some(card) = card {
+        check_card(&design, card)?;
+    }
     if design.local().is_ok_and(|local| local.collector().is_some()) {
         return Err("the design releases reports: a model of the records that are collected from them is used on records in the clear".into());
     }
@@ -97,7 +104,8 @@ fn view_stream(
     output: &mut Output,
     bar: &ProgressBar,
 ) -> Result<(u64, Vec<Clipped>), Failure> {
-    let (mut reader, decoder) = (reader(arguments, design)?, design.decoder()?.with_values(Values::Drawn));
+    let mut reader = reader(arguments, design)?;
+    let decoder = design.view_decoder(&reader)?;
     let on_progress = |bytes| go_on(bar, bytes);
     let streamed = if is_named_as_parquet(&arguments.output) {
         stream::view(local, &mut reader, &decoder, parquet::Writer::new(output, &decoder)?, on_progress)

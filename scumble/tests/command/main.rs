@@ -1,6 +1,7 @@
 //! The command as a user meets it: what it prints, what it writes, and what it says of bad input.
 
 mod account;
+mod all_mechanisms;
 mod audit;
 mod collect;
 mod command_lines;

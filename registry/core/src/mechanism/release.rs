@@ -5,7 +5,7 @@ use crate::local::{map_blocks, release_block};
 use crate::{Guarantee, Noise, Randomness, Result, Table};
 
 /// What is released, and what stays.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Release {
     /// The released table.
     pub table: Table,

@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use scumble_classic::Laplace;
 use scumble_core::{LocalMechanism, Randomness, local};
 use scumble_parquet::{Rows, Writer};
-use scumble_records::{Clips, Decoder, OutOfBounds, ReadRows, Reader, Schema, WriteRows, csv, stream};
+use scumble_records::{
+    Clips, Decoded, Decoder, OutOfBounds, ReadRows, Reader, Schema, WriteRows, csv, stream,
+};
 
 /// A column of the schema, with its cells as CSV has them and as Parquet has them.
 #[derive(Debug, Clone)]
@@ -163,9 +165,11 @@ fn row_groups_have_the_same_number_of_rows_and_tell_nothing_of_their_making() {
         let mut bytes = vec![];
         let mut writer = Writer::new(&mut bytes, &decoder).unwrap();
         for _ in 0..blocks {
-            writer.write(Writer::<Vec<u8>>::block(&decoder, &[0.5; 50 * local::BLOCK]).unwrap()).unwrap();
+            writer
+                .write(Writer::<Vec<u8>>::block(&Decoded::new(&decoder, &[0.5; 50 * local::BLOCK])).unwrap())
+                .unwrap();
         }
-        writer.write(Writer::<Vec<u8>>::block(&decoder, &[0.5; 50 * 3]).unwrap()).unwrap();
+        writer.write(Writer::<Vec<u8>>::block(&Decoded::new(&decoder, &[0.5; 50 * 3])).unwrap()).unwrap();
         writer.finish().unwrap();
         Bytes::from(bytes)
     };

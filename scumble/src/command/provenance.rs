@@ -1,0 +1,118 @@
+//! The design by which a file was released: what the file or its card says of it.
+
+use super::{Failure, complain};
+use crate::parquet::is_standard;
+use crate::records::read_text;
+use crate::registry::ShippedDesign;
+use clap::Args;
+use scumble_core::text::hexadecimal;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// More bytes than a card has.
+const LONGEST: u64 = 1 << 24;
+
+#[derive(Args)]
+pub(super) struct Provenance {
+    /// The card of the release, which names its design. Parquet files carry the design themselves; of a CSV file, a card in its folder is
+    /// found by the file's SHA-256.
+    #[arg(long, value_name = "CARD.json")]
+    card: Option<PathBuf>,
+}
+
+impl Provenance {
+    /// Refuses `input` where it, or its card, carries the digest of another design; warns where neither carries one. `carried` is what the
+    /// file carries itself, and `file` the design's file.
+    ///
+    /// # Errors
+    /// [`OtherDesign`](crate::custody::Error::OtherDesign); for a card that is none, or of another file.
+    pub(super) fn check(
+        &self,
+        design: &ShippedDesign,
+        file: &Path,
+        input: &Path,
+        carried: Option<&str>,
+    ) -> Result<(), Failure> {
+        if let Some(carried) = carried {
+            design.check_released(carried, &input.display().to_string())?;
+        }
+        if let Some(path) = &self.card {
+            let card = check_card(design, path)?;
+            let is_other = |sha256: &String| sha256_of(input).is_some_and(|found| found != *sha256);
+            if card.file.as_ref().is_some_and(is_other) {
+                return Err(
+                    format!("{}: the card of another file than {}", path.display(), input.display()).into()
+                );
+            }
+            return Ok(());
+        }
+        if carried.is_some() {
+            return Ok(());
+        }
+        match Card::beside(input) {
+            Some((path, card)) => Ok(design.check_released(&card.design, &path.display().to_string())?),
+            None => {
+                complain(&format!(
+                    "{}: cannot check that {} released it: the file carries no design, and no card in its folder names it; give its card \
+                     by --card",
+                    input.display(),
+                    file.display()
+                ));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Reads a card, and refuses one of another design.
+///
+/// # Errors
+/// [`OtherDesign`](crate::custody::Error::OtherDesign); for a file that is no card.
+pub(super) fn check_card(design: &ShippedDesign, path: &Path) -> Result<Card, Failure> {
+    let card = Card::read(path)?.ok_or_else(|| format!("{}: no card of a release", path.display()))?;
+    design.check_released(&card.design, &path.display().to_string())?;
+    Ok(card)
+}
+
+/// Provenance in a card.
+pub(super) struct Card {
+    design: String,
+    /// SHA-256 of the file.
+    file: Option<String>,
+}
+
+impl Card {
+    /// The card in a file; `None` where it is another JSON text.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    fn read(path: &Path) -> Result<Option<Self>, Failure> {
+        let card: Value = serde_json::from_str(&read_text(path, LONGEST)?).unwrap_or_default();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let design = text(&card["design"]["digest"]);
+        Ok(design.map(|design| Self { design, file: text(&card["file"]["sha256"]) }))
+    }
+
+    /// The card, among the JSON files in the folder of `input`, that names it by its SHA-256.
+    fn beside(input: &Path) -> Option<(PathBuf, Self)> {
+        let folder = input.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+        let paths = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).filter(is_json);
+        let cards = paths.filter_map(|path| Some((path.clone(), Self::read(&path).ok()??)));
+        let mut cards = cards.filter(|(_, card)| card.file.is_some()).peekable();
+        cards.peek()?;
+        let own = sha256_of(input);
+        cards.find(|(_, card)| own.is_some() && card.file == own)
+    }
+}
+
+/// SHA-256 of a plain file, in hexadecimal digits.
+fn sha256_of(path: &Path) -> Option<String> {
+    let is_plain = !is_standard(path) && fs::metadata(path).ok()?.is_file();
+    let (mut file, mut hash) = (is_plain.then(|| File::open(path).ok())??, Sha256::new());
+    io::copy(&mut file, &mut hash).ok()?;
+    Some(hexadecimal(&hash.finalize()))
+}
