@@ -1,6 +1,7 @@
 //! Comparisons: what `scumble compare` finds of a table.
 
 use crate::errors::Failed;
+use crate::interrupt::interruptible;
 use crate::schema::Given;
 use jiff::Timestamp;
 use pyo3::prelude::*;
@@ -85,7 +86,7 @@ pub(crate) fn compare(
     let columns = schema.read(Some(target), task)?;
     let options: Options = serde_json::from_str(options).map_err(|error| Failed::input(error.to_string()))?;
     let (batches, _) = table.into_inner();
-    py.detach(|| {
+    interruptible(py, || {
         let loaded = scumble_arrow::read(&columns, Some(target), &batches, OutOfBounds::Clip)?;
         let learning = task.and_then(|task| task.parse().ok());
         let data = DataSet::loaded(name, target, &columns, loaded)?;

@@ -1,6 +1,7 @@
 //! Designs, and releases by them.
 
 use crate::errors::{Cells, Failed};
+use crate::interrupt::interruptible;
 use crate::schema::Given;
 use crate::ticket::Ticket;
 use arrow_array::RecordBatch;
@@ -12,7 +13,7 @@ use scumble::custody::{self, Card, Ledger, ShippedDesign};
 use scumble::registry::stream::Checked;
 use scumble::registry::{
     Brief, Budget, Clipped, CuratorMechanism, Designed, Guarantee, Loaded, Noise, OutOfBounds, Randomness,
-    Registry, Schema, Values, Volunteers, stream,
+    Registry, Schema, Values, Volunteers, interrupt, stream,
 };
 use scumble_arrow::Writer;
 use serde_json::Value;
@@ -77,7 +78,7 @@ pub(crate) fn design(
         volunteers: covered(volunteers, volunteers_are)?,
         ..Brief::new(schema.domain(target)?, Budget::new(epsilon, delta)?)
     };
-    py.detach(|| {
+    interruptible(py, || {
         let arrangement = Arrangement::asked_for(plugin, &parameters, &brief, protect, label_share)?;
         let label_share = label_share.unwrap_or(scumble::classic::LABEL_SHARE);
         let design = arrangement.design(plugin, &parameters, &brief, label_share)?;
@@ -216,6 +217,7 @@ impl Design {
         let input = reader.input();
         let loaded = reader.read_all()?;
         let released = curator.release(&loaded.table, &mut randomness)?;
+        interrupt::check().map_err(scumble::registry::Error::from)?; // before a charge
         if let Some((ledger, dataset)) = how.account()? {
             ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
         }
@@ -309,7 +311,7 @@ impl Design {
 
     /// Releases the records of a table, with noise drawn in blocks of records.
     fn release(&self, py: Python, table: PyTable, seed: Option<u64>, how: How) -> Result<Released, Failed> {
-        let released = py.detach(|| {
+        let released = interruptible(py, || {
             let mut randomness = Randomness::of_seed(seed)?;
             let values = how.values()?; // what is wrong with it is said before a charge
             if let Designed::Curator(curator) = self.shipped.mechanism() {
@@ -345,9 +347,11 @@ impl Design {
     ) -> Result<String, Failed> {
         let cells = if hidden { Cells::Hidden } else { Cells::Shown };
         let (batches, _) = table.into_inner();
-        let checked =
-            py.detach(|| scumble_arrow::check(&self.shipped, &batches, id, OutOfBounds::strictly(strict)));
-        Ok(serde_json::to_string(&checked.map_err(|error| Failed::of(error, cells))?)?)
+        let checked = interruptible(py, || {
+            scumble_arrow::check(&self.shipped, &batches, id, OutOfBounds::strictly(strict))
+                .map_err(|error| Failed::of(error, cells))
+        });
+        Ok(serde_json::to_string(&checked?)?)
     }
 
     /// Draws or reads the ticket for a table of which all parts were checked, and has the ledger charge it once: the card of the release, as
@@ -390,7 +394,7 @@ impl Design {
         // No rows have a schema all the same.
         let empty = || vec![RecordBatch::new_empty(schema.clone())];
         let batches = if batches.is_empty() { empty() } else { batches };
-        let released = py.detach(|| {
+        let released = interruptible(py, || {
             let key = ticket.key_for(self.digest()?)?;
             let (values, bounds) = (how.values()?, OutOfBounds::strictly(how.strict));
             let released = scumble_arrow::release_keyed(&self.shipped, &batches, id, &key, bounds, values);
@@ -403,8 +407,9 @@ impl Design {
     /// Where records lie in the space of what is released, without noise. No guarantee covers it.
     fn view(&self, py: Python, records: PyTable, strict: bool) -> Result<Released, Failed> {
         let (batches, _) = records.into_inner();
-        let viewed =
-            py.detach(|| Ok(scumble_arrow::view(&self.shipped, &batches, OutOfBounds::strictly(strict))?));
+        let viewed = interruptible(py, || {
+            Ok(scumble_arrow::view(&self.shipped, &batches, OutOfBounds::strictly(strict))?)
+        });
         given(py, viewed.map(|(batches, clipped)| (batches, String::new(), clipped)))
     }
 
@@ -417,7 +422,7 @@ impl Design {
         seed: Option<u64>,
     ) -> Result<Released, Failed> {
         let (batches, _) = reports.into_inner();
-        let collected = py.detach(|| {
+        let collected = interruptible(py, || {
             let streams = Randomness::of_seed(seed)?.streams();
             Ok(scumble_arrow::collect(&self.shipped, &batches, records, &streams)?)
         });

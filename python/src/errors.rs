@@ -88,6 +88,7 @@ impl From<registry::Error> for Failed {
             registry::Error::UnknownPlugin { .. } | registry::Error::UnknownParameter { .. } => {
                 UnknownName::new_err(text)
             }
+            registry::Error::Interrupted(_) => PyKeyboardInterrupt::new_err(text),
             _ => InvalidInput::new_err(text),
         })
     }

@@ -4,6 +4,7 @@
 mod comparison;
 mod design;
 mod errors;
+mod interrupt;
 mod ledger;
 mod models;
 mod registry;

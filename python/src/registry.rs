@@ -2,6 +2,7 @@
 
 use crate::design::Design;
 use crate::errors::{Failed, UnknownName};
+use crate::interrupt::interruptible;
 use pyo3::prelude::*;
 use scumble::adversary::{Effort, audit_plugin};
 use scumble::registry::{Plugin, Registry};
@@ -27,7 +28,7 @@ pub(crate) fn describe(name: &str) -> Result<String, Failed> {
 /// Attacks every claim of a mechanism's example: what was found, as JSON.
 #[pyfunction]
 pub(crate) fn audit(py: Python, name: &str, quick: bool, seed: Option<u64>) -> Result<String, Failed> {
-    py.detach(|| {
+    interruptible(py, || {
         let registry = Registry::installed()?;
         Ok(serde_json::to_string(&audit_plugin(registry.get(name)?, effort(quick, seed))?)?)
     })
@@ -41,8 +42,10 @@ pub(crate) fn audit_design(
     quick: bool,
     seed: Option<u64>,
 ) -> Result<String, Failed> {
-    let audit = || scumble::adversary::audit_design(design.shipped().design(), effort(quick, seed));
-    Ok(serde_json::to_string(&py.detach(audit)?)?)
+    interruptible(py, || {
+        let findings = scumble::adversary::audit_design(design.shipped().design(), effort(quick, seed))?;
+        Ok(serde_json::to_string(&findings)?)
+    })
 }
 
 fn effort(quick: bool, seed: Option<u64>) -> Effort {

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -283,3 +284,44 @@ def test_clipping_is_told(design):
         design.release(made_up(5).assign(age=[1.0, 2.0, 3.0, 4.0, 500.0]), seed=1)
     with pytest.raises(ValueError, match="age"):
         design.release(made_up(5).assign(age=500.0), strict=True)
+
+
+@pytest.mark.parametrize("what", ["release", "design", "audit", "compare"])
+def test_an_interrupt_is_heard_at_once(what):
+    """In a process of its own. The work would take minutes; the bound of five seconds allows for a busy machine."""
+    script = f"""
+import os, signal, threading, time
+import numpy as np, pandas as pd
+import scumble
+
+rng = np.random.default_rng(1)
+people = pd.DataFrame({{f"x{{at}}": rng.random(4000) for at in range(12)}})
+people["y"] = rng.choice(["no", "yes"], 4000)
+schema = {{f"x{{at}}": (0.0, 1.0) for at in range(12)}} | {{"y": ["no", "yes"]}}
+given = dict(schema=schema, target="y", epsilon=1.0, delta=1e-6, people=4000)
+logistic = scumble.design("private-logistic", **given, steps=100_000)
+of_volunteers = dict(schema=schema, target="y", epsilon=1.0, volunteers=people, volunteers_are="consented")
+work = {{
+    "release": lambda: logistic.release(people),
+    "design": lambda: scumble.design("task-agnostic", **of_volunteers, epochs=100_000),
+    "audit": lambda: scumble.audit("private-logistic", quick=False),
+    "compare": lambda: scumble.compare(
+        people, schema=schema, target="y", mechanisms="mst", epsilon=1.0, delta=1e-6, trials=100_000, progress=False
+    ),
+}}
+asked = []
+def ask():
+    asked.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.7, ask).start()
+try:
+    work["{what}"]()
+    print("it was over before the signal")
+except KeyboardInterrupt:
+    late = time.monotonic() - asked[0]
+    print("heard" if late < 5 else f"heard after {{late}} seconds")
+# The next one is not interrupted.
+print(len(scumble.design("laplace", schema=schema, target="y", epsilon=1.0).release(people)))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert ran.stdout == "heard\n4000\n", ran.stdout + ran.stderr

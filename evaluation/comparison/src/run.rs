@@ -10,7 +10,7 @@ use super::stored::Stored;
 use super::tuning::Rehearsal;
 use super::{Comparison, Error, Metric, Outcome, Result, Row, Skipped};
 use rayon::prelude::*;
-use scumble_core::TargetDomain;
+use scumble_core::{TargetDomain, interrupt};
 use scumble_store::Store;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -127,12 +127,15 @@ impl Comparison {
         let scored: Result<Vec<Result<Vec<Scored>>>> = jobs
             .par_iter()
             .map(|&(cell, trial)| {
+                interrupt::check().map_err(scumble_core::Error::from)?;
                 let before = stored.map(|stored| stored.find(cell, trial)).transpose()?;
                 let before = before.unwrap_or_else(|| vec![None; cells[cell].scorers.len()]);
                 let scored = self.trial(&cells[cell], trial, before, |scorer, scored| match stored {
                     Some(stored) => stored.add(cell, trial, scorer, scored),
                     None => Ok(()),
                 });
+                // What an interrupt stopped has not failed, and nothing that follows is begun.
+                interrupt::check().map_err(scumble_core::Error::from)?;
                 on_trial();
                 match scored {
                     // Nothing that is finished from here on would be kept: all ends.

@@ -8,7 +8,7 @@ use ndarray::{Array1, Array2, s};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, ValuesIn, Volunteers, check_width, register, size,
+    ShapedBy, Stream, Table, ValuesIn, Volunteers, check_width, interrupt, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
@@ -175,6 +175,7 @@ impl Collector for DirectionReport {
         let within = frame.within(&of_all(&|label| (&label.mean - &mean).mapv_into(|x| x * x)));
         let mut flat = Array2::zeros((records, layout.width()));
         for (mut record, level) in flat.outer_iter_mut().zip(draw::levels(&shares, records, stream)) {
+            interrupt::check()?;
             if let Some(record) = record.as_slice_mut() {
                 within.draw_about(&centers[level], &self.features, record, stream);
                 if let Some(attribute) = &self.label {

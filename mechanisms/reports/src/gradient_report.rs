@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView1, s};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
-    ShapedBy, Stream, Table, ValuesIn, Volunteers, register, size,
+    ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit};
@@ -122,12 +122,14 @@ impl Collector for GradientReport {
         let mut flat = Array2::zeros((records, layout.width()));
         for (mut record, kind) in flat.outer_iter_mut().zip(draw::levels(partition.shares(), records, stream))
         {
+            interrupt::check()?;
             if let Some(record) = record.as_slice_mut() {
                 partition.draw(kind, &self.features, record, stream);
             }
         }
         let probabilities = model.probabilities(&model.standardized(flat.slice(s![.., ..d])));
         for (mut record, shares) in flat.outer_iter_mut().zip(probabilities.outer_iter()) {
+            interrupt::check()?;
             let level = draw::levels(&shares.to_vec(), 1, stream)[0];
             if let Some(record) = record.as_slice_mut() {
                 self.label.write(level, draw::uniform(stream), record);

@@ -7,7 +7,7 @@ use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
-    Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, register, size,
+    Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
@@ -193,6 +193,7 @@ impl Collector for LearnedCodes {
         let shares: Vec<f64> = joint.iter().copied().collect();
         let mut flat = Array2::zeros((records, layout.width()));
         for (mut record, level) in flat.outer_iter_mut().zip(draw::levels(&shares, records, stream)) {
+            interrupt::check()?;
             let (code, label) = (level / self.labels(), level % self.labels());
             if let Some(record) = record.as_slice_mut() {
                 self.saved.partition.draw(code, &self.features, record, stream);

@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
-    Result, Stream, Table, TargetDomain, ValuesIn, register, size,
+    Result, Stream, Table, TargetDomain, ValuesIn, interrupt, register, size,
 };
 use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
@@ -168,11 +168,13 @@ impl Collector for PairResponse {
         };
         let mut rows: Vec<Vec<usize>> = vec![vec![]; self.label.levels()];
         for (row, label) in draw::levels(&of_label, records, stream).into_iter().enumerate() {
+            interrupt::check()?;
             rows[label].push(row);
             write(row, &self.label, label, draw::uniform(stream));
         }
         for (attribute, joint) in self.attributes.iter().zip(&pairs) {
             let of_all = joint.sum_axis(Axis(1)).to_vec();
+            interrupt::check()?;
             for (label, rows) in rows.iter().enumerate() {
                 let given = joint.column(label).to_vec();
                 // Of a label that no report supports, what is known of everybody.

@@ -4,7 +4,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use scumble_core::{
     Domain, Error, Estimate, Layout, Noise, NoiseDistribution, Result, Stream, Table, TargetLayout, Unit,
-    check_confidence, check_width, largest,
+    check_confidence, check_width, interrupt, largest,
 };
 use scumble_oracles::{Counts, Kind, Oracle, WORD};
 use scumble_sampling::uniform_below;
@@ -225,6 +225,7 @@ impl Questions {
         self.layout().check(reports)?;
         let records = reports.records();
         let blocks = (0..reports.len().div_ceil(BLOCK)).into_par_iter().map(|block| {
+            interrupt::check()?;
             let mut state = start();
             for row in block * BLOCK..((block + 1) * BLOCK).min(reports.len()) {
                 let (question, answer) = self

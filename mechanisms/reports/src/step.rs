@@ -73,6 +73,7 @@ impl Step {
             norms.sort_by(f64::total_cmp);
             let variance = variance(dimensions)?;
             for share in NOT_CLIPPED {
+                scumble_core::interrupt::check()?;
                 let clipping_norm = norms[((share * n) as usize).min(norms.len() - 1)];
                 if clipping_norm <= 0.0 {
                     continue;

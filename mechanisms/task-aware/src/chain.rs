@@ -56,7 +56,10 @@ impl Chain {
 }
 
 pub(crate) fn unfit(problem: scumble_neural::Error) -> Error {
-    Error::shape(problem.to_string())
+    match problem {
+        scumble_neural::Error::Interrupted(interrupted) => interrupted.into(),
+        problem => Error::shape(problem.to_string()),
+    }
 }
 
 /// Laplace noise (n × Z) of this scale in floats: what training sees, and what is never released.

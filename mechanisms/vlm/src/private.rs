@@ -101,6 +101,9 @@ fn broken(problem: scumble_private::Error) -> Error {
         scumble_private::Error::Network(scumble_neural::Error::Parameter { .. }) => {
             Error::Diverged { mechanism: NAME.into(), epoch: 1 }
         }
+        scumble_private::Error::Network(scumble_neural::Error::Interrupted(interrupted)) => {
+            interrupted.into()
+        }
         problem => refused(problem),
     }
 }

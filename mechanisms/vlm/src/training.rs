@@ -46,7 +46,10 @@ pub(crate) struct Trained {
 }
 
 pub(crate) fn wrong(problem: scumble_neural::Error) -> Error {
-    Error::Parameter { plugin: NAME.into(), problem: problem.to_string() }
+    match problem {
+        scumble_neural::Error::Interrupted(interrupted) => interrupted.into(),
+        problem => Error::Parameter { plugin: NAME.into(), problem: problem.to_string() },
+    }
 }
 
 impl Lesson<'_> {

@@ -4,6 +4,7 @@ use crate::betting::{Aim, Bets};
 use crate::claimed::{Claimed, Reached, Shown};
 use crate::event::{Event, Samples};
 use crate::score::{Output, Score};
+use scumble_core::interrupt;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many outputs are drawn before anything is bet; then four times as many as before are drawn on what was learned of those.
@@ -80,10 +81,11 @@ impl<'a> Attack<'a> {
     }
 
     /// Goes on until so many outputs of either input are drawn, the claim is refuted at `alarm` a bound, or a quarter of them lets expect
-    /// that all would show less than half of the claim.
+    /// that all would show less than half of the claim. An interrupt ends it, too.
     pub(crate) fn advance(&mut self, claimed: &Claimed, to: usize, alarm: f64) {
         let to = to.min(self.most);
-        while self.drawn < to && !self.is_broken && !self.is_exhausted {
+        let goes_on = |attack: &Self| !attack.is_broken && !attack.is_exhausted && interrupt::check().is_ok();
+        while self.drawn < to && goes_on(self) {
             if self.drawn >= HEAT.max(to / 4) && claimed.expected(&self.bets) < 0.5 {
                 break;
             }
@@ -97,7 +99,7 @@ impl<'a> Attack<'a> {
             for (bets, event) in self.bets.iter_mut().zip(&events) {
                 event.iter().for_each(|event| bets.choose(event.shares));
             }
-            while self.drawn < until && !self.is_broken && !self.is_exhausted {
+            while self.drawn < until && goes_on(self) {
                 let look = LOOK.max(self.drawn / 8).min(until - self.drawn);
                 let fresh = self.take(look);
                 let scores: Vec<&Score> = self.given.iter().chain(&learned).collect();

@@ -2,7 +2,9 @@
 
 use crate::finding::{Broken, Finding, Verdict};
 use crate::{Effort, Result, central, direct, effort, halves, local, reconstruction, resistance};
-use scumble_core::{Brief, Budget, Claim, Design, Designed, Notion, Plugin, Randomness, Table, Unit};
+use scumble_core::{
+    Brief, Budget, Claim, Design, Designed, Notion, Plugin, Randomness, Table, Unit, interrupt,
+};
 
 /// Attacks every claim that `mechanism`, called `name`, makes. Some need records: `table` has them, if there are any.
 ///
@@ -38,7 +40,12 @@ pub fn audit(
                 .unattacked(Verdict::NotAttacked, "its claims are its releases', and there are no records"),
         }]);
     }
-    claims.iter().map(|claim| attack(name, mechanism, table, claim, effort)).collect()
+    let attacked = |claim: &Claim| {
+        let finding = attack(name, mechanism, table, claim, effort)?;
+        interrupt::check()?; // an attack that was interrupted found nothing
+        Ok(finding)
+    };
+    claims.iter().map(attacked).collect()
 }
 
 fn attack(

@@ -145,6 +145,7 @@ impl Released {
     ) -> Result<()> {
         let seeds: Vec<u64> = (self.records.len()..releases).map(|_| self.seeds.next_u64()).collect();
         let released = seeds.into_par_iter().map(|seed| {
+            scumble_core::interrupt::check()?;
             let released = mechanism.release(table, &mut Randomness::seeded(seed))?;
             let distributions = released.noise.features.iter();
             let is_added: Vec<bool> = distributions

@@ -203,6 +203,7 @@ impl CostFunction for Remembered<'_, '_> {
     type Output = f64;
 
     fn cost(&self, point: &Array1<f64>) -> std::result::Result<f64, argmin::core::Error> {
+        scumble_interrupt::check()?;
         Ok(self.at(point).loss)
     }
 }

@@ -90,6 +90,9 @@ pub enum Error {
         /// What it is.
         value: f64,
     },
+    /// Training that was asked to stop.
+    #[error("interrupted")]
+    Interrupted(#[from] scumble_interrupt::Interrupted),
     /// A loss, or a parameter, that became no finite number in training.
     #[error(
         "training left the finite numbers in epoch {epoch}, counted from 1: {what} is {value}; a smaller learning rate may help"

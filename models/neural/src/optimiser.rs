@@ -161,8 +161,9 @@ impl<T: Real> Stepper<T> {
     /// Steps `parameters` down their `gradient`.
     ///
     /// # Errors
-    /// [`Error::Length`] unless both are as many as it was started on.
+    /// [`Error::Length`] unless both are as many as it was started on; [`Error::Interrupted`].
     pub fn step(&mut self, parameters: &mut [T], gradient: &[T]) -> Result<()> {
+        scumble_interrupt::check()?;
         check_length("the parameters to step", self.mean.len(), parameters.len())?;
         check_length("the numbers of the gradient", self.mean.len(), gradient.len())?;
         self.steps = self.steps.saturating_add(1);

@@ -151,6 +151,12 @@ pub enum Error {
     /// A sampler that refused its parameters.
     #[error(transparent)]
     Sampling(#[from] scumble_sampling::Error),
+    /// Work that was asked to stop.
+    #[error("interrupted")]
+    Interrupted(#[from] scumble_interrupt::Interrupted),
+    /// A temporary file that cannot be written or read.
+    #[error("the temporary file of encoded records failed: {0}")]
+    TemporaryFile(#[source] std::io::Error),
     /// An operating system without entropy.
     #[error("the operating system gave no random bits: {problem}")]
     Entropy {

@@ -108,6 +108,7 @@ pub use profile::PrivacyProfile;
 pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use registry::Registry;
+pub use scumble_interrupt as interrupt;
 pub use table::{Places, Table, Target, first_duplicate};
 pub use text::{is_unseen, nearest_name, shown};
 

@@ -1,7 +1,7 @@
 //! How local mechanisms go through a table: in blocks of records, on all cores, the same for any number of them.
 
 use crate::mechanism::map_records;
-use crate::{Error, Layout, LocalMechanism, Result, Streams, Table};
+use crate::{Error, Layout, LocalMechanism, Result, Streams, Table, interrupt};
 use rayon::prelude::*;
 
 /// Records that share a stream of randomness.
@@ -91,6 +91,7 @@ pub(crate) fn map_blocks(
     let mut flat = vec![0.0; table.len() * made.width()];
     let blocks = flat.par_chunks_mut(BLOCK * made.width().max(1)).enumerate();
     blocks.try_for_each(|(block, room)| {
+        interrupt::check()?;
         let rows = block * BLOCK..((block + 1) * BLOCK).min(table.len());
         let records = map(block as u64, &layout.flat(table, rows))?;
         if records.len() != room.len() {

@@ -200,6 +200,7 @@ impl<'r> Reader<'r> {
             let mut ahead = VecDeque::new();
             let mut wrong = None;
             for number in 0.. {
+                scumble_core::interrupt::check().map_err(|_| crate::Error::Interrupted)?;
                 let block = match rows.next_block(encoder, BLOCK) {
                     Ok(Some(block)) => block,
                     Ok(None) if number == 0 => return Err(encoder.no_records()),

@@ -280,6 +280,7 @@ impl<'a> Solver<SoftMargin<'a>, Iteration> for InteriorPoint {
         problem: &mut Problem<SoftMargin<'a>>,
         mut state: Iteration,
     ) -> std::result::Result<(Iteration, Option<KV>), LoopError> {
+        scumble_interrupt::check()?;
         let (Some(machine), Some(point), Some(slopes)) =
             (&problem.problem, state.take_param(), self.slopes.take())
         else {

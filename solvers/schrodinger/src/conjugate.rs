@@ -73,6 +73,7 @@ impl<M: Matrix> Solver<M, Iteration> for LocallyOptimal {
         problem: &mut Problem<M>,
         state: Iteration,
     ) -> Result<(Iteration, Option<KV>), Error> {
+        scumble_interrupt::check()?;
         let (Some(matrix), Some(now)) = (&problem.problem, self.now.take()) else {
             return Err(Error::msg("the loop lost its matrix or its vector"));
         };

@@ -1,0 +1,41 @@
+//! Work that Ctrl-C stops.
+
+use crate::errors::Failed;
+use pyo3::prelude::*;
+use scumble::registry::interrupt::Asked;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// The time between two looks for a signal.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Does `work` on a thread of its own while this thread looks for signals. A signal whose handler raises, as
+/// Ctrl-C does, asks the work to
+/// stop; the exception is raised when it has stopped.
+///
+/// # Errors
+/// As `work`, and what a signal's handler raises.
+pub(crate) fn interruptible<T: Send>(
+    py: Python,
+    work: impl FnOnce() -> Result<T, Failed> + Send,
+) -> Result<T, Failed> {
+    let (ends, ended) = channel::<()>();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            let _ends = ends; // dropped when the work is done, or panics
+            work()
+        });
+        let mut raised: Option<(PyErr, Asked)> = None;
+        while py.detach(|| ended.recv_timeout(PAUSE)) == Err(RecvTimeoutError::Timeout) {
+            if let (None, Err(error)) = (&raised, py.check_signals()) {
+                raised = Some((error, Asked::now()));
+            }
+        }
+        let done = py.detach(|| worker.join());
+        match (raised, done) {
+            (Some((error, _)), _) => Err(error.into()),
+            (None, Ok(done)) => done,
+            (None, Err(panic)) => std::panic::resume_unwind(panic),
+        }
+    })
+}
