@@ -2,14 +2,15 @@
 
 use crate::answers::{Answers, LEAST_SHARE, Purse};
 use crate::columns::Columns;
-use crate::counts::{Clique, Counts, cells};
+use crate::counts::{Clique, Counts, Pairs, Wanted, cells};
 use crate::curator::{Common, Curator, curator, example};
 use crate::forest::{Forest, pairs};
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals, summed_over};
 use crate::scores;
+use rayon::prelude::*;
 use schemars::JsonSchema;
-use scumble_core::{Brief, Result, TargetDomain, register};
+use scumble_core::{Brief, Result, TargetDomain, interrupt, register};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,7 +53,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// The column that all tables have, if there is one, and the others.
+    /// The column that all tables have, if there is one, and the columns before it.
     fn parts(&self, columns: &Columns) -> (Option<usize>, Vec<usize>) {
         match self.workload {
             Workload::Target => (columns.label(), columns.features().collect()),
@@ -74,11 +75,9 @@ impl Program for Rounds {
         Ok(())
     }
 
-    fn tables(&self, columns: &Columns) -> Vec<Clique> {
-        let (target, others) = self.parts(columns);
-        let of_pairs =
-            pairs(others.iter().copied()).into_iter().map(|(one, other)| with(target, &[one, other]));
-        first(target, &others).into_iter().chain(of_pairs).collect()
+    fn tables(&self, columns: &Columns) -> Wanted {
+        let (with, others) = self.parts(columns);
+        Wanted { cliques: first(with, &others), pairs: Some(Pairs { of: others.len(), with }) }
     }
 
     fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
@@ -89,17 +88,14 @@ impl Program for Rounds {
         for clique in &first {
             measured.push(answers.measure(clique, AT_FIRST / first.len() as f64)?);
         }
-        let mut residuals = Residuals::of(&levels, &measured, total);
+        let mut residuals = Residuals::of(&levels, &measured, total)?;
         let mut rounds = ROUNDS.min(others.len().saturating_sub(1));
         let mut left = 1.0 - AT_FIRST;
         let mut forest = Forest::new(columns.len());
         let mut chosen: Vec<Clique> = vec![];
         while rounds > 0 {
-            let candidates: Vec<Clique> = pairs(others.iter().copied())
-                .into_iter()
-                .filter(|pair| !forest.connects(*pair))
-                .map(|(one, other)| with(target, &[one, other]))
-                .collect();
+            let candidates: Vec<(usize, usize)> =
+                pairs(0..others.len()).filter(|pair| !forest.connects(*pair)).collect();
             let share = left / rounds as f64;
             let of_table = share * (1.0 - OF_CHOICE);
             let noise = |clique: &Clique, purse: &Purse| {
@@ -108,14 +104,19 @@ impl Program for Rounds {
             let purse = answers.purse().clone();
             let known = Known::of(&residuals, target, &others);
             let score = |counts: &Counts| {
-                let of_table = |clique: &Clique| {
-                    scores::distance(counts.of(clique), known.table(clique), noise(clique, &purse))
+                let of_table = |(one, other): &(usize, usize)| {
+                    interrupt::check()?;
+                    let clique = with(target, &[*one, *other]);
+                    let noise = noise(&clique, &purse);
+                    Ok(scores::distance(counts.of(&clique), known.table(&clique), noise))
                 };
-                candidates.iter().map(of_table).chain([0]).collect()
+                let none = rayon::iter::once(Ok(0));
+                candidates.par_iter().map(of_table).chain(none).collect::<Result<Vec<i64>>>()
             };
             let choice = answers.select(share * OF_CHOICE, &score)?;
             left -= share * OF_CHOICE;
-            let Some(clique) = candidates.get(choice) else { break };
+            let Some((one, other)) = candidates.get(choice) else { break };
+            let clique = &with(target, &[*one, *other]);
             let table = answers.measure(clique, of_table)?;
             left -= of_table;
             let gained: f64 =
@@ -126,7 +127,7 @@ impl Program for Rounds {
             let is_little = gained < 2.0 * noise(clique, &purse);
             rounds = (rounds - 1).min(others.len().saturating_sub(1 + chosen.len()));
             rounds = if is_little { rounds.div_ceil(2) } else { rounds };
-            residuals.add(&table);
+            residuals.add(&table)?;
             measured.push(table);
         }
         measured.extend(again(&first, left, answers)?);

@@ -4,10 +4,12 @@
 //! answer is paid for before it is given, so that no mechanism spends beyond its budget, whatever it asks.
 
 use crate::counts::{Clique, Counts};
+use crate::forest::Forest;
 use crate::residuals::Measured;
 use crate::selection::Selection;
+use rayon::prelude::*;
 use scumble_accounting::gaussian;
-use scumble_core::{Budget, CountNoise, Error, Neighbours, PrivacyProfile, Result, Stream};
+use scumble_core::{Budget, CountNoise, Error, Neighbours, PrivacyProfile, Result, Stream, interrupt};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -115,11 +117,38 @@ pub(crate) trait Answers {
     /// One of some candidates, for this share of μ²: `scores` has theirs, of which none changes by more than [`UNIT`] when one record is added or removed.
     ///
     /// # Errors
+    /// As [`measure`](Self::measure), and what `scores` says.
+    fn select(&mut self, share: f64, scores: &Scores) -> Result<usize>;
+
+    /// A spanning tree of the first `columns`: pairs that are chosen one after the other, each for this share
+    /// of μ² and among those that close no circle with the
+    /// pairs before. `score` has the score of a pair, as in [`select`](Self::select).
+    ///
+    /// # Errors
     /// As [`measure`](Self::measure).
-    fn select(&mut self, share: f64, scores: &dyn Fn(&Counts) -> Vec<i64>) -> Result<usize>;
+    fn span(&mut self, share: f64, columns: usize, score: &ScoreOfPair) -> Result<Vec<(usize, usize)>>;
 
     /// Takes levels of columns together from here on: `merged` has for each column the level that each of its levels becomes.
-    fn merge(&mut self, merged: &[Vec<u32>]);
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    fn merge(&mut self, merged: &[Vec<u32>]) -> Result<()>;
+}
+
+/// The scores of all candidates.
+pub(crate) type Scores<'s> = dyn Fn(&Counts) -> Result<Vec<i64>> + 's;
+/// The score of a pair of columns.
+pub(crate) type ScoreOfPair<'s> = dyn Fn(&Counts, (usize, usize)) -> i64 + Sync + 's;
+
+/// All pairs of some columns with their scores.
+fn scored(counts: &Counts, columns: usize, score: &ScoreOfPair) -> Result<Vec<((usize, usize), i64)>> {
+    let of_column = |one: usize| {
+        interrupt::check()?;
+        let of_pair = |other: usize| ((one, other), score(counts, (one, other)));
+        Ok((one + 1..columns).map(of_pair).collect())
+    };
+    let rows = (0..columns).into_par_iter().map(of_column).collect::<Result<Vec<Vec<_>>>>()?;
+    Ok(rows.concat())
 }
 
 /// The sensitivity of a score: by how much it may change when one record is added or removed.
@@ -158,7 +187,7 @@ impl Terms<'_> {
         Ok(noise)
     }
 
-    fn selection(self, share: f64) -> Result<Selection> {
+    fn selection(&mut self, share: f64) -> Result<Selection> {
         let epsilon = self.purse.epsilon_of_choice(share);
         if epsilon.is_finite() {
             self.spent.pay(self.purse, PrivacyProfile::bounded_range(epsilon))?;
@@ -166,6 +195,15 @@ impl Terms<'_> {
         // To replace a record is to remove one and to add one, for a score as for a table.
         let sensitivity = UNIT * self.purse.differing();
         Ok(Selection::new(epsilon, sensitivity))
+    }
+
+    /// As many choices as a tree of these columns has pairs, each for this share; all of them are paid for.
+    fn selections(mut self, share: f64, columns: usize) -> Result<Option<Selection>> {
+        let mut selection = None;
+        for _ in 1..columns {
+            selection = Some(self.selection(share)?);
+        }
+        Ok(selection)
     }
 }
 
@@ -206,15 +244,35 @@ impl Answers for Drawn {
         Ok(measured(clique, counts, noise.as_ref()))
     }
 
-    fn select(&mut self, share: f64, scores: &dyn Fn(&Counts) -> Vec<i64>) -> Result<usize> {
+    fn select(&mut self, share: f64, scores: &Scores) -> Result<usize> {
         let selection = Terms { purse: &self.purse, spent: &mut self.spent }.selection(share)?;
-        let chosen = selection.choose(&scores(&self.counts), &mut self.stream)?;
+        let mut candidates = selection.candidates(scores(&self.counts)?.into_iter().enumerate());
+        let chosen = candidates.choose(&mut self.stream, |_| false).unwrap_or_default();
         self.transcript.push(chosen as f64);
         Ok(chosen)
     }
 
-    fn merge(&mut self, merged: &[Vec<u32>]) {
-        self.counts = self.counts.merged(merged);
+    fn span(&mut self, share: f64, columns: usize, score: &ScoreOfPair) -> Result<Vec<(usize, usize)>> {
+        let selections = Terms { purse: &self.purse, spent: &mut self.spent }.selections(share, columns)?;
+        let Some(selection) = selections else { return Ok(vec![]) };
+        let (mut forest, mut tree) = (Forest::new(columns), vec![]);
+        // A score is the same for every choice, so that candidates are weighed once.
+        let mut candidates = selection.candidates(scored(&self.counts, columns, score)?);
+        while let Some(pair) = candidates.choose(&mut self.stream, |pair| forest.connects(pair)) {
+            interrupt::check()?;
+            forest.add(pair);
+            tree.push(pair);
+            if tree.len() + 1 == columns {
+                break;
+            }
+        }
+        self.transcript.extend(tree.iter().flat_map(|(one, other)| [*one as f64, *other as f64]));
+        Ok(tree)
+    }
+
+    fn merge(&mut self, merged: &[Vec<u32>]) -> Result<()> {
+        self.counts = self.counts.merged(merged)?;
+        Ok(())
     }
 }
 
@@ -263,17 +321,35 @@ impl Answers for Replayed<'_> {
         Ok(measured(clique, counts.to_vec(), noise.as_ref()))
     }
 
-    fn select(&mut self, share: f64, scores: &dyn Fn(&Counts) -> Vec<i64>) -> Result<usize> {
+    fn select(&mut self, share: f64, scores: &Scores) -> Result<usize> {
         let selection = Terms { purse: &self.purse, spent: &mut self.spent }.selection(share)?;
-        let (chosen, scores) = (self.next(1)?[0] as usize, scores(&self.counts));
-        if chosen >= scores.len() {
-            return Err(not_of_this());
-        }
-        self.log_likelihood += selection.log_likelihood(&scores, chosen);
+        let (chosen, scores) = (self.next(1)?[0] as usize, scores(&self.counts)?);
+        let score = scores.get(chosen).ok_or_else(not_of_this)?;
+        self.log_likelihood += selection.log_likelihood(&scores, *score);
         Ok(chosen)
     }
 
-    fn merge(&mut self, merged: &[Vec<u32>]) {
-        self.counts = self.counts.merged(merged);
+    fn span(&mut self, share: f64, columns: usize, score: &ScoreOfPair) -> Result<Vec<(usize, usize)>> {
+        let selections = Terms { purse: &self.purse, spent: &mut self.spent }.selections(share, columns)?;
+        let Some(selection) = selections else { return Ok(vec![]) };
+        let (mut forest, mut tree) = (Forest::new(columns), vec![]);
+        let mut left = scored(&self.counts, columns, score)?;
+        for _ in 1..columns {
+            left.retain(|(pair, _)| !forest.connects(*pair));
+            let drawn = self.next(2)?;
+            let pair = (drawn[0] as usize, drawn[1] as usize);
+            let (_, chosen) =
+                left.iter().find(|(candidate, _)| *candidate == pair).ok_or_else(not_of_this)?;
+            let scores: Vec<i64> = left.iter().map(|(_, score)| *score).collect();
+            self.log_likelihood += selection.log_likelihood(&scores, *chosen);
+            forest.add(pair);
+            tree.push(pair);
+        }
+        Ok(tree)
+    }
+
+    fn merge(&mut self, merged: &[Vec<u32>]) -> Result<()> {
+        self.counts = self.counts.merged(merged)?;
+        Ok(())
     }
 }

@@ -1,16 +1,163 @@
 //! Exact counts: how many records have which levels of some columns together.
 
 use rayon::prelude::*;
+use scumble_core::{Result, interrupt, size};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Columns that are counted together, by their places, in ascending order.
 pub(crate) type Clique = Vec<usize>;
 
-/// Tables of counts, one a clique; all that a mechanism ever learns of its records.
+/// The tables that a mechanism may ask for. Their size is known before any of them is built.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    /// Tables that are asked for whatever the records are.
+    pub(crate) cliques: Vec<Clique>,
+    /// Tables among which the mechanism chooses.
+    pub(crate) pairs: Option<Pairs>,
+}
+
+impl Wanted {
+    /// Upper bound on the bytes that a release holds for columns of these `levels`, but for its records:
+    /// counts before and after
+    /// levels are merged, a candidate for each pair, and the residuals of each clique.
+    fn bytes(&self, levels: &[usize]) -> u128 {
+        const OF_COUNT: u128 = 2 * size_of::<u64>() as u128;
+        /// A candidate of a choice, with its score and weight.
+        const OF_CANDIDATE: u128 = 40;
+        /// Two numbers for each cell of a residual, and two entries of a map for each residual.
+        const OF_CELL: u128 = 16;
+        const OF_RESIDUAL: u128 = 160;
+        let of_clique = |clique: &Clique| {
+            let product = |first: u128, more: usize| {
+                clique.iter().fold(first, |product, &at| product.saturating_mul((levels[at] + more) as u128))
+            };
+            let residuals = clique.iter().fold(OF_RESIDUAL, |bytes, _| bytes.saturating_mul(2));
+            product(OF_COUNT, 0).saturating_add(product(OF_CELL, 1)).saturating_add(residuals)
+        };
+        let of_cliques = self.cliques.iter().map(of_clique).fold(0, u128::saturating_add);
+        let of_pairs = self.pairs.as_ref().map_or(0, |pairs| {
+            let counts = pairs.cells(levels).saturating_mul(OF_COUNT);
+            counts.saturating_add(pairs.len().saturating_mul(OF_CANDIDATE))
+        });
+        of_cliques.saturating_add(of_pairs)
+    }
+
+    /// Checks, before anything is built, that there is room for all tables of columns of these `levels`.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`](scumble_core::Error::TooLarge).
+    pub(crate) fn check(&self, plugin: &str, levels: &[usize]) -> Result<()> {
+        let tables = self.cliques.len() as u128 + self.pairs.as_ref().map_or(0, Pairs::len);
+        let asks =
+            format!("counting {tables} tables of {} columns (fewer columns or bins need less)", levels.len());
+        let bytes = usize::try_from(self.bytes(levels)).unwrap_or(usize::MAX);
+        size::check_held(plugin, &asks, &[bytes], 1)
+    }
+}
+
+/// All pairs of the first columns, each with one further column if there is such a column.
+#[derive(Debug, Clone)]
+pub(crate) struct Pairs {
+    /// The number of columns that are paired.
+    pub(crate) of: usize,
+    /// A column behind these, which all tables have.
+    pub(crate) with: Option<usize>,
+}
+
+impl Pairs {
+    /// The columns of the table of a pair.
+    pub(crate) fn clique(&self, one: usize, other: usize) -> Clique {
+        [one, other].into_iter().chain(self.with).collect()
+    }
+
+    /// The number of pairs.
+    fn len(&self) -> u128 {
+        self.of as u128 * (self.of as u128).saturating_sub(1) / 2
+    }
+
+    /// The number of cells of all tables.
+    fn cells(&self, levels: &[usize]) -> u128 {
+        let (mut sum, mut cells) = (0u128, 0u128);
+        for &levels in &levels[..self.of] {
+            cells = cells.saturating_add(sum.saturating_mul(levels as u128));
+            sum += levels as u128;
+        }
+        cells.saturating_mul(self.labels(levels) as u128)
+    }
+
+    /// The levels of the further column.
+    fn labels(&self, levels: &[usize]) -> usize {
+        self.with.map_or(1, |at| levels[at])
+    }
+}
+
+/// The tables of all pairs in one piece: a row for each column, with its tables with the columns behind it.
+#[derive(Debug, Clone)]
+struct PairTables {
+    pairs: Pairs,
+    /// The sum of the levels of the columns before each column, and of all.
+    before: Vec<usize>,
+    /// The start of each row, and the end of the last.
+    starts: Vec<usize>,
+    cells: Vec<u64>,
+}
+
+impl PairTables {
+    fn new(pairs: Pairs, levels: &[usize]) -> Self {
+        let (mut before, mut starts) = (vec![0], vec![0]);
+        for levels in &levels[..pairs.of] {
+            before.push(before[before.len() - 1] + levels);
+        }
+        for at in 0..pairs.of {
+            let behind = before[pairs.of] - before[at + 1];
+            starts.push(starts[at] + levels[at] * behind * pairs.labels(levels));
+        }
+        let cells = vec![0; starts[pairs.of]];
+        Self { pairs, before, starts, cells }
+    }
+
+    /// The cells of a pair within the row of its first column.
+    fn within_row(&self, levels: &[usize], one: usize, other: usize) -> Range<usize> {
+        let width = levels[one] * self.pairs.labels(levels);
+        let start = (self.before[other] - self.before[one + 1]) * width;
+        start..start + levels[other] * width
+    }
+
+    fn table(&self, levels: &[usize], one: usize, other: usize) -> &[u64] {
+        &self.cells[self.starts[one]..][self.within_row(levels, one, other)]
+    }
+
+    /// Changes the table of each pair, on all cores; `change` gets its columns and its cells.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    fn for_each(&mut self, levels: &[usize], change: impl Fn(Clique, &mut [u64]) + Sync) -> Result<()> {
+        let mut cells = std::mem::take(&mut self.cells);
+        let (mut rows, mut left) = (vec![], cells.as_mut_slice());
+        for ends in self.starts.windows(2) {
+            let (row, behind) = left.split_at_mut(ends[1] - ends[0]);
+            rows.push(row);
+            left = behind;
+        }
+        let done = rows.into_par_iter().enumerate().try_for_each(|(one, row)| {
+            for other in one + 1..self.pairs.of {
+                interrupt::check()?;
+                change(self.pairs.clique(one, other), &mut row[self.within_row(levels, one, other)]);
+            }
+            Ok(())
+        });
+        self.cells = cells;
+        done
+    }
+}
+
+/// Tables of counts; all that a mechanism ever learns of its records.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     levels: Vec<usize>,
     tables: BTreeMap<Clique, Vec<u64>>,
+    pairs: Option<PairTables>,
     records: u64,
 }
 
@@ -18,45 +165,61 @@ pub(crate) struct Counts {
 const FEW: usize = 1 << 14;
 
 impl Counts {
-    /// Of no record yet. `levels` are those of each column.
-    pub(crate) fn new(levels: Vec<usize>, cliques: impl IntoIterator<Item = Clique>) -> Self {
+    /// Counts of no record yet. `levels` are those of each column.
+    pub(crate) fn new(levels: Vec<usize>, wanted: Wanted) -> Self {
         let empty = |clique: Clique| {
             let cells = cells(&levels, &clique);
             (clique, vec![0; cells])
         };
-        let tables = cliques.into_iter().map(empty).collect();
-        Self { levels, tables, records: 0 }
+        let tables = wanted.cliques.into_iter().map(empty).collect();
+        let pairs = wanted.pairs.map(|pairs| PairTables::new(pairs, &levels));
+        Self { tables, pairs, levels, records: 0 }
     }
 
     /// Counts these records too: the levels of each column (m columns of n values).
-    pub(crate) fn add(&mut self, columns: &[Vec<u32>]) {
-        self.records += columns.first().map_or(0, Vec::len) as u64;
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    pub(crate) fn add(&mut self, columns: &[Vec<u32>]) -> Result<()> {
+        let records = columns.first().map_or(0, Vec::len);
+        self.records += records as u64;
         let levels = &self.levels;
-        let count = |(clique, table): (&Clique, &mut Vec<u64>)| match clique.as_slice() {
+        let count = |clique: &[usize], table: &mut [u64]| match clique {
             [one] => columns[*one].iter().for_each(|level| table[*level as usize] += 1),
             [one, other] => {
                 let width = levels[*other];
                 let pairs = columns[*one].iter().zip(&columns[*other]);
                 pairs.for_each(|(one, other)| table[*one as usize * width + *other as usize] += 1);
             }
-            all => (0..columns.first().map_or(0, Vec::len)).for_each(|row| {
+            all => (0..records).for_each(|row| {
                 let cell = all.iter().fold(0, |cell, &at| cell * levels[at] + columns[at][row] as usize);
                 table[cell] += 1;
             }),
         };
+        let count_one = |(clique, table): (&Clique, &mut Vec<u64>)| -> Result<()> {
+            interrupt::check()?;
+            count(clique, table);
+            Ok(())
+        };
         // A few are counted sooner than other cores are told of them.
-        match columns.first().is_some_and(|column| column.len() >= FEW) {
-            true => self.tables.par_iter_mut().for_each(count),
-            false => self.tables.iter_mut().for_each(count),
+        match records >= FEW {
+            true => self.tables.par_iter_mut().try_for_each(count_one)?,
+            false => self.tables.iter_mut().try_for_each(count_one)?,
+        }
+        match &mut self.pairs {
+            Some(pairs) => pairs.for_each(levels, |clique, table| count(&clique, table)),
+            None => Ok(()),
         }
     }
 
     /// The counts of the same records where levels are taken together: `merged` has for each column the level that each of its levels becomes.
-    pub(crate) fn merged(&self, merged: &[Vec<u32>]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    pub(crate) fn merged(&self, merged: &[Vec<u32>]) -> Result<Self> {
         let levels: Vec<usize> =
             merged.iter().map(|to| to.iter().max().map_or(0, |last| *last as usize + 1)).collect();
-        let of_table = |(clique, table): (&Clique, &Vec<u64>)| {
-            let mut fewer = vec![0; cells(&levels, clique)];
+        let add = |clique: &[usize], table: &[u64], fewer: &mut [u64]| {
             for (cell, count) in table.iter().enumerate() {
                 let (mut rest, mut to, mut stride) = (cell, 0, 1);
                 for &at in clique.iter().rev() {
@@ -66,13 +229,27 @@ impl Counts {
                 }
                 fewer[to] += count;
             }
+        };
+        let of_table = |(clique, table): (&Clique, &Vec<u64>)| {
+            let mut fewer = vec![0; cells(&levels, clique)];
+            add(clique, table, &mut fewer);
             (clique.clone(), fewer)
         };
         let tables = match self.tables.values().map(Vec::len).sum::<usize>() >= FEW {
             true => self.tables.par_iter().map(of_table).collect(),
             false => self.tables.iter().map(of_table).collect(),
         };
-        Self { tables, levels, records: self.records }
+        let pairs = match &self.pairs {
+            None => None,
+            Some(whole) => {
+                let mut pairs = PairTables::new(whole.pairs.clone(), &levels);
+                pairs.for_each(&levels, |clique, fewer| {
+                    add(&clique, whole.table(&self.levels, clique[0], clique[1]), fewer);
+                })?;
+                Some(pairs)
+            }
+        };
+        Ok(Self { tables, pairs, levels, records: self.records })
     }
 
     /// How many records were counted.
@@ -81,8 +258,16 @@ impl Counts {
     }
 
     /// The counts of a clique's cells, the last column's level changing fastest; none of one that is not counted.
-    pub(crate) fn of(&self, clique: &Clique) -> &[u64] {
-        self.tables.get(clique).map_or(&[], Vec::as_slice)
+    pub(crate) fn of(&self, clique: &[usize]) -> &[u64] {
+        match (self.tables.get(clique), &self.pairs, clique) {
+            (Some(table), ..) => table,
+            (None, Some(pairs), &[one, other, ..])
+                if one < other && other < pairs.pairs.of && clique[2..].iter().eq(&pairs.pairs.with) =>
+            {
+                pairs.table(&self.levels, one, other)
+            }
+            _ => &[],
+        }
     }
 }
 
@@ -95,22 +280,54 @@ pub(crate) fn cells(levels: &[usize], clique: &[usize]) -> usize {
 mod tests {
     use super::*;
 
+    fn tables(cliques: &[Clique]) -> Wanted {
+        Wanted { cliques: cliques.to_vec(), pairs: None }
+    }
+
     #[test]
     fn every_record_is_in_one_cell_of_each_table() {
         let columns = [vec![0, 1, 1, 2], vec![1, 0, 0, 1], vec![0, 0, 3, 3]];
         let cliques = [vec![0], vec![0, 1], vec![0, 1, 2]];
-        let mut counts = Counts::new(vec![3, 2, 4], cliques.clone());
-        counts.add(&columns);
-        counts.add(&[vec![2], vec![1], vec![3]]);
+        let mut counts = Counts::new(vec![3, 2, 4], tables(&cliques));
+        counts.add(&columns).unwrap();
+        counts.add(&[vec![2], vec![1], vec![3]]).unwrap();
         assert_eq!(counts.of(&cliques[0]), [1, 2, 2]);
         assert_eq!(counts.of(&cliques[1]), [0, 1, 2, 0, 0, 2]);
         assert_eq!(counts.of(&cliques[2]).len(), 24);
         assert_eq!(counts.of(&cliques[2])[23], 2); // (2, 1, 3) is the last cell
         assert_eq!(counts.of(&cliques[2]).iter().sum::<u64>(), counts.records());
-        assert!(counts.of(&vec![2]).is_empty());
-        let merged = counts.merged(&[vec![0, 1, 1], vec![0, 1], vec![0, 0, 0, 1]]);
+        assert!(counts.of(&[2]).is_empty());
+        let merged = counts.merged(&[vec![0, 1, 1], vec![0, 1], vec![0, 0, 0, 1]]).unwrap();
         assert_eq!(merged.of(&cliques[0]), [1, 4]);
         assert_eq!(merged.of(&cliques[1]), [0, 1, 2, 2]);
         assert_eq!(merged.of(&cliques[2]), [0, 0, 1, 0, 1, 1, 0, 2]);
+    }
+
+    #[test]
+    fn the_tables_of_all_pairs_are_those_that_are_named() {
+        let levels = [3u32, 2, 4, 2];
+        let columns = levels.iter().map(|&levels| (0..50u32).map(|row| row * 7 % 11 % levels).collect());
+        let columns: Vec<Vec<u32>> = columns.collect();
+        let merged: Vec<Vec<u32>> = vec![vec![0, 1, 1], vec![0, 1], vec![1, 0, 2, 2], vec![0, 0]];
+        for (of, with) in [(4, None), (3, Some(3))] {
+            let pairs = Pairs { of, with };
+            let named: Vec<Clique> = crate::forest::pairs(0..of).map(|(a, b)| pairs.clique(a, b)).collect();
+            let levels: Vec<usize> = levels.iter().map(|levels| *levels as usize).collect();
+            let cells: usize = named.iter().map(|clique| super::cells(&levels, clique)).sum();
+            assert_eq!(pairs.cells(&levels), cells as u128);
+            assert_eq!(pairs.len(), named.len() as u128);
+            let all = Wanted { cliques: vec![], pairs: Some(pairs) };
+            let [mut one, mut other] =
+                [all, tables(&named)].map(|wanted| Counts::new(levels.clone(), wanted));
+            one.add(&columns).unwrap();
+            other.add(&columns).unwrap();
+            let [one_merged, other_merged] = [&one, &other].map(|counts| counts.merged(&merged).unwrap());
+            for clique in &named {
+                assert!(!one.of(clique).is_empty());
+                assert_eq!(one.of(clique), other.of(clique), "{clique:?}");
+                assert_eq!(one_merged.of(clique), other_merged.of(clique), "{clique:?}");
+            }
+            assert!(one.of(&[1, 0]).is_empty() && one.of(&[0, 9]).is_empty() && one.of(&[0]).is_empty());
+        }
     }
 }

@@ -3,18 +3,16 @@
 use crate::answers::{Drawn, Purse, Replayed};
 use crate::bins;
 use crate::columns::Columns;
-use crate::counts::{Counts, cells};
+use crate::counts::Counts;
 use crate::program::Program;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Budget, CentralDp, Drawing, Error, Example, Gathering, Guarantee, Neighbours, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Table, TargetLayout, size,
+    NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Result, Stream, Table,
+    TargetLayout, in_blocks,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// The records of a table that are counted at once.
-const BLOCK: usize = 1 << 16;
 
 /// A designed mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,13 +44,9 @@ impl<P: Program> TryFrom<Saved<P>> for Curator<P> {
             return Err(Error::not_applicable(P::NAME, "the records have no column"));
         }
         saved.program.check(&columns)?;
+        saved.program.tables(&columns).check(P::NAME, &columns.levels())?;
         let purse = Purse::new(saved.budget, saved.neighbours)?;
-        let curator = Self { saved, columns, purse };
-        let levels = curator.columns.levels();
-        let tables = curator.saved.program.tables(&curator.columns);
-        let all = tables.iter().map(|clique| cells(&levels, clique)).fold(0, usize::saturating_add);
-        size::check_held(P::NAME, "the levels of all columns", &[all], 2 * size_of::<u64>())?;
-        Ok(curator)
+        Ok(Self { saved, columns, purse })
     }
 }
 
@@ -155,14 +149,8 @@ impl<P: Program> Curator<P> {
 
     /// Counts of a table's records.
     fn gathered(&self, table: &Table) -> Result<Gathered<'_, P>> {
-        let layout = self.saved.domain.layout();
-        layout.check(table)?;
         let mut gathered = self.gathering();
-        for start in (0..table.len()).step_by(BLOCK) {
-            let rows = start..table.len().min(start + BLOCK);
-            let records: Vec<f64> = rows.flat_map(|row| layout.flatten(table, row)).collect();
-            gathered.add(&records)?;
-        }
+        in_blocks(&self.saved.domain.layout(), table, |records| gathered.add(records))?;
         Ok(gathered)
     }
 
@@ -172,14 +160,7 @@ impl<P: Program> Curator<P> {
     }
 
     pub(crate) fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let drawing = Box::new(self.gathered(table)?).release(randomness)?;
-        size::check_held(
-            P::NAME,
-            "the number of records",
-            &[drawing.records(), drawing.layout().width()],
-            size_of::<f64>(),
-        )?;
-        drawing.release()
+        Box::new(self.gathered(table)?).release(randomness)?.release(P::NAME)
     }
 
     pub(crate) fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
@@ -208,16 +189,15 @@ pub(crate) struct Gathered<'c, P: Program> {
 impl<P: Program> Gathering for Gathered<'_, P> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
         let Curator { saved, columns, .. } = self.curator;
-        self.counts.add(&columns.coded(&saved.domain, records)?);
-        Ok(())
+        self.counts.add(&columns.coded(&saved.domain, records)?)
     }
 
-    fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Drawing> {
+    fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
         let Curator { saved, columns, purse } = self.curator;
         let total = self.curator.total(&self.counts);
         let streams = randomness.streams();
         let mut answers = Drawn::new(purse.clone(), self.counts, streams.stream(0));
-        let model = saved.program.ask(columns, total, &mut answers)?.model(total);
+        let model = saved.program.ask(columns, total, &mut answers)?.model(total)?;
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
         let (layout, columns) = (saved.domain.layout(), columns.clone());
         let noise = Noise {
@@ -225,9 +205,10 @@ impl<P: Program> Gathering for Gathered<'_, P> {
             target: NoiseDistribution::Unknown { width: layout.target.width() },
         };
         let (guarantee, width) = (self.curator.guarantee().under(randomness.provenance()), layout.width());
-        Ok(Drawing::new((guarantee, noise), layout, records, streams, move |records, stream| {
-            Ok(columns.written(&model.draw(records, stream), width, stream))
-        }))
+        let draw = move |records, stream: &mut Stream| {
+            Ok(columns.written(&model.draw(records, stream)?, width, stream))
+        };
+        Ok(Outcome::Synthetic(Drawing::new((guarantee, noise), layout, records, streams, draw)))
     }
 }
 

@@ -1,15 +1,17 @@
 //! Pairs of columns that form no circle.
 
-/// Which columns pairs connect so far (disjoint sets).
+/// The columns that pairs connect so far (disjoint sets, the smaller one below the larger).
 #[derive(Debug, Clone)]
 pub(crate) struct Forest {
-    /// Of each column, another one that it is connected with; its own place at the root.
+    /// Another column that each is connected with; its own place at the root.
     parents: Vec<usize>,
+    /// The columns below each root.
+    sizes: Vec<usize>,
 }
 
 impl Forest {
     pub(crate) fn new(columns: usize) -> Self {
-        Self { parents: (0..columns).collect() }
+        Self { parents: (0..columns).collect(), sizes: vec![1; columns] }
     }
 
     fn root(&self, mut column: usize) -> usize {
@@ -26,16 +28,14 @@ impl Forest {
 
     pub(crate) fn add(&mut self, (one, other): (usize, usize)) {
         let (one, other) = (self.root(one), self.root(other));
-        self.parents[one] = other;
+        let (below, above) = if self.sizes[one] <= self.sizes[other] { (one, other) } else { (other, one) };
+        self.parents[below] = above;
+        self.sizes[above] += self.sizes[below];
     }
 }
 
 /// All pairs of these columns.
-pub(crate) fn pairs(columns: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
-    let columns: Vec<usize> = columns.collect();
-    columns
-        .iter()
-        .enumerate()
-        .flat_map(|(at, &one)| columns[at + 1..].iter().map(move |&other| (one, other)))
-        .collect()
+pub(crate) fn pairs(columns: std::ops::Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    let end = columns.end;
+    columns.flat_map(move |one| (one + 1..end).map(move |other| (one, other)))
 }

@@ -2,9 +2,8 @@
 
 use crate::answers::Answers;
 use crate::columns::Columns;
-use crate::counts::{Clique, Counts};
+use crate::counts::{Clique, Counts, Pairs, Wanted};
 use crate::curator::{Common, Curator, curator, example};
-use crate::forest::{Forest, pairs};
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
@@ -45,12 +44,9 @@ impl Program for Tree {
         Ok(())
     }
 
-    fn tables(&self, columns: &Columns) -> Vec<Clique> {
-        let all = 0..columns.len();
-        all.clone()
-            .map(|at| vec![at])
-            .chain(pairs(all).into_iter().map(|(one, other)| vec![one, other]))
-            .collect()
+    fn tables(&self, columns: &Columns) -> Wanted {
+        let pairs = Some(Pairs { of: columns.len(), with: None });
+        Wanted { cliques: (0..columns.len()).map(|at| vec![at]).collect(), pairs }
     }
 
     fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
@@ -61,29 +57,18 @@ impl Program for Tree {
         let alone =
             (0..count).map(|at| answers.measure(&vec![at], of_columns)).collect::<Result<Vec<_>>>()?;
         let merging = Merging::of(&alone);
-        answers.merge(&merging.to);
+        answers.merge(&merging.to)?;
         let levels = merging.levels();
         let mut measured: Vec<Measured> = alone.iter().map(|table| merging.merge(table)).collect();
-        let estimate = Residuals::of(&levels, &measured, total);
+        let estimate = Residuals::of(&levels, &measured, total)?;
         let shares = shares(&estimate, &levels);
-        let mut forest = Forest::new(count);
-        let mut left = pairs(0..count);
-        let mut chosen = vec![];
-        for _ in 0..edges {
-            left.retain(|pair| !forest.connects(*pair));
-            let score = |counts: &Counts| {
-                let of_pair = |(one, other): &(usize, usize)| {
-                    let apart =
-                        shares[*one].iter().flat_map(|share| shares[*other].iter().map(move |of| share * of));
-                    let apart = apart.map(|share| share * estimate.total());
-                    scores::distance(counts.of(&vec![*one, *other]), apart, 0.0)
-                };
-                left.iter().map(of_pair).collect()
-            };
-            let pair = left[answers.select(OF_CHOICES / edges as f64, &score)?];
-            forest.add(pair);
-            chosen.push(vec![pair.0, pair.1]);
-        }
+        let score = |counts: &Counts, (one, other): (usize, usize)| {
+            let apart = shares[one].iter().flat_map(|share| shares[other].iter().map(move |of| share * of));
+            let apart = apart.map(|share| share * estimate.total());
+            scores::distance(counts.of(&[one, other]), apart, 0.0)
+        };
+        let tree = answers.span(OF_CHOICES / edges.max(1) as f64, count, &score)?;
+        let chosen: Vec<Clique> = tree.into_iter().map(|(one, other)| vec![one, other]).collect();
         for clique in &chosen {
             measured.push(answers.measure(clique, OF_PAIRS / edges as f64)?);
         }

@@ -3,9 +3,10 @@
 use crate::counts::Clique;
 use crate::residuals::{Residuals, summed_to};
 use ndarray::{ArrayD, IxDyn};
-use scumble_core::Stream;
+use scumble_core::{Result, Stream, interrupt};
 use scumble_levels::draw;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Cliques in an order in which each meets those before it within one of them: a junction tree, from its root.
 #[derive(Debug, Clone)]
@@ -37,41 +38,62 @@ impl Order {
         Self { cliques: (0..columns).map(step).collect() }
     }
 
-    /// An order of these cliques, of those that no other one holds; none where there is none, as of three pairs of three columns.
+    /// An order of these cliques (each in ascending order), without those that another one holds; none where
+    /// there is none, as of three pairs of three columns.
     pub(crate) fn of(cliques: &[Clique]) -> Option<Self> {
-        let holds = |outer: &Clique, inner: &Clique| inner.iter().all(|column| outer.contains(column));
-        let distinct: BTreeSet<&Clique> = cliques.iter().collect();
-        let mut left: Vec<&Clique> = distinct
-            .iter()
-            .copied()
-            .filter(|one| !distinct.iter().any(|other| other != one && holds(other, one)))
-            .collect();
+        let distinct: Vec<&Clique> = cliques.iter().collect::<BTreeSet<_>>().into_iter().collect();
+        let mut having: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, clique) in distinct.iter().enumerate() {
+            clique.iter().for_each(|column| having.entry(*column).or_default().push(at));
+        }
+        // A clique that holds another one has its rarest column, too.
+        let is_held =
+            |at: usize| match distinct[at].iter().map(|column| &having[column]).min_by_key(|of| of.len()) {
+                Some(of_rarest) => {
+                    of_rarest.iter().any(|other| *other != at && holds(distinct[*other], distinct[at]))
+                }
+                None => distinct.len() > 1,
+            };
         // A maximum spanning tree by shared columns (Prim) is a junction tree where there is one.
+        let mut nearest = vec![(0, 0); distinct.len()]; // how many columns are shared, and with which step
+        let mut left: BTreeSet<(Reverse<usize>, usize)> =
+            (0..distinct.len()).filter(|at| !is_held(*at)).map(|at| (Reverse(0), at)).collect();
         let mut steps: Vec<Step> = vec![];
         let mut there = BTreeSet::new();
-        while !left.is_empty() {
-            let shared_with = |clique: &Clique, step: &Step| {
-                clique.iter().filter(|column| step.clique.contains(column)).count()
-            };
-            let candidates = left.iter().enumerate().flat_map(|(at, clique)| {
-                steps.iter().enumerate().map(move |(parent, step)| (shared_with(clique, step), at, parent))
-            });
-            let next = candidates.max_by_key(|(shared, at, parent)| {
-                (*shared, std::cmp::Reverse(*at), std::cmp::Reverse(*parent))
-            });
-            let (_, at, parent) = next.unwrap_or_default();
-            let clique = left.remove(at);
-            let shared: Clique = clique.iter().copied().filter(|column| there.contains(column)).collect();
-            if let Some(parent) = steps.get(parent)
-                && !holds(&parent.clique, &shared)
-            {
+        while let Some((_, at)) = left.pop_first() {
+            let (clique, parent) = (distinct[at].clone(), nearest[at].1);
+            let (shared, new): (Clique, Clique) = clique.iter().partition(|column| there.contains(*column));
+            if steps.get(parent).is_some_and(|parent| !holds(&parent.clique, &shared)) {
                 return None;
             }
-            there.extend(clique.iter().copied());
-            steps.push(Step { clique: clique.clone(), shared, parent });
+            // A clique without a new column shares no more with this one than with its parent.
+            for &other in new.iter().flat_map(|column| &having[column]) {
+                let count = shared_columns(&clique, distinct[other]);
+                if count > nearest[other].0 && left.remove(&(Reverse(nearest[other].0), other)) {
+                    left.insert((Reverse(count), other));
+                    nearest[other] = (count, steps.len());
+                }
+            }
+            there.extend(new);
+            steps.push(Step { clique, shared, parent });
         }
         Some(Self { cliques: steps })
     }
+}
+
+/// The number of columns that both cliques have.
+fn shared_columns(one: &[usize], other: &[usize]) -> usize {
+    let (mut count, mut rest) = (0, other);
+    for column in one {
+        let at = rest.partition_point(|of_other| of_other < column);
+        rest = &rest[at..];
+        count += usize::from(rest.first() == Some(column));
+    }
+    count
+}
+
+fn holds(outer: &[usize], inner: &[usize]) -> bool {
+    inner.len() <= outer.len() && shared_columns(inner, outer) == inner.len()
 }
 
 /// Levels of columns, to be drawn clique by clique.
@@ -85,9 +107,13 @@ pub(crate) struct Network {
 
 impl Network {
     /// The nearest counts that are none below zero, clique by clique: within each cell of the shared columns they add up to what the parent says.
-    pub(crate) fn fit(levels: &[usize], order: Order, residuals: &Residuals<'_>) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    pub(crate) fn fit(levels: &[usize], order: Order, residuals: &Residuals<'_>) -> Result<Self> {
         let mut tables: Vec<ArrayD<f64>> = Vec::with_capacity(order.cliques.len());
         for step in &order.cliques {
+            interrupt::check()?;
             let table = residuals.table(&step.clique);
             let totals = match tables.get(step.parent) {
                 Some(parent) => {
@@ -99,7 +125,7 @@ impl Network {
             };
             tables.push(by_shared(step, &table, |cells, group| to_simplex(cells, totals[group])));
         }
-        Self { order, tables, levels: levels.to_vec() }
+        Ok(Self { order, tables, levels: levels.to_vec() })
     }
 
     /// How many records its tables count.
@@ -108,9 +134,13 @@ impl Network {
     }
 
     /// The levels of so many records (a column of `records` values each), in the shares of the tables.
-    pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Vec<Vec<u32>> {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Result<Vec<Vec<u32>>> {
         let mut columns = vec![vec![0; records]; self.levels.len()];
         for (step, table) in self.order.cliques.iter().zip(&self.tables) {
+            interrupt::check()?;
             let (shared, new) = step.split();
             let size = |places: &[usize]| places.iter().map(|&at| self.levels[step.clique[at]]).product();
             let groups: usize = size(&shared);
@@ -133,7 +163,7 @@ impl Network {
                 }
             }
         }
-        columns
+        Ok(columns)
     }
 }
 
@@ -221,6 +251,56 @@ mod tests {
         assert!(Order::of(&[vec![0, 1, 2], vec![1, 2], vec![0, 2, 3], vec![3, 4], vec![0, 1]]).is_some());
     }
 
+    /// Whether cliques reduce to none where columns of one clique and cliques within another one are taken
+    /// away (Graham; Yu and Özsoyoğlu).
+    fn reduces(cliques: &[Clique]) -> bool {
+        let mut left: Vec<BTreeSet<usize>> =
+            cliques.iter().map(|clique| clique.iter().copied().collect()).collect();
+        loop {
+            let before = left.clone();
+            let has_one =
+                |column: &usize| before.iter().filter(|clique| clique.contains(column)).count() == 1;
+            left.iter_mut().for_each(|clique| clique.retain(|column| !has_one(column)));
+            let held = (0..left.len())
+                .find(|&at| (0..left.len()).any(|other| other != at && left[at].is_subset(&left[other])));
+            held.map(|at| left.swap_remove(at));
+            if left == before {
+                return left.iter().all(BTreeSet::is_empty);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn cliques_have_an_order_where_they_reduce_to_none(
+            cliques in prop::collection::vec(prop::collection::btree_set(0usize..7, 1..4), 1..8),
+        ) {
+            let cliques: Vec<Clique> =
+                cliques.into_iter().map(|clique| clique.into_iter().collect()).collect();
+            let order = Order::of(&cliques);
+            prop_assert_eq!(order.is_some(), reduces(&cliques));
+            let mut there = BTreeSet::new();
+            for (at, step) in order.iter().flat_map(|order| order.cliques.iter().enumerate()) {
+                let before: Clique =
+                    step.clique.iter().copied().filter(|column| there.contains(column)).collect();
+                prop_assert_eq!(&before, &step.shared);
+                prop_assert!(at == 0 || holds(&order.as_ref().unwrap().cliques[step.parent].clique, &before));
+                there.extend(step.clique.iter().copied());
+            }
+            prop_assert!(order.is_none() || cliques.iter().flatten().all(|column| there.contains(column)));
+        }
+    }
+
+    /// Steps by the square of their number would be 10¹⁰, and by its cube 10¹⁵.
+    #[test]
+    fn many_columns_with_one_target_have_an_order() {
+        const COLUMNS: usize = 100_000;
+        let star: Vec<Clique> = (0..COLUMNS).map(|at| vec![at, COLUMNS]).collect();
+        assert_eq!(Order::of(&star).unwrap().cliques.len(), COLUMNS);
+        let chain: Vec<Clique> = (0..COLUMNS).flat_map(|at| [vec![at], vec![at, at + 1]]).collect();
+        assert_eq!(Order::of(&chain).unwrap().cliques.len(), COLUMNS);
+    }
+
     /// Without noise all of the tables' shares come back, to whole records.
     #[test]
     fn records_have_the_shares_of_the_tables() {
@@ -233,9 +313,10 @@ mod tests {
             Measured { clique: vec![1, 2], counts: other.to_vec(), variance: 4.0 },
         ];
         let order = Order::of(&[vec![0, 1], vec![1, 2]]).unwrap();
-        let network = Network::fit(&levels, order, &Residuals::of(&levels, &measured, None));
+        let residuals = Residuals::of(&levels, &measured, None).unwrap();
+        let network = Network::fit(&levels, order, &residuals).unwrap();
         assert_abs_diff_eq!(network.total(), 1000.0, epsilon = 1e-9);
-        let drawn = network.draw(1000, &mut Randomness::seeded(1).streams().stream(0));
+        let drawn = network.draw(1000, &mut Randomness::seeded(1).streams().stream(0)).unwrap();
         let mut of_pair = [0.0; 6];
         let mut of_other = [0.0; 6];
         for row in 0..1000 {

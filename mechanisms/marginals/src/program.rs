@@ -2,7 +2,7 @@
 
 use crate::answers::Answers;
 use crate::columns::Columns;
-use crate::counts::Clique;
+use crate::counts::{Clique, Wanted};
 use crate::network::{Network, Order};
 use crate::residuals::{Measured, Residuals};
 use scumble_core::{Result, Stream};
@@ -24,7 +24,7 @@ pub(crate) trait Program: Clone + Debug + Serialize + for<'de> Deserialize<'de> 
     fn check(&self, columns: &Columns) -> Result<()>;
 
     /// All tables that it may ask for: they are counted in one pass.
-    fn tables(&self, columns: &Columns) -> Vec<Clique>;
+    fn tables(&self, columns: &Columns) -> Wanted;
 
     /// Asks; `total` is how many records there are, where that is public.
     ///
@@ -46,12 +46,15 @@ pub(crate) struct Answered {
 
 impl Answered {
     /// What records are like; `total` is how many there are, where that is public.
-    pub(crate) fn model(self, total: Option<f64>) -> Model {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    pub(crate) fn model(self, total: Option<f64>) -> Result<Model> {
         let columns = self.levels.len();
         let cliques: Vec<Clique> = self.cliques.into_iter().chain((0..columns).map(|at| vec![at])).collect();
         let order = Order::of(&cliques).unwrap_or_else(|| Order::apart(columns));
-        let residuals = Residuals::of(&self.levels, &self.measured, total);
-        Model { network: Network::fit(&self.levels, order, &residuals), merged: self.merged }
+        let residuals = Residuals::of(&self.levels, &self.measured, total)?;
+        Ok(Model { network: Network::fit(&self.levels, order, &residuals)?, merged: self.merged })
     }
 }
 
@@ -65,8 +68,11 @@ pub(crate) struct Model {
 
 impl Model {
     /// The levels of so many records: a column of as many values each.
-    pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Vec<Vec<u32>> {
-        let mut columns = self.network.draw(records, stream);
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Result<Vec<Vec<u32>>> {
+        let mut columns = self.network.draw(records, stream)?;
         for (column, merged) in columns.iter_mut().zip(&self.merged) {
             let mut rows: Vec<Vec<usize>> = vec![vec![]; merged.len()];
             column.iter().enumerate().for_each(|(row, level)| rows[*level as usize].push(row));
@@ -77,6 +83,6 @@ impl Model {
                 }
             }
         }
-        columns
+        Ok(columns)
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::counts::Clique;
 use ndarray::{ArrayD, IxDyn, aview1};
+use scumble_core::{Result, interrupt};
 use std::collections::BTreeMap;
 
 /// A noisy table of counts.
@@ -40,16 +41,23 @@ impl<'l> Residuals<'l> {
     }
 
     /// From these tables, and the total where that is known.
-    pub(crate) fn of(levels: &'l [usize], measured: &[Measured], total: Option<f64>) -> Self {
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub(crate) fn of(levels: &'l [usize], measured: &[Measured], total: Option<f64>) -> Result<Self> {
         let mut residuals = Self::new(levels, total);
-        measured.iter().for_each(|table| residuals.add(table));
-        residuals
+        measured.iter().try_for_each(|table| residuals.add(table))?;
+        Ok(residuals)
     }
 
     /// One table more.
-    pub(crate) fn add(&mut self, table: &Measured) {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted).
+    pub(crate) fn add(&mut self, table: &Measured) -> Result<()> {
         let shape = self.shape(&table.clique);
         for kept in subsets(table.clique.len()) {
+            interrupt::check()?;
             let (mut residual, kept_shape) = summed_to(&table.counts, &shape, &kept);
             // A residual of fewer columns sums over more cells, and has their noise.
             let cells = table.counts.len() / residual.len().max(1);
@@ -64,6 +72,7 @@ impl<'l> Residuals<'l> {
                 self.of.insert(columns, sum.iter().map(|cell| cell / *all).collect());
             }
         }
+        Ok(())
     }
 
     /// How many levels each of these columns has.
@@ -108,8 +117,8 @@ fn places(shape: &[usize], kept: &[usize]) -> impl Iterator<Item = usize> {
 }
 
 /// All subsets of the first so many places, each in ascending order.
-pub(crate) fn subsets(places: usize) -> Vec<Vec<usize>> {
-    (0..1usize << places).map(|set| (0..places).filter(|at| set >> at & 1 == 1).collect()).collect()
+pub(crate) fn subsets(places: usize) -> impl Iterator<Item = Vec<usize>> {
+    (0..1usize << places).map(move |set| (0..places).filter(|at| set >> at & 1 == 1).collect())
 }
 
 /// The sum of a table over all axes but those, and what shape is left.
@@ -168,7 +177,7 @@ mod tests {
     fn a_table_is_the_sum_of_its_residuals() {
         let counts = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0];
         let levels = [2, 3, 2];
-        let residuals = Residuals::of(&levels, &[measured(&[0, 1, 2], &counts, 1.0)], None);
+        let residuals = Residuals::of(&levels, &[measured(&[0, 1, 2], &counts, 1.0)], None).unwrap();
         let table = residuals.table(&[0, 1, 2]);
         assert!(table.iter().zip(counts).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{table}");
         assert_abs_diff_eq!(residuals.total(), 52.0, epsilon = 1e-12);
@@ -182,7 +191,7 @@ mod tests {
         // One column of two levels beside a pair: the pair's sums have twice the noise of its cells.
         let levels = [2, 2];
         let tables = [measured(&[0], &[10.0, 2.0], 1.0), measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0], 2.0)];
-        let residuals = Residuals::of(&levels, &tables, None);
+        let residuals = Residuals::of(&levels, &tables, None).unwrap();
         let (one, pair) = (residuals.table(&[0]), residuals.table(&[0, 1]));
         // Of the pair the levels are 8 and 8, with variance 4: (10·1 + 8/4)/(1 + 1/4) and (2·1 + 8/4)/(1 + 1/4).
         assert_abs_diff_eq!(one[[0]], 9.6, epsilon = 1e-12);
@@ -196,7 +205,7 @@ mod tests {
     fn a_total_that_is_known_is_kept() {
         let levels = [2, 3];
         let tables = [measured(&[0, 1], &[4.0, 4.0, 3.0, 5.0, -1.0, 2.0], 2.0)];
-        let residuals = Residuals::of(&levels, &tables, Some(23.0));
+        let residuals = Residuals::of(&levels, &tables, Some(23.0)).unwrap();
         assert_abs_diff_eq!(residuals.table(&[0, 1]).sum(), 23.0, epsilon = 1e-12);
         assert_abs_diff_eq!(residuals.table(&[1]).sum(), 23.0, epsilon = 1e-12);
     }

@@ -2,10 +2,10 @@
 
 use crate::bins;
 use crate::columns::Columns;
-use crate::counts::{Clique, Counts, cells};
+use crate::counts::{Clique, Counts, Wanted, cells};
 use crate::program::Answered;
 use crate::residuals::Measured;
-use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table, size};
+use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table};
 use std::collections::BTreeMap;
 
 /// Tables of counts of each feature with the target: counted of any records, and made into records again whatever noise they got.
@@ -54,9 +54,12 @@ impl Tables {
     pub fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
         let columns = bins::check(plugin, domain, bins)?;
         let made = Self { domain: domain.clone(), cliques: columns.each_with_label(), columns };
-        let all = made.lengths().into_iter().fold(0, usize::saturating_add);
-        size::check_held(plugin, "the levels of all columns", &[all], 2 * size_of::<u64>())?;
+        made.wanted().check(plugin, &made.columns.levels())?;
         Ok(made)
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted { cliques: self.cliques.clone(), pairs: None }
     }
 
     /// How many cells each table has.
@@ -91,9 +94,9 @@ impl Tables {
         if !columns.iter().zip(&levels).all(fits) {
             return Err(Error::shape("these are levels of other columns"));
         }
-        let mut counts = Counts::new(levels, self.cliques.iter().cloned());
+        let mut counts = Counts::new(levels, self.wanted());
         let chosen = |column: &Vec<u32>| rows.iter().map(|&row| column[row]).collect();
-        counts.add(&columns.iter().map(chosen).collect::<Vec<_>>());
+        counts.add(&columns.iter().map(chosen).collect::<Vec<_>>())?;
         Ok(self.cliques.iter().flat_map(|clique| counts.of(clique)).copied().collect())
     }
 
@@ -119,9 +122,9 @@ impl Tables {
             start += length;
         }
         let (levels, cliques) = (self.columns.levels(), self.cliques.clone());
-        let model = Answered { levels, measured, cliques, merged: vec![] }.model(Some(records as f64));
+        let model = Answered { levels, measured, cliques, merged: vec![] }.model(Some(records as f64))?;
         let layout = self.domain.layout();
-        layout.table_of(self.columns.written(&model.draw(records, stream), layout.width(), stream))
+        layout.table_of(self.columns.written(&model.draw(records, stream)?, layout.width(), stream))
     }
 }
 

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
 use scumble_core::text::abridged;
 use scumble_core::{
-    Drawing, Fingerprint, Gathering, Layout, LocalMechanism, NoiseKey, Randomness, RecordDomain, Streams,
-    Table, Target, TargetLayout,
+    Drawing, Fingerprint, Gathering, Layout, LocalMechanism, NoiseKey, Outcome, Randomness, RecordDomain,
+    Streams, Table, Target, TargetLayout, interrupt,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -131,6 +131,7 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
     let layout = decoder.layout();
     layout.check(released)?;
     for first in (0..released.len()).step_by(BLOCK) {
+        interrupt::check().map_err(|_| Error::Interrupted)?;
         let rows = first..(first + BLOCK).min(released.len());
         let records: Vec<f64> = rows.flat_map(|row| layout.flatten(released, row)).collect();
         output.write(W::block(&Decoded::new(decoder, &records))?)?;
@@ -182,7 +183,7 @@ impl<'c> Gathered<'c> {
     ///
     /// # Errors
     /// As [`Gathering::release`].
-    pub fn release(self, randomness: &mut Randomness) -> Result<Drawing> {
+    pub fn release(self, randomness: &mut Randomness) -> Result<Outcome> {
         Ok(self.gathering.release(randomness)?)
     }
 }

@@ -3,9 +3,10 @@
 use super::output::{Output, check_json, report};
 use super::provenance::Provenance;
 use super::reading::Reading;
+use super::release::stop_when_interrupted;
 use super::{Failure, print_json, refuse_overlaps, spinning};
 use crate::parquet::{self, is_named_as_parquet};
-use crate::registry::{Randomness, Registry, ShippedDesign, csv, read_numbers, stream};
+use crate::registry::{Error, Randomness, Registry, ShippedDesign, csv, read_numbers, stream};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -60,6 +61,7 @@ pub(super) fn collect(
         .into());
     };
     check_json(output, as_json)?;
+    stop_when_interrupted()?;
     let mut written = Output::create(output, arguments.force)?;
     let columns = local.layout().columns;
     let rows = arguments.reading.open(reports)?;
@@ -72,7 +74,10 @@ pub(super) fn collect(
     }
     let collected =
         spinning("collecting", || collector.collect(&reports, wanted, &mut randomness.streams().stream(0)))
-            .map_err(|error| format!("{}: {error}", arguments.reports.display()))?;
+            .map_err(|error| match error {
+            Error::Interrupted(_) => Failure::from(error),
+            error => format!("{}: {error}", arguments.reports.display()).into(),
+        })?;
     let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
     if is_named_as_parquet(output) {
         stream::write(&collected, &decoder, parquet::Writer::new(&mut written, &decoder)?)?;

@@ -43,7 +43,7 @@ pub use summary::{Hints, summary};
 use crate::adversary::Broken;
 use crate::parquet::is_standard;
 use crate::records;
-use crate::registry::{Clipped, Registry, is_same_file, shown};
+use crate::registry::{Clipped, Registry, interrupt, is_same_file, shown};
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
@@ -225,7 +225,10 @@ fn refuse(problem: &str) -> ExitCode {
 
 fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(failure), |cause| cause.source());
-    causes.any(|cause| matches!(cause.downcast_ref(), Some(records::Error::Interrupted)))
+    causes.any(|cause| {
+        cause.is::<interrupt::Interrupted>()
+            || matches!(cause.downcast_ref(), Some(records::Error::Interrupted))
+    })
 }
 
 /// # Errors

@@ -5,17 +5,16 @@ use super::passphrase::Passphrase;
 use super::reading::Reading;
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command};
 use crate::parquet::{self, is_named_as_parquet, is_standard};
-use crate::records;
+use crate::records::{self, Input};
 use crate::registry::{
     Admitted, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing, Gathering, Guarantee,
-    Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution, OutOfBounds, Randomness, Readable,
-    Reader, Registry, ShippedDesign, Values, admit, csv, is_beside, stream,
+    Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution, OutOfBounds, Outcome, Randomness,
+    Readable, Reader, Registry, Release, ShippedDesign, Values, admit, csv, interrupt, is_beside, stream,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -371,7 +370,11 @@ impl Work<'_> {
         let mut reader = self.reader()?;
         let gathered = stream::Gathered::read(gathering, &mut reader, |bytes| self.go_on(bytes))?;
         let clipped = gathered.clipped.clone();
-        let drawing = gathered.release(&mut randomness)?;
+        let drawing = match gathered.release(&mut randomness)? {
+            Outcome::Synthetic(drawing) => drawing,
+            Outcome::Model(release) => return self.write_table(release, clipped, &reader.input(), outputs),
+        };
+        self.go_on(0)?;
         self.charge(&drawing.guarantee)?;
         self.bar.finish_and_clear();
         self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
@@ -405,11 +408,22 @@ impl Work<'_> {
         let loaded = reader.read_all()?;
         self.go_on(0)?;
         let release = curator.release(&loaded.table, &mut randomness)?;
+        self.write_table(release, loaded.clipped, &input, outputs)
+    }
+
+    /// Charges a release, and writes it.
+    fn write_table(
+        &mut self,
+        release: Release,
+        clipped: Vec<Clipped>,
+        input: &Input,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
         self.go_on(0)?;
         self.charge(&release.guarantee)?;
-        let layout = stream::layout(&release.table, curator.domain());
+        let layout = stream::layout(&release.table, self.design.mechanism().domain());
         let values = self.arguments.values.into();
-        let decoder = self.design.rows_decoder(&layout, &release.noise, &input, values)?;
+        let decoder = self.design.rows_decoder(&layout, &release.noise, input, values)?;
         let output = &mut outputs.released;
         if is_named_as_parquet(&self.arguments.output) {
             stream::write(&release.table, &decoder, parquet::Writer::new(output, &decoder)?)?;
@@ -432,7 +446,7 @@ impl Work<'_> {
             guarantee: release.guarantee,
             columns: release.table.columns().to_vec(),
             noise,
-            clipped: loaded.clipped,
+            clipped,
             key: Some(release.key),
         })
     }
@@ -488,10 +502,7 @@ impl Work<'_> {
 /// [`Interrupted`](records::Error::Interrupted) where it is to stop.
 pub(super) fn go_on(bar: &ProgressBar, done: u64) -> Result<(), records::Error> {
     bar.set_position(done);
-    if INTERRUPTED.load(Ordering::Relaxed) {
-        return Err(records::Error::Interrupted);
-    }
-    Ok(())
+    interrupt::check().map_err(|_| records::Error::Interrupted)
 }
 
 /// What went wrong when the ledger had been charged.
@@ -499,14 +510,14 @@ pub(super) fn go_on(bar: &ProgressBar, done: u64) -> Result<(), records::Error> 
 #[error("{0}; the ledger was charged before, and stays so")]
 struct AfterCharge(#[source] Failure);
 
-/// Set by the first interrupt; files that are still aside are taken away then. The second one does not wait for that.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
+/// Lets the first interrupt ask all work to stop, so that files that are still aside are taken away. The
+/// second one ends the process.
 pub(super) fn stop_when_interrupted() -> Result<(), Failure> {
     Ok(ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        if interrupt::check().is_err() {
             std::process::exit(130);
         }
+        std::mem::forget(interrupt::Asked::now()); // until the process ends
     })?)
 }
 

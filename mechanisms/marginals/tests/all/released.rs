@@ -2,8 +2,8 @@
 
 use ndarray::Array2;
 use scumble_core::{
-    Brief, Budget, Designed, Domain, Guarantee, Neighbours, Notion, Plugin, Randomness, RecordDomain,
-    Release, Table, Target, TargetDomain, Unit,
+    Brief, Budget, Designed, Domain, Guarantee, Neighbours, Notion, Outcome, Plugin, Randomness,
+    RecordDomain, Release, Table, Target, TargetDomain, Unit,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 use serde_json::{Value, json};
@@ -126,12 +126,14 @@ fn records_that_come_in_blocks_are_released_as_all_at_once() {
             gathering.add(&records).unwrap();
         }
         assert!(gathering.add(&[0.5]).is_err());
-        let drawing = gathering.release(&mut Randomness::seeded(3)).unwrap();
+        let Outcome::Synthetic(drawing) = gathering.release(&mut Randomness::seeded(3)).unwrap() else {
+            panic!("{} draws records", plugin.name)
+        };
         assert_eq!((drawing.records(), drawing.blocks()), (1_000, 1));
         assert_eq!(drawing.guarantee, whole.guarantee);
         assert_eq!(layout.table_of(drawing.block(0).unwrap()).unwrap(), whole.table);
         assert!(drawing.block(1).unwrap().is_empty());
-        assert_eq!(drawing.release().unwrap().table, whole.table);
+        assert_eq!(Outcome::Synthetic(drawing).release(plugin.name).unwrap().table, whole.table);
     }
 }
 
@@ -146,7 +148,9 @@ fn blocks_that_are_drawn_have_the_same_shares() {
     let records: Vec<f64> = (0..2_000).flat_map(|row| layout.flatten(&table, row)).collect();
     let mut gathering = curator.gathering().unwrap();
     (0..50).for_each(|_| gathering.add(&records).unwrap());
-    let drawing = gathering.release(&mut Randomness::seeded(4)).unwrap();
+    let Outcome::Synthetic(drawing) = gathering.release(&mut Randomness::seeded(4)).unwrap() else {
+        panic!("it draws records")
+    };
     assert_eq!((drawing.records(), drawing.blocks()), (100_000, 2));
     let drawn: Vec<f64> = [0, 1].map(|number| drawing.block(number).unwrap()).concat();
     assert_eq!(drawn, [0, 1].map(|number| drawing.block(number).unwrap()).concat());

@@ -1,7 +1,7 @@
 //! A curator's release of records that come in blocks and leave in blocks, in memory that does not grow with their number.
 
 use super::{Key, Release};
-use crate::{Guarantee, Layout, Noise, Randomness, Result, Stream, Streams};
+use crate::{Guarantee, Layout, Noise, Randomness, Result, Stream, Streams, Table, interrupt, size};
 use rayon::prelude::*;
 use std::fmt;
 
@@ -17,13 +17,56 @@ pub trait Gathering: Send {
     ///
     /// # Errors
     /// As [`CuratorMechanism::release`](super::CuratorMechanism::release).
-    fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Drawing>;
+    fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome>;
+}
+
+/// What a curator releases of records that it gathered.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Records that are drawn block by block.
+    Synthetic(Drawing),
+    /// A model, with its coefficients as a table.
+    Model(Release),
+}
+
+impl Outcome {
+    /// All of it at once. `plugin` is the mechanism that an error names.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`](crate::Error::TooLarge) for more drawn records than can be held, and as
+    /// [`Drawing::block`].
+    pub fn release(self, plugin: &str) -> Result<Release> {
+        match self {
+            Self::Synthetic(drawing) => drawing.release(plugin),
+            Self::Model(release) => Ok(release),
+        }
+    }
+}
+
+/// Hands the flat records of a table to `add`, block by block.
+///
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
+/// [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not
+/// of this layout; what `add` says.
+pub fn in_blocks(layout: &Layout, table: &Table, mut add: impl FnMut(&[f64]) -> Result<()>) -> Result<()> {
+    layout.check(table)?;
+    let of_block = records_of_block(layout);
+    for start in (0..table.len()).step_by(of_block) {
+        add(&layout.flat(table, start..table.len().min(start + of_block)))?;
+    }
+    Ok(())
 }
 
 /// What the values of a block take: 64 MiB.
 const MOST_VALUES: usize = 1 << 23;
 /// The most records of a block.
 const MOST_RECORDS: usize = 1 << 16;
+
+/// The records of a block, but for the last one.
+fn records_of_block(layout: &Layout) -> usize {
+    (MOST_VALUES / layout.width().max(1)).clamp(1, MOST_RECORDS)
+}
 
 /// Draws so many flat records, one after the other.
 type Draw = dyn Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync;
@@ -68,14 +111,9 @@ impl Drawing {
         self.records
     }
 
-    /// The records of a block, but for the last one.
-    fn of_block(&self) -> usize {
-        (MOST_VALUES / self.layout.width().max(1)).clamp(1, MOST_RECORDS)
-    }
-
     /// How many blocks there are.
     pub fn blocks(&self) -> usize {
-        self.records.div_ceil(self.of_block())
+        self.records.div_ceil(records_of_block(&self.layout))
     }
 
     /// The flat records of block `number`, one after the other.
@@ -83,7 +121,8 @@ impl Drawing {
     /// # Errors
     /// As [`Gathering::release`].
     pub fn block(&self, number: usize) -> Result<Vec<f64>> {
-        let most = self.of_block();
+        interrupt::check()?;
+        let most = records_of_block(&self.layout);
         let records = self.records.saturating_sub(number.saturating_mul(most)).min(most);
         (self.draw)(records, &mut self.streams.stream(number as u64 + 1))
     }
@@ -91,8 +130,11 @@ impl Drawing {
     /// All of its records at once.
     ///
     /// # Errors
-    /// As [`block`](Self::block).
-    pub fn release(self) -> Result<Release> {
+    /// As [`block`](Self::block); [`Error::TooLarge`](crate::Error::TooLarge) for more records than can be
+    /// held.
+    fn release(self, plugin: &str) -> Result<Release> {
+        let values = [self.records, self.layout.width()];
+        size::check_held(plugin, "the number of records", &values, size_of::<f64>())?;
         let blocks: Vec<Vec<f64>> =
             (0..self.blocks()).into_par_iter().map(|number| self.block(number)).collect::<Result<_>>()?;
         let table = self.layout.table_of(blocks.concat())?;

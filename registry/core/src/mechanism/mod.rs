@@ -9,7 +9,7 @@ mod release;
 mod values_in;
 
 pub use collector::Collector;
-pub use gathering::{Drawing, Gathering};
+pub use gathering::{Drawing, Gathering, Outcome, in_blocks};
 pub use halved::{Halved, Halving};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub(crate) use one_by_one::map_records;
