@@ -5,9 +5,9 @@ use scumble_core::Stream;
 
 /// So many sets of the rows of a table of `records`, in pairs: a half that is drawn uniformly at random, and all other rows. So each row is in exactly half of the sets, whatever is drawn.
 /// Rows are in ascending order; of an odd number of records one set of a pair has one more.
-pub fn halves(records: usize, sets: usize, stream: &mut Stream) -> Vec<Vec<usize>> {
+pub fn halves(records: usize, sets: usize, stream: &mut Stream) -> impl Iterator<Item = Vec<usize>> {
     let mut rows: Vec<usize> = (0..records).collect();
-    let mut pair = || {
+    let pair = move |_| {
         rows.shuffle(stream);
         let (half, rest) = rows.split_at(records / 2);
         [half, rest].map(|half| {
@@ -16,7 +16,7 @@ pub fn halves(records: usize, sets: usize, stream: &mut Stream) -> Vec<Vec<usize
             half
         })
     };
-    (0..sets / 2).flat_map(|_| pair()).collect()
+    (0..sets / 2).flat_map(pair)
 }
 
 #[cfg(test)]
@@ -27,7 +27,8 @@ mod tests {
     #[test]
     fn every_row_is_in_half_of_the_sets() {
         for records in [4, 7, 100] {
-            let sets = halves(records, 32, &mut Randomness::seeded(3).streams().stream(0));
+            let mut stream = Randomness::seeded(3).streams().stream(0);
+            let sets: Vec<Vec<usize>> = halves(records, 32, &mut stream).collect();
             assert_eq!(sets.len(), 32);
             for row in 0..records {
                 assert_eq!(sets.iter().filter(|set| set.contains(&row)).count(), 16, "{row} of {records}");

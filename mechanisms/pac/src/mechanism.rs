@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use scumble_core::{
     Brief, CuratorMechanism, Error, Example, Guarantee, Halved, Halving, MutualInformation, Noise,
     NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, Result, Stream, Streams, Table,
-    TargetLayout, ValuesIn, Volunteers, register, size,
+    TargetLayout, ValuesIn, Volunteers, interrupt, register, size,
 };
 use scumble_marginals::Tables;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,6 @@ impl TryFrom<Saved> for PacStatistics {
 
 /// What is computed of all sets.
 struct Candidates {
-    sets: Vec<Vec<usize>>,
     values: Vec<Vec<f64>>,
     noise: HidingNoise,
 }
@@ -127,12 +126,27 @@ impl PacStatistics {
             let reason = format!("{} records have no halves to hide, and it takes {FEWEST}", table.len());
             return Err(Error::not_applicable(NAME, reason));
         }
-        size::check_held(NAME, "sets", &[self.saved.sets, table.len()], size_of::<usize>())?;
-        let sets = halves(table.len(), self.saved.sets, &mut streams.stream(SETS_DRAWN));
         let of = self.computed.of(table)?;
-        let values = sets.par_iter().map(|rows| of(rows)).collect::<Result<Vec<_>>>()?;
+        let mut stream = streams.stream(SETS_DRAWN);
+        let mut sets = halves(table.len(), self.saved.sets, &mut stream);
+        let mut values: Vec<Vec<f64>> = vec![];
+        loop {
+            // A set is as long as half of the table: as many are held as are computed at once.
+            let some: Vec<Vec<usize>> = sets.by_ref().take(rayon::current_num_threads()).collect();
+            if some.is_empty() {
+                break;
+            }
+            let of_set = |rows: &Vec<usize>| {
+                interrupt::check()?;
+                of(rows)
+            };
+            values.extend(some.par_iter().map(of_set).collect::<Result<Vec<_>>>()?);
+            let width = values.first().map_or(0, Vec::len);
+            // Beside the values, their distances are held.
+            size::check_held(NAME, "sets", &[self.saved.sets, width], 2 * size_of::<f64>())?;
+        }
         let noise = HidingNoise::calibrated(&values, self.saved.nats)?;
-        Ok(Candidates { sets, values, noise })
+        Ok(Candidates { values, noise })
     }
 }
 
@@ -224,7 +238,9 @@ impl Halving for PacStatistics {
         let candidates = self.candidates(table, &streams)?;
         let mut stream = streams.stream(NOISE);
         let draws = (0..draws).map(|_| candidates.draw(&mut stream)).collect();
-        let Candidates { sets, values, noise } = candidates;
+        let Candidates { values, noise } = candidates;
+        size::check_held(NAME, "sets", &[self.saved.sets, table.len()], size_of::<usize>())?;
+        let sets = halves(table.len(), self.saved.sets, &mut streams.stream(SETS_DRAWN)).collect();
         Ok(Halved { sets, scales: noise.scales(), values, draws })
     }
 }

@@ -3,7 +3,8 @@
 use crate::encoding::Encoding;
 use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate, s};
 use scumble_core::{
-    Error, RecordDomain, ReleasedModel, Result, Table, Target, TargetDomain, check_width, largest,
+    Error, Guarantee, Key, Noise, NoiseDistribution, Outcome, RecordDomain, Release, ReleasedModel, Result,
+    Table, Target, TargetDomain, check_width, largest,
 };
 
 /// A linear model of encoded records: each output is an intercept and a sum of features times coefficients.
@@ -50,6 +51,14 @@ impl Coefficients {
         let names = self.domain.columns().iter().map(|name| format!("coefficient of {name}"));
         let columns = ["intercept".to_owned()].into_iter().chain(names).collect();
         Table::new(columns, self.of_record.clone(), Target::None)
+    }
+
+    /// The release of this model in place of records.
+    pub(crate) fn outcome(self, guarantee: Guarantee) -> Result<Outcome> {
+        let table = self.table()?;
+        let unknown = |width| NoiseDistribution::Unknown { width };
+        let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
+        Ok(Outcome::Model(Release { table, guarantee, noise, key: Key::Model(Box::new(self)) }))
     }
 
     /// Each output for records in the clear (n × outputs), which are first moved into the domain.

@@ -6,7 +6,9 @@ use crate::noise::{STEP, SumNoise};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use scumble_accounting::gaussian;
-use scumble_core::{Budget, Error, PrivacyProfile, Result, Stream, Table, Target, local};
+use scumble_core::{Budget, Error, PrivacyProfile, Result, Stream, interrupt, local};
+use std::io::{Read, Seek, Write};
+use tempfile::SpooledTempFile;
 
 /// How a logistic regression descends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,58 +21,85 @@ pub(crate) struct Schedule {
     pub(crate) learning_rate: f64,
 }
 
-/// Records as integers, and what their classes are.
-pub(crate) struct Lesson {
-    /// z without the target (n × (1 + d)), row after row, in steps of 2⁻²⁰.
-    records: Vec<i64>,
-    classes: Vec<usize>,
+/// Bytes of packed records in memory; more of them go to a temporary file.
+const IN_MEMORY: usize = 1 << 24;
+/// Bytes of packed records that are read at once.
+const AT_ONCE: usize = 1 << 22;
+
+/// Records as integers, packed, which every step reads from the first to the last. Beyond [`IN_MEMORY`] they
+/// lie in a temporary file that has no
+/// name and that its owner alone may read, so that memory does not grow with them.
+pub(crate) struct Lesson<'e> {
+    encoding: &'e Encoding,
+    packed: SpooledTempFile,
+    records: usize,
+    /// The coordinates of z without the target.
     width: usize,
     /// One for two classes, else one a class.
     outputs: usize,
 }
 
-impl Lesson {
+impl<'e> Lesson<'e> {
+    /// A lesson of no record yet.
+    pub(crate) fn new(encoding: &'e Encoding, outputs: usize) -> Self {
+        let width = 1 + encoding.layout.columns.len();
+        Self { encoding, packed: SpooledTempFile::new(IN_MEMORY), records: 0, width, outputs }
+    }
+
+    /// Adds flat records.
+    ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Empty`] or [`Error::NonFinite`] for a table that is not of the domain's shape.
-    pub(crate) fn of(encoding: &Encoding, table: &Table, outputs: usize) -> Result<Self> {
-        let Target::Class(classes) = table.target() else {
-            return Err(Error::shape(format!(
-                "the target is {} where a class is needed",
-                table.target().kind()
-            )));
-        };
-        let features = table.columns().len();
-        let records = encoding.rows(table, 1 + features)?;
-        Ok(Self { records, classes: classes.to_vec(), width: 1 + features, outputs })
+    /// [`Error::Shape`] for values that are no whole number of records; [`Error::NonFinite`];
+    /// [`Error::TemporaryFile`]; [`Error::Interrupted`].
+    pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
+        for block in self.encoding.packed(records)? {
+            self.packed.write_all(&block).map_err(Error::TemporaryFile)?;
+            self.records += block.len() / self.encoding.packed_width();
+        }
+        Ok(())
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.classes.len()
+        self.records
     }
 
     /// The sum of all records' clipped gradients at these weights (outputs × (1 + d)), in steps of 2⁻⁴⁰: each a vector of integers, no longer than
     /// C, whatever floats say of it. So two sums that differ in one record lie 2C apart at most.
-    pub(crate) fn gradient(&self, weights: &Array2<f64>, clipping_norm: f64) -> Vec<i128> {
-        let count = self.outputs * self.width;
-        let of_block = |(records, classes): (&[i64], &[usize])| {
-            let mut sum = vec![0i64; count];
-            for (z, class) in records.chunks_exact(self.width).zip(classes) {
-                let residuals = clipped(&residuals(weights, z, *class), z, clipping_norm);
-                for (sums, residual) in sum.chunks_exact_mut(self.width).zip(residuals) {
+    ///
+    /// # Errors
+    /// [`Error::TemporaryFile`]; [`Error::Interrupted`].
+    pub(crate) fn gradient(&mut self, weights: &Array2<f64>, clipping_norm: f64) -> Result<Vec<i128>> {
+        let Self { encoding, width, .. } = *self;
+        let count = self.outputs * width;
+        let classes = encoding.width() - width;
+        let of_block = |packed: &[u8]| {
+            let (mut sum, mut whole) = (vec![0i64; count], vec![0; encoding.width()]);
+            for record in packed.chunks_exact(encoding.packed_width()) {
+                encoding.unpack(record, &mut whole);
+                let (z, class) = whole.split_at(width);
+                let class = class.iter().position(|x| *x == ONE).unwrap_or(classes);
+                let residuals = clipped(&residuals(weights, z, class), z, clipping_norm);
+                for (sums, residual) in sum.chunks_exact_mut(width).zip(residuals) {
                     sums.iter_mut().zip(z).for_each(|(sum, z)| *sum += residual * z);
                 }
             }
-            sum.into_iter().map(i128::from).collect::<Vec<i128>>()
+            sum
         };
-        let blocks =
-            self.records.par_chunks(local::BLOCK * self.width).zip(self.classes.par_chunks(local::BLOCK));
-        blocks.map(of_block).reduce(
-            || vec![0; count],
-            |mut one, other| {
-                one.iter_mut().zip(other).for_each(|(sum, more)| *sum += more);
-                one
-            },
-        )
+        let block = local::BLOCK * encoding.packed_width();
+        let mut sum = vec![0i128; count];
+        let mut packed = vec![0; (AT_ONCE / block).max(1) * block];
+        self.packed.rewind().map_err(Error::TemporaryFile)?;
+        let mut left = self.records * encoding.packed_width();
+        while left > 0 {
+            interrupt::check()?;
+            let packed = &mut packed[..left.min((AT_ONCE / block).max(1) * block)];
+            self.packed.read_exact(packed).map_err(Error::TemporaryFile)?;
+            left -= packed.len();
+            for of_block in packed.par_chunks(block).map(of_block).collect::<Vec<_>>() {
+                sum.iter_mut().zip(of_block).for_each(|(sum, more)| *sum += i128::from(more));
+            }
+        }
+        Ok(sum)
     }
 }
 
@@ -130,16 +159,19 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
 }
 
 /// Descends in `steps`, on sums with noise; the weights' mean over the second half of the steps, and every noisy sum in turn.
+///
+/// # Errors
+/// As [`Lesson::gradient`].
 pub(crate) fn descend(
-    lesson: &Lesson,
+    lesson: &mut Lesson,
     schedule: Schedule,
     noise: Option<&SumNoise>,
     stream: &mut Stream,
-) -> (Array2<f64>, Vec<f64>) {
+) -> Result<(Array2<f64>, Vec<f64>)> {
     let mut path = Path::new(lesson, schedule);
     let mut sums = vec![];
     for _ in 0..schedule.steps {
-        let gradient = lesson.gradient(&path.weights, schedule.clipping_norm);
+        let gradient = lesson.gradient(&path.weights, schedule.clipping_norm)?;
         let noisy = match noise {
             Some(noise) => noise.added(&gradient, stream),
             None => gradient.iter().map(|sum| *sum as f64 * STEP).collect(),
@@ -147,19 +179,27 @@ pub(crate) fn descend(
         path.step(&noisy);
         sums.extend(noisy);
     }
-    (path.mean(), sums)
+    Ok((path.mean(), sums))
 }
 
 /// The logarithm of the probability of all noisy sums, were they of this lesson.
-pub(crate) fn log_likelihood(lesson: &Lesson, schedule: Schedule, noise: &SumNoise, sums: &[f64]) -> f64 {
+///
+/// # Errors
+/// As [`Lesson::gradient`].
+pub(crate) fn log_likelihood(
+    lesson: &mut Lesson,
+    schedule: Schedule,
+    noise: &SumNoise,
+    sums: &[f64],
+) -> Result<f64> {
     let mut path = Path::new(lesson, schedule);
     let mut total = 0.0;
     for noisy in sums.chunks(path.weights.len()) {
-        let gradient = lesson.gradient(&path.weights, schedule.clipping_norm);
+        let gradient = lesson.gradient(&path.weights, schedule.clipping_norm)?;
         total += noise.log_likelihood(&gradient, noisy);
         path.step(noisy);
     }
-    total
+    Ok(total)
 }
 
 /// Weights on their way.

@@ -2,7 +2,10 @@
 
 use ndarray::Array2;
 use rayon::prelude::*;
-use scumble_core::{Domain, Error, Factor, Layout, RecordDomain, Result, Table, TargetDomain, local};
+use scumble_core::{
+    Domain, Error, Factor, Layout, RecordDomain, Result, Table, TargetDomain, in_blocks, interrupt, local,
+    size,
+};
 use std::ops::Range;
 
 /// A number of a record is rounded to one of 2²¹ steps between its bounds.
@@ -15,7 +18,7 @@ pub(crate) const ONE: i64 = 1 << BITS;
 /// bounds, and groups e of levels of which one is 1. Coordinates behind the intercept are those of a flat record, in its order.
 #[derive(Debug, Clone)]
 pub struct Encoding {
-    layout: Layout,
+    pub(crate) layout: Layout,
     domain: Domain,
     /// Of each coordinate of a flat record: the middle and half of the width of a number's bounds; none of a level.
     scales: Vec<Option<(f64, f64)>>,
@@ -55,6 +58,19 @@ impl Encoding {
             }
         }
         Ok(Self { layout: domain.layout(), domain: domain.flat().clone(), scales, groups })
+    }
+
+    /// Checks, before anything is built, that there is room for the sums of all products of two coordinates.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    pub(crate) fn check_size(&self, plugin: &str) -> Result<()> {
+        /// Exact sums, those of [`FEW_BLOCKS`], and numbers that are made of them. So there are 2²⁴ products
+        /// at most, as many as noise has coordinates.
+        const BYTES: usize = 128;
+        let width = self.width();
+        let asks = format!("multiplying {width} encoded columns (fewer columns or levels need less)");
+        size::check_held(plugin, &asks, &[width, width], BYTES)
     }
 
     /// The number of coordinates of z.
@@ -110,51 +126,137 @@ impl Encoding {
         Ok([ONE].into_iter().chain(flat.iter().zip(&self.scales).map(step)).collect())
     }
 
-    /// The first `width` coordinates of z of each record, one record after the other, in steps of 2⁻²⁰.
-    ///
-    /// # Errors
-    /// As [`Layout::check`].
-    pub(crate) fn rows(&self, table: &Table, width: usize) -> Result<Vec<i64>> {
-        self.layout.check(table)?;
-        let mut rows = Vec::with_capacity(table.len() * width);
-        for row in 0..table.len() {
-            rows.extend(&self.integers(&mut self.layout.flatten(table, row))?[..width.min(self.width())]);
-        }
-        Ok(rows)
-    }
-
     /// z of each record (n × width), on its lattice of 2⁻²⁰.
     ///
     /// # Errors
     /// As [`Layout::check`].
     pub fn vectors(&self, table: &Table) -> Result<Array2<f64>> {
-        let rows = self.rows(table, self.width())?;
-        Ok(Array2::from_shape_fn((table.len(), self.width()), |(row, at)| {
-            rows[row * self.width() + at] as f64 / ONE as f64
-        }))
+        self.layout.check(table)?;
+        let mut vectors = Array2::zeros((table.len(), self.width()));
+        for (row, mut vector) in vectors.outer_iter_mut().enumerate() {
+            let z = self.integers(&mut self.layout.flatten(table, row))?;
+            vector.iter_mut().zip(z).for_each(|(x, z)| *x = z as f64 / ONE as f64);
+        }
+        Ok(vectors)
     }
 
-    /// Σ zzᵀ over the records of `table`, exactly, in steps of 2⁻⁴⁰: the upper triangle.
+    /// z of some flat records, one after the other, `BLOCK` records at a time and on all cores: what `of`
+    /// makes of each block's vectors.
     ///
     /// # Errors
-    /// As [`Layout::check`].
-    pub(crate) fn gram(&self, table: &Table) -> Result<Array2<i128>> {
-        self.layout.check(table)?;
-        let (width, rows) = (self.width(), table.len());
-        let blocks: Vec<Range<usize>> =
-            (0..rows).step_by(local::BLOCK).map(|start| start..rows.min(start + local::BLOCK)).collect();
-        let of_block = |block: Range<usize>| -> Result<Array2<i128>> {
-            let mut sum = Array2::<i64>::zeros((width, width));
-            for row in block {
-                let z = self.integers(&mut self.layout.flatten(table, row))?;
-                add_products(&mut sum, &z);
-            }
-            Ok(sum.mapv(i128::from))
+    /// [`Error::Shape`] for values that are no whole number of records; [`Error::NonFinite`];
+    /// [`Error::Interrupted`].
+    fn blocks<T: Send>(
+        &self,
+        records: &[f64],
+        of: impl Fn(&mut dyn Iterator<Item = Result<Vec<i64>>>) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let width = self.scales.len();
+        if !records.len().is_multiple_of(width.max(1)) {
+            let problem = format!("{} values are no whole number of records of {width} each", records.len());
+            return Err(Error::shape(problem));
+        }
+        let of_block = |block: &[f64]| {
+            interrupt::check()?;
+            of(&mut block.chunks_exact(width).map(|record| self.integers(&mut record.to_vec())))
         };
-        let none = || Ok(Array2::zeros((width, width)));
-        blocks.into_par_iter().map(of_block).reduce(none, |one, other| Ok(one? + other?))
+        records.par_chunks(local::BLOCK * width.max(1)).map(of_block).collect()
+    }
+
+    /// The bytes of a packed record.
+    pub(crate) fn packed_width(&self) -> usize {
+        size_of::<u32>() * (self.numbers() + self.groups.len())
+    }
+
+    /// Flat records, packed: four bytes for each number, in steps, and for the level of each group.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for values that are no whole number of records; [`Error::NonFinite`];
+    /// [`Error::Interrupted`].
+    pub(crate) fn packed(&self, records: &[f64]) -> Result<Vec<Vec<u8>>> {
+        self.blocks(records, |vectors| {
+            let mut bytes = vec![];
+            for z in vectors {
+                let z = &z?[1..];
+                let numbers = z.iter().zip(&self.scales).filter(|(_, scale)| scale.is_some());
+                numbers.for_each(|(x, _)| bytes.extend((*x as i32).to_le_bytes()));
+                for group in &self.groups {
+                    let level = z[group.clone()].iter().position(|x| *x == ONE);
+                    bytes.extend(level.map_or(u32::MAX, |level| level as u32).to_le_bytes());
+                }
+            }
+            Ok(bytes)
+        })
+    }
+
+    /// Writes z of a packed record.
+    pub(crate) fn unpack(&self, packed: &[u8], z: &mut [i64]) {
+        let mut words = packed.as_chunks::<4>().0.iter();
+        z.fill(0);
+        z[0] = ONE;
+        let numbers = z[1..].iter_mut().zip(&self.scales).filter(|(_, scale)| scale.is_some());
+        for ((x, _), word) in numbers.zip(words.by_ref()) {
+            *x = i32::from_le_bytes(*word).into();
+        }
+        for (group, word) in self.groups.iter().zip(words) {
+            if let Some(x) = z[1..][group.clone()].get_mut(u32::from_le_bytes(*word) as usize) {
+                *x = ONE;
+            }
+        }
     }
 }
+
+/// Σ zzᵀ over the records that were added, exactly, in steps of 2⁻⁴⁰: the upper triangle.
+pub(crate) struct Gram<'e> {
+    encoding: &'e Encoding,
+    pub(crate) sum: Array2<i128>,
+    pub(crate) records: usize,
+}
+
+impl<'e> Gram<'e> {
+    /// The sum over no record.
+    pub(crate) fn new(encoding: &'e Encoding) -> Self {
+        let width = encoding.width();
+        Self { encoding, sum: Array2::zeros((width, width)), records: 0 }
+    }
+
+    /// The sum over the records of `table`.
+    ///
+    /// # Errors
+    /// As [`Layout::check`], and [`Error::Interrupted`].
+    pub(crate) fn of(encoding: &'e Encoding, table: &Table) -> Result<Self> {
+        let mut gram = Self::new(encoding);
+        in_blocks(&encoding.layout, table, |records| gram.add(records))?;
+        Ok(gram)
+    }
+
+    /// Adds flat records.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for values that are no whole number of records; [`Error::NonFinite`];
+    /// [`Error::Interrupted`].
+    pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
+        let width = self.encoding.width();
+        // A few sums at a time, which may be large.
+        for records in records.chunks(FEW_BLOCKS * local::BLOCK * (width - 1).max(1)) {
+            let sums = self.encoding.blocks(records, |vectors| {
+                let mut sum = Array2::<i64>::zeros((width, width));
+                for z in vectors {
+                    add_products(&mut sum, &z?);
+                }
+                Ok(sum)
+            })?;
+            for of_block in sums {
+                self.sum.zip_mut_with(&of_block, |sum, more| *sum += i128::from(*more));
+            }
+        }
+        self.records += records.len() / (width - 1).max(1);
+        Ok(())
+    }
+}
+
+/// The blocks whose sums are held at once.
+const FEW_BLOCKS: usize = 4;
 
 /// Adds zzᵀ to the upper triangle of a sum: products are below 2⁴⁰ each, and a block has far fewer than 2²³ records.
 fn add_products(sum: &mut Array2<i64>, z: &[i64]) {

@@ -7,9 +7,9 @@ use crate::noise::{SumNoise, spent};
 use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Guarantee, Key, Neighbours, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, TargetDomain,
-    TargetLayout, register, size,
+    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Gathering, Guarantee, Neighbours, Notion,
+    Outcome, Randomness, RecordDomain, Release, Result, Statistics, Table, TargetDomain, TargetLayout,
+    in_blocks, register, size,
 };
 use serde::{Deserialize, Serialize};
 
@@ -158,14 +158,38 @@ impl PrivateLogistic {
         }
     }
 
-    /// What is learned of `table`: the weights, and every noisy sum.
-    fn learned(&self, table: &Table, randomness: &mut Randomness) -> Result<(Coefficients, Vec<f64>)> {
-        let lesson = Lesson::of(&self.encoding, table, self.outputs)?;
+    /// The records of `table`.
+    fn lesson(&self, table: &Table) -> Result<Lesson<'_>> {
+        let mut lesson = Lesson::new(&self.encoding, self.outputs);
+        in_blocks(&self.encoding.layout, table, |records| lesson.add(records))?;
+        Ok(lesson)
+    }
+
+    /// What is learned of a lesson: the weights, and every noisy sum.
+    fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<(Coefficients, Vec<f64>)> {
         let schedule = self.schedule(lesson.len());
         let noise = self.noise(schedule)?;
         let mut stream = randomness.streams().stream(0);
-        let (weights, sums) = descend(&lesson, schedule, noise.as_ref(), &mut stream);
+        let (weights, sums) = descend(lesson, schedule, noise.as_ref(), &mut stream)?;
         Ok((Coefficients::new(&self.saved.domain, &self.encoding, &weights)?, sums))
+    }
+}
+
+/// The records so far.
+struct Gathered<'m> {
+    mechanism: &'m PrivateLogistic,
+    lesson: Lesson<'m>,
+}
+
+impl Gathering for Gathered<'_> {
+    fn add(&mut self, records: &[f64]) -> Result<()> {
+        self.lesson.add(records)
+    }
+
+    fn release(mut self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
+        let guarantee = self.mechanism.guarantee().under(randomness.provenance());
+        let (model, _) = self.mechanism.learned(&mut self.lesson, randomness)?;
+        model.outcome(guarantee)
     }
 }
 
@@ -189,12 +213,13 @@ impl CuratorMechanism for PrivateLogistic {
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let guarantee = self.guarantee().under(randomness.provenance());
-        let (model, _) = self.learned(table, randomness)?;
-        let table = model.table()?;
-        let unknown = |width| NoiseDistribution::Unknown { width };
-        let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
-        Ok(Release { table, guarantee, noise, key: Key::Model(Box::new(model)) })
+        let gathered = Gathered { mechanism: self, lesson: self.lesson(table)? };
+        Box::new(gathered).release(randomness)?.release(NAME)
+    }
+
+    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
+        let lesson = Lesson::new(&self.encoding, self.outputs);
+        Some(Box::new(Gathered { mechanism: self, lesson }))
     }
 
     fn released_target(&self) -> TargetLayout {
@@ -221,14 +246,17 @@ impl CuratorMechanism for PrivateLogistic {
 /// Every noisy sum of gradients in turn.
 impl Statistics for PrivateLogistic {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
-        Ok(self.learned(table, randomness)?.1)
+        Ok(self.learned(&mut self.lesson(table)?, randomness)?.1)
     }
 
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
-        let lesson = Lesson::of(&self.encoding, table, self.outputs)?;
+        let mut lesson = self.lesson(table)?;
         let schedule = self.schedule(lesson.len());
         scumble_core::check_width(schedule.steps * self.weights(), drawn.len())?;
-        Ok(self.noise(schedule)?.map_or(0.0, |noise| log_likelihood(&lesson, schedule, &noise, drawn)))
+        match self.noise(schedule)? {
+            Some(noise) => log_likelihood(&mut lesson, schedule, &noise, drawn),
+            None => Ok(0.0),
+        }
     }
 }
 

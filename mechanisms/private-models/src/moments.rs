@@ -1,13 +1,14 @@
 //! Records with noisy moments.
 
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, Gram};
 use crate::noise::{STEP, SumNoise, spent};
 use crate::rows::Population;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Guarantee, Key, Neighbours, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, register, size,
+    Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Example, Gathering, Guarantee, Key,
+    Neighbours, Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Result,
+    Statistics, Stream, Table, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,12 +68,7 @@ impl TryFrom<Saved> for NoisyMoments {
 
     fn try_from(saved: Saved) -> Result<Self> {
         let encoding = Encoding::of(NAME, &saved.domain)?;
-        size::check_held(
-            NAME,
-            "the number of columns",
-            &[encoding.width(), encoding.width()],
-            size_of::<i128>(),
-        )?;
+        encoding.check_size(NAME)?;
         let mut products = encoding.products();
         if products.is_empty() {
             return Err(Error::not_applicable(NAME, "records without a column have no moments"));
@@ -131,9 +127,8 @@ impl NoisyMoments {
     }
 
     /// The sums that take noise, in steps.
-    fn sums(&self, table: &Table) -> Result<Vec<i128>> {
-        let gram = self.encoding.gram(table)?;
-        Ok(self.products.iter().map(|at| gram[*at]).collect())
+    fn sums(&self, gram: &Gram) -> Vec<i128> {
+        self.products.iter().map(|at| gram.sum[*at]).collect()
     }
 
     /// The means of the products, and of how many records.
@@ -173,30 +168,23 @@ impl CuratorMechanism for NoisyMoments {
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let guarantee = self.guarantee().under(randomness.provenance());
+        if let Some(noise) = &self.noise {
+            let gram = Gram::of(&self.encoding, table)?;
+            return Box::new(Gathered { mechanism: self, noise, gram }).release(randomness)?.release(NAME);
+        }
         let layout = self.saved.domain.layout();
-        let unknown = |width| NoiseDistribution::Unknown { width };
-        let Some(noise) = &self.noise else {
-            layout.check(table)?;
-            let exact = |width| NoiseDistribution::Exact { width };
-            let noise =
-                Noise { features: vec![exact(layout.columns.len())], target: exact(layout.target.width()) };
-            return Ok(Release { table: table.clone(), noise, guarantee, key: Key::None });
-        };
-        let (sums, streams) = (self.sums(table)?, randomness.streams());
-        let (means, count) = self.means(&noise.added(&sums, &mut streams.stream(0)), table.len());
-        size::check_held(NAME, "the number of records", &[count, layout.width()], size_of::<f64>())?;
-        let population = Population::of(&self.saved.domain, &self.encoding, &means, self.floor(count))
-            .ok_or_else(|| Error::shape("the moments left the finite numbers"))?;
-        Ok(Release {
-            table: population.rows(count, &mut streams.stream(1))?,
-            noise: Noise {
-                features: vec![unknown(layout.columns.len())],
-                target: unknown(layout.target.width()),
-            },
-            guarantee,
-            key: Key::None,
-        })
+        layout.check(table)?;
+        let guarantee = self.guarantee().under(randomness.provenance());
+        let exact = |width| NoiseDistribution::Exact { width };
+        let noise =
+            Noise { features: vec![exact(layout.columns.len())], target: exact(layout.target.width()) };
+        Ok(Release { table: table.clone(), noise, guarantee, key: Key::None })
+    }
+
+    /// None for an infinite ε, which releases the records in the clear.
+    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
+        let noise = self.noise.as_ref()?;
+        Some(Box::new(Gathered { mechanism: self, noise, gram: Gram::new(&self.encoding) }))
     }
 
     fn keeps_rows(&self) -> bool {
@@ -212,10 +200,44 @@ impl CuratorMechanism for NoisyMoments {
     }
 }
 
+/// The sums of products of all records so far.
+struct Gathered<'m> {
+    mechanism: &'m NoisyMoments,
+    noise: &'m SumNoise,
+    gram: Gram<'m>,
+}
+
+impl Gathering for Gathered<'_> {
+    fn add(&mut self, records: &[f64]) -> Result<()> {
+        self.gram.add(records)
+    }
+
+    fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
+        let Self { mechanism, noise, gram } = *self;
+        let NoisyMoments { saved, encoding, .. } = mechanism;
+        let guarantee = mechanism.guarantee().under(randomness.provenance());
+        let (layout, streams) = (saved.domain.layout(), randomness.streams());
+        let noisy = noise.added(&mechanism.sums(&gram), &mut streams.stream(0));
+        let (means, count) = mechanism.means(&noisy, gram.records);
+        let population = Population::of(&saved.domain, encoding, &means, mechanism.floor(count))
+            .ok_or_else(|| Error::shape("the moments left the finite numbers"))?;
+        let unknown = |width| NoiseDistribution::Unknown { width };
+        let noise =
+            Noise { features: vec![unknown(layout.columns.len())], target: unknown(layout.target.width()) };
+        let of_table = layout.clone();
+        let draw = move |records: usize, stream: &mut Stream| match records {
+            0 => Ok(vec![]),
+            _ => Ok(of_table.flat(&population.rows(records, stream)?, 0..records)),
+        };
+        Ok(Outcome::Synthetic(Drawing::new((guarantee, noise), layout, count, streams, draw)))
+    }
+}
+
 /// The noisy sums of products of two coordinates, row by row of the upper triangle. Without noise they are the true sums.
 impl Statistics for NoisyMoments {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
-        let (sums, mut stream) = (self.sums(table)?, randomness.streams().stream(0));
+        let sums = self.sums(&Gram::of(&self.encoding, table)?);
+        let mut stream = randomness.streams().stream(0);
         Ok(match &self.noise {
             Some(noise) => noise.added(&sums, &mut stream),
             None => sums.iter().map(|sum| *sum as f64 * STEP).collect(),
@@ -224,7 +246,7 @@ impl Statistics for NoisyMoments {
 
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
         scumble_core::check_width(self.products.len(), drawn.len())?;
-        let sums = self.sums(table)?;
+        let sums = self.sums(&Gram::of(&self.encoding, table)?);
         Ok(self.noise.as_ref().map_or(0.0, |noise| noise.log_likelihood(&sums, drawn)))
     }
 }

@@ -1,15 +1,15 @@
 //! Ridge regression that is released.
 
 use crate::coefficients::Coefficients;
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, Gram};
 use crate::matrix::Eigen;
 use crate::noise::{STEP, SumNoise, spent};
 use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
-    Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Guarantee, Key, Neighbours,
-    NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics,
-    Stream, Table, Target, TargetDomain, TargetLayout, register, size,
+    Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Gathering, Guarantee, Neighbours,
+    NoParameters, Notion, Outcome, Randomness, RecordDomain, Release, Result, Statistics, Stream, Table,
+    Target, TargetDomain, TargetLayout, in_blocks, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,7 @@ impl TryFrom<Saved> for PrivateRidge {
         };
         let encoding = Encoding::of(NAME, &saved.domain)?;
         let width = encoding.width();
-        size::check_held(NAME, "the number of columns", &[width, width], size_of::<i128>())?;
+        encoding.check_size(NAME)?;
         let is_with_target = |[_, j]: &[usize; 2]| *j + 1 == width;
         let (mut with_target, of_features): (Vec<_>, Vec<_>) =
             encoding.products().into_iter().partition(is_with_target);
@@ -152,29 +152,32 @@ impl PrivateRidge {
         })
     }
 
-    fn moments(&self, table: &Table) -> Result<Moments> {
-        if table.len() > MOST_RECORDS {
-            return Err(Error::not_applicable(NAME, format!("it takes {MOST_RECORDS} records at most")));
-        }
-        let gram = self.encoding.gram(table)?;
+    /// The sums over the records of `table`.
+    fn gathered(&self, table: &Table) -> Result<Gathered<'_>> {
+        let mut gathered = Gathered { mechanism: self, gram: Gram::new(&self.encoding) };
+        in_blocks(&self.encoding.layout, table, |records| gathered.add(records))?;
+        Ok(gathered)
+    }
+
+    fn moments(&self, Gram { sum: gram, .. }: &Gram) -> Moments {
         let features = self.encoding.width() - 1;
         let floats =
             Array2::from_shape_fn((features, features), |(i, j)| gram[[i.min(j), i.max(j)]] as f64 * STEP);
         let least = Eigen::of(&floats).map_or(0.0, |of| of.least()).max(0.0);
         let products = self.products.each_ref().map(|of| of.iter().map(|at| gram[*at]).collect());
-        Ok(Moments { least: (least / STEP).round() as i128, products })
+        Moments { least: (least / STEP).round() as i128, products }
     }
 
     /// λ, XᵀX and Xᵀy with noise, one after the other.
-    fn drawn(&self, table: &Table, stream: &mut Stream) -> Result<Vec<f64>> {
-        let Moments { least, products: [features, target] } = self.moments(table)?;
+    fn drawn(&self, gram: &Gram, stream: &mut Stream) -> Vec<f64> {
+        let Moments { least, products: [features, target] } = self.moments(gram);
         let parts = [vec![least], features, target];
-        Ok(match &self.noise {
+        match &self.noise {
             Some(noise) => {
                 parts.iter().zip(noise).flat_map(|(sums, noise)| noise.added(sums, stream)).collect()
             }
             None => parts.iter().flatten().map(|sum| *sum as f64 * STEP).collect(),
-        })
+        }
     }
 
     /// The ridge regression of noisy moments.
@@ -235,13 +238,11 @@ impl CuratorMechanism for PrivateRidge {
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let guarantee = self.guarantee().under(randomness.provenance());
-        let drawn = self.drawn(table, &mut randomness.streams().stream(0))?;
-        let model = self.model(&drawn, table.len())?;
-        let table = model.table()?;
-        let unknown = |width| NoiseDistribution::Unknown { width };
-        let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
-        Ok(Release { table, guarantee, noise, key: Key::Model(Box::new(model)) })
+        Box::new(self.gathered(table)?).release(randomness)?.release(NAME)
+    }
+
+    fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
+        Some(Box::new(Gathered { mechanism: self, gram: Gram::new(&self.encoding) }))
     }
 
     fn released_target(&self) -> TargetLayout {
@@ -265,14 +266,37 @@ impl CuratorMechanism for PrivateRidge {
     }
 }
 
+/// The sums of products of all records so far.
+struct Gathered<'m> {
+    mechanism: &'m PrivateRidge,
+    gram: Gram<'m>,
+}
+
+impl Gathering for Gathered<'_> {
+    fn add(&mut self, records: &[f64]) -> Result<()> {
+        self.gram.add(records)?;
+        if self.gram.records > MOST_RECORDS {
+            return Err(Error::not_applicable(NAME, format!("it takes {MOST_RECORDS} records at most")));
+        }
+        Ok(())
+    }
+
+    fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
+        let Self { mechanism, gram } = *self;
+        let guarantee = mechanism.guarantee().under(randomness.provenance());
+        let drawn = mechanism.drawn(&gram, &mut randomness.streams().stream(0));
+        mechanism.model(&drawn, gram.records)?.outcome(guarantee)
+    }
+}
+
 /// λ, XᵀX and Xᵀy with noise, one after the other.
 impl Statistics for PrivateRidge {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
-        self.drawn(table, &mut randomness.streams().stream(0))
+        Ok(self.drawn(&self.gathered(table)?.gram, &mut randomness.streams().stream(0)))
     }
 
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
-        let Moments { least, products: [features, target] } = self.moments(table)?;
+        let Moments { least, products: [features, target] } = self.moments(&self.gathered(table)?.gram);
         scumble_core::check_width(1 + features.len() + target.len(), drawn.len())?;
         let (of_least, rest) = drawn.split_at(1);
         let (of_features, of_target) = rest.split_at(features.len());

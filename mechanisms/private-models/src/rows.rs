@@ -14,8 +14,8 @@ pub struct Population {
     encoding: Encoding,
     /// Of each class: which share of the rows it has, and its mean (q).
     classes: Vec<(f64, Array1<f64>)>,
-    /// About the mean of the class (q × q).
-    covariance: Array2<f64>,
+    /// The root of the covariance about the mean of the class (q × q).
+    colour: Array2<f64>,
 }
 
 impl Population {
@@ -47,8 +47,8 @@ impl Population {
             let column = mean.view().insert_axis(Axis(1));
             covariance.scaled_add(-share, &column.dot(&column.t()));
         }
-        let covariance = Eigen::of(&covariance)?.map(|value| value.max(floor));
-        Some(Self { layout, encoding: encoding.clone(), classes, covariance })
+        let colour = Eigen::of(&covariance)?.map(|value| root(value.max(floor)));
+        Some(Self { layout, encoding: encoding.clone(), classes, colour })
     }
 
     /// So many rows, whose means by class and whose covariance about them are those of the population wherever there are rows enough.
@@ -59,7 +59,7 @@ impl Population {
         let shares: Vec<f64> = self.classes.iter().map(|(share, _)| *share).collect();
         let classes = draw::levels(&shares, count, stream);
         let mut rows =
-            Array2::from_shape_simple_fn((count, self.covariance.nrows()), || stream.sample(StandardNormal));
+            Array2::from_shape_simple_fn((count, self.colour.nrows()), || stream.sample(StandardNormal));
         center(&mut rows, &classes, shares.len());
         let mut rows = rows.dot(&self.coloured(&rows));
         for (mut row, class) in rows.outer_iter_mut().zip(&classes) {
@@ -72,13 +72,10 @@ impl Population {
     fn coloured(&self, drawn: &Array2<f64>) -> Array2<f64> {
         /// Below this the rows do not span all directions.
         const DEPENDENT: f64 = 1e-9;
-        let root = |value: f64| value.max(0.0).sqrt();
-        let identity = || Array2::eye(self.covariance.nrows());
-        let colour = Eigen::of(&self.covariance).map_or_else(identity, |of| of.map(root));
         let covariance = drawn.t().dot(drawn) / drawn.nrows() as f64;
         match Eigen::of(&covariance).filter(|of| of.least() > DEPENDENT) {
-            Some(of) => of.map(|value| 1.0 / root(value)).dot(&colour),
-            None => colour,
+            Some(of) => of.map(|value| 1.0 / root(value)).dot(&self.colour),
+            None => self.colour.clone(),
         }
     }
 
@@ -97,6 +94,10 @@ impl Population {
         };
         Table::new(self.layout.columns.clone(), rows.slice_move(s![.., ..features]), target)
     }
+}
+
+fn root(value: f64) -> f64 {
+    value.max(0.0).sqrt()
 }
 
 /// Both triangles, with what is known of levels: one is its own square, and no two of a group are ever 1.

@@ -55,7 +55,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
     };
     let of_trial = |trial: usize| -> Result<OfTrial> {
         let mut stream = options.randomness(name, &[trial as u64]).streams().stream(0);
-        let sets = halves(n, SETS, &mut stream);
+        let sets: Vec<Vec<usize>> = halves(n, SETS, &mut stream).collect();
         let first: Vec<Array1<f64>> = sets.iter().step_by(2).map(|rows| of_half(rows)).collect();
         let candidates: Vec<Vec<f64>> = first
             .iter()

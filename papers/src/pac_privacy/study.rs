@@ -161,7 +161,7 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
     let of_trial = |trial: usize| -> Result<OfTrial> {
         let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
         let mut stream = options.randomness(name, &[trial as u64, 1]).streams().stream(0);
-        let sets = halves(irises.training.nrows(), m, &mut stream);
+        let sets: Vec<Vec<usize>> = halves(irises.training.nrows(), m, &mut stream).collect();
         let of = (statistic.of)(&irises)?;
         let candidates = sets.iter().map(|rows| of(rows)).collect::<Result<Vec<Vec<f64>>>>()?;
         let clean = candidates.iter().map(|values| (statistic.right)(&irises, values)).sum::<f64>();
