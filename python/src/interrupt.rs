@@ -10,8 +10,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Does `work` on a thread of its own while this thread looks for signals. A signal whose handler raises, as
-/// Ctrl-C does, asks the work to
-/// stop; the exception is raised when it has stopped.
+/// Ctrl-C does, asks the work to stop; the exception is raised when it has stopped.
 ///
 /// # Errors
 /// As `work`, and what a signal's handler raises.
@@ -19,15 +18,21 @@ pub(crate) fn interruptible<T: Send>(
     py: Python,
     work: impl FnOnce() -> Result<T, Failed> + Send,
 ) -> Result<T, Failed> {
-    let (ends, ended) = channel::<()>();
+    let (ends, mut ended) = channel::<()>();
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
             let _ends = ends; // dropped when the work is done, or panics
             work()
         });
-        let mut raised: Option<(PyErr, Asked)> = None;
-        while py.detach(|| ended.recv_timeout(PAUSE)) == Err(RecvTimeoutError::Timeout) {
-            if let (None, Err(error)) = (&raised, py.check_signals()) {
+        let mut raised = None;
+        loop {
+            let ended = &mut ended;
+            if py.detach(move || ended.recv_timeout(PAUSE)) != Err(RecvTimeoutError::Timeout) {
+                break;
+            }
+            if raised.is_none()
+                && let Err(error) = py.check_signals()
+            {
                 raised = Some((error, Asked::now()));
             }
         }

@@ -121,8 +121,8 @@ pub(crate) trait Answers {
     fn select(&mut self, share: f64, scores: &Scores) -> Result<usize>;
 
     /// A spanning tree of the first `columns`: pairs that are chosen one after the other, each for this share
-    /// of μ² and among those that close no circle with the
-    /// pairs before. `score` has the score of a pair, as in [`select`](Self::select).
+    /// of μ² and among those that close no circle with the pairs before. `score` has the score of a pair, as
+    /// in [`select`](Self::select).
     ///
     /// # Errors
     /// As [`measure`](Self::measure).

@@ -19,8 +19,8 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// Upper bound on the bytes that a release holds for columns of these `levels`, but for its records:
-    /// counts before and after
-    /// levels are merged, a candidate for each pair, and the residuals of each clique.
+    /// counts before and after levels are merged, a candidate for each pair, and the residuals of each
+    /// clique.
     fn bytes(&self, levels: &[usize]) -> u128 {
         const OF_COUNT: u128 = 2 * size_of::<u64>() as u128;
         /// A candidate of a choice, with its score and weight.

@@ -13,12 +13,11 @@ const DIGITS: u32 = 40;
 const FOR_ROUNDING: f64 = 1.0 / (1u64 << 37) as f64;
 
 /// The exponential mechanism (McSherry and Talwar 2007) on whole-numbered scores: a candidate with score u is
-/// chosen with probability ∝ w(u), and
-/// w(u) is exp(ε·u/2Δ), rounded.
+/// chosen with probability ∝ w(u), and w(u) is exp(ε·u/2Δ), rounded.
 ///
 /// The rate is rounded down to 40 binary digits, and w(u) to 40 digits, whatever the other scores are. The ε
-/// that is used is smaller by what this rounding
-/// can add to the range of the privacy loss. All that follows is exact, on integers.
+/// that is used is smaller by what this rounding can add to the range of the privacy loss. All that follows
+/// is exact, on integers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Selection {
     /// rate·2⁴⁰, of the binary logarithm.
@@ -83,9 +82,8 @@ struct Candidate<T> {
 /// Candidates that are still there, with their weights.
 ///
 /// Each choice is an exponential mechanism over those that are left. Its cost is that of a few proposals: a
-/// group of weights between two powers of two
-/// is proposed by the larger power, a candidate of it uniformly, and the candidate is kept with the
-/// probability that makes the distribution exact.
+/// group of weights between two powers of two is proposed by the larger power, a candidate of it uniformly,
+/// and the candidate is kept with the probability that makes the distribution exact.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidates<T> {
     /// By falling exponent.

@@ -23,12 +23,12 @@ pub(crate) struct Schedule {
 
 /// Bytes of packed records in memory; more of them go to a temporary file.
 const IN_MEMORY: usize = 1 << 24;
-/// Bytes of packed records that are read at once.
+/// Bytes of packed records that are read at once, or a block for each thread.
 const AT_ONCE: usize = 1 << 22;
 
 /// Records as integers, packed, which every step reads from the first to the last. Beyond [`IN_MEMORY`] they
-/// lie in a temporary file that has no
-/// name and that its owner alone may read, so that memory does not grow with them.
+/// lie in a temporary file that has no name and that its owner alone may read, so that memory does not grow
+/// with them.
 pub(crate) struct Lesson<'e> {
     encoding: &'e Encoding,
     packed: SpooledTempFile,
@@ -87,12 +87,14 @@ impl<'e> Lesson<'e> {
         };
         let block = local::BLOCK * encoding.packed_width();
         let mut sum = vec![0i128; count];
-        let mut packed = vec![0; (AT_ONCE / block).max(1) * block];
+        // Blocks, and the sums of each, are held at once.
+        let blocks = (AT_ONCE / block.max(count * size_of::<i64>())).max(rayon::current_num_threads());
+        let mut packed = vec![0; (blocks * block).min(self.records * encoding.packed_width())];
         self.packed.rewind().map_err(Error::TemporaryFile)?;
         let mut left = self.records * encoding.packed_width();
         while left > 0 {
             interrupt::check()?;
-            let packed = &mut packed[..left.min((AT_ONCE / block).max(1) * block)];
+            let packed = &mut packed[..left.min(blocks * block)];
             self.packed.read_exact(packed).map_err(Error::TemporaryFile)?;
             left -= packed.len();
             for of_block in packed.par_chunks(block).map(of_block).collect::<Vec<_>>() {

@@ -1,8 +1,7 @@
 //! A flag by which long work is asked to stop.
 //!
 //! The process has one flag: an interrupt stops all work that is under way in it. Long loops call [`check`]
-//! once per block, pair
-//! or iteration, and hand its error on.
+//! once per block, pair or iteration, and hand its error on.
 //!
 //! ```
 //! fn sum(numbers: &[f64]) -> Result<f64, scumble_interrupt::Interrupted> {

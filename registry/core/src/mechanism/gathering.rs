@@ -47,8 +47,7 @@ impl Outcome {
 ///
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::Empty`](crate::Error::Empty) or
-/// [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not
-/// of this layout; what `add` says.
+/// [`Error::NonFinite`](crate::Error::NonFinite) for a table that is not of this layout; what `add` says.
 pub fn in_blocks(layout: &Layout, table: &Table, mut add: impl FnMut(&[f64]) -> Result<()>) -> Result<()> {
     layout.check(table)?;
     let of_block = records_of_block(layout);
