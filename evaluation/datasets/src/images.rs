@@ -3,7 +3,6 @@
 use crate::{DataSet, Error, PackedTable, Result};
 use ndarray::{Array1, Array2};
 use scumble_core::{Domain, RecordDomain, Target, TargetDomain};
-use std::collections::BTreeMap;
 
 /// Images of d bytes each, and their classes.
 #[derive(Debug, Clone, PartialEq)]
