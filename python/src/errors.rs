@@ -1,7 +1,7 @@
 //! What went wrong, as exceptions that people expect: a name that there is not is a `KeyError`, what cannot be used a `ValueError`.
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyPermissionError};
 use scumble::{compare, custody, datasets, records, registry};
 use std::io;
 
@@ -48,6 +48,7 @@ impl Failed {
             error @ (custody::Error::Overdrawn { .. } | custody::Error::Overtold { .. }) => {
                 Self(Overdrawn::new_err(error.to_string()))
             }
+            error @ custody::Error::Readable { .. } => Self(PyPermissionError::new_err(error.to_string())),
             error @ custody::Error::Ticket { .. } => Self(WrongTicket::new_err(error.to_string())),
             error => Self::input(error.to_string()),
         }

@@ -26,6 +26,17 @@ pub enum Error {
         /// What it is, and what becomes of it.
         what: &'static str,
     },
+    /// A secret in a file that is open to other users of the machine.
+    #[error(
+        "{}: this secret is open to other users of the machine (mode {mode:03o}); run `chmod 600 {}`",
+        file.display(), file.display()
+    )]
+    Readable {
+        /// The file.
+        file: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// A saved design that cannot be used.
     #[error("{file}: the design cannot be loaded: {problem}")]
     Design {

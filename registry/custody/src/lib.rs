@@ -20,7 +20,7 @@ pub use card::{Card, ENCODED};
 pub use error::{Error, Result};
 pub use information::{InformationAccount, InformationCharge};
 pub use ledger::{Account, Charge, Ledger};
-pub use new_file::{Existing, NewFile, Readable, is_beside, is_same_file};
+pub use new_file::{Existing, NewFile, Readable, check_private, is_beside, is_same_file};
 pub use shipped::ShippedDesign;
 pub use side_by_side::Part;
 pub use ticket::{Binding, Ticket};

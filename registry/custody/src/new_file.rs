@@ -84,7 +84,8 @@ impl NewFile {
         let _ = readable;
         let aside = builder.tempfile_in(folder_of(&place)).map_err(|error| failed(plain(error)))?;
         if let Some(before) = before {
-            aside.as_file().set_permissions(before.permissions()).map_err(failed)?; // whoever narrowed them meant it
+            let kept = permissions(&before, readable); // whoever narrowed them meant it
+            aside.as_file().set_permissions(kept).map_err(failed)?;
         }
         Ok(Self { aside, path: path.into(), place, existing })
     }
@@ -129,6 +130,38 @@ impl Write for NewFile {
     fn flush(&mut self) -> io::Result<()> {
         self.aside.as_file_mut().flush()
     }
+}
+
+/// Permissions of a file that replaces `before`: the same, without group and others for a secret.
+fn permissions(before: &fs::Metadata, readable: Readable) -> fs::Permissions {
+    #[cfg(unix)]
+    if readable == Readable::ByOwner {
+        use std::os::unix::fs::PermissionsExt;
+        return fs::Permissions::from_mode(before.permissions().mode() & !0o077);
+    }
+    let _ = readable;
+    before.permissions()
+}
+
+/// Checks that the file of a secret is closed to other users of the machine: on Unix, that its mode grants nothing to
+/// group and others.
+///
+/// A path that is no plain file (a pipe, as `<(…)` in a shell makes one) passes: no mode guards it.
+///
+/// # Errors
+/// [`Error::Readable`] for a file that is open to others; [`Error::Io`] for one that is not there.
+pub fn check_private(path: &Path) -> Result<()> {
+    let found = fs::metadata(path).map_err(|source| Error::Io { file: path.into(), source })?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = found.permissions().mode() & 0o777;
+        if found.is_file() && mode & 0o077 != 0 {
+            return Err(Error::Readable { file: path.into(), mode });
+        }
+    }
+    let _ = found;
+    Ok(())
 }
 
 /// The folder in which `path` lies.
@@ -273,6 +306,30 @@ mod tests {
         let path = folder.path().join("key");
         NewFile::create(&path, Existing::Keep, Readable::ByOwner).unwrap().commit().unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_that_is_open_to_others_is_refused_and_narrowed_where_it_is_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        NewFile::create(&path, Existing::Keep, Readable::ByOwner).unwrap().commit().unwrap();
+        check_private(&path).unwrap();
+        for mode in [0o644, 0o640, 0o604, 0o620, 0o601] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let refused = check_private(&path).unwrap_err().to_string();
+            assert!(
+                refused.contains(&format!("mode {mode:03o}")) && refused.contains("chmod 600"),
+                "{refused}"
+            );
+        }
+        NewFile::create(&path, Existing::Replace, Readable::ByOwner).unwrap().commit().unwrap();
+        check_private(&path).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        check_private(&link).unwrap();
+        assert!(matches!(check_private(&folder.path().join("none")), Err(Error::Io { .. })));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::parquet::{self, is_named_as_parquet};
 use crate::records;
 use crate::registry::{
     Clipped, Designed, Existing, LocalMechanism, NewFile, OutOfBounds, Readable, Reader, Registry,
-    ShippedDesign, Values, csv, stream,
+    ShippedDesign, Values, check_private, csv, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
@@ -122,6 +122,7 @@ fn view_table(
     key: &Path,
     output: &mut Output,
 ) -> Result<(u64, Vec<Clipped>), Failure> {
+    check_private(key)?;
     let loaded = reader(arguments, design)?.read_all()?;
     let text =
         std::fs::read_to_string(key).map_err(|source| records::Error::Io { file: key.into(), source })?;
