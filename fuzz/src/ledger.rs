@@ -2,7 +2,7 @@
 
 use crate::{accepted, folder, forge};
 use scumble_custody::{Account, Ledger};
-use scumble_core::{Budget, Guarantee, Unit, number};
+use scumble_core::{Budget, Guarantee, Unit};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -66,11 +66,11 @@ fn charge(ledger: &Ledger, dataset: &str, unit: Unit, target: Option<&str>) -> O
 /// What the command shows of an account.
 fn show(account: &Account) {
     let (spent, left) = (account.spent(), account.left());
-    for value in [spent.0, spent.1, left.0, left.1] {
-        assert!(value >= 0.0, "{value} is no sum of charges: {account:?}");
-        assert!(!number::short(value).is_empty());
+    for amount in [spent.0, spent.1, left.0, left.1] {
+        let (below, above) = (amount.to_f64_down(), amount.to_f64_up());
+        assert!(0.0 <= below && below <= above, "{amount} is no sum of charges: {account:?}");
     }
-    serde_json::to_string(account).expect("an account can be written");
+    serde_json::to_string(&account.to_json()).expect("an account can be written");
 }
 
 /// The bytes as the witness of a ledger that was charged once.

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from . import _native
+from ._errors import InvalidInput
 
 
 class Ledger:
@@ -20,14 +21,32 @@ class Ledger:
         return os.fspath(self._native.path)
 
     def open(
-        self, dataset: str, *, epsilon: float, delta: float = 0.0, unit: str = "record", target: str | None = None
+        self,
+        dataset: str,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        unit: str = "record",
+        target: str | None = None,
+        exist_ok: bool = True,
     ) -> None:
-        """Opens an account: no more than `epsilon` and `delta` may be spent of `dataset` in all."""
-        self._native.open(dataset, float(epsilon), float(delta), unit, target)
+        """Opens an account: no more than `epsilon` and `delta` may be spent of `dataset` in all, as decimals that Python shows.
 
-    def open_in_nats(self, dataset: str, *, nats: float) -> None:
-        """Opens an account in nats of mutual information, for releases that hide which records were used (`pac-statistics`)."""
-        self._native.open_in_nats(dataset, float(nats))
+        An account that exists with the same numbers stays as it is, so that a job can run again; other numbers are refused.
+        With `exist_ok=False` every existing account is refused.
+        """
+        self._opened(self._native.open(dataset, float(epsilon), float(delta), unit, target), dataset, exist_ok)
+
+    def open_in_nats(self, dataset: str, *, nats: float, exist_ok: bool = True) -> None:
+        """Opens an account in nats of mutual information, for releases that hide which records were used (`pac-statistics`).
+
+        `exist_ok` is that of `open`.
+        """
+        self._opened(self._native.open_in_nats(dataset, float(nats)), dataset, exist_ok)
+
+    def _opened(self, is_new: bool, dataset: str, exist_ok: bool) -> None:
+        if not (is_new or exist_ok):
+            raise InvalidInput(f"the ledger {self.path}: {dataset!r} has this account already, and exist_ok is False")
 
     @property
     def information(self) -> list[dict[str, Any]]:

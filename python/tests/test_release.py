@@ -132,6 +132,51 @@ def test_a_release_is_charged_once_for_a_ticket(design, people, tmp_path):
     assert spent() == 4.0
 
 
+def test_a_job_that_runs_again_opens_its_account_again(tmp_path):
+    ledger = scumble.Ledger(tmp_path / "ledger.json")
+    for _ in range(2):
+        ledger.open("survey", epsilon=0.1 + 0.2, delta=1e-6)
+        ledger.open_in_nats("halves", nats=0.3)
+    for other in [dict(epsilon=0.3, delta=1e-6), dict(epsilon=0.1 + 0.2), dict(epsilon=4.0, delta=1e-6)]:
+        with pytest.raises(scumble.InvalidInput, match="ε = 0.30000000000000004 and δ = 1e-6, where ε = "):
+            ledger.open("survey", **other)
+    with pytest.raises(scumble.InvalidInput, match="0.3, where 0.4 were asked for"):
+        ledger.open_in_nats("halves", nats=0.4)
+    with pytest.raises(scumble.InvalidInput, match="exist_ok"):
+        ledger.open("survey", epsilon=0.1 + 0.2, delta=1e-6, exist_ok=False)
+    with pytest.raises(scumble.InvalidInput, match='looks like "survey"'):
+        ledger.open("surve\u0263", epsilon=1.0)
+    with pytest.raises(scumble.InvalidInput, match="several scripts"):
+        ledger.open("\u0441urvey", epsilon=1.0)
+    assert len(ledger.accounts) == 1 and ledger.accounts[0]["left"] == {"epsilon": 0.1 + 0.2, "delta": 1e-6}
+
+
+@pytest.mark.parametrize("total, each, times", [(1.0, 0.1, 10), (0.3, 0.1, 3), (3, 0.1, 30), (0.7, 0.07, 10)])
+def test_releases_are_charged_in_decimals(people, tmp_path, total, each, times):
+    ledger = scumble.Ledger(tmp_path / "ledger.json")
+    ledger.open("survey", epsilon=total)
+    design = scumble.design("direct", schema=SCHEMA, epsilon=each)
+    for _ in range(times):
+        design.release(people[:20], ledger=ledger, dataset="survey")
+    assert ledger.accounts[0]["spent"]["epsilon"] == total and ledger.accounts[0]["left"]["epsilon"] == 0
+    with pytest.raises(scumble.Overdrawn):
+        design.release(people[:20], ledger=ledger, dataset="survey")
+
+
+@pytest.mark.parametrize(
+    "options, match",
+    [
+        (dict(mechanism="direct", epsilon=12.0), "ε = 12 is above 10"),
+        (dict(mechanism="noisy-marginals", epsilon=1.0, delta=0.1, people=100), "δ = 0.1 is not well below 1/people, 0.01 for 100"),
+        (dict(mechanism="direct", epsilon=1.0, schema={"f": ["=1+1", "-5"]}), 'column "f", level "=1\\+1"$'),
+    ],
+)
+def test_a_design_that_protects_little_is_warned_of(options, match):
+    options = {"schema": {"a": (0, 1), "b": ["x", "y"]}, **options}
+    with pytest.warns(scumble.PrivacyWarning, match=match):
+        scumble.design(**options)
+
+
 def test_nats_are_counted_by_accounts_of_their_own(people, tmp_path):
     ledger = scumble.Ledger(tmp_path / "ledger.json")
     ledger.open_in_nats("halves", nats=0.25)
@@ -139,7 +184,7 @@ def test_nats_are_counted_by_accounts_of_their_own(people, tmp_path):
     for left in [0.125, 0.0]:
         design.release(people, ledger=ledger, dataset="halves")
         assert ledger.information[0]["left"] == left
-    with pytest.raises(scumble.Overdrawn, match="0.25 nats were spent of 0.25"):
+    with pytest.raises(scumble.Overdrawn, match="0.25 of 0.25 nats spent"):
         design.release(people, ledger=ledger, dataset="halves")
     assert ledger.accounts == []
 
@@ -270,9 +315,13 @@ def test_audits_refute_nothing_of_ours(design):
 
 
 def test_seeds_files_and_levels_are_checked(design, people):
-    for seed in [-1, 2**64, 1.5]:
+    for seed in [-1, 2**64, 1.5, True, False, "1"]:
         with pytest.raises(ValueError, match="seed"):
             design.release(people, seed=seed)
+    with pytest.warns(scumble.PrivacyWarning, match="no guarantee"):
+        of_numpy = design.release(people, seed=np.int64(7))
+    with pytest.warns(scumble.PrivacyWarning):
+        pd.testing.assert_frame_equal(of_numpy, design.release(people, seed=7))
     with pytest.raises(FileNotFoundError, match="nowhere.toml"):
         scumble.design("laplace", schema="nowhere.toml", epsilon=1.0)
     flags = scumble.design("randomized-response", schema={"flag": [False, True]}, epsilon=1.0)

@@ -5,9 +5,9 @@
 
 pub use scumble_core::*;
 pub use scumble_custody::{
-    Account, Admitted, Binding, Card, Charge, ENCODED, Existing, InformationAccount, InformationCharge,
-    Ledger, NewFile, Part, Readable, ShippedDesign, Ticket, admit, check_private, is_beside, is_same_file,
-    key,
+    Account, Admitted, Amount, Binding, Card, Charge, ENCODED, Existing, InformationAccount,
+    InformationCharge, Ledger, NewFile, Part, Readable, ShippedDesign, Spending, Ticket, admit,
+    check_private, is_beside, is_same_file, key,
 };
 pub use scumble_records::{
     Cell, Clipped, Clips, Column, Decoder, Encoder, Kind, Learning, Loaded, Missing, OutOfBounds, RawRows,

@@ -67,7 +67,7 @@ impl Asking {
 /// let search = GridSearch { people: 4000, asking: Asking::EverybodyAboutAll, epsilon: 1.0, level: 0.95 };
 /// let found = search.run(candidates, &ledger, "validation people", &mut Randomness::from_os()?)?;
 /// assert_eq!(found.best().name, "wide");
-/// assert_eq!((found.epsilon, ledger.accounts()?[0].left().0), (2.0, 1.0));
+/// assert_eq!((found.epsilon, ledger.accounts()?[0].left().0.to_f64_down()), (2.0, 1.0));
 /// # Ok::<(), scumble_custody::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -158,15 +158,6 @@ pub(crate) fn add_up(one: f64, other: f64) -> f64 {
     if left_out > 0.0 { sum.next_up() } else { sum }
 }
 
-/// `total` − `spent`, rounded down; zero where more was spent.
-pub fn difference_down(total: f64, spent: f64) -> f64 {
-    match (exact(total), exact(spent)) {
-        (Some(total), Some(spent)) if spent <= total => down(&(total - spent)),
-        (None, Some(_)) => total, // infinite
-        _ => 0.0,
-    }
-}
-
 /// ⌈`numerator`/`epsilon`⌉, exactly; `None` where it does not fit.
 pub(crate) fn quotient_up(numerator: u64, epsilon: f64) -> Option<u64> {
     (BigRational::from(BigInt::from(numerator)) / exact(epsilon)?).ceil().to_integer().to_u64()

@@ -80,7 +80,7 @@ pub mod text;
 
 pub use additive::{AdditiveNoise, Named, NoiseParameters, Noisy};
 pub use brief::{Brief, DifferentiableTask, Task, Volunteers};
-pub use budget::{Budget, check_delta, difference_down, sum_up};
+pub use budget::{Budget, check_delta, sum_up};
 pub use card::AS_STATED;
 pub use composed::{Composed, composed};
 pub use count_noise::CountNoise;

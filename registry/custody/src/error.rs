@@ -1,6 +1,7 @@
 //! What can go wrong with what is kept: designs, keys and ledgers.
 
-use scumble_core::{Unit, number::short, sum_up};
+use crate::Amount;
+use scumble_core::Unit;
 use std::path::PathBuf;
 
 /// The result of this crate's functions.
@@ -91,12 +92,19 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// Text that is no amount of ε, δ or nats.
+    #[error("{text:?} is no amount: {problem}")]
+    Amount {
+        /// The text, abridged.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A charge that an account cannot bear.
     #[error(
-        "{dataset:?} has too little left for {unit}: ε = {} and δ = {} were spent of ε = {} and δ = {}, and ε = {} and δ = {} \
-         were asked for{}",
-        short(spent.0), short(spent.1), short(total.0), short(total.1), short(asked.0), short(asked.1),
-        by_a_hair(&[spent.0, asked.0], total.0)
+        "{dataset:?} has too little left for {unit}: ε = {} and δ = {} were spent of ε = {} and δ = {}, \
+         and ε = {} and δ = {} were asked for",
+        spent.0, spent.1, total.0, total.1, asked.0, asked.1
     )]
     Overdrawn {
         /// The data set.
@@ -104,28 +112,26 @@ pub enum Error {
         /// The unit whose account it is.
         unit: Unit,
         /// The charge (ε, δ).
-        asked: (f64, f64),
+        asked: (Amount, Amount),
         /// What was spent before.
-        spent: (f64, f64),
+        spent: (Amount, Amount),
         /// What may be spent.
-        total: (f64, f64),
+        total: (Amount, Amount),
     },
     /// A charge that an account in nats cannot bear.
     #[error(
-        "{dataset:?} has too little left of what may be told of which records were used: {} nats were spent of {}, and {} asked for{}",
-        short(*spent), short(*total),
-        if asked.is_finite() { format!("{} nats were", short(*asked)) } else { "a release that bounds none was".into() },
-        by_a_hair(&[*spent, *asked], *total)
+        "{dataset:?}: mutual-information budget exceeded: {spent} of {total} nats spent, {}",
+        if asked.is_finite() { format!("{asked} requested") } else { "and this release bounds none".into() }
     )]
     Overtold {
         /// The data set.
         dataset: String,
         /// The charge, in nats; infinite for a release that bounds no mutual information.
-        asked: f64,
+        asked: Amount,
         /// What was spent before.
-        spent: f64,
+        spent: Amount,
         /// What may be spent.
-        total: f64,
+        total: Amount,
     },
     /// A file of records, or a schema.
     #[error(transparent)]
@@ -148,13 +154,4 @@ impl From<scumble_records::Error> for Error {
 /// The first digits of a digest.
 fn abridged(digest: &str) -> String {
     digest.chars().take(12).collect()
-}
-
-/// What is said where decimal numbers would have fitted: 0.1 three times, as binary numbers, is more than 0.3.
-fn by_a_hair(parts: &[f64], total: f64) -> &'static str {
-    let excess = sum_up(parts.iter().copied()) - total;
-    if excess > 0.0 && excess < 1e-9 * total {
-        return "; as binary numbers they exceed it by a hair, so a hair less fits";
-    }
-    ""
 }

@@ -1,8 +1,9 @@
 //! Accounts in nats: what may be told of which records were used.
 
-use crate::{Error, Result};
-use scumble_core::{Guarantee, Notion, Unit, difference_down, number, sum_up};
+use crate::{Amount, Error, Result, name};
+use scumble_core::{Guarantee, Notion, Unit, number};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// How many nats of mutual information releases of one data set may tell of which of its records were used, and what they told at most. It is no ε, and is never added to one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,8 +12,7 @@ pub struct InformationAccount {
     /// The data set's name.
     pub dataset: String,
     /// What may be told, in nats.
-    #[serde(with = "number")]
-    pub total: f64,
+    pub total: Amount,
     /// What was, in the order of time.
     pub charges: Vec<InformationCharge>,
 }
@@ -22,8 +22,7 @@ pub struct InformationAccount {
 #[serde(deny_unknown_fields)]
 pub struct InformationCharge {
     /// In nats.
-    #[serde(with = "number")]
-    pub nats: f64,
+    pub nats: Amount,
     /// For what.
     pub what: String,
     /// When, in RFC 3339.
@@ -34,49 +33,48 @@ pub struct InformationCharge {
 }
 
 impl InformationAccount {
-    /// Of no charge yet.
-    pub(crate) fn new(dataset: &str, total: f64) -> Result<Self> {
-        checked("the total of an account, in nats,", total)?;
-        Ok(Self { dataset: dataset.into(), total, charges: vec![] })
+    /// An account without charges.
+    pub(crate) fn new(dataset: &str, total: Amount) -> Self {
+        Self { dataset: dataset.into(), total, charges: vec![] }
     }
 
-    /// The sum of all charges, in nats, rounded up: over releases mutual information adds up, also where one is chosen by those before.
-    pub fn spent(&self) -> f64 {
-        sum_up(self.charges.iter().map(|charge| charge.nats))
+    /// Returns whether this is an account of `dataset`, in any Unicode form of its name.
+    pub fn is_of(&self, dataset: &str) -> bool {
+        name::are_same(&self.dataset, dataset)
     }
 
-    /// What is left of the total, in nats, rounded down.
-    pub fn left(&self) -> f64 {
-        difference_down(self.total, self.spent())
+    /// The exact sum of all charges, in nats. Mutual information adds up over releases, also where one is chosen by those
+    /// before it.
+    pub fn spent(&self) -> Amount {
+        self.charges.iter().map(|charge| &charge.nats).sum()
+    }
+
+    /// The rest of the total, in nats.
+    pub fn left(&self) -> Amount {
+        Amount::difference(&self.total, &self.spent())
+    }
+
+    /// The account with what is spent, rounded up, and what is left, rounded down, as binary64 numbers.
+    pub fn to_json(&self) -> Value {
+        let mut value = json!(self);
+        value["spent"] = number::to_json(self.spent().to_f64_up());
+        value["left"] = number::to_json(self.left().to_f64_down());
+        value
     }
 
     /// Adds a charge, unless too little is left.
-    pub(crate) fn spend(&mut self, nats: f64, what: &str, when: &str) -> Result<()> {
+    pub(crate) fn spend(&mut self, nats: Amount, what: &str, when: &str) -> Result<()> {
         let spent = self.spent();
-        if !(nats >= 0.0 && sum_up([spent, nats]) <= self.total) {
+        if &spent + &nats > self.total {
             return Err(Error::Overtold {
                 dataset: self.dataset.clone(),
                 asked: nats,
                 spent,
-                total: self.total,
+                total: self.total.clone(),
             });
         }
         self.charges.push(InformationCharge { nats, what: what.into(), when: when.into(), ticket: None });
         Ok(())
-    }
-
-    /// # Errors
-    /// For a number that was changed by hand: what gives back was never spent.
-    pub(crate) fn check(&self) -> Result<()> {
-        checked("the total of an account, in nats,", self.total)?;
-        self.charges.iter().try_for_each(|charge| checked("a charge, in nats,", charge.nats))
-    }
-}
-
-fn checked(name: &'static str, value: f64) -> Result<()> {
-    match value >= 0.0 {
-        true => Ok(()),
-        false => Err(scumble_core::Error::Budget { name, range: "zero or more", value }.into()),
     }
 }
 

@@ -1,13 +1,11 @@
 //! The ledger: what was spent on a data set, and what is left.
 
 use crate::information::{self, InformationAccount};
-use crate::{Error, Result};
-use crate::{Existing, NewFile, Readable, sealed};
-use scumble_core::difference_down;
-use scumble_core::{Budget, Guarantee, Unit, number, sum_up, text};
+use crate::{Amount, Error, Existing, NewFile, Readable, Result, Spending, name, sealed};
+use scumble_core::{Guarantee, Unit, number};
 use scumble_records::read_text;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
+use serde_json::{Map, Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -37,7 +35,7 @@ const LONGEST: u64 = 1 << 30;
 /// ledger.init("survey", Unit::Record, None, Budget::pure(1.0)?)?;
 /// ledger.charge("survey", Unit::Record, None, Budget::pure(0.75)?, "the first release")?;
 /// assert!(ledger.charge("survey", Unit::Record, None, Budget::pure(0.75)?, "a second").is_err());
-/// assert_eq!(ledger.accounts()?[0].left(), (0.25, 0.0));
+/// assert_eq!(ledger.accounts()?[0].left().0, 0.25);
 /// # Ok::<(), scumble_custody::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -57,20 +55,19 @@ pub struct Account {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// What may be spent.
-    pub total: Budget,
+    pub total: Spending,
     /// What was spent, in the order of time.
     pub charges: Vec<Charge>,
 }
 
 /// One release's cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "UncheckedCharge")]
+#[serde(deny_unknown_fields)]
 pub struct Charge {
     /// ε, in nats.
-    #[serde(with = "number")]
-    pub epsilon: f64,
+    pub epsilon: Amount,
     /// δ.
-    pub delta: f64,
+    pub delta: Amount,
     /// For what.
     pub what: String,
     /// When, in RFC 3339.
@@ -80,67 +77,70 @@ pub struct Charge {
     pub ticket: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct UncheckedCharge {
-    #[serde(with = "number")]
-    epsilon: f64,
-    delta: f64,
-    what: String,
-    when: String,
-    #[serde(default)]
-    ticket: Option<String>,
-}
-
-impl TryFrom<UncheckedCharge> for Charge {
-    type Error = Error;
-
-    fn try_from(UncheckedCharge { epsilon, delta, what, when, ticket }: UncheckedCharge) -> Result<Self> {
-        // What gives back was never spent.
-        for (name, value) in [("epsilon", epsilon), ("delta", delta)] {
-            if value.is_nan() || value < 0.0 {
-                return Err(scumble_core::Error::Budget {
-                    name,
-                    range: "zero or more where it was spent",
-                    value,
-                }
-                .into());
-            }
-        }
-        Ok(Self { epsilon, delta, what, when, ticket })
-    }
-}
-
 impl Account {
-    /// The sum of all charges (ε, δ), rounded up.
-    pub fn spent(&self) -> (f64, f64) {
-        (
-            sum_up(self.charges.iter().map(|charge| charge.epsilon)),
-            sum_up(self.charges.iter().map(|charge| charge.delta)),
-        )
+    /// Returns whether this is an account of `dataset`, in any Unicode form of its name.
+    pub fn is_of(&self, dataset: &str) -> bool {
+        name::are_same(&self.dataset, dataset)
     }
 
-    /// What is left of the total (ε, δ), rounded down.
-    pub fn left(&self) -> (f64, f64) {
+    /// The exact sums (ε, δ) of all charges.
+    pub fn spent(&self) -> (Amount, Amount) {
+        let charges = &self.charges;
+        (charges.iter().map(|charge| &charge.epsilon).sum(), charges.iter().map(|charge| &charge.delta).sum())
+    }
+
+    /// The rest (ε, δ) of the total.
+    pub fn left(&self) -> (Amount, Amount) {
         let (epsilon, delta) = self.spent();
-        (difference_down(self.total.epsilon(), epsilon), difference_down(self.total.delta(), delta))
+        let left = Amount::difference;
+        (left(self.total.epsilon(), &epsilon), left(self.total.delta(), &delta))
+    }
+
+    /// The account with what is spent, rounded up, and what is left, rounded down, as binary64 numbers.
+    pub fn to_json(&self) -> Value {
+        let mut value = json!(self);
+        let (spent, left) = (self.spent(), self.left());
+        let pair = |epsilon, delta| json!({"epsilon": number::to_json(epsilon), "delta": delta});
+        value["spent"] = pair(spent.0.to_f64_up(), spent.1.to_f64_up());
+        value["left"] = pair(left.0.to_f64_down(), left.1.to_f64_down());
+        value
     }
 
     /// What a release with this guarantee costs, where `target` is the label: a claim for another label, or for all but another
     /// one, is none for this account.
-    fn cost(&self, guarantee: &Guarantee, target: Option<&str>) -> (f64, f64) {
+    fn cost(&self, guarantee: &Guarantee, target: Option<&str>) -> Result<Cost> {
         let is_other = self.target.is_some() && self.target.as_deref() != target;
-        guarantee.cost(if is_other { Unit::Record } else { self.unit })
+        let (epsilon, delta) = guarantee.cost(if is_other { Unit::Record } else { self.unit });
+        Ok((Amount::try_from(epsilon)?, Amount::try_from(delta)?))
     }
 
-    fn is_overdrawn(&self) -> bool {
-        let (epsilon, delta) = self.spent();
-        epsilon > self.total.epsilon() || delta > self.total.delta()
+    /// Adds a charge, unless too little is left.
+    fn spend(&mut self, (epsilon, delta): Cost, what: &str, when: &str) -> Result<()> {
+        let (total, spent) = (&self.total, self.spent());
+        if &spent.0 + &epsilon > *total.epsilon() || &spent.1 + &delta > *total.delta() {
+            return Err(Error::Overdrawn {
+                dataset: self.dataset.clone(),
+                unit: self.unit,
+                asked: (epsilon, delta),
+                spent,
+                total: (total.epsilon().clone(), total.delta().clone()),
+            });
+        }
+        self.charges.push(Charge { epsilon, delta, what: what.into(), when: when.into(), ticket: None });
+        Ok(())
     }
 }
 
+/// ε and δ of one charge.
+type Cost = (Amount, Amount);
+
+/// The cost of a release that claims nothing.
+fn unbounded() -> Cost {
+    (Amount::infinity(), Amount::zero())
+}
+
 /// All that the file says.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Content {
     /// How often it was changed.
     changes: u64,
@@ -155,13 +155,21 @@ impl Ledger {
         Self { file: file.into() }
     }
 
-    /// Opens an account for `unit` of `dataset`; makes the file where there is none. An account of the label, or of the features,
-    /// is one for this `target`.
+    /// Opens an account for `unit` of `dataset`, and makes the file where there is none. An account of the label, or of the
+    /// features, is one for this `target`. Returns whether the account is new: where one of the same total exists, nothing
+    /// changes, so that a job can run again.
     ///
     /// # Errors
-    /// [`Error::Ledger`] where there is such an account already, where something was charged to the data set before (to this
-    /// account it would be unknown), for a label without the `target`, or where the file is no ledger; [`Error::Io`].
-    pub fn init(&self, dataset: &str, unit: Unit, target: Option<&str>, total: Budget) -> Result<()> {
+    /// [`Error::Ledger`] where the account exists with another total, where something was charged to the data set before (to
+    /// this account it would be unknown), for a name that looks like another one's, for a label without the `target`, or
+    /// where the file is no ledger; [`Error::Io`].
+    pub fn init(
+        &self,
+        dataset: &str,
+        unit: Unit,
+        target: Option<&str>,
+        total: impl Into<Spending>,
+    ) -> Result<bool> {
         let target = match (unit, target) {
             (Unit::Features | Unit::Label, None) => {
                 return Err(
@@ -173,63 +181,82 @@ impl Ledger {
             }
             (_, target) => target,
         };
-        self.check_names([Some(dataset), target])?;
-        self.change(true, |Content { accounts, information, .. }| {
-            if unit != Unit::Volunteer && information.iter().any(|account| account.dataset == dataset) {
+        let (dataset, total) = (&name::normalised(dataset), total.into());
+        self.check_names(dataset, target)?;
+        self.change(true, |content| {
+            let Content { accounts, information, .. } = &*content;
+            if unit != Unit::Volunteer && information.iter().any(|account| account.is_of(dataset)) {
                 return Err(self.both(dataset));
             }
-            for account in accounts.iter().filter(|account| account.dataset == dataset) {
-                if account.unit == unit && account.target.as_deref() == target {
-                    let problem = format!("{dataset:?} has an account for {unit} already, and its total stays");
-                    return Err(self.wrong(problem));
+            let own = || accounts.iter().filter(|account| account.is_of(dataset));
+            let is_this = |account: &&Account| account.unit == unit && account.target.as_deref() == target;
+            if let Some(account) = own().find(is_this) {
+                let before = &account.total;
+                if *before == total {
+                    return Ok(false);
                 }
-                // Volunteers pay for designs, everybody else for releases.
-                let is_of_volunteers = |unit| unit == Unit::Volunteer;
-                if !account.charges.is_empty() && is_of_volunteers(account.unit) == is_of_volunteers(unit) {
-                    let problem = format!(
-                        "{dataset:?} was charged already, and what that cost {unit} is not known: all accounts of a data set \
-                         are opened before its first release"
-                    );
-                    return Err(self.wrong(problem));
-                }
+                return Err(self.wrong(format!(
+                    "{dataset:?} has an account for {unit} already, and its total stays: ε = {} and δ = {}, \
+                     where ε = {} and δ = {} were asked for",
+                    before.epsilon(),
+                    before.delta(),
+                    total.epsilon(),
+                    total.delta()
+                )));
             }
-            let target = target.map(str::to_owned);
-            accounts.push(Account { dataset: dataset.into(), unit, target, total, charges: vec![] });
-            Ok(())
+            // Volunteers pay for designs, everybody else for releases.
+            let is_of_volunteers = |unit| unit == Unit::Volunteer;
+            let is_charged = |account: &Account| {
+                !account.charges.is_empty() && is_of_volunteers(account.unit) == is_of_volunteers(unit)
+            };
+            if own().any(is_charged) {
+                return Err(self.wrong(format!(
+                    "{dataset:?} was charged already, and what that cost {unit} is not known: all accounts of a data set \
+                     are opened before its first release"
+                )));
+            }
+            content.check_new(dataset).map_err(|problem| self.wrong(problem))?;
+            let (dataset, target) = (dataset.clone(), target.map(str::to_owned));
+            content.accounts.push(Account { dataset, unit, target, total, charges: vec![] });
+            Ok(true)
         })
     }
 
-    /// Opens an account of `dataset` in nats of mutual information, which releases that hide which records were used are charged to; makes the file where there is none. Releases that claim no
-    /// such bound are refused then, as those that claim no ε are by an account in ε.
+    /// Opens an account of `dataset` in nats of mutual information, which releases that hide which records were used are
+    /// charged to, and makes the file where there is none. Releases that claim no such bound are refused then, as those that
+    /// claim no ε are by an account in ε. Returns whether the account is new, as [`init`](Self::init) does.
     ///
     /// # Errors
-    /// [`Error::Ledger`] where there is an account of the data set already, but of its volunteers; else as [`init`](Self::init).
-    pub fn init_information(&self, dataset: &str, nats: f64) -> Result<()> {
-        self.check_names([Some(dataset), None])?;
-        self.change(true, |Content { accounts, information, .. }| {
-            if information.iter().any(|account| account.dataset == dataset) {
-                let problem = format!("{dataset:?} has an account in nats already, and its total stays");
-                return Err(self.wrong(problem));
+    /// [`Error::Ledger`] where there is an account of the data set in ε, but of its volunteers; else as
+    /// [`init`](Self::init).
+    pub fn init_information(&self, dataset: &str, nats: Amount) -> Result<bool> {
+        let dataset = &name::normalised(dataset);
+        self.check_names(dataset, None)?;
+        self.change(true, |content| {
+            let Content { accounts, information, .. } = &*content;
+            if let Some(account) = information.iter().find(|account| account.is_of(dataset)) {
+                if account.total == nats {
+                    return Ok(false);
+                }
+                return Err(self.wrong(format!(
+                    "{dataset:?} has an account in nats already, and its total stays: {}, where {nats} were asked for",
+                    account.total
+                )));
             }
-            let is_of_releases =
-                |account: &Account| account.dataset == dataset && account.unit != Unit::Volunteer;
+            let is_of_releases = |account: &Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
             if accounts.iter().any(is_of_releases) {
                 return Err(self.both(dataset));
             }
-            information.push(InformationAccount::new(dataset, nats)?);
-            Ok(())
+            content.check_new(dataset).map_err(|problem| self.wrong(problem))?;
+            content.information.push(InformationAccount::new(dataset, nats));
+            Ok(true)
         })
     }
 
-    /// That names are of one line, and show.
-    fn check_names(&self, names: [Option<&str>; 2]) -> Result<()> {
-        for name in names.into_iter().flatten() {
-            if name.is_empty() || name.trim() != name || text::check(name).is_err() {
-                let problem = "a data set and a label need a name of one line in which all shows, without a space before or behind it";
-                return Err(self.wrong(format!("{problem}, and {name:?} is none")));
-            }
-        }
-        Ok(())
+    /// Checks that the names of an account are of one line, and show.
+    fn check_names(&self, dataset: &str, target: Option<&str>) -> Result<()> {
+        let mut names = [Some(dataset), target].into_iter().flatten();
+        names.try_for_each(name::check_visible).map_err(|problem| self.wrong(problem))
     }
 
     /// What is wrong with accounts of both kinds.
@@ -252,13 +279,12 @@ impl Ledger {
     ///
     /// # Errors
     /// [`Error::Overtold`] where more would be told than the total; [`Error::Ledger`] where there is no such account.
-    pub fn charge_information(&self, dataset: &str, nats: f64, what: &str) -> Result<()> {
+    pub fn charge_information(&self, dataset: &str, nats: Amount, what: &str) -> Result<()> {
         self.change(false, |content| {
-            if !content.information.iter().any(|account| account.dataset == dataset) {
-                return Err(self.wrong(format!("there is no account in nats for {dataset:?}")));
+            if !content.information.iter().any(|account| account.is_of(dataset)) {
+                return Err(self.without_account("in nats for", content, dataset));
             }
-            let infinitely = |_: &Account| (f64::INFINITY, 0.0);
-            content.spend(dataset, false, infinitely, nats, what).map(|_| ())
+            content.spend(dataset, false, |_| Ok(unbounded()), nats, what).map(|_| ())
         })
     }
 
@@ -284,19 +310,20 @@ impl Ledger {
         dataset: &str,
         unit: Unit,
         target: Option<&str>,
-        cost: Budget,
+        cost: impl Into<Spending>,
         what: &str,
     ) -> Result<()> {
+        let cost = cost.into();
         self.change(false, |content| {
             let accounts = &content.accounts;
             let is_meant = |account: &&Account| {
                 let is_target = target.is_none() || account.target.as_deref() == target;
-                account.dataset == dataset && account.unit == unit && is_target
+                account.is_of(dataset) && account.unit == unit && is_target
             };
             let meant: Vec<Account> = accounts.iter().filter(is_meant).cloned().collect();
             let label = match &meant[..] {
                 [account] => &account.target,
-                [] => return Err(self.wrong(format!("there is no account for {unit} of {dataset:?}"))),
+                [] => return Err(self.without_account(&format!("for {unit} of"), content, dataset)),
                 _ => {
                     return Err(
                         self.wrong(format!("{dataset:?} has several accounts for {unit}: of which column?"))
@@ -306,12 +333,13 @@ impl Ledger {
             let label = label.clone();
             let cost_of = |account: &Account| {
                 let is_of_label = unit == Unit::Record || account.target == label;
-                match unit.covers(account.unit) && is_of_label {
-                    true => (cost.epsilon(), cost.delta()),
-                    false => (f64::INFINITY, 0.0),
-                }
+                Ok(match unit.covers(account.unit) && is_of_label {
+                    true => (cost.epsilon().clone(), cost.delta().clone()),
+                    false => unbounded(),
+                })
             };
-            content.spend(dataset, unit == Unit::Volunteer, cost_of, f64::INFINITY, what).map(|_| ())
+            let nats = Amount::infinity();
+            content.spend(dataset, unit == Unit::Volunteer, cost_of, nats, what).map(|_| ())
         })
     }
 
@@ -346,17 +374,14 @@ impl Ledger {
         what: &str,
         ticket: &str,
     ) -> Result<bool> {
-        let mut is_new = true;
         self.change(false, |content| {
             if content.tickets(dataset).any(|paid| paid.as_deref() == Some(ticket)) {
-                is_new = false;
-                return Ok(());
+                return Ok(false);
             }
             self.spend_release(content, dataset, guarantee, target, what)?;
             content.last_tickets(dataset).for_each(|of| *of = Some(ticket.into()));
-            Ok(())
-        })?;
-        Ok(is_new)
+            Ok(true)
+        })
     }
 
     /// Whether [`charge_release`](Self::charge_release) would be refused now, before work is done for a release that may not
@@ -378,8 +403,9 @@ impl Ledger {
         what: &str,
     ) -> Result<()> {
         let cost_of = |account: &Account| account.cost(guarantee, target);
-        match content.spend(dataset, false, cost_of, information::cost(guarantee), what)? {
-            0 => Err(self.wrong(format!("there is no account for {dataset:?}"))),
+        let nats = Amount::try_from(information::cost(guarantee))?;
+        match content.spend(dataset, false, cost_of, nats, what)? {
+            0 => Err(self.without_account("for", content, dataset)),
             _ => Ok(()),
         }
     }
@@ -389,8 +415,15 @@ impl Ledger {
         [self.file.clone(), self.witness_file()]
     }
 
-    /// Changes the accounts, on the disk.
-    fn change(&self, create: bool, change: impl FnOnce(&mut Content) -> Result<()>) -> Result<()> {
+    /// The error of a data set without an account of this `kind`. It shows a name that looks alike.
+    fn without_account(&self, kind: &str, content: &Content, dataset: &str) -> Error {
+        let alike = content.alike(dataset).map(|name| format!("; {name:?} looks alike, and is another name"));
+        let alike = alike.unwrap_or_default();
+        self.wrong(format!("there is no account {kind} {dataset:?}{alike}"))
+    }
+
+    /// Changes the accounts, on the disk. The file stays as it is where they do.
+    fn change<T>(&self, create: bool, change: impl FnOnce(&mut Content) -> Result<T>) -> Result<T> {
         let mut witness = Witness::lock(self, if create { Access::Create } else { Access::Change })?;
         let mut content = match self.read(&mut witness) {
             Err(Error::Io { source, .. }) if create && source.kind() == ErrorKind::NotFound => {
@@ -399,14 +432,19 @@ impl Ledger {
             }
             read => read?,
         };
-        change(&mut content)?;
+        let before = content.clone();
+        let outcome = change(&mut content)?;
+        if content == before {
+            return Ok(outcome);
+        }
         let changes = content.changes.checked_add(1);
         content.changes = changes.ok_or_else(|| self.wrong("no more changes can be counted"))?;
         let body = serde_json::to_value(&content).and_then(serde_json::from_value::<Map<_, _>>);
         let text = body.and_then(|body| sealed::seal(FORMAT, body));
         let text = text.map_err(|error| self.wrong(error.to_string()))?;
         NewFile::create(&self.file, Existing::Replace, Readable::AsUsual)?.finish(text.as_bytes())?;
-        witness.record(content.changes).map_err(|source| self.failed(source))
+        witness.record(content.changes).map_err(|source| self.failed(source))?;
+        Ok(outcome)
     }
 
     /// What the file says, untouched by hand.
@@ -416,7 +454,6 @@ impl Ledger {
         let content: Content =
             sealed.part(&["changes", "accounts", "information"]).map_err(|problem| self.wrong(problem))?;
         sealed.check_untouched().map_err(|problem| self.wrong(problem))?;
-        content.information.iter().try_for_each(InformationAccount::check)?;
         Ok(content)
     }
 
@@ -454,27 +491,52 @@ impl Ledger {
 }
 
 impl Content {
+    /// The names of all data sets.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let told = self.information.iter().map(|account| &*account.dataset);
+        self.accounts.iter().map(|account| &*account.dataset).chain(told)
+    }
+
+    /// # Errors
+    /// The sentence about the name of a new account that may pass for another name, in the ledger or not.
+    fn check_new(&self, dataset: &str) -> std::result::Result<(), String> {
+        if let Some(name) = self.alike(dataset) {
+            return Err(format!(
+                "{dataset:?} looks like {name:?}, which has an account: choose another name"
+            ));
+        }
+        if self.names().any(|name| name::are_same(name, dataset)) {
+            return Ok(());
+        }
+        name::check_scripts(dataset)
+    }
+
+    /// Another name in the ledger that looks like this one.
+    fn alike(&self, dataset: &str) -> Option<&str> {
+        self.names().find(|name| !name::are_same(name, dataset) && name::look_alike(name, dataset))
+    }
+
     /// Charges every account of the data set, the volunteers' or everybody else's, of which those in nats are some, and says how many there are.
     fn spend(
         &mut self,
         dataset: &str,
         of_volunteers: bool,
-        cost_of: impl Fn(&Account) -> (f64, f64),
-        nats: f64,
+        cost_of: impl Fn(&Account) -> Result<Cost>,
+        nats: Amount,
         what: &str,
     ) -> Result<usize> {
         let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let what = what.replace(char::is_control, " ");
         let is_theirs = |account: &&mut Account| (account.unit == Unit::Volunteer) == of_volunteers;
-        let own = self.accounts.iter_mut().filter(|account| account.dataset == dataset).filter(is_theirs);
+        let own = self.accounts.iter_mut().filter(|account| account.is_of(dataset)).filter(is_theirs);
         let mut charged = 0;
         for account in own {
-            spend(account, cost_of(account), &what, &when)?;
+            account.spend(cost_of(account)?, &what, &when)?;
             charged += 1;
         }
-        let told = |account: &&mut InformationAccount| account.dataset == dataset && !of_volunteers;
+        let told = |account: &&mut InformationAccount| account.is_of(dataset) && !of_volunteers;
         for account in self.information.iter_mut().filter(told) {
-            account.spend(nats, &what, &when)?;
+            account.spend(nats.clone(), &what, &when)?;
             charged += 1;
         }
         Ok(charged)
@@ -482,45 +544,21 @@ impl Content {
 
     /// The ticket of each charge of a data set, but of its volunteers.
     fn tickets(&self, dataset: &str) -> impl Iterator<Item = &Option<String>> {
-        let own = move |account: &&Account| account.dataset == dataset && account.unit != Unit::Volunteer;
+        let own = move |account: &&Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
         let charges = self.accounts.iter().filter(own).flat_map(|account| &account.charges);
-        let told = self.information.iter().filter(move |account| account.dataset == dataset);
+        let told = self.information.iter().filter(move |account| account.is_of(dataset));
         let told = told.flat_map(|account| &account.charges).map(|charge| &charge.ticket);
         charges.map(|charge| &charge.ticket).chain(told)
     }
 
     /// The place for the ticket of the last charge of each of these accounts.
     fn last_tickets(&mut self, dataset: &str) -> impl Iterator<Item = &mut Option<String>> {
-        let own = move |account: &&mut Account| account.dataset == dataset && account.unit != Unit::Volunteer;
+        let own = move |account: &&mut Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
         let charges = self.accounts.iter_mut().filter(own).filter_map(|account| account.charges.last_mut());
-        let told = self.information.iter_mut().filter(move |account| account.dataset == dataset);
+        let told = self.information.iter_mut().filter(move |account| account.is_of(dataset));
         let told = told.filter_map(|account| account.charges.last_mut()).map(|charge| &mut charge.ticket);
         charges.map(|charge| &mut charge.ticket).chain(told)
     }
-}
-
-/// Adds a charge, unless the account has too little left.
-fn spend(account: &mut Account, (epsilon, delta): (f64, f64), what: &str, when: &str) -> Result<()> {
-    if !(epsilon >= 0.0 && delta >= 0.0) {
-        return Err(scumble_core::Error::Budget {
-            name: "a charge",
-            range: "zero or more",
-            value: epsilon.min(delta),
-        }
-        .into());
-    }
-    let before = account.spent();
-    account.charges.push(Charge { epsilon, delta, what: what.into(), when: when.into(), ticket: None });
-    if account.is_overdrawn() {
-        return Err(Error::Overdrawn {
-            dataset: account.dataset.clone(),
-            unit: account.unit,
-            asked: (epsilon, delta),
-            spent: before,
-            total: (account.total.epsilon(), account.total.delta()),
-        });
-    }
-    Ok(())
 }
 
 /// The file beside a ledger that has seen its changes. Who holds it open holds its lock.
@@ -598,7 +636,7 @@ impl Witness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_core::{Claim, LocalDp, Notion, Provenance};
+    use scumble_core::{Budget, Claim, LocalDp, Notion, Provenance};
     use std::fs;
 
     struct Desk {
@@ -619,7 +657,7 @@ mod tests {
         }
 
         fn spent(&self) -> f64 {
-            self.ledger.accounts().unwrap()[0].spent().0
+            self.ledger.accounts().unwrap()[0].spent().0.to_f64_up()
         }
 
         fn file(&self, name: &str) -> PathBuf {
@@ -634,21 +672,155 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spent_adds_up_exactly_and_never_exceeds_the_total() {
+    fn decimals_add_up_exactly_and_never_exceed_the_total() {
+        let decimal = |text: &str| text.parse::<Amount>().unwrap();
+        for (part, times, total) in [
+            ("0.1", 10, "1"),
+            ("0.1", 3, "0.3"),
+            ("0.1", 30, "3"),
+            ("0.07", 100, "7"),
+            ("1e-6", 10, "1e-5"),
+            ("0.1000000000000000001", 10, "1.000000000000000001"),
+            ("5e-324", 3, "1.5e-323"),
+        ] {
+            let desk = desk(8.0);
+            let ledger = &desk.ledger;
+            let amount =
+                |epsilon: &str, delta: &str| Spending::new(decimal(epsilon), decimal(delta)).unwrap();
+            let delta = if total.contains("e-") { (part, total) } else { ("0", "0") };
+            let shown = decimal(total).to_string();
+            ledger.init("people", Unit::Record, None, amount(total, delta.1)).unwrap();
+            ledger.init_information("halves", decimal(total)).unwrap();
+            for _ in 0..times {
+                ledger.charge("people", Unit::Record, None, amount(part, delta.0), "a test").unwrap();
+                ledger.charge_information("halves", decimal(part), "a test").unwrap();
+            }
+            let account = &ledger.accounts().unwrap()[1];
+            assert_eq!(
+                (account.spent(), account.left().0),
+                ((decimal(total), decimal(delta.1)), Amount::zero())
+            );
+            assert_eq!(account.spent().0.to_string(), shown);
+            let more = Spending::new(decimal("5e-324"), Amount::zero()).unwrap();
+            assert!(ledger.charge("people", Unit::Record, None, more, "a test").is_err());
+            assert!(ledger.charge_information("halves", decimal("1e-300"), "a test").is_err());
+        }
+    }
+
+    #[test]
+    fn what_exceeds_the_total_is_said_in_the_decimals_that_were_typed() {
         let desk = desk(0.3);
         desk.charge(0.1).unwrap();
         desk.charge(0.1).unwrap();
-        // In floating point 0.1 + 0.1 + 0.1 is above 0.3, and so it is in truth.
-        let refused = desk.charge(0.1).unwrap_err();
+        let refused = desk.charge(0.11).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "\"survey\" has too little left for the whole record: ε = 0.2 and δ = 0 were spent of ε = 0.3 and δ = 1e-6, \
-             and ε = 0.1 and δ = 0 were asked for; as binary numbers they exceed it by a hair, so a hair less fits"
+             and ε = 0.11 and δ = 0 were asked for"
         );
-        desk.charge(0.09).unwrap();
-        assert_eq!(desk.spent(), sum_up([0.1, 0.1, 0.09]));
+        assert_eq!(desk.ledger.accounts().unwrap()[0].to_json()["left"]["epsilon"], 0.1);
         let too_likely = Budget::new(1e-9, 1e-5).unwrap();
         assert!(desk.ledger.charge("survey", Unit::Record, None, too_likely, "a test").is_err());
+    }
+
+    /// A computed cost is its exact binary value, which is above the decimal that it prints as.
+    #[test]
+    fn a_computed_cost_is_not_rounded_down() {
+        let computed = 0.1 + 0.2;
+        let costs = |epsilon: f64| Guarantee {
+            claims: vec![Claim {
+                notion: Notion::LocalDp(LocalDp::pure(epsilon)),
+                protects: Unit::Record,
+                theorem: "a theorem".into(),
+            }],
+            ..Guarantee::default()
+        };
+        let desk = desk(0.3);
+        assert!(desk.ledger.charge_release("survey", &costs(computed), None, "a test").is_err());
+        desk.ledger.charge_release("survey", &costs(0.3), None, "a test").unwrap();
+        // Where the total was computed alike, it is the same number.
+        desk.ledger.init("again", Unit::Record, None, Budget::pure(computed).unwrap()).unwrap();
+        desk.ledger.charge_release("again", &costs(computed), None, "a test").unwrap();
+        assert!(desk.ledger.check_release("again", &costs(f64::NAN), None).is_err());
+        assert!(desk.ledger.check_release("again", &costs(-1.0), None).is_err());
+    }
+
+    #[test]
+    fn a_ledger_of_binary_numbers_is_read_as_decimals() {
+        let desk = desk(0.3);
+        (0..3).for_each(|_| desk.charge(0.1).unwrap());
+        let text = fs::read_to_string(desk.file("ledger.json")).unwrap();
+        assert!(text.contains("\"epsilon\": 0.1") && text.contains("scumble-ledger-1"), "{text}");
+        assert!(desk.charge(5e-324).is_err());
+    }
+
+    #[test]
+    fn a_job_that_runs_again_opens_its_account_again() {
+        let desk = desk(1.0);
+        desk.ledger.init("survey", Unit::Label, Some("quality"), Budget::pure(2.0).unwrap()).unwrap();
+        desk.charge(0.5).unwrap();
+        let before = fs::read(desk.file("ledger.json")).unwrap();
+        let again =
+            |epsilon| desk.ledger.init("survey", Unit::Record, None, Budget::new(epsilon, 1e-6).unwrap());
+        assert!(!again(1.0).unwrap());
+        assert_eq!(fs::read(desk.file("ledger.json")).unwrap(), before);
+        let refused = again(2.0).unwrap_err().to_string();
+        assert!(
+            refused.ends_with("its total stays: ε = 1 and δ = 1e-6, where ε = 2 and δ = 1e-6 were asked for"),
+            "{refused}"
+        );
+        let nats = |text: &str| desk.ledger.init_information("halves", text.parse().unwrap());
+        assert!(nats("0.5").unwrap() && !nats("0.50").unwrap());
+        let refused = nats("0.25").unwrap_err().to_string();
+        assert!(refused.ends_with("its total stays: 0.5, where 0.25 were asked for"), "{refused}");
+    }
+
+    #[test]
+    fn a_name_has_one_account_in_every_unicode_form() {
+        let desk = desk(1.0);
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}");
+        let total = || Budget::pure(1.0).unwrap();
+        assert!(desk.ledger.init(decomposed, Unit::Record, None, total()).unwrap());
+        assert!(!desk.ledger.init(composed, Unit::Record, None, total()).unwrap());
+        for name in [composed, decomposed] {
+            desk.ledger.charge(name, Unit::Record, None, Budget::pure(0.5).unwrap(), "a test").unwrap();
+        }
+        assert!(
+            desk.ledger.charge(composed, Unit::Record, None, Budget::pure(0.5).unwrap(), "a test").is_err()
+        );
+        assert!(desk.ledger.init_information(decomposed, Amount::zero()).is_err());
+        assert_eq!(desk.ledger.accounts().unwrap()[1].dataset, composed);
+    }
+
+    #[test]
+    fn a_name_that_looks_like_another_one_has_no_account() {
+        let desk = desk(1.0);
+        let ledger = &desk.ledger;
+        ledger.init_information("wines", Amount::infinity()).unwrap();
+        for (alike, existing) in
+            [("w\u{131}nes", "wines"), ("\u{ff57}ines", "wines"), ("surve\u{263}", "survey")]
+        {
+            for refused in [
+                ledger.init(alike, Unit::Record, None, Budget::pure(1.0).unwrap()),
+                ledger.init_information(alike, Amount::infinity()),
+            ] {
+                let refused = refused.unwrap_err().to_string();
+                assert!(refused.contains(&format!("looks like {existing:?}")), "{refused}");
+            }
+        }
+        let missing =
+            ledger.charge_information("w\u{131}nes", Amount::zero(), "a test").unwrap_err().to_string();
+        assert!(missing.contains("\"wines\" looks alike"), "{missing}");
+        // Cyrillic е, then Greek ο.
+        for mixed in ["gr\u{435}pe", "\u{3bf}ther", "données\u{430}"] {
+            let refused = ledger.init(mixed, Unit::Record, None, Budget::pure(1.0).unwrap());
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains("several scripts") && refused.contains("U+0"), "{refused}");
+        }
+        for name in ["données-2025", "опрос_1", "調査ひらカタ", "설문", "données (2)", "Wines"]
+        {
+            ledger.init(name, Unit::Record, None, Budget::pure(1.0).unwrap()).unwrap();
+        }
     }
 
     #[test]
@@ -662,7 +834,9 @@ mod tests {
             theorem: "a theorem".into(),
         };
         let of = |protects| Guarantee { claims: vec![claim(protects)], ..Guarantee::default() };
-        let spent = || -> Vec<f64> { desk.ledger.accounts().unwrap().iter().map(|a| a.spent().0).collect() };
+        let spent = || -> Vec<f64> {
+            desk.ledger.accounts().unwrap().iter().map(|a| a.spent().0.to_f64_up()).collect()
+        };
         let release = |dataset, guarantee: &Guarantee| {
             desk.ledger.charge_release(dataset, guarantee, Some("quality"), "a test")
         };
@@ -724,7 +898,7 @@ mod tests {
         let charge = |unit| desk.ledger.charge("survey", unit, None, Budget::pure(1.0).unwrap(), "a test");
         charge(Unit::Record).unwrap();
         let spent: Vec<f64> =
-            desk.ledger.accounts().unwrap().iter().map(|account| account.spent().0).collect();
+            desk.ledger.accounts().unwrap().iter().map(|account| account.spent().0.to_f64_up()).collect();
         assert_eq!(spent, [1.0, 1.0]);
         // What protects the label alone may have disclosed the rest.
         assert!(charge(Unit::Label).unwrap_err().to_string().contains("ε = inf"));
@@ -750,7 +924,7 @@ mod tests {
         let again = desk.ledger.init("survey", Unit::Record, None, Budget::pure(9.0).unwrap());
         assert!(again.unwrap_err().to_string().contains("already"));
         assert!(desk.ledger.init("", Unit::Record, None, Budget::pure(9.0).unwrap()).is_err());
-        assert_eq!(desk.ledger.accounts().unwrap()[0].total.epsilon(), 1.0);
+        assert_eq!(*desk.ledger.accounts().unwrap()[0].total.epsilon(), 1.0);
     }
 
     #[test]
@@ -854,32 +1028,31 @@ mod tests {
             claiming(Notion::MutualInformation(MutualInformation::new(nats, Prior::Halves { sets: 128 })))
         };
         let of_epsilon = claiming(Notion::LocalDp(LocalDp::pure(0.1)));
-        ledger.init_information("halves", 0.25).unwrap();
+        ledger.init_information("halves", "0.25".parse().unwrap()).unwrap();
         ledger.charge_release("halves", &nats(0.125), None, "the first").unwrap();
         assert!(ledger.charge_ticket("halves", &nats(0.0625), None, "a ticket", "key").unwrap());
         assert!(!ledger.charge_ticket("halves", &nats(0.0625), None, "a ticket", "key").unwrap());
         let refused = ledger.charge_release("halves", &nats(0.125), None, "too much").unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "\"halves\" has too little left of what may be told of which records were used: 0.1875 nats were spent of 0.25, and 0.125 nats were asked for"
+            "\"halves\": mutual-information budget exceeded: 0.1875 of 0.25 nats spent, 0.125 requested"
         );
         let refused = ledger.charge_release("halves", &of_epsilon, None, "of another kind").unwrap_err();
-        assert!(refused.to_string().ends_with("and a release that bounds none was asked for"), "{refused}");
+        assert!(refused.to_string().ends_with("and this release bounds none"), "{refused}");
         assert!(ledger.charge_release("survey", &nats(0.001), None, "of another kind").is_err());
-        ledger.charge_information("halves", 0.0625, "by hand").unwrap();
+        ledger.charge_information("halves", "0.0625".parse().unwrap(), "by hand").unwrap();
         let account = &ledger.information().unwrap()[0];
-        assert_eq!((account.spent(), account.left(), account.charges.len()), (0.25, 0.0, 3));
+        assert_eq!(
+            (account.spent().to_f64_up(), account.left().to_f64_down(), account.charges.len()),
+            (0.25, 0.0, 3)
+        );
         assert_eq!(desk.spent(), 0.0);
         for twice in [
-            ledger.init_information("survey", 1.0),
+            ledger.init_information("survey", Amount::infinity()),
             ledger.init("halves", Unit::Record, None, Budget::pure(1.0).unwrap()),
         ] {
             assert!(twice.unwrap_err().to_string().contains("no release pays into both"));
         }
-        assert!(ledger.init_information("halves", 1.0).is_err());
-        for nats in [f64::NAN, -1.0] {
-            assert!(ledger.init_information("others", nats).is_err());
-            assert!(ledger.charge_information("halves", nats, "what gives back").is_err());
-        }
+        assert!(ledger.init_information("halves", Amount::infinity()).is_err());
     }
 }

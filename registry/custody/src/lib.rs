@@ -3,19 +3,24 @@
 //! Each is a file that names its format and carries a digest of its content; a [`NewFile`] is there whole, or not at all.
 
 mod admission;
+mod amount;
 mod card;
+
 mod encrypted;
 mod error;
 mod information;
 pub mod key;
 mod ledger;
+mod name;
 mod new_file;
 mod sealed;
 mod shipped;
 mod side_by_side;
 mod ticket;
+mod warnings;
 
 pub use admission::{Admitted, admit};
+pub use amount::{Amount, Spending};
 pub use card::{Card, ENCODED};
 pub use error::{Error, Result};
 pub use information::{InformationAccount, InformationCharge};
@@ -24,6 +29,7 @@ pub use new_file::{Existing, NewFile, Readable, check_private, is_beside, is_sam
 pub use shipped::ShippedDesign;
 pub use side_by_side::Part;
 pub use ticket::{Binding, Ticket};
+pub use warnings::{formulas, identifies_people, warning_of_delta, warnings};
 
 /// The README's examples run.
 #[cfg(doctest)]

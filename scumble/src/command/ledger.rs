@@ -1,10 +1,10 @@
 //! `scumble ledger`: what was spent on data sets, and what is left.
 
 use super::{Failure, print, print_json};
-use crate::registry::{Account, Budget, InformationAccount, Ledger, Unit, number, shown};
+use crate::registry::{Account, Amount, InformationAccount, Ledger, Spending, Unit, shown};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\
@@ -84,15 +84,15 @@ pub(super) struct AccountArguments {
 
 #[derive(Args)]
 pub(super) struct BudgetArguments {
-    /// ε, in nats.
-    #[arg(long, value_parser = number::parse, value_name = "E", allow_negative_numbers = true, required_unless_present = "nats")]
-    epsilon: Option<f64>,
-    /// δ.
-    #[arg(long, value_parser = number::parse, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
-    delta: f64,
+    /// ε, in nats: the decimal as typed.
+    #[arg(long, value_name = "E", allow_negative_numbers = true, required_unless_present = "nats")]
+    epsilon: Option<Amount>,
+    /// δ, the decimal as typed.
+    #[arg(long, value_name = "D", default_value_t = Amount::zero(), allow_negative_numbers = true)]
+    delta: Amount,
     /// In place of ε: nats of mutual information with which records were used, for releases that hide that (`pac-statistics`); no ε is ever paid with them.
-    #[arg(long, value_parser = number::parse, value_name = "B", allow_negative_numbers = true, conflicts_with_all = ["epsilon", "delta", "unit", "target"])]
-    nats: Option<f64>,
+    #[arg(long, value_name = "B", allow_negative_numbers = true, conflicts_with_all = ["epsilon", "delta", "unit", "target"])]
+    nats: Option<Amount>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -119,9 +119,9 @@ impl From<AccountUnit> for Unit {
 }
 
 impl BudgetArguments {
-    fn budget(&self) -> Result<Budget, Failure> {
-        let epsilon = self.epsilon.ok_or("an amount is --epsilon or --nats")?;
-        Ok(Budget::new(epsilon, self.delta)?)
+    fn spending(&self) -> Result<Spending, Failure> {
+        let epsilon = self.epsilon.clone().ok_or("an amount is --epsilon or --nats")?;
+        Ok(Spending::new(epsilon, self.delta.clone())?)
     }
 }
 
@@ -130,19 +130,19 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
         LedgerCommand::Init { account, total } => {
             let ledger = Ledger::at(&account.file.ledger);
             let target = account.target.as_deref();
-            match total.nats {
-                Some(nats) => ledger.init_information(&account.dataset, nats)?,
-                None => ledger.init(&account.dataset, account.unit.into(), target, total.budget()?)?,
-            }
+            match &total.nats {
+                Some(nats) => ledger.init_information(&account.dataset, nats.clone())?,
+                None => ledger.init(&account.dataset, account.unit.into(), target, total.spending()?)?,
+            };
             (&account.file, Some(&account.dataset))
         }
         LedgerCommand::Charge { account, cost, what } => {
             let ledger = Ledger::at(&account.file.ledger);
             let target = account.target.as_deref();
-            match cost.nats {
-                Some(nats) => ledger.charge_information(&account.dataset, nats, what)?,
+            match &cost.nats {
+                Some(nats) => ledger.charge_information(&account.dataset, nats.clone(), what)?,
                 None => {
-                    ledger.charge(&account.dataset, account.unit.into(), target, cost.budget()?, what)?;
+                    ledger.charge(&account.dataset, account.unit.into(), target, cost.spending()?, what)?;
                 }
             }
             (&account.file, Some(&account.dataset))
@@ -151,21 +151,16 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
     };
     let (mut accounts, mut information) =
         (Ledger::at(&file.ledger).accounts()?, Ledger::at(&file.ledger).information()?);
-    accounts.retain(|account| dataset.is_none_or(|dataset| account.dataset == *dataset));
-    information.retain(|account| dataset.is_none_or(|dataset| account.dataset == *dataset));
+    accounts.retain(|account| dataset.is_none_or(|dataset| account.is_of(dataset)));
+    information.retain(|account| dataset.is_none_or(|dataset| account.is_of(dataset)));
     if let (Some(dataset), [], []) = (dataset, &accounts[..], &information[..]) {
         return Err(
             format!("the ledger {}: there is no account for {dataset:?}", file.ledger.display()).into()
         );
     }
     if as_json {
-        let told = information.iter().map(|account| {
-            let mut value = json!(account);
-            value["spent"] = number::to_json(account.spent());
-            value["left"] = number::to_json(account.left());
-            value
-        });
-        let accounts = accounts.iter().map(as_value);
+        let accounts = accounts.iter().map(Account::to_json);
+        let told = information.iter().map(InformationAccount::to_json);
         return print_json(
             &json!({"accounts": accounts.collect::<Vec<_>>(), "information": told.collect::<Vec<_>>()}),
         );
@@ -174,44 +169,39 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
     print(&statements.collect::<Vec<_>>().join("\n\n"))
 }
 
-fn as_value(account: &Account) -> Value {
-    let (epsilon, delta) = account.spent();
-    let mut value = json!(account);
-    let (epsilon_left, delta_left) = account.left();
-    value["spent"] = json!({"epsilon": number::to_json(epsilon), "delta": delta});
-    value["left"] = json!({"epsilon": number::to_json(epsilon_left), "delta": delta_left});
-    value
-}
-
 /// An account for people: the charges, their sum, and what is left of the total.
 fn statement(account: &Account) -> String {
-    let (total, spent, left) = (account.total, account.spent(), account.left());
-    let charges = account.charges.iter();
-    let charges = charges.map(|charge| (&*charge.when, &*charge.what, vec![charge.epsilon, charge.delta]));
-    let sums = [vec![spent.0, spent.1], vec![total.epsilon(), total.delta()], vec![left.0, left.1]];
+    let (total, spent, left) = (&account.total, account.spent(), account.left());
+    let charges = account
+        .charges
+        .iter()
+        .map(|charge| (&*charge.when, &*charge.what, vec![charge.epsilon.clone(), charge.delta.clone()]));
+    let sums =
+        [vec![spent.0, spent.1], vec![total.epsilon().clone(), total.delta().clone()], vec![left.0, left.1]];
     let of = account.target.as_ref().map_or(String::new(), |target| format!(" (the label is {target:?})"));
     format!("{}, {}{of}\n\n{}", shown(&account.dataset), account.unit, table(&["ε", "δ"], charges, sums))
 }
 
 /// The same of one in nats.
 fn statement_in_nats(account: &InformationAccount) -> String {
-    let charges = account.charges.iter().map(|charge| (&*charge.when, &*charge.what, vec![charge.nats]));
-    let sums = [account.spent(), account.total, account.left()].map(|nats| vec![nats]);
+    let charges =
+        account.charges.iter().map(|charge| (&*charge.when, &*charge.what, vec![charge.nats.clone()]));
+    let sums = [account.spent(), account.total.clone(), account.left()].map(|nats| vec![nats]);
     format!("{}, which records were used\n\n{}", shown(&account.dataset), table(&["nats"], charges, sums))
 }
 
 /// Charges, when and for what, and what is spent, of what, and left: a column each of these numbers.
 fn table<'a>(
     numbers: &[&str],
-    charges: impl Iterator<Item = (&'a str, &'a str, Vec<f64>)>,
-    sums: [Vec<f64>; 3],
+    charges: impl Iterator<Item = (&'a str, &'a str, Vec<Amount>)>,
+    sums: [Vec<Amount>; 3],
 ) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["when", "for what"].iter().chain(numbers));
     let sums = ["spent", "of", "left"].into_iter().zip(sums).map(|(word, values)| ("", word, values));
     for (when, what, values) in charges.chain(sums) {
         let words = [when, what].map(|word| shown(word).into_owned());
-        table.add_row(words.into_iter().chain(values.into_iter().map(number::short)));
+        table.add_row(words.into_iter().chain(values.iter().map(Amount::to_string)));
     }
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);

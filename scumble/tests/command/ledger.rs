@@ -41,6 +41,58 @@ fn charges_add_up_to_the_total_and_no_further() {
     );
 }
 
+/// Decimals, as they are typed: none of these sums is exact in binary.
+#[test]
+fn charges_are_the_decimals_that_are_typed() {
+    for (epsilon, delta, nats, times) in [
+        (["1", "0.1"], ["1e-5", "1e-6"], ["0.3", "0.03"], 10),
+        (["3", "0.1"], ["0.3", "0.01"], ["2.1", "0.07"], 30),
+        (["1.00000000000000000002", "0.33333333333333333334"], ["3e-300", "1e-300"], ["inf", "inf"], 3),
+    ] {
+        let files = Files::new();
+        let init = "ledger init --ledger ledger.json --dataset";
+        files.run(&format!("{init} people --epsilon {} --delta {}", epsilon[0], delta[0]));
+        files.run(&format!("{init} halves --nats {}", nats[0]));
+        let charge = format!(
+            "ledger charge --ledger ledger.json --dataset people --epsilon {} --delta {}",
+            epsilon[1], delta[1]
+        );
+        let tell = format!("ledger charge --ledger ledger.json --dataset halves --nats {}", nats[1]);
+        for _ in 1..times {
+            files.run(&charge);
+            files.run(&tell);
+        }
+        files.run(&tell);
+        let shown = files.run(&charge);
+        let spent = shown.lines().rev().nth(2).unwrap();
+        assert!(spent.split_whitespace().eq(["spent", epsilon[0], delta[0]]), "{spent}");
+        assert!(files.refuses(&charge).contains(&format!("ε = {}", epsilon[0])));
+        // Again what is there, and not another number.
+        files.run(&format!("{init} people --epsilon {} --delta {}", epsilon[0], delta[0]));
+        assert!(files.refuses(&format!("{init} people --epsilon 9")).contains("its total stays"));
+    }
+}
+
+#[test]
+fn damaged_amounts_are_refused_and_write_nothing() {
+    let files = with_ledger("1");
+    let before = (files.all(), files.read("ledger.json"));
+    for amount in ["-1", "-0.1", "nan", "1e400", "1e-400000", "1e99999999999", "0x1", "1_0", "1,5", ""] {
+        for line in [
+            "ledger init --ledger ledger.json --dataset other --epsilon",
+            "ledger charge --ledger ledger.json --dataset survey --epsilon",
+            "ledger charge --ledger ledger.json --dataset survey --epsilon 0.1 --delta",
+            "ledger init --ledger ledger.json --dataset halves --nats",
+        ] {
+            let mut command = files.command(line);
+            command.arg(amount);
+            let refused = crate::refused(command);
+            assert!(!refused.contains('\n'), "{amount:?}: {refused}");
+        }
+    }
+    assert_eq!((files.all(), files.read("ledger.json")), before);
+}
+
 #[test]
 fn nats_have_accounts_of_their_own() {
     let files = with_ledger("1");
@@ -48,7 +100,7 @@ fn nats_have_accounts_of_their_own() {
     assert!(shown.contains("halves, which records were used") && shown.contains("nats"), "{shown}");
     files.run("ledger charge --ledger ledger.json --dataset halves --nats 0.125 --what means");
     let refused = files.refuses("ledger charge --ledger ledger.json --dataset halves --nats 0.25");
-    assert!(refused.contains("0.125 nats were spent of 0.25, and 0.25 nats were asked for"), "{refused}");
+    assert!(refused.contains("0.125 of 0.25 nats spent, 0.25 requested"), "{refused}");
     assert!(files.refuses(&CHARGE.replace("survey", "halves")).contains("no account for the whole record"));
     let both = files.refuses("ledger init --ledger ledger.json --dataset survey --nats 1");
     assert!(both.contains("no release pays into both"), "{both}");
@@ -143,7 +195,8 @@ fn what_is_no_account_is_named() {
         ),
         (
             "ledger init --ledger ledger.json --dataset survey --epsilon 2",
-            "the ledger ledger.json: \"survey\" has an account for the whole record already, and its total stays",
+            "the ledger ledger.json: \"survey\" has an account for the whole record already, and its total stays: \
+             ε = 1 and δ = 1e-6, where ε = 2 and δ = 0 were asked for",
         ),
         (
             "ledger charge --ledger ledger.json --dataset survey --epsilon 0",

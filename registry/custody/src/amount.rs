@@ -1,0 +1,419 @@
+//! Amounts of a ledger: ε, δ and nats as exact decimals.
+
+use crate::{Error, Result};
+use bigdecimal::{BigDecimal, RoundingMode, Zero};
+use scumble_core::{Budget, number};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::fmt;
+use std::num::NonZeroU64;
+use std::ops::Add;
+
+/// Decimals of at most this many significant digits survive the way into binary64 and back.
+const SURVIVING_DIGITS: usize = 15;
+/// More digits than any binary64 has, written out.
+const LONGEST_TEXT: usize = 1100;
+/// More digits are shown rounded to [`SHOWN_DIGITS`].
+const MOST_DIGITS: u64 = 30;
+const SHOWN_DIGITS: NonZeroU64 = NonZeroU64::new(17).unwrap();
+
+/// An exact amount: a decimal of zero or more, or infinity.
+///
+/// # Numbers that are read as decimals
+/// Text is the decimal that it shows. A binary64 `x` (a Python float, the ε of a claim) is read by its shortest decimal,
+/// the one that prints as `x`: if this has at most 15 significant digits, it is the amount, since every decimal of so
+/// many digits is recovered from its binary64; this is the number that was typed. Every other `x`, as accountants
+/// compute them, is the exact binary value, and so is text of 16 or 17 digits that is the shortest decimal of a binary64:
+/// the command, Python and a claim then mean the same amount by the same digits.
+///
+/// # Soundness
+/// A computed cost is never rounded down. A typed one differs from its binary64 by at most one part in 2⁵³, so the
+/// claims that are charged to an account of `total` compose to at most `total`·(1 + 2⁻⁵³) as binary numbers: 1.1·10⁻¹⁶
+/// above a total of 1, and not more for many charges than for one. As decimals, which is how cards show claims, they
+/// compose to at most `total`.
+///
+/// ```
+/// use scumble_custody::Amount;
+///
+/// let tenth = Amount::try_from(0.1)?;
+/// let sum: Amount = std::iter::repeat_n(tenth, 10).sum();
+/// assert_eq!(sum, Amount::try_from(1.0)?);
+/// assert!(Amount::try_from(0.1 + 0.2)? > "0.3".parse()?);
+/// # Ok::<(), scumble_custody::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Amount(Exact);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Exact {
+    Finite(BigDecimal),
+    Infinite,
+}
+
+impl Amount {
+    /// Zero.
+    pub fn zero() -> Self {
+        Self(Exact::Finite(BigDecimal::zero()))
+    }
+
+    /// Infinity: the cost of a release that claims nothing.
+    pub fn infinity() -> Self {
+        Self(Exact::Infinite)
+    }
+
+    /// Returns whether the amount is a number, not infinity.
+    pub fn is_finite(&self) -> bool {
+        *self != Self::infinity()
+    }
+
+    /// `total` − `spent`, and zero where more was spent. More than 30 digits are rounded down to 17.
+    pub fn difference(total: &Self, spent: &Self) -> Self {
+        match (&total.0, &spent.0) {
+            (Exact::Finite(total), Exact::Finite(spent)) if spent <= total => {
+                Self(Exact::Finite(rounded(&(total - spent), RoundingMode::Down)))
+            }
+            (Exact::Infinite, Exact::Finite(_)) => Self::infinity(),
+            _ => Self::zero(),
+        }
+    }
+
+    /// The binary64 that is read as this amount, or else the next one above it.
+    pub fn to_f64_up(&self) -> f64 {
+        let nearest = self.nearest();
+        if self.is_read_from(nearest) || Self::exactly(nearest) >= *self {
+            nearest
+        } else {
+            nearest.next_up()
+        }
+    }
+
+    /// The binary64 that is read as this amount, or else the next one below it.
+    pub fn to_f64_down(&self) -> f64 {
+        let nearest = self.nearest();
+        if self.is_read_from(nearest) || Self::exactly(nearest) <= *self {
+            nearest
+        } else {
+            nearest.next_down()
+        }
+    }
+
+    fn nearest(&self) -> f64 {
+        match &self.0 {
+            // A sum may be beyond the largest number.
+            Exact::Finite(value) => value.to_scientific_notation().parse().unwrap_or(f64::INFINITY),
+            Exact::Infinite => f64::INFINITY,
+        }
+    }
+
+    /// Returns whether `value` is read as this amount.
+    fn is_read_from(&self, value: f64) -> bool {
+        Self::try_from(value).is_ok_and(|read| read == *self)
+    }
+
+    /// The exact value of a number that is zero or more.
+    fn exactly(value: f64) -> Self {
+        Self(BigDecimal::try_from(value).map_or(Exact::Infinite, Exact::Finite))
+    }
+}
+
+/// Whether the number is read as the amount.
+impl PartialEq<f64> for Amount {
+    fn eq(&self, value: &f64) -> bool {
+        self.is_read_from(*value)
+    }
+}
+
+/// The amount of a binary64, read by the rule of [`Amount`].
+impl TryFrom<f64> for Amount {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self> {
+        if value.is_nan() || value < 0.0 {
+            return Err(out_of_range(value));
+        }
+        let shortest = format!("{value:e}");
+        let digits = shortest.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit).count();
+        if digits > SURVIVING_DIGITS || value.is_infinite() {
+            return Ok(Self::exactly(value));
+        }
+        Ok(shortest.parse().map_or_else(|_| Self::exactly(value), |read| Self(Exact::Finite(read))))
+    }
+}
+
+/// The amount that people write. Its size is checked before it is computed with.
+impl std::str::FromStr for Amount {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = |problem: String| Error::Amount { text: scumble_core::text::abridged(text, 60), problem };
+        if text.len() > LONGEST_TEXT {
+            return Err(wrong(format!("it has more than {LONGEST_TEXT} characters")));
+        }
+        let value = number::parse(text).map_err(wrong)?;
+        if value.is_nan() || value.is_sign_negative() && value != 0.0 {
+            return Err(out_of_range(value));
+        }
+        if value.is_infinite() {
+            return Ok(Self::infinity());
+        }
+        let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+        match (value == 0.0, mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9'))) {
+            (true, true) => return Err(wrong("it is below the smallest number, 5e-324".into())),
+            (true, false) => return Ok(Self::zero()),
+            _ => {}
+        }
+        // As large as a binary64 at most, and as small at least: nothing that follows takes long.
+        let typed: BigDecimal = text.parse().map_err(|_| wrong("it is no number".into()))?;
+        let shortest = format!("{value:e}").parse::<BigDecimal>();
+        if shortest.is_ok_and(|shortest| shortest == typed) {
+            return Self::try_from(value);
+        }
+        Ok(Self(Exact::Finite(typed.normalized())))
+    }
+}
+
+fn out_of_range(value: f64) -> Error {
+    scumble_core::Error::Budget { name: "an amount", range: "zero or more", value }.into()
+}
+
+impl Add for &Amount {
+    type Output = Amount;
+
+    fn add(self, other: &Amount) -> Amount {
+        match (&self.0, &other.0) {
+            (Exact::Finite(one), Exact::Finite(other)) => Amount(Exact::Finite(one + other)),
+            _ => Amount::infinity(),
+        }
+    }
+}
+
+impl<'a> std::iter::Sum<&'a Amount> for Amount {
+    fn sum<I: Iterator<Item = &'a Amount>>(amounts: I) -> Self {
+        amounts.fold(Self::zero(), |sum, amount| &sum + amount)
+    }
+}
+
+impl std::iter::Sum for Amount {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::zero(), |sum, amount| &sum + &amount)
+    }
+}
+
+/// `value`, or where it has more than 30 digits its first 17.
+fn rounded(value: &BigDecimal, mode: RoundingMode) -> BigDecimal {
+    let value = value.normalized();
+    if value.digits() <= MOST_DIGITS {
+        value
+    } else {
+        value.with_precision_round(SHOWN_DIGITS, mode).normalized()
+    }
+}
+
+/// The digits as they were typed. More than 30 are rounded up to 17.
+impl fmt::Display for Amount {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nearest = self.nearest();
+        match &self.0 {
+            Exact::Finite(value) if !self.is_read_from(nearest) => {
+                let shown = rounded(value, RoundingMode::Up);
+                match nearest {
+                    1e-4..1e9 => formatter.write_str(&shown.to_plain_string()),
+                    _ => formatter.write_str(&shown.to_scientific_notation()),
+                }
+            }
+            _ => formatter.write_str(&number::short(nearest)),
+        }
+    }
+}
+
+/// A JSON number where one is read as the amount; else text, with every digit.
+impl Serialize for Amount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match &self.0 {
+            Exact::Finite(value) if !self.is_read_from(self.nearest()) => {
+                serializer.serialize_str(&value.normalized().to_scientific_notation())
+            }
+            _ => number::serialize(&self.nearest(), serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => text.parse().map_err(D::Error::custom),
+            Value::Number(number) => {
+                let value =
+                    number.as_f64().ok_or_else(|| D::Error::custom("an amount beyond all numbers"))?;
+                Self::try_from(value).map_err(D::Error::custom)
+            }
+            _ => Err(D::Error::custom("an amount is a number, or text that shows one")),
+        }
+    }
+}
+
+/// A pair of ε and δ: the total of an account, or a cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Spending {
+    epsilon: Amount,
+    delta: Amount,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    epsilon: Amount,
+    delta: Amount,
+}
+
+impl TryFrom<Unchecked> for Spending {
+    type Error = Error;
+
+    fn try_from(Unchecked { epsilon, delta }: Unchecked) -> Result<Self> {
+        Self::new(epsilon, delta)
+    }
+}
+
+impl Spending {
+    /// ε and δ, in the ranges of a [`Budget`].
+    ///
+    /// # Errors
+    /// [`Error::Core`] unless ε > 0 and 0 ≤ δ < 1.
+    pub fn new(epsilon: Amount, delta: Amount) -> Result<Self> {
+        // Amounts that are above zero or below one may round to them.
+        let nearest = delta.nearest();
+        let is_below_one = delta < Amount::exactly(1.0);
+        Budget::new(epsilon.nearest(), if is_below_one { nearest.min(1.0f64.next_down()) } else { nearest })?;
+        Ok(Self { epsilon, delta })
+    }
+
+    /// ε, in nats.
+    pub fn epsilon(&self) -> &Amount {
+        &self.epsilon
+    }
+
+    /// δ.
+    pub fn delta(&self) -> &Amount {
+        &self.delta
+    }
+}
+
+/// Both numbers are read by the rule of [`Amount`]. Those of a budget are in range.
+impl From<Budget> for Spending {
+    fn from(budget: Budget) -> Self {
+        let read = |value: f64| Amount::try_from(value).unwrap_or_else(|_| Amount::infinity());
+        Self { epsilon: read(budget.epsilon()), delta: read(budget.delta()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Instant;
+
+    fn read(text: &str) -> Amount {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_amount_shows_as_it_was_typed() {
+        for text in ["0", "0.1", "0.3", "1e-6", "10", "2.125", "0.1000000000000000001", "inf", "1e300"] {
+            assert_eq!(read(text).to_string(), text);
+        }
+        for (text, shown) in
+            [("0.10", "0.1"), ("+1", "1"), (".5", "0.5"), ("5.", "5"), ("1E1", "10"), ("-0", "0")]
+        {
+            assert_eq!(read(text).to_string(), shown);
+        }
+        assert_eq!(Amount::try_from(0.1 + 0.2).unwrap().to_string(), "0.30000000000000004");
+        let sum = &Amount::try_from(0.1 + 0.2).unwrap() + &read("0.1");
+        assert_eq!(sum.to_string(), "0.40000000000000005", "more than 30 digits are rounded up");
+    }
+
+    #[test]
+    fn a_damaged_amount_is_refused_in_one_line_at_once() {
+        let start = Instant::now();
+        let zeros = "0".repeat(2_000_000);
+        for text in [
+            "-1",
+            "-0.1",
+            "NaN",
+            "-inf",
+            "1e400",
+            "-1e400",
+            "1e-400000",
+            "1e-99999999999999999999",
+            "1e999999999999",
+            "",
+            " 1",
+            "1 ",
+            "1_000",
+            "0x10",
+            "1e",
+            "e5",
+            "\u{661}",
+            "1,5",
+            "--1",
+            &format!("1{zeros}"),
+            &format!("0.{zeros}1"),
+        ] {
+            let problem = text.parse::<Amount>().unwrap_err().to_string();
+            assert!(!problem.contains('\n') && problem.len() < 200, "{problem}");
+        }
+        assert_eq!(read("0e999999999"), Amount::zero());
+        for value in [r#""1e400""#, "-1", r#""-1""#, "null", "[]", "{}", r#""0.1.2""#] {
+            assert!(serde_json::from_str::<Amount>(value).is_err(), "{value}");
+        }
+        for value in [f64::NAN, -1.0, f64::NEG_INFINITY, -5e-324] {
+            assert!(Amount::try_from(value).is_err());
+        }
+        assert!(start.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn ranges_are_those_of_decimals() {
+        let pair = |epsilon, delta| Spending::new(read(epsilon), read(delta));
+        for (epsilon, delta) in [("0", "0"), ("1", "1"), ("1", "1.0000000000000000001"), ("1", "inf")] {
+            assert!(pair(epsilon, delta).is_err(), "{epsilon}, {delta}");
+        }
+        for (epsilon, delta) in [("inf", "0"), ("5e-324", "5e-324"), ("1", "0.99999999999999999999")] {
+            assert!(pair(epsilon, delta).is_ok(), "{epsilon}, {delta}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_is_within_half_a_digit_of_its_amount(bits in 1u64..0x7ff0_0000_0000_0000) {
+            let value = f64::from_bits(bits);
+            let (read, exact) = (Amount::try_from(value).unwrap(), Amount::exactly(value));
+            prop_assert_eq!(read.to_f64_up(), value);
+            prop_assert_eq!(read.to_f64_down(), value);
+            prop_assert!(read >= Amount::exactly(value.next_down()) && read <= Amount::exactly(value.next_up()));
+            let shortest = value.to_string();
+            let digits = shortest.trim_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
+            prop_assert!(read == exact || digits <= 15 || shortest.starts_with("0.0"));
+            let written = serde_json::to_string(&read).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Amount>(&written).unwrap(), read.clone());
+            prop_assert_eq!(read.to_string().parse::<Amount>().unwrap(), read);
+        }
+
+        #[test]
+        fn typed_decimals_are_kept(digits in 0u64..u64::MAX, places in 0usize..24) {
+            let text = format!("{}.{digits:0places$}", digits % 7);
+            let read = read(&text);
+            prop_assert_eq!(&read, &serde_json::from_str::<Amount>(&serde_json::to_string(&read).unwrap()).unwrap());
+            prop_assert!(Amount::exactly(read.to_f64_down()) <= read || read == read.to_f64_down());
+            prop_assert!(Amount::exactly(read.to_f64_up()) >= read || read == read.to_f64_up());
+        }
+
+        #[test]
+        fn what_is_left_is_no_more_than_the_rest(total in 0.0..10f64, spent in 0.0..10f64) {
+            let (total, spent) = (Amount::try_from(total).unwrap(), Amount::try_from(spent).unwrap());
+            let left = Amount::difference(&total, &spent);
+            prop_assert!(spent > total || &left + &spent <= total);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Names of data sets, which people tell apart by eye.
+
+use scumble_core::text;
+use unicode_normalization::UnicodeNormalization;
+use unicode_security::{MixedScript, skeleton};
+
+/// `name` in the form in which a ledger keeps it (NFC): "é" is one letter, however it was typed.
+pub(crate) fn normalised(name: &str) -> String {
+    name.nfc().collect()
+}
+
+/// Returns whether two names are one, in any Unicode form.
+pub(crate) fn are_same(one: &str, other: &str) -> bool {
+    one == other || one.nfc().eq(other.nfc())
+}
+
+/// Returns whether two names are easily taken for each other (confusable by UTS 39), as "wines" and "wınes".
+pub(crate) fn look_alike(one: &str, other: &str) -> bool {
+    let skeletons = [one, other].map(|name| skeleton(&normalised(name)).collect::<String>());
+    skeletons[0] == skeletons[1]
+}
+
+/// # Errors
+/// The sentence about a name that has several lines, hidden characters or spaces at its ends.
+pub(crate) fn check_visible(name: &str) -> Result<(), String> {
+    if name.is_empty() || name.trim() != name || text::check(name).is_err() {
+        return Err(format!(
+            "a data set and a label need a name of one line in which all shows, without a space before or behind it, \
+             and {name:?} is none"
+        ));
+    }
+    Ok(())
+}
+
+/// # Errors
+/// The sentence about a name that mixes scripts, as Latin and Cyrillic letters: one may pass for the other.
+pub(crate) fn check_scripts(name: &str) -> Result<(), String> {
+    if name.is_single_script() {
+        return Ok(());
+    }
+    let foreign = name.chars().filter(|letter| letter.is_alphabetic() && !letter.is_ascii());
+    let shown: Vec<String> =
+        foreign.take(3).map(|letter| format!("{letter:?} is U+{:04X}", u32::from(letter))).collect();
+    Err(format!(
+        "the name {name:?} of a data set mixes letters of several scripts, which may pass for each other: {}",
+        shown.join(", ")
+    ))
+}

@@ -1,0 +1,244 @@
+//! Warnings about designs: what is stated truly, and still protects little or surprises.
+
+use crate::ShippedDesign;
+use scumble_core::number::short;
+use scumble_core::{Claim, Guarantee, Notion, Unit};
+use scumble_records::Schema;
+
+/// An ε above this protects little.
+const LARGEST_EPSILON: f64 = 10.0;
+/// A δ is well below one in the number of people where it is at most this share of it.
+const SHARE_OF_ONE_IN_PEOPLE: f64 = 0.1;
+/// The number of people that a δ must allow for where it is not known.
+const FEWEST_PEOPLE: u64 = 100;
+/// At most this many cells are named.
+const MOST_NAMED: usize = 3;
+
+/// Warnings about a design for a release of `people` records, where that is known: its ε, its δ, and texts of its schema
+/// that spreadsheets run as formulas.
+pub fn warnings(design: &ShippedDesign, people: Option<u64>) -> Vec<String> {
+    let formulas = design.records().ok().and_then(|records| formulas(&records.schema));
+    let guarantee = design.guarantee();
+    let stated = [warning_of_epsilon(&guarantee), warning_of_delta(&guarantee, people), formulas];
+    stated.into_iter().flatten().collect()
+}
+
+/// Claims of differential privacy for the people whose records are released.
+fn claims(guarantee: &Guarantee) -> impl Iterator<Item = Dp> {
+    guarantee.claims.iter().filter(|claim| claim.protects != Unit::Volunteer).filter_map(of_dp)
+}
+
+/// Warning about the largest finite ε of a guarantee, where it is above 10.
+fn warning_of_epsilon(guarantee: &Guarantee) -> Option<String> {
+    let finite = claims(guarantee).map(|dp| dp.epsilon).filter(|epsilon| epsilon.is_finite());
+    let epsilon = finite.fold(0.0, f64::max);
+    let shown = short(epsilon);
+    (epsilon > LARGEST_EPSILON).then(|| {
+        format!(
+            "ε = {shown} is above {LARGEST_EPSILON}: a release may be e^{shown} times as likely for one record as for \
+             another, which protects little"
+        )
+    })
+}
+
+/// Warning about the largest δ of a guarantee for a release of `people` records, where it is above a tenth of 1/people; above a
+/// thousandth, where their number is not known.
+pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<String> {
+    let delta = claims(guarantee).map(|dp| dp.delta).fold(0.0, f64::max);
+    let people = people.or_else(|| claims(guarantee).find_map(|dp| dp.people));
+    let one_in_people = 1.0 / people.unwrap_or(FEWEST_PEOPLE).max(1) as f64;
+    let advised = SHARE_OF_ONE_IN_PEOPLE * one_in_people;
+    let so_many = match people {
+        Some(people) => format!("1/people, {} for {people} people", short(one_in_people)),
+        None => format!("1/people, even for {FEWEST_PEOPLE} people"),
+    };
+    (delta > advised).then(|| {
+        format!(
+            "δ = {} is not well below {so_many}: with probability δ a whole record may be released; a δ of at most \
+             {advised:.0e} is advised",
+            short(delta)
+        )
+    })
+}
+
+/// ε and δ of a claim, and the number of people where it states it.
+struct Dp {
+    epsilon: f64,
+    delta: f64,
+    people: Option<u64>,
+}
+
+fn of_dp(claim: &Claim) -> Option<Dp> {
+    let dp = |epsilon, delta, people| Some(Dp { epsilon, delta, people });
+    match &claim.notion {
+        Notion::LocalDp(of) => dp(of.epsilon, of.delta, None),
+        Notion::CentralDp(of) => dp(of.epsilon, of.delta, None),
+        Notion::ShuffledDp(of) => dp(of.epsilon, of.delta, Some(of.people)),
+        _ => None,
+    }
+}
+
+/// Warning about names and levels of a schema that a spreadsheet runs as formulas when it opens a release as CSV; none where
+/// there are none. A release contains them as they are.
+pub fn formulas(schema: &Schema) -> Option<String> {
+    let mut found = vec![];
+    for column in schema.columns() {
+        if is_formula(&column.name) {
+            found.push(format!("column {:?}", column.name));
+        }
+        let levels = column.kind.levels().into_iter().flatten().filter(|level| is_formula(level));
+        found.extend(levels.map(|level| format!("column {:?}, level {level:?}", column.name)));
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let more = match found.len() {
+        count if count > MOST_NAMED => format!("; and {} more", count - MOST_NAMED),
+        _ => String::new(),
+    };
+    found.truncate(MOST_NAMED);
+    Some(format!(
+        "a spreadsheet that opens the release may run these texts as formulas: {}{more}",
+        found.join("; ")
+    ))
+}
+
+/// Words for a person, by whom rows may be identified.
+const PEOPLE: [&str; 17] = [
+    "person",
+    "people",
+    "user",
+    "customer",
+    "client",
+    "patient",
+    "participant",
+    "respondent",
+    "subject",
+    "employee",
+    "student",
+    "pupil",
+    "citizen",
+    "voter",
+    "member",
+    "donor",
+    "account",
+];
+/// What follows such a word, or stands alone.
+const NUMBERS: [&str; 8] = ["id", "ids", "uid", "uuid", "guid", "key", "nr", "number"];
+/// Names that identify a person by themselves.
+const OF_ONE: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];
+
+/// Returns whether a column of this name looks like one that tells people apart: `id`, `person`, `Patient ID`, `user_id`,
+/// `customerNumber`.
+pub fn identifies_people(column: &str) -> bool {
+    let letters = column.chars().filter(|letter| letter.is_alphanumeric());
+    let name: String = letters.flat_map(char::to_lowercase).collect();
+    let is_of =
+        |word: &str| name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || NUMBERS.contains(&rest));
+    OF_ONE.contains(&name.as_str()) || PEOPLE.into_iter().any(is_of)
+}
+
+/// Returns whether a spreadsheet takes this cell for a formula: it begins with =, @, a tab or a carriage return, or with + or
+/// - and is no number.
+fn is_formula(cell: &str) -> bool {
+    match cell.chars().next() {
+        Some('=' | '@' | '\t' | '\r') => true,
+        Some('+' | '-') if cell.len() > 1 => {
+            let number: String = cell.chars().filter(|&c| !matches!(c, '%' | ' ')).collect();
+            number.replace(',', ".").parse::<f64>().is_err()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::{CentralDp, LocalDp, Neighbours};
+
+    fn of(notion: Notion, people: Option<u64>) -> Vec<String> {
+        let claim = Claim { notion, protects: Unit::Record, theorem: "a theorem".into() };
+        let guarantee = Guarantee { claims: vec![claim], ..Guarantee::default() };
+        [warning_of_epsilon(&guarantee), warning_of_delta(&guarantee, people)].into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn a_delta_is_to_be_well_below_one_in_the_number_of_people() {
+        let central =
+            |delta, people| of(Notion::CentralDp(CentralDp::new(1.0, delta, Neighbours::ReplaceOne)), people);
+        for (delta, people) in
+            [(0.1, Some(100)), (0.0011, Some(100)), (1e-5, Some(1_000_000)), (0.002, None), (0.5, Some(0))]
+        {
+            let [warning] = &central(delta, people)[..] else { panic!("no warning of δ = {delta}") };
+            assert!(warning.contains("1/people") && warning.contains(&short(delta)), "{warning}");
+        }
+        for (delta, people) in [(0.0, Some(1)), (0.001, Some(100)), (1e-6, Some(100_000)), (1e-3, None)] {
+            assert!(central(delta, people).is_empty(), "δ = {delta}");
+        }
+    }
+
+    #[test]
+    fn an_epsilon_above_ten_protects_little() {
+        let [warning] = &of(Notion::LocalDp(LocalDp::pure(20.0)), None)[..] else { panic!("no warning") };
+        assert_eq!(
+            warning,
+            "ε = 20 is above 10: a release may be e^20 times as likely for one record as for another, which protects little"
+        );
+        assert!(of(Notion::LocalDp(LocalDp::pure(10.0)), None).is_empty());
+        // Without privacy there is nothing to warn of: the card says so.
+        assert!(of(Notion::LocalDp(LocalDp::pure(f64::INFINITY)), None).is_empty());
+    }
+
+    #[test]
+    fn a_number_is_no_formula() {
+        for cell in
+            ["=1+1", "@SUM(1)", "+A1", "-A1+2", "=cmd|' /C calc'!A0", "\t=1", "\r1", "--1", "+49 30 a"]
+        {
+            assert!(is_formula(cell), "{cell:?}");
+        }
+        for cell in ["-5", "+1", "-1.5e3", "-1,5", "+5 %", "-", "+", "", "a=b", "1-2", "-inf"] {
+            assert!(!is_formula(cell), "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_tells_people_apart_is_known_by_its_name() {
+        for name in [
+            "id",
+            "ID",
+            "person",
+            "Patient ID",
+            "user_id",
+            "userid",
+            "customerNumber",
+            "e-mail",
+            "client key",
+        ] {
+            assert!(identifies_people(name), "{name:?}");
+        }
+        for name in
+            ["", "age", "user_type", "region_id", "paid", "idea", "customer segment", "persons per household"]
+        {
+            assert!(!identifies_people(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn formulas_are_named_by_column_and_level() {
+        let schema = r#"
+            column = [
+                { name = "=size", kind = "real", lower = 0.0, upper = 1.0 },
+                { name = "step", kind = "ordered", levels = ["-2", "-1", "+1"] },
+                { name = "kind", kind = "category", levels = ["-", "@a", "+b", "=c", "d"] },
+            ]"#;
+        let schema = Schema::from_toml(schema, "schema.toml").unwrap();
+        let warning = formulas(&schema).unwrap();
+        assert!(
+            warning.ends_with(
+                r#"column "=size"; column "kind", level "@a"; column "kind", level "+b"; and 1 more"#
+            ),
+            "{warning}"
+        );
+        assert_eq!(formulas(&schema.columns_named(&["step"]).unwrap()), None);
+    }
+}
