@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import warnings
 from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._errors import InvalidInput
+from ._errors import InvalidInput, PrivacyWarning
 from ._schemas import given
 from ._tables import take
 from ._native import Ticket
@@ -35,9 +36,12 @@ def _how(strict: bool, values: str, ledger: Any, dataset: str | None) -> dict[st
 
 
 def _seed(seed: int | None) -> int | None:
-    if seed is not None and not (isinstance(seed, int) and 0 <= seed < 2**64):
+    if seed is None:
+        return None
+    is_whole = hasattr(seed, "__index__") and not isinstance(seed, bool)
+    if not (is_whole and 0 <= operator.index(seed) < 2**64):
         raise InvalidInput(f"seed: a whole number from 0 to 2**64 - 1 is needed, and {seed!r} is none")
-    return seed
+    return operator.index(seed)
 
 
 def as_ticket(ticket: Any) -> Ticket:
@@ -131,7 +135,12 @@ class Design:
         if ticket is None:
             if id is not None:
                 raise InvalidInput("id: the ids of records are for a release by a ticket")
-            released = self._native.release(arrow, _seed(seed), how)
+            number = _seed(seed)
+            if number is not None:
+                warnings.warn(
+                    "a release with a seed has no guarantee: who knows the seed can take its noise away", PrivacyWarning, stacklevel=2
+                )
+            released = self._native.release(arrow, number, how)
             card = released.card
         else:
             if seed is not None:
@@ -216,4 +225,6 @@ def design(
         volunteers_are,
         None if shuffled is None or shuffled_delta is None else (shuffled, shuffled_delta),
     )
+    for warning in native.warnings(people):
+        warnings.warn(warning, PrivacyWarning, stacklevel=2)
     return Design(native)

@@ -17,6 +17,11 @@ class WrongTicket(InvalidInput):
     """A ticket for another design, another data set, or other records."""
 
 
+class PrivacyWarning(UserWarning):
+    """What is done protects little or nothing: a seeded release, an ε above 10, a δ near one in the number of people, a person in
+    several rows; or a text of the schema that a spreadsheet runs as a formula."""
+
+
 class UnknownName(KeyError):
     """A mechanism, a parameter or a column that there is not, with the nearest name."""
 

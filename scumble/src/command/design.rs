@@ -6,6 +6,7 @@ use super::schema::public_schema;
 use super::setting::{Settable, set};
 use super::{Failure, complain, print, print_json, refuse_overlaps, spinning, tell_clipped};
 use crate::classic::{Arrangement, LABEL_SHARE, Protect, protected};
+use crate::custody;
 use crate::registry::{
     Brief, Budget, Clipped, Existing, Learning, Loaded, NewFile, OutOfBounds, Part, ReadRows, Readable,
     Reader, Registry, Schema, ShapedBy, ShippedDesign, Task, Volunteers, number, read_matrix,
@@ -134,6 +135,9 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     NewFile::create(&arguments.output, existing, Readable::AsUsual)?.finish(text.as_bytes())?;
     if let Some(volunteers) = &arguments.volunteers {
         tell_clipped(&volunteers.display().to_string(), &clipped);
+    }
+    for warning in custody::warnings(&design, arguments.people.map(|people| people as u64)) {
+        complain(&format!("warning: {warning}"));
     }
     if arguments.volunteers.is_some() && guarantee.shaped_by == ShapedBy::PublicKnowledge {
         complain("the volunteers' records were not used: no mechanism in the design has a use for them");

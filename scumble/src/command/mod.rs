@@ -299,8 +299,21 @@ fn command_line() -> String {
         let name = Path::new(&*program).file_stem().map(|name| name.to_string_lossy().into_owned());
         *program = name.unwrap_or_default();
     }
+    // Pages are shown to others, whom the folders of this machine do not concern.
+    for word in &mut words {
+        let (option, value) = word.split_once('=').filter(|_| word.starts_with("--")).unwrap_or(("", word));
+        if Path::new(value).is_absolute() {
+            let name = file_name(Path::new(value)).display().to_string();
+            *word = if option.is_empty() { name } else { format!("{option}={name}") };
+        }
+    }
     // Only a zero byte cannot be quoted, and no argument has one.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+/// The name of a file without its folder.
+fn file_name(path: &Path) -> PathBuf {
+    path.file_name().map_or_else(|| path.into(), PathBuf::from)
 }
 
 /// The command that views records for models of what this design released, as a shell reads it.

@@ -3,7 +3,10 @@
 use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
 use super::reading::Reading;
-use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command};
+use super::{
+    Failure, complain, file_name, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command,
+};
+use crate::custody;
 use crate::parquet::{self, is_named_as_parquet, is_standard};
 use crate::records::{self, Input};
 use crate::registry::{
@@ -142,7 +145,8 @@ pub(super) fn release(
     check_json(&arguments.output, as_json)?;
     let design = ShippedDesign::read(&arguments.design, registry)?;
     check_places(arguments, design.mechanism())?;
-    let view = view_of(&design, arguments)?;
+    let (view, view_on_card) =
+        (view_of(&design, arguments, Path::to_path_buf)?, view_of(&design, arguments, file_name)?);
     stop_when_interrupted()?;
     let mut outputs = Outputs::create(arguments)?;
     let randomness = Randomness::of_seed(arguments.seed)?;
@@ -155,6 +159,7 @@ pub(super) fn release(
         ),
         is_charged: false,
     };
+    work.warn_of_repeats()?;
     let done = match design.mechanism() {
         Designed::Local(local) if arguments.ticket.is_some() => work.release_keyed(&**local, &mut outputs),
         Designed::Local(local) => work.release_stream(&**local, randomness, &mut outputs),
@@ -165,12 +170,15 @@ pub(super) fn release(
     };
     work.bar.finish_and_clear();
     let is_charged = work.is_charged;
-    let done = done.and_then(|done| outputs.commit(&design, &done, view.as_deref()).map(|()| done));
+    let done = done.and_then(|done| outputs.commit(&design, &done, view_on_card.as_deref()).map(|()| done));
     let done = done.map_err(|failure| match is_charged {
         true => Failure::from(AfterCharge(failure)),
         false => failure,
     })?;
     tell_clipped(&arguments.input.display().to_string(), &done.clipped);
+    if let Some(warning) = custody::warning_of_delta(&done.guarantee, Some(done.records)) {
+        complain(&format!("warning: {warning}"));
+    }
     if let Some(view) = &view {
         complain(&format!(
             "a model of {} is to be used on viewed records, not on records in the clear: {view}",
@@ -195,9 +203,14 @@ pub(super) fn release(
     )
 }
 
-/// The command that views records for models of the release, where these cannot be used on records in the clear.
-fn view_of(design: &ShippedDesign, arguments: &ReleaseArguments) -> Result<Option<String>, Failure> {
-    let command = || view_command(&arguments.design, arguments.key.as_deref());
+/// The command that views records for models of the release, where these cannot be used on records in the clear, with
+/// files `named` by their paths, or on a public card by their names alone.
+fn view_of(
+    design: &ShippedDesign,
+    arguments: &ReleaseArguments,
+    named: fn(&Path) -> PathBuf,
+) -> Result<Option<String>, Failure> {
+    let command = || view_command(&named(&arguments.design), arguments.key.as_deref().map(named).as_deref());
     Ok(design.design().needs_view()?.then(command))
 }
 
@@ -294,6 +307,9 @@ impl Outputs {
         self.released.commit()
     }
 }
+
+/// The bytes of a file that are searched for a person in several rows.
+const SEARCHED: u64 = 64 << 20;
 
 /// What both ways of releasing need.
 struct Work<'a> {
@@ -460,6 +476,36 @@ impl Work<'_> {
             Some(column) => Ok(reader.beside(column)?),
             None => Ok(reader),
         }
+    }
+
+    /// Warns where a column whose name tells people apart repeats a value early in the file: a claim is for one row a person.
+    /// Ids of a release by a ticket are checked anyway, and standard input is read once.
+    fn warn_of_repeats(&self) -> Result<(), Failure> {
+        let input = &self.arguments.input;
+        let is_plain = std::fs::metadata(input).is_ok_and(|found| found.is_file());
+        if self.arguments.id.is_some() || is_standard(input) || !is_plain {
+            return Ok(());
+        }
+        let schema = &self.design.records()?.schema;
+        let has_few_levels = |name: &str| {
+            schema.column(name).is_ok_and(|column| column.kind.levels().is_some_and(|of| of.len() <= 10))
+        };
+        let rows = self.arguments.reading.open(input)?;
+        let names =
+            rows.header().iter().filter(|name| custody::identifies_people(name) && !has_few_levels(name));
+        for name in names {
+            let enough = |bytes| if bytes < SEARCHED { Ok(()) } else { Err(records::Error::Interrupted) };
+            if let Err(records::Error::RepeatedId { row, id, .. }) =
+                stream::check_ids(&mut self.reader()?.beside(name)?, enough)
+            {
+                complain(&format!(
+                    "warning: {}: column {name:?} has {id:?} again in row {row}: where it tells people apart, one person is in \
+                     several rows, and the claims hold for each row by itself, not for the person",
+                    input.display()
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn check_readable_twice(&self, option: &str) -> Result<(), Failure> {

@@ -1,7 +1,8 @@
 //! `scumble schema`.
 
 use super::reading::Reading;
-use super::{Failure, print, print_json, refuse_overlaps};
+use super::{Failure, complain, print, print_json, refuse_overlaps};
+use crate::custody;
 use crate::datasets;
 use crate::registry::{Existing, NewFile, Readable, Schema, csv, draft, stream};
 use clap::Args;
@@ -76,6 +77,9 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
     }
     if let (Some(file), Some(rows)) = (aside.1, rows) {
         file.finish(&rows)?;
+    }
+    if let Some(warning) = custody::formulas(&schema) {
+        complain(&format!("warning: {warning}"));
     }
     if as_json {
         return print_json(

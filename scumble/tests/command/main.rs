@@ -28,6 +28,7 @@ mod suite;
 mod ticket;
 mod tuning;
 mod view;
+mod warnings;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -63,6 +64,11 @@ fn refused(mut command: Command) -> String {
     assert!(output.stdout.is_empty());
     assert_eq!(stderr.lines().count(), 1, "more than a line: {stderr}");
     stderr.trim_end().strip_prefix("error: ").expect("an error says that it is one").to_owned()
+}
+
+/// All rows of a comparison: those with differential privacy, then those without.
+fn all_rows(outcome: &serde_json::Value) -> Vec<serde_json::Value> {
+    ["rows", "without_dp"].iter().flat_map(|name| outcome[name].as_array().unwrap().clone()).collect()
 }
 
 /// A folder with a schema, for a test's files.

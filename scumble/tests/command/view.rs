@@ -26,7 +26,7 @@ fn learned() -> Files {
 
 /// What a line that succeeds says on stderr.
 #[track_caller]
-fn warned(files: &Files, line: &str) -> String {
+pub(crate) fn warned(files: &Files, line: &str) -> String {
     let output = files.command(line).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{line}: {stderr}");
@@ -117,6 +117,16 @@ fn a_curators_release_is_viewed_by_its_key() {
         said.contains("scumble view --design design.json --key keys/key.json --input clean.csv"),
         "{said}"
     );
+    // A card is public: it names files, and not where they are on this machine.
+    let folder = files.folder.path().to_str().unwrap();
+    files.write("keys/passphrase", "long enough to be one\n");
+    files.run(&format!(
+        "release --design {folder}/design.json --input data.csv --output other.csv --card card.json --key {folder}/keys/other.json \
+         --passphrase-file passphrase"
+    ));
+    let card = files.read("card.json");
+    assert!(!card.contains(folder) && card.contains("--design design.json --key other.json"), "{card}");
+    std::fs::remove_file(files.path("other.csv")).unwrap();
     // Without noise, what was released is the view of the very records.
     let line = format!("view --design design.json --input data.csv --output view.csv {with_key}");
     let key = files.read("keys/key.json");
@@ -132,6 +142,19 @@ fn a_curators_release_is_viewed_by_its_key() {
     assert!(released.iter().zip(&viewed).all(|(a, b)| (a - b).abs() < 1e-9));
     assert_eq!(files.read("keys/key.json"), key, "a key that counts nothing stays");
     let other = line.replace("view.csv", "other.csv");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let of_mode = |mode| {
+            std::fs::set_permissions(files.path("keys/key.json"), std::fs::Permissions::from_mode(mode))
+        };
+        of_mode(0o640).unwrap();
+        assert_eq!(
+            files.refuses(&other),
+            "keys/key.json: this secret is open to other users of the machine (mode 640); run `chmod 600 keys/key.json`"
+        );
+        of_mode(0o600).unwrap();
+    }
     let without = other.replace(with_key, "");
     assert_eq!(
         files.refuses(&without),

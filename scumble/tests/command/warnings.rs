@@ -1,0 +1,88 @@
+//! Warnings on stderr about what protects little.
+
+use crate::Files;
+use crate::view::warned;
+
+const DESIGN: &str =
+    "design noisy-marginals --schema schema.toml --target colour --output design.json --force";
+
+#[test]
+fn a_delta_near_one_in_the_number_of_people_is_warned_of() {
+    let files = Files::new();
+    for (line, expected) in [
+        ("--epsilon 1 --delta 0.1 --people 100", "δ = 0.1 is not well below 1/people, 0.01 for 100 people"),
+        (
+            "--epsilon 1 --delta 1e-5 --people 50000",
+            "δ = 1e-5 is not well below 1/people, 2e-5 for 50000 people",
+        ),
+        ("--epsilon 12 --delta 1e-9 --people 100", "ε = 12 is above 10"),
+    ] {
+        let said = warned(&files, &format!("{DESIGN} {line}"));
+        assert!(said.starts_with("warning: ") && said.contains(expected), "{said}");
+    }
+    assert_eq!(warned(&files, &format!("{DESIGN} --epsilon 10 --delta 1e-6 --people 100000")), "");
+    // Who gives no number hears of it when there is one.
+    files.good();
+    let gaussian =
+        "design gaussian --schema schema.toml --target price --epsilon 1 --output design.json --force";
+    assert_eq!(warned(&files, &format!("{gaussian} --delta 1e-3")), "");
+    let release = "release --design design.json --input data.csv --output released.csv --force";
+    assert_eq!(warned(&files, release), "");
+    let many: String = (0..200).map(|row| format!("{},red,5\n", row % 10)).collect();
+    files.write("data.csv", format!("size,colour,price\n{many}"));
+    let said = warned(&files, release);
+    assert!(
+        said.starts_with("warning: δ = 0.001 is not well below 1/people, 0.005 for 200 people"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_text_that_spreadsheets_run_is_named_by_column_and_level() {
+    let files = Files::new();
+    files.write(
+        "schema.toml",
+        r#"column = [{ name = "@sum", kind = "category", levels = ["=1+1", "-5", "+1"] }, { name = "x", kind = "boolean" }]"#,
+    );
+    let expected = r#"warning: a spreadsheet that opens the release may run these texts as formulas: column "@sum"; column "@sum", level "=1+1""#;
+    let said = warned(&files, "design direct --schema schema.toml --epsilon 1 --output design.json");
+    assert_eq!(said.trim_end(), expected);
+    let rows: String =
+        (0..60).map(|row| format!("{},{}\n", ["=1+1", "-5", "+1"][row % 3], row % 2)).collect();
+    files.write("data.csv", format!("@sum,x\n{rows}"));
+    assert!(warned(&files, "schema data.csv --output draft.toml").contains(r#"column "@sum", level "=1+1""#));
+}
+
+#[test]
+fn a_person_in_several_rows_is_warned_of_by_name_and_row() {
+    let files = Files::new();
+    let write = |name: &str, repeated: bool| {
+        let person = |row: usize| if repeated && row == 40 { 7 } else { row };
+        let rows: String = (0..60).map(|row| format!("{},red,5,{}\n", row % 10, person(row))).collect();
+        files.write("data.csv", format!("size,colour,price,{name}\n{rows}"));
+    };
+    let release = "release --design design.json --input data.csv --output released.csv --force";
+    for design in [
+        "design direct --schema schema.toml --epsilon 1 --output design.json --force",
+        "design mst --schema schema.toml --epsilon 1 --delta 1e-6 --people 60 --output design.json --force",
+    ] {
+        files.run(design);
+        for (name, repeated) in
+            [("Patient ID", true), ("user_id", true), ("Patient ID", false), ("region", true)]
+        {
+            write(name, repeated);
+            let said = warned(&files, release);
+            let is_told = repeated && name != "region";
+            let expected = format!("warning: data.csv: column {name:?} has \"7\" again in row 41: ");
+            assert_eq!(said.starts_with(&expected), is_told, "{name}: {said}");
+            assert!(is_told || said.is_empty(), "{said}");
+        }
+    }
+    // A label that such a word names is none.
+    let schema = files.read("schema.toml").replace("colour", "member");
+    files.write("schema.toml", schema);
+    files.run("design direct --schema schema.toml --epsilon 1 --output design.json --force");
+    let data = files.read("data.csv").replace("colour", "member");
+    files.write("data.csv", data);
+    assert_eq!(warned(&files, release), "");
+}
