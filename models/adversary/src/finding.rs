@@ -30,7 +30,7 @@ pub struct Finding {
     pub pairs: usize,
     /// How often each input was released, in the longest of the attacks: it ends when the claim is refuted.
     pub samples: usize,
-    /// Whether the claim holds.
+    /// The verdict on the claim, for the inputs that were tried.
     pub verdict: Verdict,
     /// Points of δ(ε), where the claim makes them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -104,7 +104,7 @@ pub struct ProfilePoint {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// No attack reached more than is claimed.
+    /// No attack reached more than is claimed, for the inputs that were tried.
     Holds,
     /// One did.
     Broken,
@@ -119,7 +119,7 @@ pub enum Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
-            Self::Holds => "holds",
+            Self::Holds => "holds for the inputs that were tried",
             Self::Broken => "BROKEN",
             Self::Inconclusive => "inconclusive",
             Self::NothingClaimed => "claims nothing",

@@ -43,7 +43,11 @@ pub(super) fn audit(registry: &Registry, arguments: &AuditArguments, as_json: bo
         (None, None) => of_plugins(&registry.iter().collect::<Vec<_>>(), effort)?,
     };
     if as_json {
-        print_json(&json!({"seed": effort.seed, "findings": findings}))?;
+        print_json(&json!({
+            "seed": effort.seed,
+            "verdicts": "for the inputs that were tried",
+            "findings": findings,
+        }))?;
     } else {
         print(&report(&findings, effort))?;
     }
