@@ -48,11 +48,16 @@ class Comparison:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One row a model, metric, mechanism and budget: scores, worth, guarantee."""
-        return json.loads(self._native.to_json())["rows"]
+        """One row a model, metric, mechanism and budget with differential privacy: scores, worth, guarantee."""
+        return list(self.to_json()["rows"])
+
+    @property
+    def without_dp(self) -> list[dict[str, Any]]:
+        """The rows without differential privacy, as at ε = ∞: they must not be compared with the others."""
+        return list(self.to_json()["without_dp"])
 
     def to_pandas(self) -> Any:
-        """The rows as a frame."""
+        """All rows as a frame; those with differential privacy have a true `dp`."""
         import io
 
         import pandas
@@ -60,7 +65,7 @@ class Comparison:
         return pandas.read_csv(io.StringIO(self._native.to_csv()))
 
     def to_json(self) -> dict[str, Any]:
-        """All that came out, of which data, by which versions, settings and seed."""
+        """All that came out, of which data, by which versions, settings and seed. Scores of a private table are for its owner."""
         return json.loads(self._native.to_json())
 
     @property

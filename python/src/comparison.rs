@@ -156,7 +156,7 @@ impl Comparison {
 
     /// All rows, as CSV.
     fn to_csv(&self) -> String {
-        self.outcome.to_csv()
+        self.comparison.to_csv(&self.outcome)
     }
 
     /// The page, which loads nothing else.

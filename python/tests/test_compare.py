@@ -37,10 +37,16 @@ def comparison() -> scumble.Comparison:
 def test_rows_are_of_mechanisms_and_budgets(comparison):
     rows = [row for row in comparison.rows if row["metric"] == "accuracy"]
     assert {(row["mechanism"], row["epsilon"]) for row in rows} >= {("direct", 2.0), ("laplace", 2.0)}
-    in_the_clear = [row["mean"] for row in rows if row["mechanism"] == "direct" and row["epsilon"] == "inf"]
-    assert in_the_clear[0] > 0.9
+    without = [row for row in comparison.without_dp if row["metric"] == "accuracy"]
+    assert {(row["mechanism"], row["epsilon"]) for row in without} == {("direct", "inf"), ("laplace", "inf")}
+    assert without[0]["mean"] > 0.9
+    # Whoever takes the best row takes one with differential privacy.
+    assert all(row["dp"] is True for row in comparison.rows) and not any(row["dp"] for row in comparison.without_dp)
+    assert comparison.to_json()["data"]["sha256"] is None and "NOT private" in comparison.to_json()["warning"]
+    assert "NOT private" in str(comparison)
     frame = comparison.to_pandas()
     assert {"mechanism", "epsilon", "mean"} <= set(frame.columns)
+    assert frame.dp.sum() == len(comparison.rows) and len(frame) == len(comparison.rows) + len(comparison.without_dp)
 
 
 def test_a_notebook_shows_the_page(comparison, tmp_path):

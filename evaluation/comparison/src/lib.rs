@@ -94,6 +94,10 @@ pub struct Comparison {
     pub seed: u64,
 }
 
+/// The warning of [`Comparison::warning`].
+const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores, which are of private records in the clear: they are for \
+    the owner of the data. A mechanism that is chosen by them is a choice that no budget paid for.";
+
 /// A budget that a plain `compare` shows.
 const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 
@@ -127,18 +131,41 @@ impl Comparison {
         finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())
     }
 
-    /// For machines: what came out, of which data, by which versions, settings and seed.
+    /// Warning about scores of private records; none about those of a public data set.
+    pub fn warning(&self) -> Option<&'static str> {
+        (!self.data.is_public).then_some(NOT_PRIVATE)
+    }
+
+    /// All rows as CSV: the numbers of the JSON, with the guarantee in one line.
+    pub fn to_csv(&self, outcome: &Outcome) -> String {
+        outcome.to_csv(self.warning().unwrap_or_default())
+    }
+
+    /// For machines: what came out, of which data, by which versions, settings and seed. Rows with differential privacy are
+    /// `rows`; all others, which must not be compared with them, are `without_dp`.
     pub fn to_json(&self, outcome: &Outcome) -> Value {
         // Whatever is no number is null in it, and so nothing keeps it from being written.
         let mut value = json!(outcome);
+        let rows = outcome.rows.iter().map(|row| {
+            let mut value = json!(row);
+            value["dp"] = row.has_dp().into();
+            value
+        });
+        let (rows, without): (Vec<_>, Vec<_>) = rows.partition(|row| row["dp"] == true);
+        (value["rows"], value["without_dp"]) = (rows.into(), without.into());
         let data = &self.data;
+        if let Some(warning) = self.warning() {
+            value["warning"] = warning.into();
+        }
         value["data"] = json!({
+            "public": data.is_public,
             "name": data.name,
             "target": data.target,
             "drafted": data.is_drafted,
             "records": data.table.len(),
             "columns": data.table.columns().len(),
-            "sha256": data::digest(data).ok(),
+            // A digest of few private records confirms a guess of them.
+            "sha256": data.is_public.then(|| data::digest(data).ok()),
         });
         let plugins =
             self.candidates.iter().map(|candidate| (candidate.plugin.name, candidate.plugin.version));

@@ -6,7 +6,7 @@ use super::trust::Trust;
 use super::tuned::Tuned;
 use super::worth::Worth;
 use super::{Metric, Scorer};
-use scumble_core::{Guarantee, number};
+use scumble_core::{Guarantee, Notion, Unit, number};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,6 +21,7 @@ pub(super) const LABEL_SHARE: &str = "label_share";
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
     /// One row a model or adversary, metric, mechanism with its parameters, and budget, in this order.
+    #[serde(skip)]
     pub rows: Vec<Row>,
     /// What models score that learn from no release, by model and metric: the baseline, records in the clear, fewer and all, and volunteers alone.
     pub references: Vec<Reference>,
@@ -111,6 +112,18 @@ pub struct Against {
 }
 
 impl Row {
+    /// Returns whether the release has differential privacy for its records, local, central or through a shuffler, at a
+    /// finite ε.
+    pub fn has_dp(&self) -> bool {
+        let mut claims = self.guarantee.claims.iter().filter(|claim| claim.protects != Unit::Volunteer);
+        claims.any(|claim| match &claim.notion {
+            Notion::LocalDp(dp) => dp.epsilon.is_finite(),
+            Notion::CentralDp(dp) => dp.epsilon.is_finite(),
+            Notion::ShuffledDp(dp) => dp.epsilon.is_finite(),
+            _ => false,
+        })
+    }
+
     /// For people: the mean, and the spread where it is known.
     pub fn shown(&self) -> String {
         let (mean, sd) = (self.metric.shown(self.mean), self.metric.shown(self.sd));
@@ -151,9 +164,9 @@ impl Series<'_> {
 }
 
 impl Outcome {
-    /// The rows as CSV: the numbers of the JSON, with the guarantee in one line.
-    pub fn to_csv(&self) -> String {
-        const HEADER: [&str; 23] = [
+    /// All rows as CSV, each with this `warning`.
+    pub(crate) fn to_csv(&self, warning: &str) -> String {
+        const HEADER: [&str; 25] = [
             "mechanism",
             "parameters",
             "epsilon",
@@ -177,6 +190,8 @@ impl Outcome {
             "adds",
             "adds_lower",
             "adds_upper",
+            "dp",
+            "warning",
         ];
         let text = |value: Value| match value {
             Value::String(text) => text,
@@ -215,7 +230,8 @@ impl Outcome {
                 ]
                 .into_iter()
                 .chain(of_worth(row.worth))
-                .chain(of_worth(row.adds)),
+                .chain(of_worth(row.adds))
+                .chain([row.has_dp().to_string(), warning.to_owned()]),
             );
         }
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()

@@ -74,7 +74,7 @@ impl BuiltIn {
         let schema = Schema::from_toml(schema, &format!("{source}.toml"))?;
         let loaded = csv::read(text.as_bytes(), name, &schema, Some(target))?;
         let data = DataSet::loaded(name, target, &schema, loaded)?;
-        Ok(DataSet { schema: Some(SchemaAt::Source(source)), ..data })
+        Ok(DataSet { schema: Some(SchemaAt::Source(source)), is_public: true, ..data })
     }
 }
 

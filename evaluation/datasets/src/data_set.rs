@@ -52,7 +52,7 @@ impl<'a> Input<'a> {
             schema: Some(SchemaAt::File(self.schema.into())),
             learning: self.learning,
             recognised,
-            ..DataSet::loaded(&self.file.display().to_string(), self.target, &schema, loaded)?
+            ..DataSet::loaded(&file_name(self.file), self.target, &schema, loaded)?
         };
         Ok((data, beside))
     }
@@ -81,6 +81,8 @@ pub struct DataSet {
     pub learning: Option<Learning>,
     /// What was recognised of how its file is written, for people.
     pub recognised: Option<String>,
+    /// Whether its records are public: those of the named data sets are, and a file's are not.
+    pub is_public: bool,
     /// Whether its schema is a draft, whose bounds were taken from the records: then nothing is guaranteed of them yet.
     pub is_drafted: bool,
     /// What was clipped to the public bounds. It is about the data: for their owner alone.
@@ -143,6 +145,7 @@ impl DataSet {
             codes: self.codes,
             learning: self.learning,
             recognised: None,
+            is_public: self.is_public,
             is_drafted: self.is_drafted,
             clipped: vec![],
             train_records: None,
@@ -173,11 +176,17 @@ impl DataSet {
             codes,
             learning: None,
             recognised: None,
+            is_public: false,
             is_drafted: schema.is_draft(),
             clipped: loaded.clipped,
             train_records: None,
         })
     }
+}
+
+/// The name of a file without its folder, which pages and cards need not tell.
+fn file_name(file: &Path) -> String {
+    file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// How many values a number has, where they are whole and few.

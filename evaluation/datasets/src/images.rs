@@ -64,6 +64,7 @@ impl Images {
             codes: None,
             learning: None,
             recognised: None,
+            is_public: false,
             is_drafted: false,
             clipped: vec![],
             train_records: Some(count(train)),

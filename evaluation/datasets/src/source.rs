@@ -25,7 +25,7 @@ impl Source {
     /// [`Error::Missing`] for a file that is not there, else whatever is wrong with one.
     pub fn load(&self, folder: &Path) -> Result<DataSet> {
         let data = (self.load)(folder)?;
-        Ok(DataSet { schema: self.schema.map(|_| SchemaAt::Source(self.name)), ..data })
+        Ok(DataSet { schema: self.schema.map(|_| SchemaAt::Source(self.name)), is_public: true, ..data })
     }
 }
 

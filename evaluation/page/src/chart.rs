@@ -86,6 +86,11 @@ pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &C
     }
 }
 
+/// A line of text in the lower right corner.
+pub(super) fn caption(text: &str) -> Markup {
+    html! { text x=(at(WIDE - 6.0)) y=(at(HEIGHT - 10.0)) text-anchor="end" { (text) } }
+}
+
 /// The axes, with labels at places from left to right, what these are of, and a line for each score that is known without a release.
 fn frame(up: &Gauge, known: &[Known], across: &[(f64, String)], what: &str) -> Markup {
     html! {

@@ -76,6 +76,10 @@ impl Page<'_> {
         let looks = html! {
             style { (PreEscaped(STYLE)) "text{font-family:system-ui,sans-serif}" }
             rect width="100%" height="100%" fill="var(--paper)" {}
+            @if let Some(warning) = self.comparison.warning() {
+                desc { (warning) }
+                (chart::caption("NOT private: for the owner of the data"))
+            }
         };
         let cast = Cast::of(self.outcome, first);
         let chart = chart::chart(first, &self.comparison.epsilons, &self.known(first), &cast, looks);

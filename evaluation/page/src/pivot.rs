@@ -91,7 +91,7 @@ impl Page<'_> {
         };
         html! {
             p.exports {
-                "The same numbers: " (link("comparison.csv", "text/csv", &self.outcome.to_csv())) ", "
+                "The same numbers: " (link("comparison.csv", "text/csv", &self.comparison.to_csv(self.outcome))) ", "
                 (link("comparison.json", "application/json", &json))
             }
         }

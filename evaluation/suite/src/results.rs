@@ -51,9 +51,10 @@ impl Results {
     pub fn add(&mut self, task: &'static Task, comparison: &Comparison, outcome: Outcome) {
         let mut json = comparison.to_json(&outcome);
         // A guarantee is a page of words, and follows from the mechanism and its parameters.
-        let rows = json["rows"].as_array_mut().into_iter().flatten();
-        for (row, of) in rows.zip(&outcome.rows) {
-            row["guarantee"] = of.guarantee.summary().into();
+        for name in ["rows", "without_dp"] {
+            for row in json[name].as_array_mut().into_iter().flatten() {
+                row["guarantee"] = row["guarantee"]["summary"].take();
+            }
         }
         json["task"] = task.name.into();
         self.finished.push(Finished {

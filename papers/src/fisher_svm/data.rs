@@ -169,6 +169,7 @@ mod tests {
             learning: None,
             recognised: None,
             schema: None,
+            is_public: false,
             is_drafted: false,
             clipped: vec![],
             train_records: None,

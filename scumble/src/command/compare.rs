@@ -179,7 +179,7 @@ fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error
     let [rows, chart, html] = arguments.written().map(|path| new_file(arguments, path));
     let [rows, chart, html] = [rows?, chart?, html?];
     if let Some(file) = rows {
-        file.finish(page.outcome.to_csv().as_bytes())?;
+        file.finish(page.comparison.to_csv(page.outcome).as_bytes())?;
     }
     if let Some(file) = chart {
         file.finish(page.to_svg().unwrap_or_default().as_bytes())?;
@@ -424,6 +424,9 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
         comparison.claims_at().map_or(String::new(), |epsilon| format!(", here at ε = {epsilon}")),
     );
     text += &guarantees(comparison, &first.series);
+    if let Some(warning) = comparison.warning() {
+        text += &format!("\n\n{warning}");
+    }
     text += "\n\nThe card of each: scumble describe NAME. Your own data: scumble compare --input FILE.csv --schema \
              SCHEMA.toml --target COLUMN";
     text

@@ -33,6 +33,7 @@ pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> Stri
         format!("{}\n{}", heading(comparison, outcome, scores), outcome.without_mechanism(scores)),
         chosen(&choices, scores, width),
         commands(&choices, width),
+        comparison.warning().unwrap_or_default().to_owned(),
         apart(outcome, scores, hints),
     ];
     let parts: Vec<String> =

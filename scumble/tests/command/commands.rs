@@ -36,8 +36,8 @@ fn compared(files: &Files, target: &str, more: &str) -> Vec<Value> {
     let output = command.args(more.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let rows = outcome["rows"].as_array().unwrap().iter();
-    rows.filter(|row| row["model"] != "adversary").cloned().collect()
+    let rows = crate::all_rows(&outcome).into_iter();
+    rows.filter(|row| row["model"] != "adversary").collect()
 }
 
 /// What the saved design claims that a command makes, where it has the words of a shell.

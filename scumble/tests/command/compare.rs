@@ -35,7 +35,7 @@ impl Files {
 #[test]
 fn comparing_the_wines_gives_rows_with_these_keys() {
     let outcome = json(&["compare", "--json", "--trials", "2", "--volunteers", "0", "--epsilon", "1,inf"]);
-    let all = outcome["rows"].as_array().unwrap();
+    let all = crate::all_rows(&outcome);
     let rows: Vec<&serde_json::Value> = all.iter().filter(|row| row["metric"] == "accuracy").collect();
     assert_eq!(
         (rows.len(), all.len()),
@@ -45,6 +45,7 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
     let keys = [
         "against",
         "design",
+        "dp",
         "epsilon",
         "guarantee",
         "mean",
@@ -79,6 +80,17 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
         assert!(0.0 <= lower && lower <= records && records <= upper && upper <= 1279.0, "{worth}");
         assert_eq!(row["trials"].as_u64(), Some(2));
         assert!(row["mean"].as_f64().unwrap() > 0.3);
+    }
+    // Whoever takes the best of all rows takes one with a finite ε.
+    let has_epsilon =
+        |row: &serde_json::Value| row["guarantee"]["epsilon"].is_number() || row["trust"] == "shuffler";
+    for row in outcome["rows"].as_array().unwrap() {
+        assert!(row["dp"] == true && row["epsilon"] == 1.0, "{row}");
+        let claims = row["guarantee"]["claims"].as_array().unwrap();
+        assert!(claims.iter().any(|claim| claim["epsilon"].is_number()), "{row}");
+    }
+    for row in outcome["without_dp"].as_array().unwrap() {
+        assert!(row["dp"] == false && !has_epsilon(row), "{row}");
     }
     for row in all.iter().filter(|row| row["model"] == "adversary") {
         assert_eq!(row["model_parameters"]["known_share"], 0.5);
@@ -147,12 +159,11 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     let with = [input.to_str().unwrap(), "--schema", schema.to_str().unwrap(), "--target", "price"];
     let outcome = json(&[&arguments[..], &with[..]].concat());
     let row = |mechanism: &str, epsilon: &str| {
-        let mut rows = outcome["rows"].as_array().unwrap().iter();
+        let mut rows = crate::all_rows(&outcome).into_iter();
         rows.find(|row| {
             row["mechanism"] == mechanism && (row["epsilon"] == epsilon || row["epsilon"].is_null())
         })
         .unwrap()
-        .clone()
     };
     let clean = row("identity", "");
     assert_eq!((clean["model"].as_str(), clean["metric"].as_str()), (Some("ridge"), Some("rmse")));
@@ -184,6 +195,55 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     );
 }
 
+/// Of a file of one's own every form of the result says so; of public data none does, and they alone have a digest.
+#[test]
+fn scores_of_private_records_are_marked_as_such_in_every_form() {
+    let files = Files::new();
+    files.good();
+    let line = "compare --input data.csv --schema schema.toml --target price --trials 1 --epsilon 1,inf \
+                --mechanism laplace --mechanism identity";
+    let marks = ["NOT private", "for the owner of the data"];
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let screen = flat(files.run(&format!("{line} --csv rows.csv --svg chart.svg --html page.html")));
+    let full = flat(files.run(&format!("{line} --full")));
+    for text in [screen, full] {
+        let choice = "A mechanism that is chosen by them is a choice that no budget paid for.";
+        assert!(marks.iter().all(|mark| text.contains(mark)) && text.contains(choice), "{text}");
+    }
+    let (rows, chart) = (files.read("rows.csv"), files.read("chart.svg"));
+    assert!(rows.lines().skip(1).all(|row| marks.iter().all(|mark| row.contains(mark))), "{rows}");
+    assert!(marks.iter().all(|mark| chart.contains(mark)), "{chart}");
+    assert!(files.read("page.html").contains("for their owner"));
+    let outcome: serde_json::Value = serde_json::from_str(&files.run(&format!("{line} --json"))).unwrap();
+    assert!(outcome["warning"].as_str().unwrap().starts_with(marks[0]));
+    assert_eq!(
+        (&outcome["data"]["public"], &outcome["data"]["sha256"]),
+        (&false.into(), &serde_json::Value::Null)
+    );
+    let line = "compare --trials 1 --epsilon 1 --mechanism laplace --json --svg wine.svg --csv wine.csv";
+    let outcome: serde_json::Value = serde_json::from_str(&files.run(line)).unwrap();
+    assert_eq!((&outcome["data"]["public"], outcome.get("warning")), (&true.into(), None));
+    assert_eq!(outcome["data"]["sha256"].as_str().map(str::len), Some(64));
+    assert!(!files.read("wine.svg").contains(marks[0]) && !files.read("wine.csv").contains(marks[0]));
+}
+
+/// What is shown to others has names of files, and not where they are on this machine.
+#[test]
+fn no_page_names_a_folder_of_this_machine() {
+    let files = Files::new();
+    files.good();
+    let folder = files.folder.path().to_str().unwrap();
+    let line = format!(
+        "compare --input {folder}/data.csv --schema schema.toml --target price --trials 1 --epsilon 1 --mechanism laplace \
+         --html={folder}/page.html --csv {folder}/rows.csv --svg {folder}/chart.svg --json"
+    );
+    let said = files.run(&line);
+    for text in [said, files.read("page.html"), files.read("rows.csv"), files.read("chart.svg")] {
+        assert!(!text.contains(folder), "{text}");
+    }
+    assert!(files.read("page.html").contains("learned from data.csv"));
+}
+
 #[test]
 fn volunteers_shape_designs_and_are_on_neither_side() {
     let files = Files::new();
@@ -204,7 +264,7 @@ fn volunteers_shape_designs_and_are_on_neither_side() {
     let header: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
     assert!(
         header.starts_with(&["mechanism", "parameters", "epsilon"])
-            && header.ends_with(&["adds_lower", "adds_upper"])
+            && header.ends_with(&["adds_lower", "adds_upper", "dp", "warning"])
     );
     assert_eq!(rows.lines().count(), 1 + 2 * 3);
     assert!(files.refuses(&format!("{line} --csv rows.csv")).contains("rows.csv"), "it stays");
@@ -320,7 +380,7 @@ fn metrics_are_asked_for_by_name_and_the_default_of_models_comes_before_others()
             let word = |key: &str| row[key].as_str().unwrap().to_owned();
             format!("{} by {}: {mean}", word("metric"), word("model"))
         };
-        outcome["rows"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+        crate::all_rows(&outcome).iter().map(row).collect::<Vec<_>>()
     };
     assert_eq!(scored(&["--metric", "auc"]), ["auc by logistic: 1"]);
     // A release in the clear is at no distance, and a local mechanism has no statistics.

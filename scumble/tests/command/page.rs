@@ -35,7 +35,7 @@ fn the_numbers_of_the_page_are_those_of_the_json() {
     let files = experiment();
     let outcome: Value =
         serde_json::from_str(&files.run("compare --json --config exp.toml --html page.html")).unwrap();
-    let rows = outcome["rows"].as_array().unwrap();
+    let rows = crate::all_rows(&outcome);
     assert_eq!(rows.len(), 7 * (2 * 2 + 2));
     let number = |value: &Value| match value {
         Value::Null => f64::NAN,
@@ -44,8 +44,9 @@ fn the_numbers_of_the_page_are_those_of_the_json() {
     };
     // What has no budget is listed apart, once.
     let with_budget = rows.iter().filter(|row| !row["epsilon"].is_null());
-    let expected: Vec<f64> = with_budget.map(|row| number(&row["mean"])).collect();
-    let found = numbers(&files.read("page.html"));
+    let mut expected: Vec<f64> = with_budget.map(|row| number(&row["mean"])).collect();
+    let mut found = numbers(&files.read("page.html"));
+    [&mut expected, &mut found].map(|numbers| numbers.sort_by(f64::total_cmp));
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
         assert!(
@@ -71,9 +72,12 @@ fn a_page_holds_its_numbers_as_files() {
     let table = held("text/csv");
     let mut rows = csv::Reader::from_reader(table.as_bytes());
     let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
-    let expected = outcome["rows"].as_array().unwrap();
+    let expected = crate::all_rows(&outcome);
     assert_eq!(rows.len(), expected.len());
-    for (row, expected) in rows.iter().zip(expected) {
+    let (with, without): (Vec<_>, Vec<_>) = rows.iter().partition(|row| &row[23] == "true");
+    for (row, expected) in with.into_iter().chain(without).zip(&expected) {
+        assert_eq!(row[23].parse::<bool>().ok(), expected["dp"].as_bool());
+        assert_eq!(row[24], outcome["warning"].as_str().unwrap().to_owned());
         assert_eq!(&row[0], expected["mechanism"].as_str().unwrap());
         assert_eq!(&row[3], expected["model"].as_str().unwrap());
         assert_eq!(row[6].parse::<f64>().ok(), expected["mean"].as_f64());

@@ -35,8 +35,8 @@ const TUNED_MODEL: &str =
 impl Files {
     fn rows(&self) -> (Value, Vec<Value>) {
         let outcome: Value = serde_json::from_str(&self.run("compare --json --config exp.toml")).unwrap();
-        let rows = outcome["rows"].as_array().unwrap();
-        let of_models = rows.iter().filter(|row| row["model"] != "adversary").cloned().collect();
+        let rows = crate::all_rows(&outcome).into_iter();
+        let of_models = rows.filter(|row| row["model"] != "adversary").collect();
         (outcome, of_models)
     }
 }
