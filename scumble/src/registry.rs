@@ -5,7 +5,7 @@
 
 pub use scumble_core::*;
 pub use scumble_custody::{
-    Account, Admitted, Amount, Binding, Card, Charge, ENCODED, Existing, InformationAccount,
+    Account, Admitted, AdmittedRecords, Amount, Binding, Card, Charge, ENCODED, Existing, InformationAccount,
     InformationCharge, Ledger, NewFile, Part, Readable, ShippedDesign, Spending, Ticket, admit,
     check_private, is_beside, is_same_file, key,
 };

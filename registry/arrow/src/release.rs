@@ -4,9 +4,9 @@ use crate::{Rows, Writer, schema};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
-use scumble_core::{NoiseKey, Streams};
-use scumble_custody::{Error as Refused, Result, ShippedDesign};
-use scumble_records::stream::{self, Checked};
+use scumble_core::{NoiseKey, RecordDigest, Streams};
+use scumble_custody::{CheckedPart, Digests, Error as Refused, Result, ShippedDesign};
+use scumble_records::stream;
 use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, read_numbers};
 
 /// What errors call the records.
@@ -67,9 +67,14 @@ pub fn release(
     written(schema, |writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
 }
 
-/// Releases batches with noise that is keyed by the `ids` of their records: any part of a table, in any order and any number of times, gives the
-/// same records. Without a column of ids they are the numbers of the rows, counted from 1 in `batches`, which must be the whole table then. Of
-/// batches without rows there is one without rows.
+/// Releases batches with noise that is keyed by the `ids` of their records: any part of a table, in any order and any
+/// number of times, gives the same records. Without a column of ids they are the numbers of the rows, counted from 1 in
+/// `batches`, which must be the whole table then. Of batches without rows there is one without rows.
+///
+/// `on_records` hears the digests of the records that are released, block by block. The caller compares them with what
+/// was checked before it shows the release to anybody: with the ticket's fingerprint
+/// ([`check_released`](scumble_custody::Ticket::check_released)), or with the admitted records
+/// ([`AdmittedRecords`](scumble_custody::AdmittedRecords)).
 ///
 /// # Errors
 /// As [`release`], and for a record without an id. That ids are unique in the whole table is for [`check`].
@@ -80,6 +85,7 @@ pub fn release_keyed(
     key: &NoiseKey,
     out_of_bounds: OutOfBounds,
     values: Values,
+    on_records: impl FnMut(&[RecordDigest]) + Send,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
     let local = design.local()?;
     let mut reader = keyed_reader(design, batches, ids, out_of_bounds)?;
@@ -88,7 +94,9 @@ pub fn release_keyed(
     if batches.iter().all(|batch| batch.num_rows() == 0) {
         return Ok((vec![RecordBatch::new_empty(schema)], vec![]));
     }
-    written(schema, |writer| stream::release_keyed(local, &mut reader, &decoder, key, writer, |_| Ok(())))
+    written(schema, |writer| {
+        stream::release_keyed(local, &mut reader, &decoder, key, writer, on_records, |_| Ok(()))
+    })
 }
 
 /// The Arrow schema of a release of tables with the schema `input`.
@@ -101,8 +109,9 @@ pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values
     Ok(schema(&design.release_decoder(&reader, values)?, Some(input)))
 }
 
-/// Reads all records of some batches and releases nothing: whether a release would fail, what the records are and what it would clip of them,
-/// to which other parts of a table can be [merged](Checked::merge). Ids are unique among these batches if it succeeds.
+/// Reads all records of some batches and releases nothing: checks that a release would succeed, and says what the
+/// records are and what it would clip of them. Other parts of the table can be [merged](CheckedPart::merge). Ids are
+/// unique among these batches if it succeeds.
 ///
 /// # Errors
 /// As [`release_keyed`], but that a part of a table may be empty; for an id that two records have.
@@ -111,13 +120,15 @@ pub fn check(
     batches: &[RecordBatch],
     ids: Option<&str>,
     out_of_bounds: OutOfBounds,
-) -> Result<Checked> {
+) -> Result<CheckedPart> {
     design.local()?;
     let mut reader = keyed_reader(design, batches, ids, out_of_bounds)?;
     if batches.iter().all(|batch| batch.num_rows() == 0) {
-        return Ok(Checked::default());
+        return Ok(CheckedPart::default());
     }
-    Ok(stream::check_ids(&mut reader, |_| Ok(()))?)
+    let mut digests = Digests::default();
+    let checked = stream::check_ids(&mut reader, |ids, records| digests.add(ids, records), |_| Ok(()))?;
+    Ok(CheckedPart { checked, digests })
 }
 
 /// Where the records lie in the space of what `design` releases, without noise: for models that learned from a release. No guarantee covers it.
@@ -214,7 +225,7 @@ mod tests {
         Int32Array, LargeStringArray, StringArray, TimestampMicrosecondArray, UInt64Array,
     };
     use scumble_classic::{IDENTITY, LAPLACE};
-    use scumble_core::{Brief, Budget, Plugin, Randomness, local};
+    use scumble_core::{Brief, Budget, Fingerprint, Plugin, Randomness, local};
     use scumble_records::{Schema as Columns, csv};
     use std::sync::Arc;
 
@@ -245,7 +256,7 @@ mod tests {
 
     fn keyed(design: &ShippedDesign, batch: &RecordBatch, ids: Option<&str>) -> Result<RecordBatch> {
         let (key, batches) = (NoiseKey::from_bytes([9; 32]), std::slice::from_ref(batch));
-        joined(&release_keyed(design, batches, ids, &key, OutOfBounds::Clip, Values::Settled)?.0)
+        joined(&release_keyed(design, batches, ids, &key, OutOfBounds::Clip, Values::Settled, |_| ())?.0)
     }
 
     #[test]
@@ -298,7 +309,8 @@ mod tests {
         let mut parts = of(&[people.slice(700, people.num_rows() - 700)]).unwrap();
         parts.merge(of(&[people.slice(0, 0)]).unwrap());
         parts.merge(of(&[people.slice(300, 400), people.slice(0, 300)]).unwrap());
-        assert_eq!(parts, whole);
+        assert_eq!(parts.checked, whole.checked);
+        let mut released = Fingerprint::default();
         let (_, clipped) = release_keyed(
             &design,
             std::slice::from_ref(&people),
@@ -306,9 +318,11 @@ mod tests {
             &NoiseKey::from_bytes([1; 32]),
             OutOfBounds::Clip,
             Values::Settled,
+            |records| records.iter().for_each(|record| released.add(record)),
         )
         .unwrap();
-        assert_eq!((whole.clipped.len(), whole.clipped), (1, clipped));
+        assert_eq!(released, whole.checked.fingerprint);
+        assert_eq!((whole.checked.clipped.len(), whole.checked.clipped), (1, clipped));
         let twice = of(&[people.slice(0, 9), people.slice(8, 3)]).unwrap_err().to_string();
         assert!(twice.contains("row 10, column \"id\": \"p8\" is the id of two records"), "{twice}");
     }

@@ -64,6 +64,41 @@ impl NoiseKey {
     pub fn stream(&self, id: &str, record: &[f64]) -> Stream {
         ChaCha20Rng::from_seed(digest(&self.0, id, record))
     }
+
+    /// The keyed hash of a record's [short digest](RecordDigest::short), by which a release recognises a record that it admitted. Without the
+    /// secret it says nothing of the record.
+    pub fn tag(&self, record: &[u8; 16]) -> [u8; 16] {
+        // An id as long as these eight bytes say fits no memory, so that no tag is the seed of a stream.
+        let hash = Sha256::new().chain_update(self.0).chain_update(b"admitted");
+        cut(&hash.chain_update(record).finalize().into())
+    }
+}
+
+/// SHA-256 digest of an id and of the encoded record that it names.
+///
+/// It is about the record in the clear: for its owner alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordDigest([u8; 32]);
+
+impl RecordDigest {
+    /// Digests a flat encoded record (d values) with its id.
+    pub fn new(id: &str, record: &[f64]) -> Self {
+        Self(digest(b"scumble: fingerprint of records.", id, record))
+    }
+
+    /// The first 16 bytes.
+    pub fn short(&self) -> [u8; 16] {
+        cut(&self.0)
+    }
+}
+
+/// SHA-256 digest of an id alone, cut to 16 bytes, by which an id that occurs twice is found.
+pub fn id_digest(id: &str) -> [u8; 16] {
+    cut(&Sha256::new().chain_update(b"scumble id").chain_update(id).finalize().into())
+}
+
+fn cut(digest: &[u8; 32]) -> [u8; 16] {
+    std::array::from_fn(|at| digest[at])
 }
 
 /// SHA-256 over a prefix, an id and a record: the lengths before them, so that no two pairs have one encoding.
@@ -95,11 +130,10 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Counts a flat encoded record (d values).
-    pub fn add(&mut self, id: &str, record: &[f64]) {
-        let digest = digest(b"scumble: fingerprint of records.", id, record);
+    /// Counts a record.
+    pub fn add(&mut self, record: &RecordDigest) {
         let mut sum = [0; 4];
-        for (part, bytes) in sum.iter_mut().zip(digest.chunks_exact(8)) {
+        for (part, bytes) in sum.iter_mut().zip(record.0.chunks_exact(8)) {
             *part = bytes.iter().rev().fold(0, |part, &byte| part << 8 | u64::from(byte));
         }
         self.merge(&Self { records: 1, sum });
@@ -210,7 +244,8 @@ mod tests {
         let records = [("a", [0.0]), ("b", [0.25]), ("c", [1.0])];
         let of = |order: &[usize]| {
             let mut fingerprint = Fingerprint::default();
-            order.iter().for_each(|&at| fingerprint.add(records[at].0, &records[at].1));
+            let digest = |&at: &usize| RecordDigest::new(records[at].0, &records[at].1);
+            order.iter().map(digest).for_each(|record| fingerprint.add(&record));
             fingerprint
         };
         let (whole, mut parts) = (of(&[0, 1, 2]), of(&[2]));
@@ -228,6 +263,19 @@ mod tests {
         let mut sum = Fingerprint { records: 1, sum: [1, 0, 0, u64::MAX] };
         sum.merge(&largest);
         assert_eq!(sum, Fingerprint { records: 2, sum: [0, 0, 1, u64::MAX] });
+    }
+
+    #[test]
+    fn a_tag_depends_on_the_secret_the_id_and_every_bit_of_the_record() {
+        let tag = |key: &NoiseKey, id, record| key.tag(&RecordDigest::new(id, &[record]).short());
+        let own = tag(&key(), "a", 10.0);
+        assert_eq!(own, tag(&key(), "a", 10.0));
+        let other = NoiseKey::from_bytes([8; 32]);
+        for changed in [tag(&other, "a", 10.0), tag(&key(), "b", 10.0), tag(&key(), "a", 10.0_f64.next_up())]
+        {
+            assert_ne!(own, changed);
+        }
+        assert_ne!(id_digest("a"), id_digest("b"));
     }
 
     #[test]

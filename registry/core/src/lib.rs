@@ -94,7 +94,7 @@ pub use guarantee::{
     ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours,
     Notion, PacResistance, PerfectSecrecy, Prior, ShapedBy, ShuffledDp, Unit, in_clear,
 };
-pub use keyed::{Fingerprint, NoiseKey, release_keyed};
+pub use keyed::{Fingerprint, NoiseKey, RecordDigest, id_digest, release_keyed};
 pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use mechanism::{

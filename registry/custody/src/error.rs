@@ -76,6 +76,39 @@ pub enum Error {
         /// The digest of the design.
         own: String,
     },
+    /// Records that another reading of the same source gave when they were released.
+    #[error(
+        "{place}: the records changed between the check and the release, so none is released; release a file or a \
+         table that stays as it is"
+    )]
+    Changed {
+        /// The file or table.
+        place: String,
+    },
+    /// Records for whose release nobody has paid.
+    #[error(
+        "{}: {unknown} of {records} records were not admitted, or changed since, so none is released; release from a \
+         snapshot (checkpoint, persist, Parquet)",
+        file.display()
+    )]
+    NotAdmitted {
+        /// The file of admitted records.
+        file: PathBuf,
+        /// The number of records that were not admitted.
+        unknown: usize,
+        /// The number of records in the part of the table.
+        records: usize,
+    },
+    /// Ids that several records have.
+    #[error(
+        "column {column:?}: {repeated} ids are those of two records or more; each record needs one of its own"
+    )]
+    RepeatedIds {
+        /// The column of ids.
+        column: String,
+        /// The number of such ids.
+        repeated: usize,
+    },
     /// A mechanism whose design cannot be written.
     #[error("the design of {plugin:?} cannot be saved: {problem}")]
     Unsaveable {

@@ -3,9 +3,9 @@
 //! Each is a file that names its format and carries a digest of its content; a [`NewFile`] is there whole, or not at all.
 
 mod admission;
+mod admitted;
 mod amount;
 mod card;
-
 mod encrypted;
 mod error;
 mod information;
@@ -21,6 +21,7 @@ mod warnings;
 
 pub use admission::{Admitted, admit};
 pub use amount::{Amount, Spending};
+pub use admitted::{AdmittedRecords, CheckedPart, Digests};
 pub use card::{Card, ENCODED};
 pub use error::{Error, Result};
 pub use information::{InformationAccount, InformationCharge};

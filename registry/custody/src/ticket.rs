@@ -1,6 +1,6 @@
 //! Tickets: the secret of one keyed release, kept so that a job which runs again repeats the release and pays for it once.
 
-use crate::{Error, Existing, NewFile, Readable, Result, sealed};
+use crate::{AdmittedRecords, Error, Existing, NewFile, Readable, Result, sealed};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use scumble_core::{Fingerprint, NoiseKey};
@@ -78,18 +78,18 @@ impl Binding {
 /// [forgotten](Self::forget) when the release is finished.
 ///
 /// ```
-/// use scumble_core::Fingerprint;
+/// use scumble_core::{Fingerprint, RecordDigest};
 /// use scumble_custody::{Binding, Ticket};
 ///
 /// let mut records = Fingerprint::default();
-/// records.add("7", &[0.5]);
+/// records.add(&RecordDigest::new("7", &[0.5]));
 /// let binding = Binding::new("the design's digest".into(), Some("survey"), None, &records);
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("ticket.json");
 /// let ticket = Ticket::draw_or_read(&path, &binding)?;
 /// assert_eq!(Ticket::draw_or_read(&path, &binding)?.key(), ticket.key());
 ///
-/// records.add("8", &[0.25]);
+/// records.add(&RecordDigest::new("8", &[0.25]));
 /// let other = Binding::new("the design's digest".into(), Some("survey"), None, &records);
 /// assert!(Ticket::draw_or_read(&path, &other).is_err());
 /// # Ok::<(), scumble_custody::Error>(())
@@ -161,7 +161,19 @@ impl Ticket {
         &self.binding
     }
 
-    /// Overwrites the ticket in this file and removes it. Copies, and what a file system or a disk keeps of old blocks, are not reached.
+    /// Checks that what was released of `place` are the records that the ticket is for, before anybody sees them.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] where the source gave other records than when it was checked.
+    pub fn check_released(&self, released: &Fingerprint, place: &str) -> Result<()> {
+        let Binding { records, fingerprint, .. } = &self.binding;
+        match released.records() == *records && released.to_string() == *fingerprint {
+            true => Ok(()),
+            false => Err(Error::Changed { place: place.into() }),
+        }
+    }
+
+    /// Overwrites the ticket in this file and removes it, with the [records](AdmittedRecords) beside it. Copies, and what a file system or a disk keeps of old blocks, are not reached.
     ///
     /// # Errors
     /// As [`read`](Self::read), so that no other file is lost by mistake; [`Error::Io`].
@@ -173,6 +185,7 @@ impl Ticket {
         file.write_all(&vec![b' '; length as usize]).map_err(failed)?;
         file.sync_all().map_err(failed)?;
         fs::remove_file(path).map_err(failed)?;
+        AdmittedRecords::remove(path, &ticket)?;
         Ok(ticket)
     }
 }
@@ -184,10 +197,11 @@ fn wrong(path: &Path, problem: impl Into<String>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scumble_core::RecordDigest;
 
     fn binding() -> Binding {
         let mut records = Fingerprint::default();
-        records.add("1", &[0.5]);
+        records.add(&RecordDigest::new("1", &[0.5]));
         Binding::new("d".into(), Some("survey"), Some("id"), &records)
     }
 
@@ -243,6 +257,22 @@ mod tests {
             (change(|other| other.fingerprint = "0".into()), "other records"),
         ] {
             assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_records_than_those_that_were_checked_are_not_released() {
+        let folder = tempfile::tempdir().unwrap();
+        let ticket = Ticket::draw_or_read(&folder.path().join("ticket.json"), &binding()).unwrap();
+        let released = |records: &[(&str, f64)]| {
+            let mut fingerprint = Fingerprint::default();
+            records.iter().for_each(|(id, value)| fingerprint.add(&RecordDigest::new(id, &[*value])));
+            ticket.check_released(&fingerprint, "people.csv")
+        };
+        released(&[("1", 0.5)]).unwrap();
+        for other in [&[("1", 0.5_f64.next_up())][..], &[("2", 0.5)], &[("1", 0.5), ("2", 0.5)], &[]] {
+            let error = released(other).unwrap_err().to_string();
+            assert!(error.starts_with("people.csv: the records changed"), "{error}");
         }
     }
 

@@ -1,18 +1,17 @@
 //! Releasing a file in bounded memory, on all cores, with the same output whatever their number.
 
 use crate::decoder::Came;
-use crate::{Clipped, Clips, Decoded, Decoder, Error, RawRows, Reader, Result, WriteRows};
+use crate::{Clipped, Clips, Decoded, Decoder, Encoder, Error, RawRows, Reader, Result, WriteRows};
 use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
 use scumble_core::text::abridged;
 use scumble_core::{
-    Drawing, Fingerprint, Gathering, Layout, LocalMechanism, NoiseKey, Outcome, Randomness, RecordDomain,
-    Streams, Table, Target, TargetLayout, interrupt,
+    Drawing, Fingerprint, Gathering, Layout, LocalMechanism, NoiseKey, Outcome, Randomness, RecordDigest,
+    RecordDomain, Streams, Table, Target, TargetLayout, id_digest, interrupt,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
 
 /// How a streamed release or view went. It is about the data: for their owner alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,14 +38,17 @@ pub fn release<W: WriteRows + Send>(
     output: W,
     on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
-    let release = |number: u64, _ids: &[Cow<str>], records: &[f64]| {
-        Ok(release_block(mechanism, records, streams, number)?)
+    let release = |number: u64, _rows: &RawRows, records: &[f64]| {
+        Ok((release_block(mechanism, records, streams, number)?, ()))
     };
-    rewrite(reader, decoder, |_rows| Ok(vec![]), release, output, on_progress)
+    rewrite(reader, decoder, release, |()| (), output, on_progress)
 }
 
-/// The same with noise that is keyed by the [ids](RawRows::ids) of the records, so that the same records give the same release, whatever their
-/// order and however often. [`check_ids`] comes before it.
+/// The same with noise that is keyed by the [ids](RawRows::ids) of the records, so that the same records give the
+/// same release, whatever their order and however often. [`check_ids`] comes before it.
+///
+/// `on_records` hears the digests of the records that are released, block by block. The caller compares them with
+/// those that were checked before it shows the output to anybody: a source may have changed between two readings.
 ///
 /// # Errors
 /// As [`release`], and for a record without an id.
@@ -56,13 +58,22 @@ pub fn release_keyed<W: WriteRows + Send>(
     decoder: &Decoder,
     key: &NoiseKey,
     output: W,
+    mut on_records: impl FnMut(&[RecordDigest]) + Send,
     on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
     let encoder = reader.encoder().clone();
-    let release = |_number: u64, ids: &[Cow<str>], records: &[f64]| {
-        Ok(scumble_core::release_keyed(mechanism, records, ids, key)?)
+    let release = |_number: u64, rows: &RawRows, records: &[f64]| {
+        let ids = rows.ids(&encoder)?;
+        let released = scumble_core::release_keyed(mechanism, records, &ids, key)?;
+        Ok((released, digests(&encoder, &ids, records)))
     };
-    rewrite(reader, decoder, |rows| rows.ids(&encoder), release, output, on_progress)
+    rewrite(reader, decoder, release, |digests: Vec<_>| on_records(&digests), output, on_progress)
+}
+
+/// The digest of each of these flat records with its id.
+fn digests(encoder: &Encoder, ids: &[Cow<str>], records: &[f64]) -> Vec<RecordDigest> {
+    let width = encoder.domain().flat().dim().max(1);
+    ids.iter().zip(records.chunks(width)).map(|(id, record)| RecordDigest::new(id, record)).collect()
 }
 
 /// Writes where all that `reader` reads lies in the space of what `mechanism` releases, without noise: what
@@ -77,16 +88,17 @@ pub fn view<W: WriteRows + Send>(
     output: W,
     on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
-    let view = |_number: u64, _ids: &[Cow<str>], records: &[f64]| Ok(view_block(mechanism, records)?);
-    rewrite(reader, decoder, |_rows| Ok(vec![]), view, output, on_progress)
+    let view = |_number: u64, _rows: &RawRows, records: &[f64]| Ok((view_block(mechanism, records)?, ()));
+    rewrite(reader, decoder, view, |()| (), output, on_progress)
 }
 
-/// Writes what `map` makes of each block of flat records, its number and what `ids` says of its rows, in their order.
-fn rewrite<W: WriteRows + Send>(
+/// Writes, in their order, the records that `map` makes of each block: of its number, its rows and its flat records.
+/// `beside` takes the second value that `map` gives.
+fn rewrite<W: WriteRows + Send, B: Send>(
     reader: &mut Reader,
     decoder: &Decoder,
-    ids: impl Fn(&RawRows) -> Result<Vec<Cow<'_, str>>> + Sync,
-    map: impl Fn(u64, &[Cow<str>], &[f64]) -> Result<Vec<f64>> + Sync,
+    map: impl Fn(u64, &RawRows, &[f64]) -> Result<(Vec<f64>, B)> + Sync,
+    mut beside: impl FnMut(B) + Send,
     mut output: W,
     mut on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
@@ -94,14 +106,16 @@ fn rewrite<W: WriteRows + Send>(
     let map = |number: u64, rows: &RawRows| {
         let (mut records, mut clips) = (vec![], Clips::default());
         rows.encode(&encoder, &mut records, &mut clips)?;
-        let released = map(number, &ids(rows)?, &records)?;
+        let (released, beside) = map(number, rows, &records)?;
         let came = Came { encoder: &encoder, rows, records: &records };
-        Ok((W::block(&Decoded::of_input(decoder, &released, came))?, rows.len(&encoder), clips))
+        let block = W::block(&Decoded::of_input(decoder, &released, came))?;
+        Ok((block, beside, rows.len(&encoder), clips))
     };
     let mut streamed = Streamed { records: 0, clipped: vec![] };
     let mut all_clips = Clips::default();
-    reader.in_blocks(map, |(block, records, clips), bytes| {
+    reader.in_blocks(map, |(block, of_block, records, clips), bytes| {
         output.write(block)?;
+        beside(of_block);
         streamed.records += records as u64;
         all_clips.add(&clips);
         on_progress(bytes)
@@ -250,44 +264,43 @@ impl Checked {
     }
 }
 
-/// The same for a release that is [keyed](release_keyed): whether each record has an id of its own, and what the records are. It takes
-/// some 32 bytes of memory an id where a column holds them; of the numbers of rows no two are equal.
+/// The same for a release that is [keyed](release_keyed): checks that each record has an id of its own, and adds up
+/// the records' fingerprint.
+///
+/// `on_records` hears the digests of ids and records, block by block. The check takes some 32 bytes of memory an id
+/// where a column holds the ids; the numbers of rows are unique, and have no digests.
 ///
 /// # Errors
-/// As [`check`]; [`Error::Cell`] for the first record whose id is missing, [`Error::RepeatedId`] for one whose id is that of a record before it.
+/// As [`check`]; [`Error::Cell`] for the first record whose id is missing, [`Error::RepeatedId`] for one whose id is
+/// that of a record before it.
 pub fn check_ids(
     reader: &mut Reader,
+    mut on_records: impl FnMut(&[[u8; 16]], &[RecordDigest]) + Send,
     mut on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Checked> {
     let encoder = reader.encoder().clone();
-    // Two hashes of 64 bits by keys of their own: of 10⁹ ids two have one with a probability of 10⁻²⁰, and then the check refuses.
-    let (one, other) = (RandomState::new(), RandomState::new());
-    let width = encoder.domain().flat().dim().max(1);
     let check = |_number, rows: &RawRows| {
         let (mut records, mut clips, ids) = (vec![], Clips::default(), rows.ids(&encoder)?);
         rows.encode(&encoder, &mut records, &mut clips)?;
-        let mut fingerprint = Fingerprint::default();
-        ids.iter().zip(records.chunks(width)).for_each(|(id, record)| fingerprint.add(id, record));
-        let hashed = |id: Cow<str>| ((one.hash_one(&id), other.hash_one(&id)), id.into_owned());
-        let named = match encoder.beside_column() {
-            Some(_) => ids.into_iter().map(hashed).collect(),
-            None => vec![],
-        };
-        Ok((fingerprint, clips, named, rows.first_row()))
+        let digests = digests(&encoder, &ids, &records);
+        let named = if encoder.beside_column().is_some() { ids } else { vec![] };
+        let hashed: Vec<_> = named.iter().map(|id| id_digest(id)).collect();
+        let named: Vec<_> = named.into_iter().map(Cow::into_owned).collect();
+        Ok((digests, clips, hashed, named, rows.first_row()))
     };
     let (mut fingerprint, mut clips, mut seen) = (Fingerprint::default(), Clips::default(), HashSet::new());
-    reader.in_blocks(check, |(own, clipped, named, first), bytes| {
-        fingerprint.merge(&own);
+    reader.in_blocks(check, |(digests, clipped, hashed, named, first), bytes| {
+        digests.iter().for_each(|record| fingerprint.add(record));
         clips.add(&clipped);
-        let mut named = named.into_iter().enumerate();
-        if let Some((at, (_, id))) = named.find(|(_, (hash, _))| !seen.insert(*hash)) {
+        if let Some(at) = hashed.iter().position(|hash| !seen.insert(*hash)) {
             return Err(Error::RepeatedId {
                 file: encoder.source().into(),
                 row: first + at,
                 column: encoder.beside_column().unwrap_or_default().into(),
-                id: abridged(&id, 60),
+                id: abridged(named.get(at).map_or("", String::as_str), 60),
             });
         }
+        on_records(&hashed, &digests);
         on_progress(bytes)
     })?;
     Ok(Checked { fingerprint, clipped: encoder.clipped(&clips) })

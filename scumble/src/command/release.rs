@@ -10,9 +10,10 @@ use crate::custody;
 use crate::parquet::{self, is_named_as_parquet, is_standard};
 use crate::records::{self, Input};
 use crate::registry::{
-    Admitted, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing, Gathering, Guarantee,
-    Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution, OutOfBounds, Outcome, Randomness,
-    Readable, Reader, Registry, Release, ShippedDesign, Values, admit, csv, interrupt, is_beside, stream,
+    Admitted, AdmittedRecords, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing,
+    Fingerprint, Gathering, Guarantee, Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution,
+    OutOfBounds, Outcome, Randomness, Readable, Reader, RecordDigest, Registry, Release, ShippedDesign, Values,
+    admit, csv, interrupt, is_beside, stream,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -226,7 +227,8 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
     }
     let ledger = arguments.ledger.as_ref().map(|file| Ledger::at(file).files());
     let read = [arguments.input.clone(), arguments.design.clone()].into_iter();
-    let read = read.chain(arguments.ticket.clone()).chain(ledger.into_iter().flatten());
+    let admitted = arguments.ticket.as_deref().map(AdmittedRecords::beside);
+    let read = read.chain(arguments.ticket.clone()).chain(admitted).chain(ledger.into_iter().flatten());
     let written = [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()];
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.into_iter().flatten().collect::<Vec<_>>())?;
     let key = match (mechanism, &arguments.key) {
@@ -349,16 +351,17 @@ impl Work<'_> {
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
-    /// Record by record, each with the noise that a ticket gives its id. The order is what makes it paid for once: all is checked, the secret is
-    /// on the disk, the ledger has charged it, and then the first record is released.
+    /// Releases record by record, each with the noise that a ticket gives its id. The order is what makes it paid for
+    /// once: all is checked, the secret is on the disk, the ledger has charged it, and then the records are released.
+    /// The output appears where the second reading gave the records that were checked.
     fn release_keyed(&mut self, local: &dyn LocalMechanism, outputs: &mut Outputs) -> Result<Done, Failure> {
         let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
         self.check_readable_twice("--ticket")?;
-        let checked = stream::check_ids(&mut self.reader()?, |bytes| self.go_on(bytes))?;
+        let checked = stream::check_ids(&mut self.reader()?, |_, _| (), |bytes| self.go_on(bytes))?;
         let ledger = self.arguments.ledger.as_deref().map(Ledger::at);
         let payer = ledger.as_ref().zip(self.arguments.dataset.as_deref());
         let id = self.arguments.id.as_deref();
-        let admitted = admit(self.design, &checked.fingerprint, file, id, payer, &self.origin())?;
+        let admitted = admit(self.design, &checked.fingerprint, None, file, id, payer, &self.origin())?;
         let Admitted { ticket, guarantee, is_charged } = admitted;
         self.is_charged = is_charged;
         outputs.ticket = Some(ticket.key().name());
@@ -366,13 +369,16 @@ impl Work<'_> {
         let decoder = self.design.release_decoder(&reader, self.arguments.values.into())?;
         let output = &mut outputs.released;
         let go_on = |bytes| self.go_on(bytes);
+        let mut released = Fingerprint::default();
+        let add = |records: &[RecordDigest]| records.iter().for_each(|record| released.add(record));
         let streamed = if is_named_as_parquet(&self.arguments.output) {
             let output = parquet::Writer::new(output, &decoder)?;
-            stream::release_keyed(local, &mut reader, &decoder, ticket.key(), output, go_on)
+            stream::release_keyed(local, &mut reader, &decoder, ticket.key(), output, add, go_on)
         } else {
             let output = csv::Writer::new(output, &decoder)?;
-            stream::release_keyed(local, &mut reader, &decoder, ticket.key(), output, go_on)
+            stream::release_keyed(local, &mut reader, &decoder, ticket.key(), output, add, go_on)
         }?;
+        ticket.check_released(&released, &self.arguments.input.display().to_string())?;
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 

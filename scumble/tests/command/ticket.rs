@@ -153,6 +153,49 @@ fn a_ticket_is_for_one_design_and_the_records_it_was_drawn_for() {
     refusal("another design");
 }
 
+/// Runs a paid release, and replaces its input by `changed` after the check and before the release: the ledger's witness
+/// is held until the ticket is there, so that the charge waits for it.
+fn release_of_a_changing_file(files: &Files, release: &str, changed: &str) -> std::process::Output {
+    let held = std::fs::File::open(files.path("ledger.json.witness")).unwrap();
+    held.lock_shared().unwrap();
+    let mut command = files.command(&format!("{release} {PAID}"));
+    let pipes = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut releasing = pipes.spawn().unwrap();
+    while !files.exists("ticket.json") {
+        assert!(releasing.try_wait().unwrap().is_none(), "it ended without a ticket");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let aside = files.write("aside.csv", changed);
+    std::fs::rename(aside, files.path("data.csv")).unwrap();
+    held.unlock().unwrap();
+    releasing.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_file_that_changes_between_the_check_and_the_release_is_not_released() {
+    let more = |rows: &str| format!("{rows}p9999,1,red,1\n");
+    let other_value = |rows: &str| rows.replacen("p7,7,green,7\n", "p7,7.000000000000001,green,7\n", 1);
+    let fewer = |rows: &str| rows.replacen("p7,7,green,7\n", "", 1);
+    let changes: [&dyn Fn(&str) -> String; 3] = [&more, &other_value, &fewer];
+    for (change, output) in changes.iter().zip(["released.csv", "released.parquet", "-"]) {
+        let files = designed();
+        let (release, data) = (RELEASE.replace("released.csv", output), files.read("data.csv"));
+        let changed = change(&data);
+        assert_ne!(changed, data);
+        let refused = release_of_a_changing_file(&files, &release, &changed);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!((refused.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.contains("data.csv: the records changed between the check and the release"), "{said}");
+        assert!(said.contains("the ledger was charged before, and stays so"), "{said}");
+        assert!(refused.stdout.is_empty() && !files.exists(output), "{output}");
+        assert_eq!(charges(&files), 1);
+        // The ticket is still that of the records that were checked.
+        files.write("data.csv", data);
+        files.run(&format!("{RELEASE} {PAID} --force"));
+        assert_eq!(charges(&files), 1);
+    }
+}
+
 #[test]
 fn a_forgotten_ticket_repeats_nothing() {
     let files = designed();

@@ -1,0 +1,270 @@
+//! Admitted records: what tasks compare their records with, so that none is released that was not checked and paid for.
+//!
+//! An engine computes a table again for each task, and an unstable source then gives other records. The driver
+//! therefore keeps a keyed tag of each record that it admitted, in a file beside the ticket, and each task looks up the
+//! tags of what it is about to release.
+
+use crate::{Error, Existing, NewFile, Readable, Result, Ticket};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use scumble_core::{NoiseKey, RecordDigest};
+use scumble_records::stream::Checked;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+const FORMAT: &str = "scumble-admitted-1";
+
+/// The digests of records with those of their ids, 32 bytes a record. They are about the records in the clear: for
+/// their owner alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Digests(Vec<[[u8; 16]; 2]>);
+
+impl Digests {
+    /// Counts records with the [digests](scumble_core::id_digest) of their ids.
+    pub fn add(&mut self, ids: &[[u8; 16]], records: &[RecordDigest]) {
+        self.0.extend(ids.iter().zip(records).map(|(id, record)| [*id, record.short()]));
+    }
+
+    /// Counts the records of another part of the same table.
+    pub fn merge(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// The number of ids that several records have.
+    pub(crate) fn repeated(&self) -> usize {
+        let mut counts = HashMap::<_, usize>::with_capacity(self.0.len());
+        self.0.iter().for_each(|[id, _]| *counts.entry(id).or_default() += 1);
+        counts.values().filter(|count| **count > 1).count()
+    }
+}
+
+/// Base64 of the digests one after the other.
+impl Serialize for Digests {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64_STANDARD.encode(self.0.as_flattened().as_flattened()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Digests {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let bytes = BASE64_STANDARD.decode(String::deserialize(deserializer)?).map_err(D::Error::custom)?;
+        let (digests, rest) = bytes.as_chunks::<16>();
+        let (pairs, odd) = digests.as_chunks::<2>();
+        match rest.is_empty() && odd.is_empty() {
+            true => Ok(Self(pairs.to_vec())),
+            false => Err(D::Error::custom("the digests are cut off")),
+        }
+    }
+}
+
+/// What a task found in a part of a table, to be [admitted](crate::admit) with all other parts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckedPart {
+    /// The fingerprint of the records, and what a release would clip of them.
+    pub checked: Checked,
+    /// The digests of the records; empty where no column holds ids.
+    pub digests: Digests,
+}
+
+impl CheckedPart {
+    /// Counts the records of another part of the same table.
+    pub fn merge(&mut self, other: Self) {
+        self.checked.merge(other.checked);
+        self.digests.merge(other.digests);
+    }
+}
+
+/// The tags of all records that a ticket admits: SHA-256 of the ticket's secret and of a record's digest, cut to 16
+/// bytes. Without the secret they say nothing of the records but their number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdmittedRecords {
+    file: PathBuf,
+    /// In ascending order.
+    tags: Vec<[u8; 16]>,
+}
+
+impl AdmittedRecords {
+    /// The file of the records that the ticket in the file `ticket` admits: the ticket's name followed by `.admitted`.
+    pub fn beside(ticket: &Path) -> PathBuf {
+        let mut name = ticket.as_os_str().to_owned();
+        name.push(".admitted");
+        name.into()
+    }
+
+    /// Keeps the tags of `records` beside the ticket in `file`, readable by their owner alone, unless they are there.
+    pub(crate) fn keep(file: &Path, ticket: &Ticket, records: &Digests) -> Result<()> {
+        let mut tags: Vec<_> = records.0.iter().map(|[_, record]| ticket.key().tag(record)).collect();
+        tags.sort_unstable();
+        let own = Self { file: Self::beside(file), tags };
+        if Self::read(file, ticket).is_ok_and(|kept| kept == own) {
+            return Ok(());
+        }
+        if own.file.exists() && !own.is_ours()? {
+            return Err(Error::Exists { file: own.file, what: "no file of admitted records, and stays" });
+        }
+        let bytes = [header(ticket).as_bytes(), own.tags.as_flattened()].concat();
+        NewFile::create(&own.file, Existing::Replace, Readable::ByOwner)?.finish(&bytes)
+    }
+
+    fn is_ours(&self) -> Result<bool> {
+        let mut start = vec![];
+        let opened =
+            File::open(&self.file).and_then(|file| file.take(FORMAT.len() as u64).read_to_end(&mut start));
+        opened.map_err(|source| Error::Io { file: self.file.clone(), source })?;
+        Ok(start == FORMAT.as_bytes())
+    }
+
+    /// Reads the records that the ticket in `file` admits.
+    ///
+    /// # Errors
+    /// [`Error::Ticket`] where no records were admitted by this ticket, or their file is not whole; [`Error::Io`].
+    pub fn read(file: &Path, ticket: &Ticket) -> Result<Self> {
+        let file = Self::beside(file);
+        let wrong = |problem: &str| Error::Ticket { file: file.clone(), problem: problem.into() };
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => wrong("no records were admitted; admit all of them first"),
+            _ => Error::Io { file: file.clone(), source },
+        };
+        let opened = File::open(&file).map_err(failed)?;
+        let (header, records) = (header(ticket), ticket.binding().records);
+        let length = records.checked_mul(16).and_then(|tags| tags.checked_add(header.len() as u64));
+        if length != Some(opened.metadata().map_err(failed)?.len()) {
+            return Err(wrong("it is of another ticket, or cut off; admit all records again"));
+        }
+        let mut bytes = vec![];
+        opened.take(length.unwrap_or_default()).read_to_end(&mut bytes).map_err(failed)?;
+        let tags = bytes.strip_prefix(header.as_bytes()).map(<[u8]>::as_chunks);
+        match tags {
+            Some((tags, [])) if tags.len() as u64 == records && tags.is_sorted() => {
+                Ok(Self { tags: tags.to_vec(), file })
+            }
+            _ => Err(wrong("it is of another ticket, or was changed; admit all records again")),
+        }
+    }
+
+    /// Checks that all `records` were admitted, by the key of the ticket.
+    ///
+    /// # Errors
+    /// [`Error::NotAdmitted`] with the number of those that were not.
+    pub fn check(&self, key: &NoiseKey, records: &[RecordDigest]) -> Result<()> {
+        let is_unknown = |record: &&RecordDigest| self.tags.binary_search(&key.tag(&record.short())).is_err();
+        match records.iter().filter(is_unknown).count() {
+            0 => Ok(()),
+            unknown => Err(Error::NotAdmitted { file: self.file.clone(), unknown, records: records.len() }),
+        }
+    }
+
+    /// Removes the file beside the ticket in `file`, if it holds the records that `ticket` admits.
+    pub(crate) fn remove(file: &Path, ticket: &Ticket) -> Result<()> {
+        match Self::read(file, ticket) {
+            Ok(Self { file, .. }) => fs::remove_file(&file).map_err(|source| Error::Io { file, source }),
+            Err(Error::Ticket { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The lines before the tags.
+fn header(ticket: &Ticket) -> String {
+    format!("{FORMAT}\n{}\n{}\n", ticket.key().name(), ticket.binding().records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Binding;
+    use scumble_core::{Fingerprint, id_digest};
+
+    fn digest(id: usize, value: f64) -> RecordDigest {
+        RecordDigest::new(&id.to_string(), &[value])
+    }
+
+    /// A ticket for this many records in a folder of its own, with their digests.
+    fn admitted(count: usize) -> (tempfile::TempDir, PathBuf, Ticket, Digests) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ticket.json");
+        let (mut fingerprint, mut digests) = (Fingerprint::default(), Digests::default());
+        for id in 0..count {
+            let record = digest(id, 10.0);
+            fingerprint.add(&record);
+            digests.add(&[id_digest(&id.to_string())], &[record]);
+        }
+        let binding = Binding::new("d".into(), None, Some("id"), &fingerprint);
+        let ticket = Ticket::draw_or_read(&file, &binding).unwrap();
+        AdmittedRecords::keep(&file, &ticket, &digests).unwrap();
+        (folder, file, ticket, digests)
+    }
+
+    #[test]
+    fn records_are_recognised_and_others_counted() {
+        let (_folder, file, ticket, digests) = admitted(100);
+        let kept = AdmittedRecords::read(&file, &ticket).unwrap();
+        let records: Vec<_> = (0..100).rev().map(|id| digest(id, 10.0)).collect();
+        kept.check(ticket.key(), &records).unwrap();
+        let one_bit = [digest(3, 10.0_f64.next_up()), digest(100, 10.0), digest(4, 10.0)];
+        let error = kept.check(ticket.key(), &one_bit).unwrap_err().to_string();
+        assert!(error.contains("2 of 3 records were not admitted") && error.contains("snapshot"), "{error}");
+        AdmittedRecords::keep(&file, &ticket, &digests).unwrap();
+        assert_eq!(AdmittedRecords::read(&file, &ticket).unwrap(), kept);
+        assert_eq!(fs::metadata(&kept.file).unwrap().len(), header(&ticket).len() as u64 + 1600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn their_owner_alone_reads_them() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, file, ..) = admitted(3);
+        let mode = fs::metadata(AdmittedRecords::beside(&file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_file_of_another_ticket_or_a_changed_one_is_refused_and_written_again() {
+        let (_folder, file, ticket, digests) = admitted(3);
+        let (_other_folder, other_file, ..) = admitted(3);
+        let (beside, other) = (AdmittedRecords::beside(&file), AdmittedRecords::beside(&other_file));
+        let whole = fs::read(&beside).unwrap();
+        let mut swapped = whole.clone();
+        let end = swapped.len();
+        swapped.copy_within(end - 48..end - 32, end - 16);
+        for changed in [fs::read(other).unwrap(), whole[..end - 1].to_vec(), swapped, FORMAT.into()] {
+            fs::write(&beside, changed).unwrap();
+            let error = AdmittedRecords::read(&file, &ticket).unwrap_err().to_string();
+            assert!(
+                error.contains("ticket.json.admitted") && error.contains("admit all records again"),
+                "{error}"
+            );
+            AdmittedRecords::keep(&file, &ticket, &digests).unwrap();
+            assert_eq!(fs::read(&beside).unwrap(), whole);
+        }
+        fs::write(&beside, "years of work").unwrap();
+        assert!(AdmittedRecords::keep(&file, &ticket, &digests).is_err());
+        assert_eq!(fs::read_to_string(&beside).unwrap(), "years of work");
+    }
+
+    #[test]
+    fn a_ticket_is_forgotten_with_its_records() {
+        let (folder, file, ..) = admitted(3);
+        Ticket::forget(&file).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn parts_keep_their_digests_as_text() {
+        let (_folder, _file, _ticket, digests) = admitted(5);
+        let part = CheckedPart { checked: Checked::default(), digests };
+        let text = serde_json::to_string(&part).unwrap();
+        let mut read: CheckedPart = serde_json::from_str(&text).unwrap();
+        assert_eq!((&read, read.digests.repeated()), (&part, 0));
+        read.merge(part);
+        assert_eq!(read.digests.repeated(), 5);
+        for cut in [text.replace("==", "=="), text.replace(r#""digests":""#, r#""digests":"AAAA"#)] {
+            assert_eq!(serde_json::from_str::<CheckedPart>(&cut).is_ok(), cut == text);
+        }
+    }
+}
