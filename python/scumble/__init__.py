@@ -15,7 +15,7 @@ from typing import Any
 from . import _native
 from ._comparison import Comparison, compare
 from ._design import Card, ClippedWarning, Design, _seed, design
-from ._errors import InvalidInput, InvalidRecords, Overdrawn, PrivacyWarning, UnknownName, WrongTicket
+from ._errors import InvalidInput, InvalidRecords, NotAdmitted, Overdrawn, PrivacyWarning, UnknownName, WrongTicket
 from ._ledger import Ledger
 from ._native import Ticket
 from ._tables import take as _take
@@ -28,6 +28,7 @@ __all__ = [
     "InvalidInput",
     "InvalidRecords",
     "Ledger",
+    "NotAdmitted",
     "Overdrawn",
     "PrivacyWarning",
     "Ticket",

@@ -60,12 +60,11 @@ class Card(dict[str, Any]):
 class Design:
     """What is released of a record, and how. Made by :func:`scumble.design`, or read from a file of the command's.
 
-    ``card`` says what is guaranteed; ``last_card`` is the card of the last release that this object made.
+    ``card`` says what is guaranteed. Each release has a card of its own: :meth:`release_with_card` gives it.
     """
 
     def __init__(self, native: _native.Design) -> None:
         self._native = native
-        self.last_card: Card | None = None
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Design:
@@ -130,6 +129,34 @@ class Design:
         `ledger` and `dataset` have the release charged before anything is released. `strict` refuses numbers outside their bounds, which are
         clipped else. `values` is "settled", "clamped" or "drawn", as the command's.
         """
+        return self._release(table, ticket, id, seed, ledger, dataset, strict, values)[0]
+
+    def release_with_card(
+        self,
+        table: Any,
+        *,
+        ticket: Any = None,
+        id: str | None = None,
+        seed: int | None = None,
+        ledger: Any = None,
+        dataset: str | None = None,
+        strict: bool = False,
+        values: str = "settled",
+    ) -> tuple[Any, Card]:
+        """The released table of :meth:`release`, and the card of this release."""
+        return self._release(table, ticket, id, seed, ledger, dataset, strict, values)
+
+    def _release(
+        self,
+        table: Any,
+        ticket: Any,
+        id: str | None,
+        seed: int | None,
+        ledger: Any,
+        dataset: str | None,
+        strict: bool,
+        values: str,
+    ) -> tuple[Any, Card]:
         arrow, back = take(table)
         how = _how(strict, values, ledger, dataset)
         if ticket is None:
@@ -138,20 +165,15 @@ class Design:
             number = _seed(seed)
             if number is not None:
                 warnings.warn(
-                    "a release with a seed has no guarantee: who knows the seed can take its noise away", PrivacyWarning, stacklevel=2
+                    "a release with a seed has no guarantee: who knows the seed can take its noise away", PrivacyWarning, stacklevel=3
                 )
             released = self._native.release(arrow, number, how)
-            card = released.card
         else:
             if seed is not None:
                 raise InvalidInput("seed and ticket: noise is drawn from one of them")
-            ticket = as_ticket(ticket)
-            checked = self._native.check(arrow, id, strict, False)
-            card, _ = self._native.admit([checked], ticket, id, how)
-            released = self._native.release_part(arrow, ticket, id, how, False)
-        tell(released.clipped)
-        self.last_card = Card(json.loads(card))
-        return back(released.table)
+            released = self._native.release_keyed(arrow, as_ticket(ticket), id, how)
+        tell(released.clipped, above=4)  # of the caller of release, release_with_card or scan_released
+        return back(released.table), Card(json.loads(released.card))
 
     def view(self, table: Any, *, strict: bool = False) -> Any:
         """Where records lie in the space of what is released, without noise, for models that learned from a release (:attr:`needs_view` says

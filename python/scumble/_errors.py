@@ -22,6 +22,10 @@ class PrivacyWarning(UserWarning):
     several rows; or a text of the schema that a spreadsheet runs as a formula."""
 
 
+class NotAdmitted(WrongTicket):
+    """Records that a ticket did not admit, or that changed since: nobody has paid for their release."""
+
+
 class UnknownName(KeyError):
     """A mechanism, a parameter or a column that there is not, with the nearest name."""
 

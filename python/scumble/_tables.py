@@ -10,6 +10,13 @@ from ._errors import InvalidInput, InvalidRecords
 #: Frames to something with the Arrow C interface, and such back to frames, by the package that a frame's class is of.
 _Back = Callable[[Any], Any]
 
+#: Engines with many tasks, by the package that a frame's class is of: their modules here, and what brings all records to this process.
+_ENGINES = {
+    "pyspark": ("Spark", "scumble.spark", "df.toArrow()"),
+    "dask": ("Dask", "scumble.dask", "df.compute()"),
+    "dask_expr": ("Dask", "scumble.dask", "df.compute()"),
+}
+
 
 def _of(package: str, table: Any) -> bool:
     return package in sys.modules and type(table).__module__.split(".")[0] == package
@@ -101,6 +108,12 @@ def take(table: Any) -> tuple[Any, _Back]:
         return (table.collect() if hasattr(table, "collect") else table), _polars
     if _of("pyarrow", table):
         return (aligned(table) if hasattr(table, "schema") and not hasattr(table, "read_all") else table), _pyarrow
+    for package, (engine, module, collect) in _ENGINES.items():
+        if _of(package, table):
+            raise InvalidInput(
+                f"a frame of {engine}'s is released where its records are, by {module}.release(df, design, ticket, id=...); "
+                f"{collect} brings all of them here, for any other call"
+            )
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return table, lambda arrow: arrow
     kind = type(table).__name__

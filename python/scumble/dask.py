@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._design import Card, Design
-from ._engines import admit, check_id, check_part, path_of, refuse_repeated, release_part
+from .engines import Admission, admit, check_id, check_part, released_columns
 
 __all__ = ["release"]
 
@@ -13,16 +13,22 @@ __all__ = ["release"]
 def _check(frame: Any, design: Design, id: str, strict: bool) -> Any:
     import pandas
 
-    return pandas.Series([check_part(design, frame, id, strict)], dtype=object)
+    return pandas.Series([check_part(design, frame, id=id, strict=strict)], dtype=object)
 
 
-def _release(frame: Any, design: Design, path: str, id: str, strict: bool, values: str, keep_id: bool) -> Any:
+def _frame(released: Any, id: str | None, ids: Any) -> Any:
+    """A released pyarrow table as the frame of a partition, with the ids where they are kept."""
+    frame = released.to_pandas()
+    if id is not None:
+        frame.insert(0, id, ids.astype("str").to_numpy())
+    return frame
+
+
+def _release(frame: Any, admission: Admission, keep_id: bool) -> Any:
     import pyarrow
 
-    released = pyarrow.table(release_part(design, frame, path, id, strict=strict, values=values)).to_pandas()
-    if keep_id:
-        released.insert(0, id, frame[id].astype("str").to_numpy())
-    return released
+    released = pyarrow.table(admission.release(frame))
+    return _frame(released, admission.id if keep_id else None, frame[admission.id])
 
 
 def release(
@@ -36,22 +42,23 @@ def release(
     strict: bool = False,
     values: str = "settled",
     keep_id: bool = False,
+    persist: bool = True,
 ) -> tuple[Any, Card]:
     """The records of a Dask data frame, released by `design`: a lazy frame of released columns alone, and its card.
 
-    As :func:`scumble.spark.release`: `id` is a column of unique values, all records are checked first, and workers must be able to read the file
-    `ticket`.
+    `id` is a column of unique values, all records are checked first, and workers must be able to read the file `ticket` and the file of admitted
+    records beside it. `persist` and `keep_id` are as of :func:`scumble.spark.release`: the columns that are read lie in the workers' memory until
+    the frame that is returned is gone; without a distributed client, in that of this process.
     """
     import pandas
 
     check_id(design, df.columns, id)
-    path = path_of(ticket)
     wanted = df[[id, *[column for column in design.columns if column in df.columns]]]
+    if persist:
+        wanted = wanted.persist()
     parts = wanted.map_partitions(_check, design, id, strict, meta=pandas.Series([], dtype=object)).compute()
-    counts = wanted[id].astype("str").value_counts()
-    refuse_repeated(id, int((counts > 1).sum().compute()))
-    card = admit(design, parts, path, id, strict=strict, values=values, ledger=ledger, dataset=dataset)
-    columns = {name: pandas.Series([], dtype="str" if is_text else "float64") for name, is_text in design._native.released_columns()}
-    meta = pandas.DataFrame({id: pandas.Series([], dtype="str"), **columns} if keep_id else columns)
-    released = wanted.map_partitions(_release, design, path, id, strict, values, keep_id, meta=meta)
-    return released.clear_divisions(), card
+    admission = admit(
+        design, parts, ticket, id=id, strict=strict, values=values, ledger=ledger, dataset=dataset, stacklevel=2
+    )
+    meta = _frame(released_columns(design), id if keep_id else None, pandas.Series([], dtype="str"))
+    return wanted.map_partitions(_release, admission, keep_id, meta=meta).clear_divisions(), admission.card

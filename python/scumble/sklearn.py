@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
 from ._design import Card, Design
-from ._engines import admit, path_of, release_part
-from ._errors import InvalidInput
+from ._errors import InvalidInput, NotAdmitted
 from ._tables import take
+from .engines import admit, path_of, release_part, released_columns
 
 __all__ = ["NoiseAwareLogisticRegression", "NoiseAwareRidge", "Release", "label_flip", "noise_covariance"]
 
@@ -24,14 +24,14 @@ class Release(TransformerMixin, BaseEstimator):
     ``fit`` looks at no record. ``transform`` takes a pandas frame whose index holds the unique ids of the records, and gives the same released
     values for a record in whichever fold and however often. All records must have been admitted before: :meth:`admit` checks them, draws the ticket
     and charges the ledger, once. A record that was not admitted is refused, for nobody has paid for it: a model of a release is used on
-    ``design.view(X)``, or on records in the clear.
+    ``design.view(X)``, or on records in the clear (``pipeline[1:].predict(X)``).
 
     Parameters
     ----------
     design : scumble.Design
         A local mechanism's design, for the columns of the frame. A label is released apart from it: a transformer has no say over ``y``.
     ticket : path or scumble.Ticket
-        The file of the ticket. Beside it, ``.admitted.npy`` tells released records from others: hashes of ids with what was released.
+        The file of the ticket. A file beside it, of that name and ``.admitted``, tells admitted records from others.
     """
 
     def __init__(self, design: Design | None = None, ticket: Any = None) -> None:
@@ -57,10 +57,7 @@ class Release(TransformerMixin, BaseEstimator):
         """Checks all records, draws the ticket and charges `ledger` once: the card of the release. To be called with all records before a search."""
         design = self._design()
         part = design._native.check(take(self._with_ids(X))[0], self._ID, False, False)
-        card = admit(design, [part], self.ticket, self._ID, strict=False, values="settled", ledger=ledger, dataset=dataset)
-        with open(self._admitted(), "wb") as file:
-            np.save(file, np.sort(self._tags(self._released(X))))
-        return card
+        return admit(design, [part], self.ticket, id=self._ID, ledger=ledger, dataset=dataset, stacklevel=2).card
 
     def fit(self, X: Any, y: Any = None) -> Release:
         """Looks at the names of columns alone."""
@@ -72,40 +69,25 @@ class Release(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """The released records: a frame of released columns, with the index of `X`."""
-        self._design()
-        try:
-            admitted = np.load(self._admitted())
-        except FileNotFoundError:
-            raise InvalidInput(f"{self._admitted()}: no records were admitted; admit(X) comes first, with all of them") from None
-        frame = self._released(X)
-        unknown = int((~np.isin(self._tags(frame), admitted)).sum())
-        if unknown:
-            raise InvalidInput(
-                f"{unknown} records were not admitted, or were changed since: nobody has paid for their release; a model of it is used on "
-                "design.view(X), or on records in the clear"
-            )
-        return frame
-
-    def _admitted(self) -> str:
-        return path_of(self.ticket) + ".admitted.npy"
-
-    def _released(self, X: Any) -> Any:
         import pyarrow
 
         design, records = self._design(), self._with_ids(X)
-        released = release_part(design, records, self.ticket, self._ID, strict=False, values="settled", hidden=False)
+        try:
+            released = release_part(
+                design, records, self.ticket, None, self._ID, strict=False, values="settled", hidden=False
+            )
+        except NotAdmitted as error:
+            raise NotAdmitted(
+                f"{error}; a model of the release is used on design.view(X), or on records in the clear: pipeline[1:].predict(X)"
+            ) from None
+        except FileNotFoundError:
+            raise InvalidInput(f"{path_of(self.ticket)}: no records were admitted; admit(X) comes first, with all of them") from None
         frame = pyarrow.table(released).to_pandas()
         frame.index = X.index
         return frame
 
-    @staticmethod
-    def _tags(released: Any) -> Any:
-        import pandas
-
-        return pandas.util.hash_pandas_object(released, index=True).to_numpy()
-
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        return np.asarray([name for name, _ in self._design()._native.released_columns()], dtype=object)
+        return np.asarray(released_columns(self._design()).column_names, dtype=object)
 
 
 def label_flip(card: Mapping[str, Any]) -> Any:

@@ -5,21 +5,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Iterator
 
-from . import _native
 from ._design import Card, Design
-from ._engines import admit, check_id, check_part, path_of, refuse_repeated, release_part
+from .engines import _read, admit, check_id, check_part, released_columns
 from ._errors import InvalidInput, InvalidRecords, UnknownName
 
 __all__ = ["collect", "release", "with_row_id"]
-
-
-@cache
-def _design(text: str) -> Design:
-    """A saved design, read once in a process. (A ticket is read by each task: what Spark pickles, plans and logs holds its path alone.)"""
-    return Design(_native.Design.from_json(text))
 
 
 def with_row_id(df: Any, name: str = "row_id") -> Any:
@@ -41,7 +33,10 @@ def _wanted(df: Any, design: Design, id: str) -> Any:
     for column in design.columns:
         if column not in names:
             raise UnknownName(f"the table: there is no column {column!r}")
-    return df.select(id, *design.columns)
+    from pyspark.sql import functions as F
+
+    # A name with a dot would be read as that of a field in a struct.
+    return df.select(*[F.col("`" + name.replace("`", "``") + "`") for name in [id, *design.columns]])
 
 
 def release(
@@ -55,56 +50,72 @@ def release(
     strict: bool = False,
     values: str = "settled",
     keep_id: bool = False,
+    persist: bool = True,
 ) -> tuple[Any, Card]:
     """The records of `df`, released by `design`: a data frame of released columns alone, and its card.
 
     `id` is a column of unique values, none of them null (:func:`with_row_id` makes one). First all records are checked, in a job of its own; then
-    the secret is drawn into the file `ticket`, which executors must be able to read (a shared file system, a mounted secret), and `ledger` is
-    charged once for it; then the frame is made, lazily. Run again, in whole or in part, it is the same release. `keep_id` has the ids released
-    with their records, in the clear.
-    """
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+    the secret is drawn into the file `ticket`, and tags of the records that it admits into a file beside it, both of which executors must be able to
+    read (a shared file system, a mounted secret); `ledger` is charged once; then the frame is made, lazily. Run again, in whole or in part, it is the
+    same release. `keep_id` has the ids released with their records, in the clear.
 
-    wanted, path, text = _wanted(df, design, id), path_of(ticket), design._native.to_json()
+    `persist` keeps the columns that are read in the executors' cache, so that the check and all that follows see one evaluation, also of a frame
+    that would be another one each time. ``spark.catalog.clearCache()`` empties the cache. A task whose records are not those that were admitted
+    fails: after an executor and its cache were lost, or with ``persist=False``, over a source that gives other records each time.
+    """
+    from pyspark import StorageLevel
+
+    wanted, text = _wanted(df, design, id), design._native.to_json()
+    level = wanted.storageLevel
+    keeps = persist and not (level.useMemory or level.useDisk)  # what somebody else has cached stays theirs
+    if keeps:
+        wanted = wanted.persist(StorageLevel.MEMORY_AND_DISK)
 
     def checked(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        own, problem = _design(text), None
+        own, problem = _read(text), None
         parts: list[str] = []
         try:
-            parts += [check_part(own, batch, id, strict) for batch in batches]
+            parts += [check_part(own, batch, id=id, strict=strict) for batch in batches]
         except InvalidInput as error:
             problem = str(error)  # a task that fails would be tried again, and its trace written to logs
         yield pa.RecordBatch.from_pydict(
             {"part": pa.array([*parts, None], pa.string()), "problem": pa.array([None] * len(parts) + [problem], pa.string())}
         )
 
-    found = wanted.mapInArrow(checked, "part string, problem string").collect()
-    for problem in [row["problem"] for row in found if row["problem"]]:
-        raise InvalidRecords(problem)
-    parts = [row["part"] for row in found if row["part"]]
-    repeated = wanted.groupBy(F.col(f"`{id}`").cast("string")).count().where("count > 1").limit(1000).count()
-    refuse_repeated(id, repeated)
-    card = admit(design, parts, path, id, strict=strict, values=values, ledger=ledger, dataset=dataset)
+    try:
+        found = wanted.mapInArrow(checked, "part string, problem string").collect()
+        for problem in [row["problem"] for row in found if row["problem"]]:
+            raise InvalidRecords(problem)
+        parts = [row["part"] for row in found if row["part"]]
+        admission = admit(
+            design, parts, ticket, id=id, strict=strict, values=values, ledger=ledger, dataset=dataset, stacklevel=2
+        )
+    except BaseException:
+        if keeps:
+            wanted.unpersist()
+        raise
 
     def released(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        own = _design(text)
         for batch in batches:
-            table = pa.table(release_part(own, batch, path, id, strict=strict, values=values))
+            table = pa.table(admission.release(batch))
             if keep_id:
                 table = table.add_column(0, id, batch.column(id).cast(pa.string()))
             yield from table.combine_chunks().to_batches()
 
-    fields = [StructField(id, StringType(), False)] if keep_id else []
-    fields += [
-        StructField(name, StringType() if is_text else DoubleType(), False)
-        for name, is_text in design._native.released_columns()
-    ]
-    return wanted.mapInArrow(released, StructType(fields)), card
+    return wanted.mapInArrow(released, _schema(design, id if keep_id else None)), admission.card
+
+
+def _schema(design: Design, id: str | None) -> Any:
+    """The types of the released columns, after the ids where they are kept."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    ids = [] if id is None else [StructField(id, StringType(), False)]
+    return StructType([*ids, *from_arrow_schema(released_columns(design).schema)])
 
 
 def collect(reports: Any, design: Design, *, records: int | None = None, seed: int | None = None) -> Any:

@@ -9,11 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
 use scumble::classic::{Arrangement, Protect};
-use scumble::custody::{self, Card, Ledger, ShippedDesign};
-use scumble::registry::stream::Checked;
+use scumble::custody::{self, Admitted, Card, CheckedPart, Digests, Ledger, ShippedDesign};
 use scumble::registry::{
-    Brief, Budget, Clipped, CuratorMechanism, Designed, Guarantee, Loaded, Noise, OutOfBounds, Randomness,
-    Registry, Schema, Values, Volunteers, interrupt, stream,
+    Brief, Budget, Clipped, CuratorMechanism, Designed, Fingerprint, Guarantee, Loaded, Noise, OutOfBounds,
+    Randomness, Registry, Schema, Values, Volunteers, interrupt, stream,
 };
 use scumble_arrow::Writer;
 use serde_json::Value;
@@ -71,14 +70,14 @@ pub(crate) fn design(
         .map(|part| serde_json::from_value(Value::from(part)))
         .transpose()
         .map_err(|_| Failed::input("protect: it is \"record\", \"features\" or \"label\""))?;
-    let volunteers = volunteers.map(|table| read_volunteers(&table, &schema, target)).transpose()?;
-    let brief = Brief {
-        people,
-        bins: schema.bins(target),
-        volunteers: covered(volunteers, volunteers_are)?,
-        ..Brief::new(schema.domain(target)?, Budget::new(epsilon, delta)?)
-    };
     interruptible(py, || {
+        let volunteers = volunteers.map(|table| read_volunteers(&table, &schema, target)).transpose()?;
+        let brief = Brief {
+            people,
+            bins: schema.bins(target),
+            volunteers: covered(volunteers, volunteers_are)?,
+            ..Brief::new(schema.domain(target)?, Budget::new(epsilon, delta)?)
+        };
         let arrangement = Arrangement::asked_for(plugin, &parameters, &brief, protect, label_share)?;
         let label_share = label_share.unwrap_or(scumble::classic::LABEL_SHARE);
         let design = arrangement.design(plugin, &parameters, &brief, label_share)?;
@@ -198,6 +197,28 @@ impl Design {
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
 
+    /// Begins a release by a ticket: what was admitted, and the card of the release.
+    fn admitted(
+        &self,
+        fingerprint: Fingerprint,
+        digests: Option<&Digests>,
+        ticket: &Ticket,
+        id: Option<&str>,
+        how: &How,
+    ) -> Result<(Admitted, String), Failed> {
+        let records = fingerprint.records();
+        if records == 0 {
+            return Err(Failed::input("the table has no records"));
+        }
+        let (values, account) = (how.values()?, how.account()?);
+        let payer = account.as_ref().map(|(ledger, dataset)| (ledger, *dataset));
+        let (file, origin) = (ticket.path(), self.what());
+        let admitted = custody::admit(&self.shipped, &fingerprint, digests, file, id, payer, &origin)?;
+        let name = admitted.ticket.key().name();
+        let card = self.card(records, &admitted.guarantee, Some(&name), values)?;
+        Ok((admitted, card))
+    }
+
     /// By a curator's mechanism that has no key.
     fn release_table(
         &self,
@@ -241,6 +262,14 @@ fn given(py: Python, released: Result<Made, Failed>) -> Result<Released, Failed>
 
 fn as_tuple(clipped: Clipped) -> Told {
     (clipped.column, clipped.cells, clipped.lower, clipped.upper)
+}
+
+/// The batches of a table: one without rows where there is none, for no records have columns all the same.
+fn batches(table: PyTable) -> Vec<RecordBatch> {
+    match table.into_inner() {
+        (batches, schema) if batches.is_empty() => vec![RecordBatch::new_empty(schema)],
+        (batches, _) => batches,
+    }
 }
 
 fn table(py: Python, batches: Vec<RecordBatch>) -> Result<Py<PyAny>, Failed> {
@@ -287,10 +316,10 @@ impl Design {
         Ok(self.target()?.map(str::to_owned))
     }
 
-    /// The columns that it releases, each with whether it is text; of a local mechanism.
-    fn released_columns(&self) -> Result<Vec<(String, bool)>, Failed> {
-        let decoder = self.shipped.decoder()?;
-        Ok(decoder.header().iter().cloned().zip(decoder.is_text()).collect())
+    /// A release of no records, by a local mechanism: it has the columns that are released, and their types.
+    fn released_columns(&self) -> Result<PyTable, Failed> {
+        let schema = scumble_arrow::schema(&self.shipped.decoder()?);
+        Ok(PyTable::try_new(vec![], schema)?)
     }
 
     /// Whether models of a release are used on viewed records.
@@ -341,7 +370,42 @@ impl Design {
         given(py, released)
     }
 
-    /// Reads the records of a table, or of a part of one: what they are, and what of them is clipped, as JSON.
+    /// Releases the records of a table by a ticket: it checks them, draws or reads the ticket, has the ledger charge it
+    /// once, and gives the released records where they are those that were checked.
+    fn release_keyed(
+        &self,
+        py: Python,
+        table: PyTable,
+        ticket: &Ticket,
+        id: Option<&str>,
+        how: How,
+    ) -> Result<Released, Failed> {
+        // What a stream gives once is here from now on, and is not asked for again.
+        let batches = batches(table);
+        let released = interruptible(py, || {
+            let bounds = OutOfBounds::strictly(how.strict);
+            let checked = scumble_arrow::check(&self.shipped, &batches, id, bounds)?.checked;
+            let (admitted, card) = self.admitted(checked.fingerprint, None, ticket, id, &how)?;
+            let (key, mut fingerprint) = (admitted.ticket.key(), Fingerprint::default());
+            let (released, clipped) = scumble_arrow::release_keyed(
+                &self.shipped,
+                &batches,
+                id,
+                key,
+                bounds,
+                how.values()?,
+                |records| records.iter().for_each(|record| fingerprint.add(record)),
+            )?;
+            // The memory is others' too, who may have written to it meanwhile.
+            if let Err(error) = admitted.ticket.check_released(&fingerprint, "the table") {
+                return Err(if admitted.is_charged { Failed::after_charge(&error) } else { error.into() });
+            }
+            Ok((released, card, clipped))
+        });
+        given(py, released)
+    }
+
+    /// Checks the records of a part of a table: what was found, as JSON, and what of it is clipped.
     fn check(
         &self,
         py: Python,
@@ -351,60 +415,65 @@ impl Design {
         hidden: bool,
     ) -> Result<String, Failed> {
         let cells = if hidden { Cells::Hidden } else { Cells::Shown };
-        let (batches, _) = table.into_inner();
-        let checked = interruptible(py, || {
-            scumble_arrow::check(&self.shipped, &batches, id, OutOfBounds::strictly(strict))
-                .map_err(|error| Failed::of(error, cells))
-        });
-        Ok(serde_json::to_string(&checked?)?)
+        let batches = batches(table);
+        interruptible(py, || {
+            let checked = scumble_arrow::check(&self.shipped, &batches, id, OutOfBounds::strictly(strict));
+            Ok(serde_json::to_string(&checked.map_err(|error| Failed::of(error, cells))?)?)
+        })
     }
 
-    /// Draws or reads the ticket for a table of which all parts were checked, and has the ledger charge it once: the card of the release, as
-    /// JSON, and what is clipped.
+    /// Draws or reads the ticket for a table of which all parts were checked, keeps beside it which records it admits,
+    /// and has the ledger charge it once: the card of the release, as JSON, and what is clipped.
     fn admit(
         &self,
+        py: Python,
         parts: Vec<String>,
         ticket: &Ticket,
         id: Option<&str>,
         how: How,
     ) -> Result<(String, Vec<Told>), Failed> {
-        let mut whole = Checked::default();
-        for part in parts {
-            whole.merge(serde_json::from_str(&part)?);
-        }
-        let fingerprint = whole.fingerprint;
-        if fingerprint.records() == 0 {
-            return Err(Failed::input("the table has no records"));
-        }
-        let (values, account) = (how.values()?, how.account()?);
-        let payer = account.as_ref().map(|(ledger, dataset)| (ledger, *dataset));
-        let admitted = custody::admit(&self.shipped, &fingerprint, ticket.path(), id, payer, &self.what())?;
-        let (guarantee, name) = (admitted.guarantee, admitted.ticket.key().name());
-        let card = self.card(fingerprint.records(), &guarantee, Some(&name), values)?;
-        Ok((card, whole.clipped.into_iter().map(as_tuple).collect()))
+        interruptible(py, || {
+            let mut whole = CheckedPart::default();
+            for part in &parts {
+                whole.merge(serde_json::from_str(part)?);
+            }
+            let CheckedPart { checked, digests } = whole;
+            let (_, card) = self.admitted(checked.fingerprint, Some(&digests), ticket, id, &how)?;
+            Ok((card, checked.clipped.into_iter().map(as_tuple).collect()))
+        })
     }
 
-    /// Releases a table, or a part of one, with the noise that a ticket gives the ids of its records: what `admit` let through.
+    /// Releases a part of a table, with the noise that the ticket of this name gives the ids of its records, if `admit`
+    /// admitted all of them. Without a name, any ticket in that file will do.
+    #[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
     fn release_part(
         &self,
         py: Python,
         records: PyTable,
         ticket: &Ticket,
+        name: Option<&str>,
         id: Option<&str>,
         how: How,
         hidden: bool,
     ) -> Result<Released, Failed> {
         let cells = if hidden { Cells::Hidden } else { Cells::Shown };
-        let (batches, schema) = records.into_inner();
-        // No rows have a schema all the same.
-        let empty = || vec![RecordBatch::new_empty(schema.clone())];
-        let batches = if batches.is_empty() { empty() } else { batches };
+        let batches = batches(records);
         let released = interruptible(py, || {
-            let key = ticket.key_for(self.digest()?)?;
+            let (ticket, admitted) = ticket.admitted(self.digest()?, name)?;
             let (values, bounds) = (how.values()?, OutOfBounds::strictly(how.strict));
-            let released = scumble_arrow::release_keyed(&self.shipped, &batches, id, &key, bounds, values);
-            let (batches, clipped) = released.map_err(|error| Failed::of(error, cells))?;
-            Ok((batches, String::new(), clipped))
+            let mut digests = vec![];
+            let (released, clipped) = scumble_arrow::release_keyed(
+                &self.shipped,
+                &batches,
+                id,
+                ticket.key(),
+                bounds,
+                values,
+                |records| digests.extend_from_slice(records),
+            )
+            .map_err(|error| Failed::of(error, cells))?;
+            admitted.check(ticket.key(), &digests)?;
+            Ok((released, String::new(), clipped))
         });
         given(py, released)
     }

@@ -7,6 +7,7 @@ use std::io;
 
 pyo3::import_exception!(scumble._errors, InvalidInput);
 pyo3::import_exception!(scumble._errors, InvalidRecords);
+pyo3::import_exception!(scumble._errors, NotAdmitted);
 pyo3::import_exception!(scumble._errors, Overdrawn);
 pyo3::import_exception!(scumble._errors, UnknownName);
 pyo3::import_exception!(scumble._errors, WrongTicket);
@@ -39,6 +40,11 @@ impl Failed {
         Self(InvalidInput::new_err(problem.into()))
     }
 
+    /// A release that failed when the ledger had been charged for it.
+    pub(crate) fn after_charge(error: &custody::Error) -> Self {
+        Self(InvalidRecords::new_err(format!("{error}; the ledger was charged before, and stays so")))
+    }
+
     pub(crate) fn of(error: custody::Error, cells: Cells) -> Self {
         match error {
             custody::Error::Records(error) if cells == Cells::Hidden => error.without_value().into(),
@@ -49,6 +55,10 @@ impl Failed {
                 Self(Overdrawn::new_err(error.to_string()))
             }
             error @ custody::Error::Readable { .. } => Self(PyPermissionError::new_err(error.to_string())),
+            error @ (custody::Error::Changed { .. } | custody::Error::RepeatedIds { .. }) => {
+                Self(InvalidRecords::new_err(error.to_string()))
+            }
+            error @ custody::Error::NotAdmitted { .. } => Self(NotAdmitted::new_err(error.to_string())),
             error @ custody::Error::Ticket { .. } => Self(WrongTicket::new_err(error.to_string())),
             error => Self::input(error.to_string()),
         }

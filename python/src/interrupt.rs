@@ -1,6 +1,7 @@
 //! Work that Ctrl-C stops.
 
 use crate::errors::Failed;
+use crate::pool::pool;
 use pyo3::prelude::*;
 use scumble::registry::interrupt::Asked;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -9,7 +10,7 @@ use std::time::Duration;
 /// The time between two looks for a signal.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Does `work` on a thread of its own while this thread looks for signals. A signal whose handler raises, as
+/// Runs `work` on the [threads](pool) of this process while this thread looks for signals. A signal whose handler raises, as
 /// Ctrl-C does, asks the work to stop; the exception is raised when it has stopped.
 ///
 /// # Errors
@@ -18,11 +19,11 @@ pub(crate) fn interruptible<T: Send>(
     py: Python,
     work: impl FnOnce() -> Result<T, Failed> + Send,
 ) -> Result<T, Failed> {
-    let (ends, mut ended) = channel::<()>();
+    let (pool, (ends, mut ended)) = (pool()?, channel::<()>());
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
             let _ends = ends; // dropped when the work is done, or panics
-            work()
+            pool.install(work)
         });
         let mut raised = None;
         loop {

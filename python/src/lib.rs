@@ -7,6 +7,7 @@ mod errors;
 mod interrupt;
 mod ledger;
 mod models;
+mod pool;
 mod registry;
 mod schema;
 mod ticket;

@@ -1,6 +1,7 @@
 //! Models that know of the noise in what they learn from, as weights and intercepts.
 
 use crate::errors::Failed;
+use crate::interrupt::interruptible;
 use linfa::ParamGuard;
 use linfa::prelude::*;
 use ndarray::{Array1, Array2};
@@ -44,7 +45,7 @@ pub(crate) fn fit_logistic(
     if let Some(flip) = label_flip {
         params = params.label_flip(flip.read()?);
     }
-    py.detach(|| {
+    interruptible(py, || {
         let params = params.check().map_err(refused)?;
         let model = params.fit(&Dataset::new(records, Array1::from(classes))).map_err(refused)?;
         let (weights, intercepts) = model.coefficients();
@@ -66,7 +67,7 @@ pub(crate) fn fit_ridge(
     if let Some(covariance) = noise_covariance {
         params = params.noise_covariance(covariance.read()?);
     }
-    py.detach(|| {
+    interruptible(py, || {
         let params = params.check().map_err(refused)?;
         let model = params.fit(&Dataset::new(records, Array1::from(targets))).map_err(refused)?;
         let (weights, intercept) = model.coefficients();

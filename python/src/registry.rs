@@ -56,7 +56,7 @@ fn effort(quick: bool, seed: Option<u64>) -> Effort {
 /// What `scumble account` answers to these words, as JSON.
 #[pyfunction]
 pub(crate) fn account(py: Python, words: Vec<String>) -> Result<String, Failed> {
-    let answer = py.detach(|| scumble::command::account(&words));
+    let answer = interruptible(py, || Ok(scumble::command::account(&words)))?;
     match answer {
         Ok(value) => Ok(value.to_string()),
         Err(problem)

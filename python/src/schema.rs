@@ -1,6 +1,7 @@
 //! Schemas: the TOML file that the command reads, or the columns as JSON.
 
 use crate::errors::Failed;
+use crate::interrupt::interruptible;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use scumble::datasets::SchemaAt;
@@ -50,7 +51,7 @@ fn without_place(error: &serde_json::Error) -> String {
 #[pyfunction]
 pub(crate) fn draft(py: Python, table: PyTable) -> Result<String, Failed> {
     let (batches, schema) = table.into_inner();
-    py.detach(|| {
+    interruptible(py, || {
         let rows = Rows::new(&schema, batches.into_iter().map(Ok), "the table");
         Ok(scumble::registry::draft(rows)?)
     })

@@ -3,9 +3,10 @@
 use crate::errors::Failed;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use scumble::custody;
-use scumble::registry::NoiseKey;
-use std::path::PathBuf;
+use scumble::custody::{self, AdmittedRecords};
+use std::collections::VecDeque;
+use std::path::{self, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// The ticket in a file: the secret of one keyed release, which may be made again and is paid for once.
 ///
@@ -14,6 +15,15 @@ use std::path::PathBuf;
 pub(crate) struct Ticket {
     path: PathBuf,
 }
+
+/// Admitted records with the absolute path and the name of their ticket.
+type Kept = (PathBuf, String, Arc<AdmittedRecords>);
+
+/// The admitted records that this process read last: a process runs many tasks of one release.
+static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
+
+/// The number of releases whose admitted records a process keeps.
+const MOST_KEPT: usize = 4;
 
 impl Ticket {
     pub(crate) fn path(&self) -> &PathBuf {
@@ -24,14 +34,39 @@ impl Ticket {
         Ok(custody::Ticket::read(&self.path)?)
     }
 
-    /// Its key, for a release by the design of this digest.
-    pub(crate) fn key_for(&self, digest: &str) -> Result<NoiseKey, Failed> {
+    /// The ticket, for a release by the design of this digest, with the records that it admits. Where a `name` is given, it
+    /// must be the ticket's.
+    pub(crate) fn admitted(
+        &self,
+        digest: &str,
+        name: Option<&str>,
+    ) -> Result<(custody::Ticket, Arc<AdmittedRecords>), Failed> {
         let content = self.content()?;
-        if content.binding().design != digest {
-            let problem = "it is for another design".into();
-            return Err(custody::Error::Ticket { file: self.path.clone(), problem }.into());
+        let wrong = |problem: &str| {
+            Err(custody::Error::Ticket { file: self.path.clone(), problem: problem.into() }.into())
+        };
+        let own = content.key().name();
+        if name.is_some_and(|name| name != own) {
+            return wrong("it is another ticket than the one that admitted the records");
         }
-        Ok(content.key().clone())
+        if content.binding().design != digest {
+            return wrong("it is for another design");
+        }
+        let path = path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+        let is_own = |kept: &&Kept| kept.0 == path && kept.1 == own;
+        // The lock is not waited for: in a child that was forked, nobody may be there to give it back.
+        let mut kept = KEPT.try_lock().ok();
+        if let Some((.., records)) = kept.as_ref().and_then(|kept| kept.iter().find(is_own)) {
+            return Ok((content, Arc::clone(records)));
+        }
+        let records = Arc::new(AdmittedRecords::read(&self.path, &content)?);
+        if let Some(kept) = &mut kept {
+            kept.push_back((path, own, Arc::clone(&records)));
+            if kept.len() > MOST_KEPT {
+                kept.pop_front();
+            }
+        }
+        Ok((content, records))
     }
 }
 
@@ -59,7 +94,7 @@ impl Ticket {
         self.path.clone()
     }
 
-    /// Overwrites and removes the file: the release can then neither be repeated nor have its noise taken away by who finds it.
+    /// Overwrites and removes the file, with the records that it admits: the release can then neither be repeated nor have its noise taken away by who finds it.
     fn forget(&self) -> Result<(), Failed> {
         custody::Ticket::forget(&self.path)?;
         Ok(())

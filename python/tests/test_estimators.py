@@ -39,9 +39,9 @@ def test_flipped_labels_are_seen_through():
     x = rng.uniform(0, 10, 20_000)
     people = pd.DataFrame({"x": x, "y": np.where(rng.random(20_000) < 1 / (1 + np.exp(-1.5 * (x - 5))), "b", "a")})
     design = scumble.design("randomized-response", schema={"x": (0, 10), "y": ["a", "b"]}, target="y", epsilon=1.0, protect="label")
-    released = design.release(people, seed=3)
+    released, card = design.release_with_card(people, seed=3)
     slope = lambda model: float((model.coef_[1] - model.coef_[0])[0])  # noqa: E731
-    aware = NoiseAwareLogisticRegression(label_flip(design.last_card)).fit(released[["x"]], released["y"])
+    aware = NoiseAwareLogisticRegression(label_flip(card)).fit(released[["x"]], released["y"])
     unaware = NoiseAwareLogisticRegression().fit(released[["x"]], released["y"])
     assert abs(slope(aware) - 1.5) < 0.15 and slope(unaware) < 1.0
 
@@ -52,8 +52,8 @@ def test_noise_on_numbers_is_seen_through():
     people = pd.DataFrame({"x": x, "y": np.clip(5 + 2 * x + rng.normal(size=50_000), 0, 30)})
     bounds = {"x": (0, 10), "y": (0, 30)}
     design = scumble.design("laplace", schema=bounds, target="y", epsilon=10.0)
-    released = design.release(people, seed=4, values="drawn")
-    covariance = noise_covariance(design.last_card, bounds, "y")
+    released, card = design.release_with_card(people, seed=4, values="drawn")
+    covariance = noise_covariance(card, bounds, "y")
     aware = NoiseAwareRidge(covariance).fit(released[["x"]], released["y"])
     unaware = LinearRegression().fit(released[["x"]], released["y"])
     assert abs(aware.coef_[0] - 2) < 0.1 and unaware.coef_[0] < 1.8
@@ -62,8 +62,8 @@ def test_noise_on_numbers_is_seen_through():
 def test_noise_of_another_kind_is_refused():
     people = pd.DataFrame({"x": [1.0, 2.0], "y": ["a", "b"]})
     design = scumble.design("laplace", schema={"x": (0, 10), "y": ["a", "b"]}, epsilon=1.0, target="y", protect="features")
-    design.release(people, seed=1)
+    _, card = design.release_with_card(people, seed=1)
     with pytest.raises(ValueError, match="not flipped"):
-        label_flip(design.last_card)
+        label_flip(card)
     with pytest.raises(ValueError, match="shape"):
         NoiseAwareLogisticRegression(np.eye(3)).fit([[0.0], [1.0]], ["a", "b"])

@@ -42,9 +42,9 @@ def test_a_seed_gives_the_commands_bits(design, people, tmp_path):
     design.save(tmp_path / "design.json")
     arguments = [COMMAND, "release", "--design", "design.json", "--input", "people.parquet", "--output", "released.parquet"]
     subprocess.run([*arguments, "--seed", "7", "--card", "card.json", "--quiet"], cwd=tmp_path, check=True)
-    released = design.release(people, seed=7)
+    released, card = design.release_with_card(people, seed=7)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "released.parquet"), released, check_exact=True)
-    assert json.loads((tmp_path / "card.json").read_text()) == design.last_card
+    assert json.loads((tmp_path / "card.json").read_text()) == card
 
 
 @pytest.mark.skipif(COMMAND is None, reason="SCUMBLE_COMMAND names no command")
@@ -72,21 +72,34 @@ def test_memory_that_is_not_aligned_is_read_all_the_same(design, people):
 
 
 def test_without_a_seed_or_a_ticket_each_release_is_another(design, people):
-    one, other = design.release(people), design.release(people)
+    (one, card), other = design.release_with_card(people), design.release(people)
     assert (one.age != other.age).mean() > 0.99
     assert design.guarantee["claims"][0]["epsilon"] == 2.0
-    assert design.last_card["guarantee"]["claims"] != []
-    design.release(people, seed=1)
-    assert design.last_card["guarantee"]["claims"] == [] or "seed" in json.dumps(design.last_card)
+    assert card["guarantee"]["claims"] != []
+    _, seeded = design.release_with_card(people, seed=1)
+    assert seeded["guarantee"]["claims"] == [] or "seed" in json.dumps(seeded)
+
+
+def test_each_thread_has_the_card_of_its_release(design):
+    def release(count: int) -> None:
+        frame = made_up(count)
+        found.extend((count, design.release_with_card(frame)) for _ in range(20))
+
+    found = []
+    threads = [threading.Thread(target=release, args=(count,)) for count in (10, 2000)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert [(len(table), card["records"]) for _, (table, card) in found] == [(count, count) for count, _ in found]
+    assert len(found) == 40
 
 
 def test_a_ticket_gives_each_record_one_noise(design, people, tmp_path):
     ticket = tmp_path / "ticket.json"
     whole = design.release(people, ticket=ticket, id="person")
     order = np.random.default_rng(2).permutation(len(people))
-    again = design.release(people.iloc[order], ticket=ticket, id="person")
+    again, card = design.release_with_card(people.iloc[order], ticket=ticket, id="person")
     pd.testing.assert_frame_equal(again, whole.iloc[order].reset_index(drop=True), check_exact=True)
-    assert design.last_card["ticket"] == scumble.Ticket(ticket).name
+    assert card["ticket"] == scumble.Ticket(ticket).name
     other = design.release(people, ticket=tmp_path / "other.json", id="person")
     assert (other.age != whole.age).mean() > 0.99
     assert oct(ticket.stat().st_mode & 0o777) == "0o600"
@@ -232,7 +245,70 @@ def test_a_ticket_is_for_one_design_and_its_records(design, people, tmp_path):
     with pytest.raises(scumble.WrongTicket, match="another design"):
         other.release(people, ticket=ticket, id="person")
     with pytest.raises(scumble.WrongTicket, match="another design"):
-        other._native.release_part(pa.Table.from_pandas(people), scumble.Ticket(ticket), "person", dict(strict=False, values="settled", ledger=None, dataset=None), True)
+        other._native.release_part(pa.Table.from_pandas(people), scumble.Ticket(ticket), None, "person", HOW, True)
+
+
+HOW = dict(strict=False, values="settled", ledger=None, dataset=None)
+
+
+class ChangesWhenReadAgain:
+    """A table that is computed whenever it is read, as a relation of a lazy engine."""
+
+    def __init__(self, *readings):
+        self.readings = list(readings)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        table = self.readings.pop(0) if len(self.readings) > 1 else self.readings[0]
+        return table.__arrow_c_stream__(requested_schema)
+
+
+def test_a_table_that_changes_when_it_is_read_again_is_read_once(tmp_path):
+    """One person, and values that differ in their last bits or more."""
+    design = scumble.design("direct", schema={"age": (0, 100)}, epsilon=1.0)
+    ledger = scumble.Ledger(tmp_path / "ledger.json")
+    ledger.open("survey", epsilon=5.0)
+    how = dict(ticket=tmp_path / "ticket.json", id="id", ledger=ledger, dataset="survey")
+    one = pa.table({"id": ["a"], "age": [10.0]})
+    released = set()
+    for second in [one, *(pa.table({"id": ids, "age": ages}) for ids, ages in [(["a"], [10 + 1e-14]), (["a"], [50.0]), (["b"], [10.0]), (["a", "b"], [10.0, 1.0])])]:
+        table = pa.table(design.release(ChangesWhenReadAgain(one, second), **how))
+        assert table.num_rows == 1
+        released.add(table["age"][0].as_py())
+    assert len(released) == 1 and ledger.accounts[0]["spent"]["epsilon"] == 1.0
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5000])
+def test_a_reader_of_batches_is_released_whole(rows, design, tmp_path):
+    people = pa.Table.from_pandas(made_up(rows))
+    released = pa.table(design.release(people.to_reader(max_chunksize=700), ticket=tmp_path / "ticket.json", id="person"))
+    assert released.equals(design.release(people, ticket=tmp_path / "ticket.json", id="person"))
+    assert released.num_rows == rows == pa.table(design.release(people.to_reader())).num_rows
+
+
+def test_memory_that_is_written_to_meanwhile_gives_the_admitted_release_or_none(tmp_path):
+    """A thread that changes one cell of an array, which the table shares, while it is released by one ticket."""
+    design = scumble.design("direct", schema={"age": (0, 100)}, epsilon=1.0)
+    ages, stop, found = np.full(20_000, 10.0), threading.Event(), set()
+    table = pa.table({"age": pa.Array.from_buffers(pa.float64(), len(ages), [None, pa.py_buffer(ages)])})
+    first = design.release(table, ticket=tmp_path / "ticket.json")["age"][0].as_py()
+
+    def write() -> None:
+        while not stop.is_set():
+            ages[0] = 10.0 if ages[0] != 10.0 else 10.0 + 1e-14
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(60):
+            try:
+                found.add(design.release(table, ticket=tmp_path / "ticket.json")["age"][0].as_py())
+            except (scumble.WrongTicket, scumble.InvalidRecords) as error:
+                assert "other records" in str(error) or "the records changed between" in str(error)
+                found.add(None)
+    finally:
+        stop.set()
+        writer.join()
+    assert found <= {first, None} and None in found
 
 
 def test_a_ticket_that_was_forgotten_is_not_used_again(design, people, tmp_path):
@@ -242,18 +318,18 @@ def test_a_ticket_that_was_forgotten_is_not_used_again(design, people, tmp_path)
     ticket.forget()
     with pytest.raises(FileNotFoundError):
         ticket.name
-    second = design.release(people, ticket=ticket, id="person")
-    assert design.last_card["ticket"] == ticket.name != old
+    second, card = design.release_with_card(people, ticket=ticket, id="person")
+    assert card["ticket"] == ticket.name != old
     assert (second.age != first.age).mean() > 0.99
 
 
 def test_the_secret_is_in_no_repr_pickle_or_error(design, people, tmp_path):
     ticket_file = tmp_path / "ticket.json"
-    design.release(people, ticket=ticket_file, id="person")
+    _, card = design.release_with_card(people, ticket=ticket_file, id="person")
     secret = json.loads(ticket_file.read_text())["secret"]
     ticket = scumble.Ticket(ticket_file)
     assert ticket.name  # read now
-    texts = [repr(ticket), str(ticket), ticket.binding(), str(pickle.dumps(ticket)), str(pickle.dumps(design)), json.dumps(design.last_card)]
+    texts = [repr(ticket), str(ticket), ticket.binding(), str(pickle.dumps(ticket)), str(pickle.dumps(design)), json.dumps(card)]
     assert not any(secret in text or secret[:12] in text for text in texts)
     assert pickle.loads(pickle.dumps(ticket)).name == ticket.name
     assert pickle.loads(pickle.dumps(design)) == design
@@ -374,3 +450,51 @@ print(len(scumble.design("laplace", schema=schema, target="y", epsilon=1.0).rele
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert ran.stdout == "heard\n4000\n", ran.stdout + ran.stderr
+CHILD = r"""
+import multiprocessing, os, select, sys, threading
+import numpy as np, pandas as pd, scumble
+
+frame = pd.DataFrame({"age": [33.0] * 50, "ill": ["no", "yes"] * 25})
+design = scumble.design("direct", schema={"age": (0, 120)}, epsilon=2.0)
+calls = {
+    "release": lambda: design.release(frame),
+    "ticket": lambda: design.release(frame, ticket=sys.argv[1]),
+    "view": lambda: design.view(frame),
+    "design": lambda: scumble.design("mst", schema={"age": (0, 120), "ill": ["no", "yes"]}, epsilon=2.0, delta=1e-6, people=50),
+    "draft": lambda: scumble.draft_schema(frame),
+    "compare": lambda: scumble.compare(frame, schema={"age": (0, 120), "ill": ["no", "yes"]}, target="ill", mechanisms="direct", epsilon=2, trials=2),
+    "audit": lambda: scumble.account("gaussian", epsilon=1, delta=1e-5, sensitivity=1),
+}
+busy = threading.Thread(target=lambda: [call() for call in calls.values()])  # in another thread, which a child does not have
+busy.start()
+busy.join()
+read, write = os.pipe()
+child = os.fork()
+if child == 0:
+    for name, call in calls.items():
+        call()
+        os.write(write, (name + "\n").encode())
+    grandchild = os.fork()
+    if grandchild == 0:
+        design.release(frame)
+        os.write(write, b"grandchild\n")
+        os._exit(0)
+    os.waitpid(grandchild, 0)
+    os._exit(0)
+answered = b""
+while answered.count(b"\n") <= len(calls) and select.select([read], [], [], 60)[0]:
+    answered += os.read(read, 1000)
+if answered.count(b"\n") <= len(calls):
+    os.kill(child, 9)
+os.waitpid(child, 0)
+assert answered.decode().split() == [*calls, "grandchild"], answered
+design.release(frame)  # the parent goes on
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    released = pool.map(design.release, [frame] * 4)
+assert len({tuple(table.age) for table in released}) == 4
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
+def test_a_forked_child_computes_too(tmp_path):
+    subprocess.run([sys.executable, "-W", "ignore", "-c", CHILD, str(tmp_path / "ticket.json")], check=True, timeout=240)
