@@ -22,16 +22,39 @@ def _of(package: str, table: Any) -> bool:
     return package in sys.modules and type(table).__module__.split(".")[0] == package
 
 
-def _pandas(arrow: Any) -> Any:
-    import pyarrow
+def _pandas_like(frame: Any, taken: Any) -> _Back:
+    """Frames with the dtypes of `frame`, which was `taken` as Arrow, in the columns that have the same Arrow type."""
 
-    return pyarrow.table(arrow).to_pandas()
+    def back(arrow: Any) -> Any:
+        import pyarrow
+
+        table = pyarrow.table(arrow)
+        made = table.to_pandas()
+        for name in made.columns.intersection(taken.column_names):
+            if table.schema.field(name).type == taken.schema.field(name).type and made[name].dtype != frame[name].dtype:
+                cast = made[name].astype(frame[name].dtype)
+                if not cast.isna().any():  # as of a level that the categories of the frame lack
+                    made[name] = cast
+        return made
+
+    return back
 
 
-def _polars(arrow: Any) -> Any:
-    import polars
+def _polars_like(frame: Any) -> _Back:
+    """Frames with the categories of `frame`."""
 
-    return polars.DataFrame(arrow)
+    def back(arrow: Any) -> Any:
+        import polars
+
+        made = polars.DataFrame(arrow)
+        of_levels = {
+            name: dtype
+            for name, dtype in frame.schema.items()
+            if made.schema.get(name) not in (None, dtype) and dtype.base_type() in (polars.Categorical, polars.Enum)
+        }
+        return made.cast(of_levels)
+
+    return back
 
 
 def _pyarrow(arrow: Any) -> Any:
@@ -103,9 +126,11 @@ def take(table: Any) -> tuple[Any, _Back]:
         repeated = table.columns[table.columns.duplicated()]
         if len(repeated):
             raise InvalidInput(f"the table: the column {str(repeated[0])!r} occurs twice")
-        return aligned(_arrow(table)), _pandas
+        taken = aligned(_arrow(table))
+        return taken, _pandas_like(table, taken)
     if _of("polars", table):
-        return (table.collect() if hasattr(table, "collect") else table), _polars
+        frame = table.collect() if hasattr(table, "collect") else table
+        return frame, _polars_like(frame)
     if _of("pyarrow", table):
         return (aligned(table) if hasattr(table, "schema") and not hasattr(table, "read_all") else table), _pyarrow
     for package, (engine, module, collect) in _ENGINES.items():

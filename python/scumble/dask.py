@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._design import Card, Design
+from ._tables import take
 from .engines import Admission, admit, check_id, check_part, released_columns
 
 __all__ = ["release"]
@@ -16,19 +17,16 @@ def _check(frame: Any, design: Design, id: str, strict: bool) -> Any:
     return pandas.Series([check_part(design, frame, id=id, strict=strict)], dtype=object)
 
 
-def _frame(released: Any, id: str | None, ids: Any) -> Any:
-    """A released pyarrow table as the frame of a partition, with the ids where they are kept."""
-    frame = released.to_pandas()
+def _with_ids(released: Any, id: str | None, ids: Any) -> Any:
+    """The released frame of a partition, with the ids where they are kept."""
     if id is not None:
-        frame.insert(0, id, ids.astype("str").to_numpy())
-    return frame
+        released.insert(0, id, ids.astype("str").to_numpy())
+    return released
 
 
 def _release(frame: Any, admission: Admission, keep_id: bool) -> Any:
-    import pyarrow
-
-    released = pyarrow.table(admission.release(frame))
-    return _frame(released, admission.id if keep_id else None, frame[admission.id])
+    arrow, back = take(frame)
+    return _with_ids(back(admission.release(arrow)), admission.id if keep_id else None, frame[admission.id])
 
 
 def release(
@@ -60,5 +58,7 @@ def release(
     admission = admit(
         design, parts, ticket, id=id, strict=strict, values=values, ledger=ledger, dataset=dataset, stacklevel=2
     )
-    meta = _frame(released_columns(design), id if keep_id else None, pandas.Series([], dtype="str"))
+    arrow, back = take(wanted._meta)
+    released = back(released_columns(design, arrow, values))
+    meta = _with_ids(released, id if keep_id else None, pandas.Series([], dtype="str"))
     return wanted.map_partitions(_release, admission, keep_id, meta=meta).clear_divisions(), admission.card

@@ -95,11 +95,11 @@ def release_part(
     return design._native.release_part(take(part)[0], as_ticket(ticket), name, id, how, hidden).table
 
 
-def released_columns(design: Design) -> Any:
-    """A release of no records, as a pyarrow table: the columns that engines say their frames have, and their types."""
+def released_columns(design: Design, like: Any = None, values: str = "settled") -> Any:
+    """A release of no records, as a pyarrow table: the columns and types of the release of tables `like` this one, as engines declare them."""
     import pyarrow
 
-    return pyarrow.table(design._native.released_columns())
+    return pyarrow.table(design._native.released_columns(like, values))
 
 
 def check_id(design: Design, columns: Iterable[str], id: str) -> None:

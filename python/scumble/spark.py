@@ -106,16 +106,18 @@ def release(
                 table = table.add_column(0, id, batch.column(id).cast(pa.string()))
             yield from table.combine_chunks().to_batches()
 
-    return wanted.mapInArrow(released, _schema(design, id if keep_id else None)), admission.card
+    return wanted.mapInArrow(released, _schema(wanted, design, values, id if keep_id else None)), admission.card
 
 
-def _schema(design: Design, id: str | None) -> Any:
-    """The types of the released columns, after the ids where they are kept."""
-    from pyspark.sql.pandas.types import from_arrow_schema
+def _schema(wanted: Any, design: Design, values: str, id: str | None) -> Any:
+    """The types of the released columns of `wanted`, after the ids where they are kept."""
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StringType, StructField, StructType
 
     ids = [] if id is None else [StructField(id, StringType(), False)]
-    return StructType([*ids, *from_arrow_schema(released_columns(design).schema)])
+    like = to_arrow_schema(wanted.schema, timezone=wanted.sparkSession.conf.get("spark.sql.session.timeZone"))
+    released = released_columns(design, like.empty_table(), values)
+    return StructType([*ids, *from_arrow_schema(released.schema)])
 
 
 def collect(reports: Any, design: Design, *, records: int | None = None, seed: int | None = None) -> Any:

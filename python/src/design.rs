@@ -129,10 +129,14 @@ pub(crate) struct How {
     dataset: Option<String>,
 }
 
+fn parse_values(values: &str) -> Result<Values, Failed> {
+    serde_json::from_value(Value::from(values))
+        .map_err(|_| Failed::input("values: \"settled\", \"clamped\" or \"drawn\" is needed"))
+}
+
 impl How {
     fn values(&self) -> Result<Values, Failed> {
-        serde_json::from_value(Value::from(self.values.as_str()))
-            .map_err(|_| Failed::input("values: it is \"settled\", \"clamped\" or \"drawn\""))
+        parse_values(&self.values)
     }
 
     /// The ledger that pays, with the data set's name in it.
@@ -316,9 +320,14 @@ impl Design {
         Ok(self.target()?.map(str::to_owned))
     }
 
-    /// A release of no records, by a local mechanism: it has the columns that are released, and their types.
-    fn released_columns(&self) -> Result<PyTable, Failed> {
-        let schema = scumble_arrow::schema(&self.shipped.decoder()?);
+    /// A release of no records, by a local mechanism: it has the columns that are released of tables like `input`, and their types; without an
+    /// input, the types of their kinds.
+    fn released_columns(&self, input: Option<PyTable>, values: &str) -> Result<PyTable, Failed> {
+        let values = parse_values(values)?;
+        let schema = match input {
+            Some(input) => scumble_arrow::released_schema(&self.shipped, &input.into_inner().1, values)?,
+            None => scumble_arrow::schema(&self.shipped.decoder()?.with_values(values), None),
+        };
         Ok(PyTable::try_new(vec![], schema)?)
     }
 

@@ -20,8 +20,8 @@ mod ticket;
 mod warnings;
 
 pub use admission::{Admitted, admit};
-pub use amount::{Amount, Spending};
 pub use admitted::{AdmittedRecords, CheckedPart, Digests};
+pub use amount::{Amount, Spending};
 pub use card::{Card, ENCODED};
 pub use error::{Error, Result};
 pub use information::{InformationAccount, InformationCharge};

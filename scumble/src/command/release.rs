@@ -12,8 +12,8 @@ use crate::records::{self, Input};
 use crate::registry::{
     Admitted, AdmittedRecords, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing,
     Fingerprint, Gathering, Guarantee, Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution,
-    OutOfBounds, Outcome, Randomness, Readable, Reader, RecordDigest, Registry, Release, ShippedDesign, Values,
-    admit, csv, interrupt, is_beside, stream,
+    OutOfBounds, Outcome, Randomness, Readable, Reader, RecordDigest, Registry, Release, ShippedDesign,
+    Values, admit, csv, interrupt, is_beside, stream,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
