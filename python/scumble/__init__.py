@@ -17,6 +17,7 @@ from ._comparison import Comparison, compare
 from ._design import Card, ClippedWarning, Design, _seed, design
 from ._errors import InvalidInput, InvalidRecords, NotAdmitted, Overdrawn, PrivacyWarning, UnknownName, WrongTicket
 from ._ledger import Ledger
+from ._model import Model
 from ._native import Ticket
 from ._tables import take as _take
 
@@ -28,6 +29,7 @@ __all__ = [
     "InvalidInput",
     "InvalidRecords",
     "Ledger",
+    "Model",
     "NotAdmitted",
     "Overdrawn",
     "PrivacyWarning",

@@ -99,6 +99,11 @@ class Design:
         return self._native.needs_view
 
     @property
+    def rounded_columns(self) -> list[str]:
+        """The columns of which ``scumble estimate`` tells the mean only from a release with ``values="drawn"``: others round and clamp them."""
+        return self._native.rounded_columns
+
+    @property
     def card(self) -> str:
         """What is guaranteed, disclosed and assumed, for people."""
         return self._native.shown_card()
@@ -127,7 +132,8 @@ class Design:
         paid for by itself. `seed` repeats the release of a seed, as ``scumble release --seed`` does, and voids the guarantee.
 
         `ledger` and `dataset` have the release charged before anything is released. `strict` refuses numbers outside their bounds, which are
-        clipped else. `values` is "settled", "clamped" or "drawn", as the command's.
+        clipped else. `values` is "settled", "clamped" or "drawn", as the command's. Where the design releases a model in place of records, the
+        table holds it, and :class:`scumble.Model` predicts by it.
         """
         return self._release(table, ticket, id, seed, ledger, dataset, strict, values)[0]
 

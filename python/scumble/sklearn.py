@@ -139,6 +139,12 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
         T, as :func:`label_flip` reads it from a card. Its order is that of the sorted classes.
     l2_penalty : float
     max_iterations : int
+
+    Attributes
+    ----------
+    coef_ : array (1 × d for two classes, K × d for more)
+        Weights of the features in their own units: of ``classes_[1]`` for two classes, else a row a class.
+    intercept_ : array (1 or K)
     """
 
     def __init__(self, label_flip: Any = None, l2_penalty: float = 1.0, max_iterations: int = 100) -> None:
@@ -158,14 +164,18 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
         weights, intercepts = _native.fit_logistic(
             _matrix(X), codes.tolist(), None if flip is None else _matrix(flip), float(self.l2_penalty), int(self.max_iterations)
         )
-        self.coef_ = np.asarray(weights).reshape(X.shape[1], len(self.classes_)).T
-        self.intercept_ = np.asarray(intercepts)
+        coefficients, constants = np.asarray(weights).reshape(X.shape[1], len(self.classes_)).T, np.asarray(intercepts)
+        if len(self.classes_) == 2:  # one row, the logit of the second class beside the first, as scikit-learn has it
+            coefficients, constants = np.diff(coefficients, axis=0), np.diff(constants)
+        self.coef_, self.intercept_ = coefficients, constants
         return self
 
     def predict_proba(self, X: Any) -> Any:
         check_is_fitted(self)
         X = validate_data(self, X, dtype="float64", reset=False)
         logits = X @ self.coef_.T + self.intercept_
+        if len(self.classes_) == 2:
+            logits = np.hstack([np.zeros_like(logits), logits])
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
         return odds / odds.sum(axis=1, keepdims=True)
 

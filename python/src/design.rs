@@ -11,10 +11,10 @@ use pyo3_arrow::PyTable;
 use scumble::classic::{Arrangement, Protect};
 use scumble::custody::{self, Admitted, Card, CheckedPart, Digests, Ledger, ShippedDesign};
 use scumble::registry::{
-    Brief, Budget, Clipped, CuratorMechanism, Designed, Fingerprint, Guarantee, Loaded, Noise, OutOfBounds,
-    Randomness, Registry, Schema, Values, Volunteers, interrupt, stream,
+    Brief, Budget, Clipped, CuratorMechanism, Designed, Fingerprint, Guarantee, Key, Loaded, Noise,
+    OutOfBounds, Randomness, ReadRows, Registry, Schema, Values, Volunteers, interrupt, stream,
 };
-use scumble_arrow::Writer;
+use scumble_arrow::{Rows, Writer};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -184,12 +184,14 @@ impl Design {
         let local = self.shipped.local()?;
         let decoder = self.shipped.decoder()?.with_values(values);
         let (columns, noise) = (local.layout().columns, decoder.noise(&local.noise()));
-        self.card_of(records, guarantee, ticket, values, &columns, &noise)
+        self.card_of(Some(records), None, guarantee, ticket, values, &columns, &noise)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what a card says")]
     fn card_of(
         &self,
-        records: u64,
+        records: Option<u64>,
+        model: Option<Value>,
         guarantee: &Guarantee,
         ticket: Option<&str>,
         values: Values,
@@ -197,7 +199,7 @@ impl Design {
         noise: &Noise,
     ) -> Result<String, Failed> {
         let card =
-            Card { design: &self.shipped, records, file: None, ticket, view: None, values, guarantee, columns, noise };
+            Card { design: &self.shipped, records, model, file: None, ticket, view: None, values, guarantee, columns, noise };
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
 
@@ -242,24 +244,43 @@ impl Design {
         let input = reader.input();
         let loaded = reader.read_all()?;
         let released = curator.release(&loaded.table, &mut randomness)?;
+        let model = match released.key {
+            Key::Model(_) => Some(self.shipped.model_rows(&released.table)?),
+            _ => None,
+        };
         interrupt::check().map_err(scumble::registry::Error::from)?; // before a charge
         if let Some((ledger, dataset)) = how.account()? {
             ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
         }
+        let mut written = vec![];
+        if let Some((table, decoder)) = model {
+            stream::write(&table, &decoder, Writer::new(&mut written, scumble_arrow::schema(&decoder, None)))?;
+            let (guarantee, columns) = (&released.guarantee, released.table.columns());
+            let model = Some(self.shipped.model_card(&released.table)?);
+            let card = self.card_of(None, model, guarantee, None, values, columns, &released.noise)?;
+            return Ok((written, card, loaded.clipped));
+        }
         let layout = stream::layout(&released.table, curator.domain());
         let decoder = self.shipped.rows_decoder(&layout, &released.noise, &input, values)?;
-        let mut written = vec![];
         let schema = scumble_arrow::schema(&decoder, Some(&schema));
         stream::write(&released.table, &decoder, Writer::new(&mut written, schema))?;
         let noise = decoder.noise(&released.noise);
         let count = released.table.len() as u64;
         let card =
-            self.card_of(count, &released.guarantee, None, values, released.table.columns(), &noise)?;
+            self.card_of(Some(count), None, &released.guarantee, None, values, released.table.columns(), &noise)?;
         Ok((written, card, loaded.clipped))
     }
 }
 
-fn given(py: Python, released: Result<Made, Failed>) -> Result<Released, Failed> {
+/// The rows of record batches, of which all have the schema of the first.
+pub(crate) fn rows(batches: &[RecordBatch]) -> Result<impl ReadRows + '_, Failed> {
+    let Some(first) = batches.first() else {
+        return Err(Failed::input("the table has no records"));
+    };
+    Ok(Rows::new(first.schema_ref(), batches.iter().cloned().map(Ok), "the table"))
+}
+
+pub(crate) fn given(py: Python, released: Result<Made, Failed>) -> Result<Released, Failed> {
     let (batches, card, clipped) = released?;
     Ok(Released { table: table(py, batches)?, card, clipped: clipped.into_iter().map(as_tuple).collect() })
 }
@@ -329,6 +350,12 @@ impl Design {
             None => scumble_arrow::schema(&self.shipped.decoder()?.with_values(values), None),
         };
         Ok(PyTable::try_new(vec![], schema)?)
+    }
+
+    /// The columns of which `scumble estimate` tells the mean only from a release whose values are "drawn".
+    #[getter]
+    fn rounded_columns(&self) -> Result<Vec<String>, Failed> {
+        Ok(self.shipped.rounded_columns()?.into_iter().map(str::to_owned).collect())
     }
 
     /// Whether models of a release are used on viewed records.

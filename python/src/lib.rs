@@ -8,6 +8,7 @@ mod interrupt;
 mod ledger;
 mod models;
 mod pool;
+mod predict;
 mod registry;
 mod schema;
 mod ticket;
@@ -24,6 +25,8 @@ mod _native {
     use super::ledger::Ledger;
     #[pymodule_export]
     use super::models::{fit_logistic, fit_ridge};
+    #[pymodule_export]
+    use super::predict::Model;
     #[pymodule_export]
     use super::registry::{account, audit, audit_design, describe, names};
     #[pymodule_export]

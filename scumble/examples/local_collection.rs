@@ -96,7 +96,7 @@ fn learn(folder: &Path) -> Result<(), Failure> {
     let design = ShippedDesign::read(&folder.join("design.json"), &Registry::installed()?)?;
     let (table, noise) =
         design.read_released(csv::Rows::open(&folder.join("collected.csv"))?, Values::Settled)?;
-    let estimator = Estimator::new(&table, &noise, 0.95)?;
+    let estimator = Estimator::new(design.local()?, &table, &noise, 0.95)?;
     let alcohol = estimator.mean("alcohol")?.in_unit(8.0, 15.0 - 8.0);
     let good = estimator.histogram(Of::Target)?[1].in_unit(0.0, 100.0);
 

@@ -6,7 +6,7 @@
 pub use scumble_core::*;
 pub use scumble_custody::{
     Account, Admitted, AdmittedRecords, Amount, Binding, Card, Charge, ENCODED, Existing, InformationAccount,
-    InformationCharge, Ledger, NewFile, Part, Readable, ShippedDesign, Spending, Ticket, admit,
+    InformationCharge, Ledger, NewFile, Part, Readable, ShippedDesign, ShippedModel, Spending, Ticket, admit,
     check_private, is_beside, is_same_file, key,
 };
 pub use scumble_records::{

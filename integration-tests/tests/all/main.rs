@@ -5,6 +5,7 @@ mod composition;
 mod curator;
 mod encode;
 mod errata;
+mod estimate;
 mod keyed;
 mod layout;
 mod noise_aware;

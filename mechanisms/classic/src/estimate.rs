@@ -1,7 +1,8 @@
 //! What a release says of the people behind it: means, variances, frequencies and histograms, with confidence intervals.
 
 use scumble_core::{
-    Error, Estimate, Moments, Noise, NoiseDistribution, Result, Table, Target, check_confidence,
+    Error, Estimate, LocalMechanism, Moments, Noise, NoiseDistribution, Result, Table, Target,
+    check_confidence, local,
 };
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -29,7 +30,8 @@ impl<'a> From<&'a str> for Of<'a> {
 ///
 /// It takes what [`release`](scumble_core::LocalMechanism::release) returns, or what
 /// `ShippedDesign::read_released` of `scumble-custody` reads back from a file; there a one-hot group under additive
-/// noise has become its largest level, and is refused.
+/// noise has become its largest level, and is refused. So is a column that the mechanism alters beside its noise
+/// ([`keeps_values`](local::keeps_values)), as decoders do that complete a record from what volunteers had.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -40,8 +42,9 @@ impl<'a> From<&'a str> for Of<'a> {
 /// let people = RecordDomain::new(columns.clone(), Domain::unit_box(1), TargetDomain::None)?;
 /// let heights = Array2::from_shape_fn((10_000, 1), |(row, _)| (row % 100) as f64 / 99.0);
 /// let table = Table::new(columns, heights, Target::None)?;
-/// let release = SampledNumbers::piecewise(people, 1.0)?.release(&table, &mut Randomness::seeded(1))?;
-/// let mean = Estimator::new(&release.table, &release.noise, 0.99)?.mean("height")?;
+/// let mechanism = SampledNumbers::piecewise(people, 1.0)?;
+/// let release = mechanism.release(&table, &mut Randomness::seeded(1))?;
+/// let mean = Estimator::new(&mechanism, &release.table, &release.noise, 0.99)?.mean("height")?;
 /// assert!((mean.value - 0.5).abs() < 0.1 && mean.lower < 0.5 && 0.5 < mean.upper);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
@@ -49,6 +52,8 @@ impl<'a> From<&'a str> for Of<'a> {
 pub struct Estimator<'a> {
     table: &'a Table,
     noise: &'a Noise,
+    /// For each column, then each coordinate of the target: whether the mechanism keeps it but for noise.
+    keeps: Vec<bool>,
     confidence: f64,
 }
 
@@ -62,12 +67,22 @@ enum Coordinate {
 }
 
 impl<'a> Estimator<'a> {
-    /// Estimates from `table`, released under `noise`, each interval with this probability of covering the truth.
+    /// Estimates from `table`, which `mechanism` released under `noise`, each interval with this probability of
+    /// covering the truth.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless 0 < `confidence` < 1; [`Error::Shape`] for noise of another table, or fewer than two records.
-    pub fn new(table: &'a Table, noise: &'a Noise, confidence: f64) -> Result<Self> {
+    /// [`Error::Budget`] unless 0 < `confidence` < 1; [`Error::Shape`] for the table or the noise of another
+    /// mechanism, or fewer than two records; what stops the mechanism on a record of its own domain.
+    pub fn new(
+        mechanism: &dyn LocalMechanism,
+        table: &'a Table,
+        noise: &'a Noise,
+        confidence: f64,
+    ) -> Result<Self> {
         check_confidence(confidence)?;
+        if mechanism.layout().columns != table.columns() {
+            return Err(Error::shape("the table has other columns than the mechanism releases"));
+        }
         let described: usize = noise.features.iter().map(NoiseDistribution::width).sum();
         if described != table.columns().len() {
             let columns = table.columns().len();
@@ -76,7 +91,7 @@ impl<'a> Estimator<'a> {
         if table.len() < 2 {
             return Err(Error::shape("an estimate needs two records or more"));
         }
-        Ok(Self { table, noise, confidence })
+        Ok(Self { table, noise, keeps: local::keeps_values(mechanism)?, confidence })
     }
 
     /// The mean of a number; of a column `name=level`, the level's frequency.
@@ -154,7 +169,7 @@ impl<'a> Estimator<'a> {
                 let place = place.ok_or_else(|| Error::shape(format!("there is no column {name:?}")))?;
                 Ok((self.column(place), self.distribution(place)?))
             }
-            (Of::Target, Target::Real(values)) => Ok((values.to_vec(), coordinate(&self.noise.target, 0)?)),
+            (Of::Target, Target::Real(values)) => Ok((values.to_vec(), self.distribution_of_target(0)?)),
             (Of::Target, _) => Err(Error::shape("the target is no number")),
         }
     }
@@ -166,7 +181,7 @@ impl<'a> Estimator<'a> {
         };
         let level = |level: usize| {
             let values = classes.iter().map(|&class| f64::from(u8::from(class == level))).collect();
-            Ok((values, coordinate(&self.noise.target, level)?))
+            Ok((values, self.distribution_of_target(level)?))
         };
         (0..self.noise.target.width()).map(level).collect()
     }
@@ -175,7 +190,24 @@ impl<'a> Estimator<'a> {
         self.table.records().column(place).to_vec()
     }
 
+    /// # Errors
+    /// [`Error::Shape`] for a coordinate that the mechanism alters beside its noise: columns, then the target's.
+    fn check_kept(&self, place: usize) -> Result<()> {
+        if self.keeps.get(place) == Some(&true) {
+            return Ok(());
+        }
+        Err(Error::shape(
+            "the mechanism alters it beside its noise: a mean of what is released is not that of the people",
+        ))
+    }
+
+    fn distribution_of_target(&self, place: usize) -> Result<Coordinate> {
+        self.check_kept(self.table.columns().len() + place)?;
+        coordinate(&self.noise.target, place)
+    }
+
     fn distribution(&self, place: usize) -> Result<Coordinate> {
+        self.check_kept(place)?;
         let mut before = 0;
         for distribution in &self.noise.features {
             if place < before + distribution.width() {
@@ -228,9 +260,9 @@ fn coordinate(distribution: &NoiseDistribution, at: usize) -> Result<Coordinate>
             }
             Err(Error::shape("answers that do not depend on the truth say nothing of it"))
         }
-        _ => {
-            Err(Error::shape("the distribution of a column is not known: its group became its largest level"))
-        }
+        _ => Err(Error::shape(
+            "the distribution of its noise is not known, as where numbers were rounded or a group became its largest level",
+        )),
     }
 }
 
@@ -280,7 +312,7 @@ mod tests {
         for trial in 0..TRIALS {
             let clean = people(trial).part(mechanism.domain()).unwrap();
             let release = mechanism.release(&clean, &mut Randomness::seeded(trial)).unwrap();
-            let estimate = estimate(&Estimator::new(&release.table, &release.noise, 0.9).unwrap()).unwrap();
+            let estimate = estimate(&estimator(mechanism, &release, 0.9)).unwrap();
             covered += u32::from(estimate.lower <= truth && truth <= estimate.upper);
         }
         let share = f64::from(covered) / TRIALS as f64;
@@ -333,6 +365,11 @@ mod tests {
         });
     }
 
+    fn estimator<'a>(mechanism: &Designed, release: &'a Release, confidence: f64) -> Estimator<'a> {
+        let Designed::Local(local) = mechanism else { panic!("it is a curator's") };
+        Estimator::new(&**local, &release.table, &release.noise, confidence).unwrap()
+    }
+
     fn released(mechanism: &Designed) -> Release {
         let clean = people(0).part(mechanism.domain()).unwrap();
         mechanism.release(&clean, &mut Randomness::seeded(SEED)).unwrap()
@@ -340,8 +377,9 @@ mod tests {
 
     #[test]
     fn without_noise_the_estimates_are_those_of_the_sample() {
-        let release = released(&Designed::local(Identity::new(sizes())));
-        let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
+        let mechanism = Designed::local(Identity::new(sizes()));
+        let release = released(&mechanism);
+        let estimator = estimator(&mechanism, &release, 0.9);
         let column = release.table.records().column(0);
         assert!((estimator.mean("size").unwrap().value - column.mean().unwrap()).abs() < 1e-12);
         assert!((estimator.variance("size").unwrap().value - column.var(1.0)).abs() < 1e-12);
@@ -349,8 +387,9 @@ mod tests {
 
     #[test]
     fn a_histogram_adds_up_to_one_and_all_its_intervals_are_wider() {
-        let release = released(&Designed::local(RandomizedResponse::new(classes(), 1.0).unwrap()));
-        let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
+        let answers = RandomizedResponse::new(classes(), 1.0).unwrap();
+        let release = released(&Designed::local(answers.clone()));
+        let estimator = Estimator::new(&answers, &release.table, &release.noise, 0.9).unwrap();
         let histogram = estimator.histogram(Of::Target).unwrap();
         assert_eq!(histogram.len(), 3);
         assert!((histogram.iter().map(|bar| bar.value).sum::<f64>() - 1.0).abs() < 1e-12);
@@ -367,25 +406,30 @@ mod tests {
 
     #[test]
     fn answers_that_say_nothing_are_refused() {
-        let release = released(&Designed::local(RandomizedResponse::new(classes(), 1e-17).unwrap()));
-        let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
+        let answers = RandomizedResponse::new(classes(), 1e-17).unwrap();
+        let release = released(&Designed::local(answers.clone()));
+        let estimator = Estimator::new(&answers, &release.table, &release.noise, 0.9).unwrap();
         assert!(estimator.histogram(Of::Target).is_err());
         let unknown = Noise { features: vec![], target: NoiseDistribution::Unknown { width: 3 } };
-        assert!(Estimator::new(&release.table, &unknown, 0.9).unwrap().histogram(Of::Target).is_err());
+        assert!(
+            Estimator::new(&answers, &release.table, &unknown, 0.9).unwrap().histogram(Of::Target).is_err()
+        );
     }
 
     #[test]
     fn what_cannot_be_estimated_is_refused() {
-        let release = released(&Designed::local(Identity::new(sizes())));
-        let estimator = Estimator::new(&release.table, &release.noise, 0.9).unwrap();
+        let identity = Identity::new(sizes());
+        let release = released(&Designed::local(identity.clone()));
+        let estimator = Estimator::new(&identity, &release.table, &release.noise, 0.9).unwrap();
         assert!(estimator.mean("sise").is_err() && estimator.mean(Of::Target).is_err());
         assert!(estimator.histogram("size").is_err() && estimator.histogram(Of::Target).is_err());
-        assert!(Estimator::new(&release.table, &release.noise, 1.0).is_err());
-        let bits = released(&Designed::local(SampledNumbers::duchi(sizes(), 1.0).unwrap()));
-        assert!(Estimator::new(&bits.table, &bits.noise, 0.9).unwrap().variance("size").is_err());
+        assert!(Estimator::new(&identity, &release.table, &release.noise, 1.0).is_err());
+        let duchi = SampledNumbers::duchi(sizes(), 1.0).unwrap();
+        let bits = released(&Designed::local(duchi.clone()));
+        assert!(Estimator::new(&duchi, &bits.table, &bits.noise, 0.9).unwrap().variance("size").is_err());
         let other = Noise { features: vec![], target: NoiseDistribution::Exact { width: 0 } };
-        assert!(Estimator::new(&release.table, &other, 0.9).is_err());
+        assert!(Estimator::new(&identity, &release.table, &other, 0.9).is_err());
         let lonely = release.table.select(&[0]).unwrap();
-        assert!(Estimator::new(&lonely, &release.noise, 0.9).is_err());
+        assert!(Estimator::new(&identity, &lonely, &release.noise, 0.9).is_err());
     }
 }

@@ -108,10 +108,10 @@ fn table(n: usize) -> Table {
 fn means_and_frequencies_are_estimated_from_a_release_whatever_k() {
     const SEED: u64 = 8;
     for (plugin, k) in ALL.into_iter().flat_map(|plugin| [(plugin, 1), (plugin, 2)]) {
-        let mechanism = Designed::Local(local(&plugin, people(), 2.0, k));
+        let mechanism = local(&plugin, people(), 2.0, k);
         let release = mechanism.release(&table(60_600), &mut Randomness::seeded(SEED)).unwrap();
         // False alarms are rarer than one in 10⁸.
-        let estimator = Estimator::new(&release.table, &release.noise, 1.0 - 1e-8).unwrap();
+        let estimator = Estimator::new(&*mechanism, &release.table, &release.noise, 1.0 - 1e-8).unwrap();
         for (column, truth) in
             [("size", 0.5), ("colour=red", 0.5), ("colour=green", 1.0 / 3.0), ("colour=blue", 1.0 / 6.0)]
         {

@@ -11,10 +11,11 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, CuratorMechanism, Error, Example, Guarantee, Halved, Halving, MutualInformation, Noise,
-    NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, Result, Stream, Streams, Table,
-    TargetLayout, ValuesIn, Volunteers, interrupt, register, size,
+    NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, ReleasedModel, Result, Stream,
+    Streams, Table, TargetLayout, ValuesIn, Volunteers, interrupt, register, size,
 };
 use scumble_marginals::Tables;
+use scumble_private_models::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -225,6 +226,13 @@ impl CuratorMechanism for PacStatistics {
 
     fn model_family(&self) -> Option<&'static str> {
         self.computed.family()
+    }
+
+    fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
+        match self.computed.family() {
+            Some(_) => Ok(Box::new(Coefficients::from_table(&self.saved.domain, table)?)),
+            None => Err(Error::no_model(NAME)),
+        }
     }
 
     fn halving(&self) -> Option<&dyn Halving> {

@@ -1,10 +1,10 @@
 //! Linear models that are released, by their coefficients.
 
 use crate::encoding::Encoding;
-use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate};
 use scumble_core::{
-    Error, Guarantee, Key, Noise, NoiseDistribution, Outcome, RecordDomain, Release, ReleasedModel, Result,
-    Table, Target, TargetDomain, check_width, largest,
+    Error, Guarantee, Key, Layout, Noise, NoiseDistribution, Outcome, Places, RecordDomain, Release,
+    ReleasedModel, Result, Table, Target, TargetDomain, TargetLayout, check_width, largest,
 };
 
 /// A linear model of encoded records: each output is an intercept and a sum of features times coefficients.
@@ -40,17 +40,29 @@ impl Coefficients {
             let mut intercepts = of_record.column_mut(0);
             intercepts += lower + half;
         }
+        of_record += 0.0; // a file does not keep the sign of a zero
         Ok(Self { domain: domain.clone(), of_record })
     }
 
-    /// As a table: a row an output, in the units of the encoded record.
+    /// The model whose [`table`](Self::table) this is, for records of `domain`. Its columns may stand in any order.
     ///
     /// # Errors
-    /// None.
-    pub fn table(&self) -> Result<Table> {
-        let names = self.domain.columns().iter().map(|name| format!("coefficient of {name}"));
-        let columns = ["intercept".to_owned()].into_iter().chain(names).collect();
-        Table::new(columns, self.of_record.clone(), Target::None)
+    /// [`Error::Shape`] for other columns, or rows that are not as many as outputs; [`Error::NonFinite`] for a NaN or
+    /// an infinity.
+    pub fn from_table(domain: &RecordDomain, table: &Table) -> Result<Self> {
+        let columns = column_names(domain);
+        let values = table.records().select(Axis(1), &Places::of(table.columns()).find(&columns)?);
+        let layout = Layout { columns: columns.clone(), target: TargetLayout::None };
+        layout.check(&Table::new(columns, values.clone(), Target::None)?)?;
+        let rows = match domain.target() {
+            TargetDomain::Class { levels } if levels.len() > 2 => levels.len(),
+            _ => 1,
+        };
+        if table.len() != rows {
+            let found = table.len();
+            return Err(Error::shape(format!("the model has {found} rows, and {rows} belong to its target")));
+        }
+        Ok(Self { domain: domain.clone(), of_record: values })
     }
 
     /// The release of this model in place of records.
@@ -61,13 +73,30 @@ impl Coefficients {
         Ok(Outcome::Model(Release { table, guarantee, noise, key: Key::Model(Box::new(self)) }))
     }
 
-    /// Each output for records in the clear (n × outputs), which are first moved into the domain.
+    /// The coefficients as a table: a row for each output, in the units of the encoded record.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a domain with a column whose coefficient has the name of another column's.
+    pub fn table(&self) -> Result<Table> {
+        Table::new(column_names(&self.domain), self.of_record.clone(), Target::None)
+    }
+
+    /// Each output for records in the clear (n × outputs), which are first moved into the domain. A record's outputs
+    /// are the same bits whatever records stand beside it.
     fn outputs(&self, clean: &Table) -> Result<Array2<f64>> {
         let features = clean.clone().with_target(Target::None)?;
         let features = self.domain.without_target().projected_features(&features)?;
-        let outputs = features.dot(&self.of_record.slice(s![.., 1..]).t());
-        Ok(outputs + self.of_record.column(0))
+        let output = |(row, of): (usize, usize)| {
+            let weights = self.of_record.row(of);
+            features.row(row).iter().zip(weights.iter().skip(1)).fold(weights[0], |sum, (x, w)| sum + x * w)
+        };
+        Ok(Array2::from_shape_fn((features.nrows(), self.of_record.nrows()), output))
     }
+}
+
+fn column_names(domain: &RecordDomain) -> Vec<String> {
+    let names = domain.columns().iter().map(|name| format!("coefficient of {name}"));
+    ["intercept".to_owned()].into_iter().chain(names).collect()
 }
 
 impl ReleasedModel for Coefficients {

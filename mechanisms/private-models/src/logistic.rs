@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
     Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Gathering, Guarantee, Neighbours, Notion,
-    Outcome, Randomness, RecordDomain, Release, Result, Statistics, Table, TargetDomain, TargetLayout,
-    in_blocks, register, size,
+    Outcome, Randomness, RecordDomain, Release, ReleasedModel, Result, Statistics, Table, TargetDomain,
+    TargetLayout, in_blocks, register, size,
 };
 use serde::{Deserialize, Serialize};
 
@@ -236,6 +236,10 @@ impl CuratorMechanism for PrivateLogistic {
 
     fn model_family(&self) -> Option<&'static str> {
         Some("logistic")
+    }
+
+    fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
+        Ok(Box::new(Coefficients::from_table(&self.saved.domain, table)?))
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {

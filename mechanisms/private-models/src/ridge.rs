@@ -8,8 +8,8 @@ use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
     Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Gathering, Guarantee, Neighbours,
-    NoParameters, Notion, Outcome, Randomness, RecordDomain, Release, Result, Statistics, Stream, Table,
-    Target, TargetDomain, TargetLayout, in_blocks, register,
+    NoParameters, Notion, Outcome, Randomness, RecordDomain, Release, ReleasedModel, Result, Statistics, Stream,
+    Table, Target, TargetDomain, TargetLayout, in_blocks, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -259,6 +259,10 @@ impl CuratorMechanism for PrivateRidge {
 
     fn model_family(&self) -> Option<&'static str> {
         Some("ridge")
+    }
+
+    fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
+        Ok(Box::new(Coefficients::from_table(&self.saved.domain, table)?))
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {

@@ -4,10 +4,10 @@ use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
 use crate::{
     CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise,
-    NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table,
-    Target, TargetDomain, TargetLayout, Unit, ValuesIn, compose, local,
+    NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, ReleasedModel, Result, SecretKey,
+    Stream, Table, Target, TargetDomain, TargetLayout, Unit, ValuesIn, compose, local,
 };
-use ndarray::{Axis, concatenate};
+use ndarray::{Array2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::HashSet;
@@ -421,23 +421,28 @@ impl CuratorMechanism for CuratorComposed {
         let mut secrets = vec![];
         let mut guarantees = vec![];
         let mut noises = vec![];
+        let mut model = None; // of the only part: `over` refuses a model beside others
         for part in &self.parts {
             let release = part.release(&table.part(part.domain())?, randomness)?;
             noises.push((release.noise, *release.table.target() != Target::None));
             guarantees.push((scope(part.domain()), release.guarantee));
             tables.push(release.table);
             secrets.push(match release.key {
-                Key::None | Key::Design(_) | Key::Model(_) => None,
+                Key::None | Key::Design(_) => None,
+                Key::Model(of_part) => {
+                    model = Some((part.domain().clone(), of_part));
+                    None
+                }
                 Key::Secret(secret) => Some(secret.into_key()),
             });
         }
         let table = join_tables(tables)?;
-        Ok(Release {
-            key: Key::secret(ComposedKey { composed: self.clone(), secrets }, &table),
-            table,
-            guarantee: compose::by_parts(&guarantees),
-            noise: join_noise(noises),
-        })
+        let key = match model {
+            Some((domain, model)) => Key::Model(Box::new(PartModel { domain, model })),
+            None if self.has_key() => Key::secret(ComposedKey { composed: self.clone(), secrets }, &table),
+            None => Key::None,
+        };
+        Ok(Release { key, table, guarantee: compose::by_parts(&guarantees), noise: join_noise(noises) })
     }
 
     fn keeps_rows(&self) -> bool {
@@ -452,9 +457,53 @@ impl CuratorMechanism for CuratorComposed {
         }
     }
 
+    /// A local part has none, but a model of what it alters is used on a view of all parts together.
+    fn has_key(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Designed::Local(local) => local::alters_records(&**local).unwrap_or(true),
+            Designed::Curator(curator) => curator.has_key(),
+        })
+    }
+
+    fn model_family(&self) -> Option<&'static str> {
+        self.parts.iter().find_map(Designed::model_family)
+    }
+
+    fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
+        match self.parts.iter().find(|part| part.model_family().is_some()) {
+            Some(part) => {
+                Ok(Box::new(PartModel { domain: part.domain().clone(), model: part.model_of(table)? }))
+            }
+            None => Err(Error::no_model(self.typetag_name())),
+        }
+    }
+
     fn released_target(&self) -> TargetLayout {
         let kinds = self.parts.iter().map(Designed::released_target);
         kinds.into_iter().find(|kind| *kind != TargetLayout::None).unwrap_or(TargetLayout::None)
+    }
+}
+
+/// The model that the only part of a composition releases: it predicts from the columns of that part.
+#[derive(Debug, Clone)]
+struct PartModel {
+    domain: RecordDomain,
+    model: Box<dyn ReleasedModel>,
+}
+
+impl PartModel {
+    fn features(&self, clean: &Table) -> Result<Table> {
+        clean.part(&self.domain.without_target())
+    }
+}
+
+impl ReleasedModel for PartModel {
+    fn predict(&self, clean: &Table) -> Result<Target> {
+        self.model.predict(&self.features(clean)?)
+    }
+
+    fn scores(&self, clean: &Table) -> Result<Array2<f64>> {
+        self.model.scores(&self.features(clean)?)
     }
 }
 

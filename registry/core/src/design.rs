@@ -1,15 +1,11 @@
 //! Designs: a mechanism, and the plugin that made it.
 
-use crate::table::Places;
 use crate::{
     Designed, Error, LocalMechanism, Notion, RecordDomain, Result, ShapedBy, Table, Unit, Volunteers,
-    check_delta, composed,
+    check_delta, composed, local,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// By how much a view may differ from the record, where all that changes it are roundings.
-const OF_ROUNDING: f64 = 1e-6;
 
 /// A mechanism, who designed it, and whose records were at hand.
 #[derive(Debug, Clone)]
@@ -86,7 +82,7 @@ impl Design {
     }
 
     /// Designs side by side, as one for records of `domain`: each takes the columns, and the target, that it was designed
-    /// for.
+    /// for. One design by itself, for all of `domain`, stays what it is.
     ///
     /// # Errors
     /// As [`composed`](crate::composed()); [`Error::PrivateVolunteers`] for a part that could not be saved by itself, [`Error::DeltaOfVolunteers`] where the
@@ -99,6 +95,11 @@ impl Design {
         };
         // Part by part: a claim of one part says nothing to the volunteers of another.
         parts.iter().try_for_each(Self::check_volunteers)?;
+        let parts = match <[Self; 1]>::try_from(parts) {
+            Ok([only]) if *only.mechanism.domain() == domain => return Ok(only),
+            Ok([other]) => vec![other],
+            Err(parts) => parts,
+        };
         let at_hand = AtHand::of_all(&parts);
         let parts = parts.into_iter().map(|part| part.mechanism).collect();
         let mechanism = composed(domain, parts)?;
@@ -148,25 +149,7 @@ impl Design {
         if local.collector().is_some() {
             return Ok(false); // what is collected has the records' own columns
         }
-        let domain = self.mechanism.domain();
-        let (taken, released) = (domain.layout(), local.layout());
-        let places = Places::of(&released.columns).find(&taken.columns);
-        let (Ok(mut places), true) = (places, released.width() == taken.width()) else {
-            return Ok(true);
-        };
-        places.extend(taken.columns.len()..taken.width());
-        for record in scattered(domain) {
-            let record = domain.projected(&record)?;
-            let viewed = local.decode(local.encode(&record)?)?;
-            if record
-                .iter()
-                .zip(&places)
-                .any(|(x, &at)| viewed.get(at).is_none_or(|viewed| (x - viewed).abs() > OF_ROUNDING))
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        local::alters_records(&**local)
     }
 
     /// Whether what was learned from volunteers may be published with the design.
@@ -188,15 +171,4 @@ impl Design {
         let count = self.at_hand.count;
         deltas.filter(|_| count > 0).try_for_each(|delta| check_delta(delta, count))
     }
-}
-
-/// The ends of the domain, and points within its reach that lie on no plane.
-fn scattered(domain: &RecordDomain) -> Vec<Vec<f64>> {
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
-    const POINTS: usize = 8;
-    let within = (1..=POINTS).map(|point| {
-        let coordinates = 1..=domain.flat().dim();
-        coordinates.map(|at| (GOLDEN * (point * point * at) as f64).fract()).collect()
-    });
-    domain.flat().l2_farthest().into_iter().chain(within).collect()
 }

@@ -109,6 +109,17 @@ impl NoiseDistribution {
         }
     }
 
+    /// Returns whether the mean of noise-free values can be estimated from many released ones.
+    pub fn tells_mean(&self) -> bool {
+        match self {
+            Self::Exact { .. } | Self::Additive { .. } | Self::Correlated { .. } | Self::Unbiased { .. } => {
+                true
+            }
+            Self::Flip { levels, keep } => keep * *levels as f64 > 1.0,
+            Self::Shared { .. } | Self::Unknown { .. } => false,
+        }
+    }
+
     /// The number of coordinates.
     pub fn width(&self) -> usize {
         match self {

@@ -175,4 +175,9 @@ impl Error {
     pub fn not_applicable(mechanism: &str, reason: impl Into<String>) -> Self {
         Self::NotApplicable { mechanism: mechanism.into(), reason: reason.into() }
     }
+
+    /// The error of `mechanism` where its release is asked for a model, and consists of records.
+    pub fn no_model(mechanism: &str) -> Self {
+        Self::not_applicable(mechanism, "it releases records and no model")
+    }
 }

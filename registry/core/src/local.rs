@@ -1,7 +1,8 @@
 //! How local mechanisms go through a table: in blocks of records, on all cores, the same for any number of them.
 
 use crate::mechanism::map_records;
-use crate::{Error, Layout, LocalMechanism, Result, Streams, Table, interrupt};
+use crate::table::Places;
+use crate::{Error, Factor, Layout, LocalMechanism, RecordDomain, Result, Streams, Table, TargetLayout, interrupt};
 use rayon::prelude::*;
 
 /// Records that share a stream of randomness.
@@ -37,7 +38,9 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
 /// [`Error`] where the mechanism fails.
 pub fn kept_in_view(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     let places = mechanism.layout().places(&mechanism.domain().layout());
-    let probes = mechanism.domain().probes()?;
+    let project = |record: Vec<f64>| mechanism.domain().projected(&record);
+    let probes: Vec<Vec<f64>> =
+        probes(mechanism.domain()).into_iter().map(project).collect::<Result<_>>()?;
     let viewed: Vec<Vec<f64>> =
         probes.iter().map(|probe| view_block(mechanism, probe)).collect::<Result<_>>()?;
     let is_kept = |(at, place): (usize, &Option<usize>)| {
@@ -63,6 +66,98 @@ pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
         .zip(exact)
         .map(|(is_kept, is_exact)| is_kept && is_exact)
         .collect())
+/// Largest difference between a value and its view that rounding explains, relative to the value's range.
+const OF_ROUNDING: f64 = 1e-6;
+
+/// Returns, for each released coordinate, whether its noise-free view is the record's own value. A mean of released
+/// values estimates the mean of the people only there: a decoder that completes or shrinks records draws them toward
+/// the data that it was made from.
+///
+/// The answer follows from the mechanism and not from what it says of itself: [`view_block`] maps corners of the domain
+/// and points between them. Coordinates of another name than the domain's, and those of reports, are not the
+/// record's own.
+///
+/// # Errors
+/// [`Error`] where the mechanism fails on a record of its own domain.
+pub fn keeps_values(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
+    let (taken, released) = (mechanism.domain().layout(), mechanism.layout());
+    if mechanism.collector().is_some() {
+        return Ok(vec![false; released.width()]);
+    }
+    let places = Places::of(&taken.columns);
+    let mut sources: Vec<Option<usize>> = released.columns.iter().map(|name| places.get(name)).collect();
+    let has_own_target = released.target == taken.target && taken.target != TargetLayout::None;
+    let targets = 0..released.target.width();
+    sources.extend(targets.map(|at| has_own_target.then_some(taken.columns.len() + at)));
+    let ranges = ranges(mechanism.domain());
+    let mut keeps: Vec<bool> = sources.iter().map(Option::is_some).collect();
+    for record in probes(mechanism.domain()) {
+        let record = mechanism.domain().projected(&record)?;
+        let viewed = view_block(mechanism, &record)?;
+        for (at, (keeps, source)) in keeps.iter_mut().zip(&sources).enumerate() {
+            *keeps &= source.zip(viewed.get(at)).is_some_and(|(source, viewed)| {
+                (record[source] - viewed).abs() <= OF_ROUNDING * ranges[source]
+            });
+        }
+    }
+    Ok(keeps)
+}
+
+/// Returns whether `encode` and `decode` alone make other records of some in the domain, or of other columns.
+///
+/// # Errors
+/// As [`keeps_values`].
+pub fn alters_records(mechanism: &dyn LocalMechanism) -> Result<bool> {
+    let is_as_wide = mechanism.layout().width() == mechanism.domain().layout().width();
+    Ok(!is_as_wide || keeps_values(mechanism)?.contains(&false))
+}
+
+/// Width of the range of each coordinate of a flat record, or its largest magnitude in a ball or polytope.
+fn ranges(domain: &RecordDomain) -> Vec<f64> {
+    let of_factor = |factor: &Factor| match factor {
+        Factor::Interval { lower, upper } => upper - lower,
+        factor => factor.largest_magnitude(),
+    };
+    let factors = domain.flat().factors();
+    factors.flat_map(|(coordinates, factor)| vec![of_factor(factor); coordinates.len()]).collect()
+}
+
+/// Flat records on which a mechanism shows what it alters: two corners far apart, corners in pairs that take each
+/// number to both of its bounds, each level of each group, and points that lie on no plane.
+fn probes(domain: &RecordDomain) -> Vec<Vec<f64>> {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    const FEWEST: usize = 24;
+    let flat = domain.flat();
+    let levels = flat.factors().map(|(_, factor)| match factor {
+        Factor::OneHot { levels } => *levels,
+        _ => 0,
+    });
+    let count = levels.max().unwrap_or(0).max(FEWEST);
+    let scattered = |point: usize, at: usize| (GOLDEN * ((point * point + 1) * (at + 1)) as f64).fract();
+    let probe = |point: usize| {
+        let mut record = vec![0.0; flat.dim()];
+        for (number, (coordinates, factor)) in flat.factors().enumerate() {
+            match factor {
+                Factor::Interval { lower, upper } => {
+                    let share = match point % 3 {
+                        0 => scattered(point, number).round(),
+                        1 => 1.0 - scattered(point - 1, number).round(),
+                        _ => scattered(point, number),
+                    };
+                    record[coordinates.start] = lower + share * (upper - lower);
+                }
+                Factor::OneHot { levels } => {
+                    record[coordinates.start + (point + number) % levels] = 1.0;
+                }
+                factor => {
+                    let largest = factor.largest_magnitude();
+                    coordinates.for_each(|at| record[at] = largest * (2.0 * scattered(point, at) - 1.0));
+                }
+            }
+        }
+        record
+    };
+    flat.l2_farthest().into_iter().chain((0..count).map(probe)).collect()
 }
 
 /// Releases the flat records of block number `block`, of [`BLOCK`] records each but for the last: what [`release_local`](crate::release_local) does

@@ -161,38 +161,6 @@ impl RecordDomain {
         Ok(point)
     }
 
-    /// A few records from all over the domain: of each interval both bounds and irregular values between them, of each group several levels.
-    ///
-    /// # Errors
-    /// As [`Domain::project`].
-    pub(crate) fn probes(&self) -> Result<Vec<Vec<f64>>> {
-        const PROBES: usize = 7;
-        let value = |probe: usize, at: usize, factor: &Factor, record: &mut Vec<f64>| match factor {
-            Factor::Interval { lower, upper } => record.push(match probe {
-                0 => *lower,
-                1 => *upper,
-                // Multiples of the golden ratio fill the interval, in another order for each coordinate.
-                _ => lower + (upper - lower) * (0.618_033_988_75 * (probe + 3 * at) as f64).fract(),
-            }),
-            Factor::OneHot { levels } => {
-                let level = (probe + at) % levels;
-                record.extend((0..*levels).map(|own| f64::from(own == level)));
-            }
-            factor => {
-                let spread = |own: usize| (0.618_033_988_75 * (probe + own) as f64).fract() - 0.5;
-                record.extend((0..factor.dim()).map(spread));
-            }
-        };
-        let probe = |probe: usize| {
-            let mut record = vec![];
-            for (at, (_, factor)) in self.flat.factors().enumerate() {
-                value(probe, at, factor, &mut record);
-            }
-            self.projected(&record)
-        };
-        (0..PROBES).map(probe).collect()
-    }
-
     /// The features (n × d) of a table of such records, each moved into the domain: what a curator's mechanism does before anything else.
     ///
     /// # Errors

@@ -13,8 +13,10 @@ pub const ENCODED: &str = "(value - lower)/(upper - lower) of a number, 0 or 1 o
 pub struct Card<'a> {
     /// The design by which it was made.
     pub design: &'a ShippedDesign,
-    /// How many records there are.
-    pub records: u64,
+    /// How many records there are; none where a model is released.
+    pub records: Option<u64>,
+    /// The model that is released in place of records, as [`ShippedDesign::model_card`] describes it.
+    pub model: Option<Value>,
     /// SHA-256 of the released file, in hexadecimal digits; `None` of a table in memory.
     pub file: Option<&'a str>,
     /// The name of the secret that noise was drawn from, where a ticket keeps it.
@@ -37,7 +39,7 @@ impl Card<'_> {
     /// # Errors
     /// As [`ShippedDesign::digest`].
     pub fn to_json(&self) -> Result<Value> {
-        Ok(json!({
+        let mut card = json!({
             "design": {"origin": self.design.origin(), "digest": self.design.digest()?},
             "records": self.records,
             "file": self.file.map(|sha256| json!({"sha256": sha256})),
@@ -51,6 +53,10 @@ impl Card<'_> {
                 "features": self.noise.features,
                 "target": self.noise.target,
             },
-        }))
+        });
+        if let Some(model) = &self.model {
+            card["model"] = model.clone();
+        }
+        Ok(card)
     }
 }

@@ -54,6 +54,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A released model that cannot be used.
+    #[error("{file}: the model cannot be used: {problem}")]
+    Model {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A ticket that cannot be used.
     #[error("{}: the ticket cannot be used: {problem}", file.display())]
     Ticket {

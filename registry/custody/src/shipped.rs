@@ -3,7 +3,8 @@
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
 use scumble_core::{
-    Design, Designed, Guarantee, Layout, LocalMechanism, Noise, Origin, Places, Registry, Table, local,
+    Design, Designed, Guarantee, Layout, LocalMechanism, Noise, NoiseDistribution, Origin, Places, Registry,
+    Table, local,
 };
 use scumble_records::{Decoder, Input, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text};
 use serde::{Deserialize, Serialize};
@@ -189,6 +190,49 @@ impl ShippedDesign {
         let places = Places::of(table.columns()).find(&columns)?;
         let values = table.records().select(Axis(1), &places);
         Ok((Table::new(columns, values, table.target().clone())?, decoder.noise(&local.noise())))
+    }
+
+    /// The columns of the schema of which a released file tells the mean or the frequencies, with numbers as `values`
+    /// says: those that the mechanism [keeps but for noise](local::keeps_values) of a known distribution.
+    ///
+    /// # Errors
+    /// As [`local`](Self::local) and [`records`](Self::records); what stops the mechanism on a record of its own domain.
+    pub fn estimable_columns(&self, values: Values) -> Result<Vec<&str>> {
+        let (Records { schema, target }, local) = (self.records()?, self.local()?);
+        let noise = self.decoder()?.with_values(values).noise(&local.noise());
+        let of_block = |block: &NoiseDistribution| vec![block.tells_mean(); block.width()];
+        let told = noise.features.iter().chain([&noise.target]).flat_map(of_block);
+        let told =
+            local::keeps_values(local)?.into_iter().zip(told).map(|(is_kept, is_told)| is_kept && is_told);
+        let (layout, told) = (local.layout(), told.collect::<Vec<_>>());
+        let places = Places::of(&layout.columns);
+        let mut estimable = vec![];
+        for name in schema.columns().iter().map(|column| column.name.as_str()) {
+            let coordinates = match target.as_deref() == Some(name) {
+                true => Some((layout.columns.len()..layout.width()).collect::<Vec<_>>()),
+                false => schema.part(&[name], None)?.columns().iter().map(|name| places.get(name)).collect(),
+            };
+            if coordinates
+                .is_some_and(|own| !own.is_empty() && own.iter().all(|at| told.get(*at) == Some(&true)))
+            {
+                estimable.push(name);
+            }
+        }
+        Ok(estimable)
+    }
+
+    /// The columns of which [`scumble estimate`](Self::estimable_columns) tells the mean only from a release with its
+    /// numbers as they were [drawn](Values::Drawn). None of a curator's design, or of one without a schema.
+    ///
+    /// # Errors
+    /// What stops the mechanism on a record of its own domain.
+    pub fn rounded_columns(&self) -> Result<Vec<&str>> {
+        if self.records.is_none() || matches!(self.mechanism(), Designed::Curator(_)) {
+            return Ok(vec![]);
+        }
+        let settled = self.estimable_columns(Values::Settled)?;
+        let drawn = self.estimable_columns(Values::Drawn)?.into_iter();
+        Ok(drawn.filter(|name| !settled.contains(name)).collect())
     }
 
     /// The envelope {format, plugin, plugin_version, schema, target, shuffled, mechanism, digest} as JSON.

@@ -50,7 +50,11 @@ impl ShippedDesign {
         let target = target.filter(|target| taken.contains(target));
         let budgets = shares(&brief.budget, parts, target, label_share)?;
         let designs = parts.iter().zip(budgets).map(|(part, budget)| {
-            let mut own = brief.for_part(schema.part(&part.columns, target)?)?.with_budget(budget);
+            let domain = match parts.len() {
+                1 => schema.domain(target)?, // in the order of the schema, so that it is the whole design
+                _ => schema.part(&part.columns, target)?,
+            };
+            let mut own = brief.for_part(domain)?.with_budget(budget);
             if part.is_label(target) && matches!(own.volunteers, Volunteers::Private(_)) {
                 own.volunteers = Volunteers::None;
             }

@@ -4,7 +4,7 @@ use crate::kind::Form;
 use crate::{Cell, Error, Kind, Result, read_text};
 use scumble_core::first_duplicate;
 use scumble_core::text::{abridged, nearest_name};
-use scumble_core::{Brief, Domain, RecordDomain, TargetDomain, text};
+use scumble_core::{Brief, Domain, Layout, RecordDomain, TargetDomain, TargetLayout, text};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -337,6 +337,27 @@ impl Schema {
         let schema = Self { source: "the columns".into(), is_draft: false, columns };
         schema.check()?;
         Ok(schema)
+    }
+
+    /// The columns of a file that holds something other than records: of a category one level is enough.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] where two have one name.
+    pub fn of_columns(columns: Vec<Column>) -> Result<Self> {
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        if let Some(name) = first_duplicate(&names) {
+            let problem = format!("the column {name:?} occurs twice");
+            return Err(Error::Schema { file: "the columns".into(), problem });
+        }
+        Ok(Self { source: "the columns".into(), is_draft: false, columns })
+    }
+
+    /// The layout of flat records of all columns, none of which is a target.
+    pub fn file_layout(&self) -> Layout {
+        Layout {
+            columns: self.columns.iter().flat_map(Column::coordinates).collect(),
+            target: TargetLayout::None,
+        }
     }
 
     fn check(&self) -> Result<()> {

@@ -92,6 +92,20 @@ pub fn view<W: WriteRows + Send>(
     rewrite(reader, decoder, view, |()| (), output, on_progress)
 }
 
+/// Writes what `map` makes of each block of flat records.
+///
+/// # Errors
+/// As [`release`].
+pub fn map<W: WriteRows + Send>(
+    reader: &mut Reader,
+    decoder: &Decoder,
+    map: impl Fn(&[f64]) -> Result<Vec<f64>> + Sync,
+    output: W,
+    on_progress: impl FnMut(u64) -> Result<()> + Send,
+) -> Result<Streamed> {
+    rewrite(reader, decoder, |_number, _rows, records| Ok((map(records)?, ())), |()| (), output, on_progress)
+}
+
 /// Writes, in their order, the records that `map` makes of each block: of its number, its rows and its flat records.
 /// `beside` takes the second value that `map` gives.
 fn rewrite<W: WriteRows + Send, B: Send>(

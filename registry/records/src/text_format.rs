@@ -22,6 +22,15 @@ pub struct TextFormat {
     pub encoding: Option<Encoding>,
 }
 
+impl TextFormat {
+    /// The format in which [`csv::Writer`](crate::csv::Writer) writes, for files that nothing else writes.
+    pub const WRITTEN: Self = Self {
+        delimiter: Some(Delimiter::Comma),
+        decimal: Some(Decimal::Point),
+        encoding: Some(Encoding::Utf8),
+    };
+}
+
 words!(
     /// What separates the columns of a row.
     Delimiter, "delimiter":

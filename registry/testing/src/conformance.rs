@@ -58,12 +58,13 @@ const SEED: u64 = 1;
 /// # Errors
 /// All rules that it breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 21] = [
+    let rules: [(&str, Rule); 22] = [
         ("says of itself what it is", describes_itself),
         ("no symmetry of its example hides a fault", has_a_lopsided_example),
         ("claims no more than its budget", claims_within_budget),
         ("a local claim states all that every such claim assumes", states_its_assumptions),
         ("a saved design loads and releases the same", saves_and_loads),
+        ("a released model is read back from its table", reads_its_model_back),
         ("keeps the records' number and the shape it declares", keeps_shape),
         ("a seed gives the same release, another seed another", is_deterministic),
         ("no two records share their noise", never_repeats_noise),
@@ -165,6 +166,20 @@ fn text(error: impl fmt::Display) -> String {
 
 fn require(holds: bool, why: impl FnOnce() -> String) -> Verdict {
     if holds { Ok(()) } else { Err(why()) }
+}
+
+fn reads_its_model_back(subject: &Subject) -> Verdict {
+    let mechanism = subject.design.mechanism();
+    if mechanism.model_family().is_none() {
+        return Ok(());
+    }
+    let table = &subject.example.table;
+    let release = seeded(&subject.design, table, SEED).map_err(text)?;
+    let model = release.key.model().ok_or("it has a family of models, and its key is none")?;
+    let read = mechanism.model_of(&release.table).map_err(text)?;
+    let is_same = model.scores(table).map_err(text)? == read.scores(table).map_err(text)?
+        && model.predict(table).map_err(text)? == read.predict(table).map_err(text)?;
+    require(is_same, || "the model that is read from its table predicts otherwise".into())
 }
 
 fn describes_itself(subject: &Subject) -> Verdict {
@@ -639,6 +654,14 @@ fn publishes_its_distribution(subject: &Subject) -> Verdict {
                     let seen = squares / table.len() as f64;
                     require((seen - variance).abs() <= LAW_TOLERANCE * variance, || {
                         format!("it publishes a variance of {variance}, and {seen} was seen")
+                    })?;
+                    let bias: f64 = pairs().map(|(r, c)| r[column] - c[column]).sum();
+                    let records = table.len() as f64;
+                    // Six standard deviations and more.
+                    require(bias.powi(2) <= 36.0 * records * variance + 1e-9, || {
+                        format!(
+                            "it publishes noise of mean zero, and {records} records add up to {bias} too much"
+                        )
                     })?;
                 }
             }

@@ -146,10 +146,18 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     if !arguments.columns.is_empty() && !unreleased.is_empty() {
         complain(&format!("no mechanism takes {}: it will not be released", unreleased.join(", ")));
     }
+    let rounded = design.rounded_columns()?;
+    if !rounded.is_empty() {
+        complain(&format!(
+            "scumble estimate needs unrounded numbers of {}: release with --values drawn",
+            rounded.join(", ")
+        ));
+    }
     if as_json {
         return print_json(&json!({
             "output": arguments.output,
             "origin": design.origin(),
+            "rounded_columns": rounded,
             "guarantee": guarantee.to_json(),
         }));
     }

@@ -5,10 +5,11 @@ use super::reading::Reading;
 use super::release::ValuesArgument;
 use super::{Failure, complain, print, print_json};
 use crate::classic::{Estimate, Estimator, Of};
-use crate::registry::{Column, Kind, Registry, ShippedDesign, number};
+use crate::registry::{Column, Kind, Registry, ShippedDesign, Values, number};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -37,6 +38,10 @@ pub(super) struct EstimateArguments {
     reading: Reading,
 }
 
+/// What would have kept the distribution of a number's noise.
+const ROUNDED: &str =
+    "; release with --values drawn, which neither rounds nor clamps, and give --values drawn here too";
+
 /// One line of the table.
 struct Line {
     column: String,
@@ -53,18 +58,29 @@ pub(super) fn estimate(
     let design = ShippedDesign::read(&arguments.design, registry)?;
     let rows = arguments.reading.open(&arguments.input)?;
     arguments.provenance.check(&design, &arguments.design, &arguments.input, rows.design())?;
-    let (table, noise) = design.read_released(rows, arguments.values.into())?;
-    let estimator = Estimator::new(&table, &noise, arguments.confidence)?;
+    let values = Values::from(arguments.values);
+    let (table, noise) = design.read_released(rows, values)?;
+    let estimator = Estimator::new(design.local()?, &table, &noise, arguments.confidence)?;
     let records = design.records()?;
-    let (mut lines, mut problems) = (vec![], vec![]);
+    let told = design.estimable_columns(values)?;
+    let mut rounded = design.estimable_columns(Values::Drawn)?;
+    rounded.retain(|name| !told.contains(name));
+    // The columns by what is wrong with them: with many it is mostly one thing.
+    let (mut lines, mut problems) = (vec![], BTreeMap::<String, Vec<String>>::new());
     for column in records.schema.columns() {
         let is_target = Some(&column.name) == records.target.as_ref();
         match lines_of(&estimator, column, is_target) {
             Ok(of_column) => lines.extend(of_column),
-            Err(problem) => problems.push(format!("{:?}: {problem}", column.name)),
+            Err(problem) => {
+                let remedy = if rounded.contains(&column.name.as_str()) { ROUNDED } else { "" };
+                let problem = format!("{problem}{remedy}");
+                problems.entry(problem).or_default().push(format!("{:?}", column.name));
+            }
         }
     }
-    let file = arguments.input.display();
+    let problems =
+        problems.into_iter().map(|(problem, columns)| format!("{}: {problem}", columns.join(", ")));
+    let (file, problems) = (arguments.input.display(), problems.collect::<Vec<_>>());
     if lines.is_empty() {
         return Err(format!("{file}: nothing can be estimated: {}", problems.join("; ")).into());
     }
@@ -102,12 +118,12 @@ fn lines_of(estimator: &Estimator, column: &Column, is_target: bool) -> Result<V
     match (&column.kind, column.kind.levels()) {
         (kind @ (Kind::Real { .. } | Kind::Integer { .. } | Kind::Date { .. }), _) => {
             let (lower, unit) = kind.offset_and_unit();
-            let estimate = estimator.mean(of).map_err(|error| of_settled(kind, &error))?;
+            let estimate = estimator.mean(of)?;
             let estimate = estimate.in_unit(lower, kind.width());
             Ok(vec![Line { column: name(), what: "mean".into(), estimate, unit }])
         }
-        (kind @ Kind::Ordered { levels }, _) if !is_target => {
-            let estimate = estimator.mean(of).map_err(|error| of_settled(kind, &error))?;
+        (Kind::Ordered { levels }, _) if !is_target => {
+            let estimate = estimator.mean(of)?;
             let estimate = estimate.in_unit(0.0, (levels.len() - 1) as f64);
             Ok(vec![Line { column: name(), what: "mean rank, from 0".into(), estimate, unit: String::new() }])
         }
@@ -122,14 +138,6 @@ fn lines_of(estimator: &Estimator, column: &Column, is_target: bool) -> Result<V
             };
             Ok(levels.map(line).collect())
         }
-    }
-}
-
-/// What to do where the noise of a number is not known any more.
-fn of_settled(kind: &Kind, error: &dyn std::error::Error) -> Failure {
-    match kind {
-        Kind::Real { .. } => error.to_string().into(),
-        _ => format!("{error}; numbers that were rounded and clamped cannot be estimated from: release them with --values drawn, and say so here").into(),
     }
 }
 

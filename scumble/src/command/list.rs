@@ -91,9 +91,16 @@ fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
     let with_key = if key.is_some() { " --key keys/key.json" } else { "" };
     let file_name = file.display().to_string();
     let file_name = shlex::try_quote(&file_name).unwrap_or_default();
+    let model = design.mechanism().model_family();
+    let output = if model.is_some() { "model.csv" } else { "released.csv" };
     let mut text = format!(
-        "\nTo release by it:\n  scumble release --design {file_name} --input private.csv --output released.csv{with_key}\n"
+        "\nTo release by it:\n  scumble release --design {file_name} --input private.csv --output {output}{with_key}\n"
     );
+    if model.is_some() {
+        text += &format!(
+            "To predict by the model that is released:\n  scumble predict --design {file_name} --model {output} --input clean.csv --output predicted.csv\n"
+        );
+    }
     if design.needs_view()? {
         text += &format!(
             "To use a model of the release: on viewed records, not on records in the clear. No guarantee covers viewed records.\n  {}\n",

@@ -21,6 +21,7 @@ mod list;
 mod new_plugin;
 mod output;
 mod passphrase;
+mod predict;
 mod protect;
 mod provenance;
 mod reading;
@@ -98,6 +99,8 @@ enum Command {
     Collect(collect::CollectArguments),
     /// Map records in the clear into the space of a release, for models trained on it. What it writes is not private.
     View(view::ViewArguments),
+    /// Predict by a released model, where a design releases one in place of records. What it writes is not private.
+    Predict(predict::PredictArguments),
     /// Keep the privacy budgets of data sets: what was spent, and what is left.
     #[command(after_help = ledger::EXAMPLES)]
     Ledger {
@@ -201,6 +204,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Estimate(arguments_of) => estimate::estimate(&registry, &arguments_of, arguments.json),
         Command::Collect(arguments_of) => collect::collect(&registry, &arguments_of, arguments.json),
         Command::View(arguments_of) => view::view(&registry, &arguments_of, arguments.json),
+        Command::Predict(arguments_of) => predict::predict(&registry, &arguments_of, arguments.json),
         Command::Ticket { command } => ticket::ticket(&command, arguments.json),
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),
         Command::Account { command } => account::account(&command, arguments.json),

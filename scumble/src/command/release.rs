@@ -13,11 +13,11 @@ use crate::registry::{
     Admitted, AdmittedRecords, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing,
     Fingerprint, Gathering, Guarantee, Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution,
     OutOfBounds, Outcome, Randomness, Readable, Reader, RecordDigest, Registry, Release, ShippedDesign,
-    Values, admit, csv, interrupt, is_beside, stream,
+    Table, Values, admit, csv, interrupt, is_beside, stream,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -110,7 +110,10 @@ struct Outputs {
 
 /// What there is to say once all records are released.
 struct Done {
-    records: u64,
+    /// None where a model is released.
+    records: Option<u64>,
+    /// What a card says of a model.
+    model: Option<Value>,
     guarantee: Guarantee,
     /// The encoded columns that were released, in the order of the noise.
     columns: Vec<String>,
@@ -128,7 +131,8 @@ impl Done {
         streamed: stream::Streamed,
     ) -> Self {
         Self {
-            records: streamed.records,
+            records: Some(streamed.records),
+            model: None,
             guarantee,
             columns: local.layout().columns,
             noise: decoder.noise(&local.noise()),
@@ -191,12 +195,13 @@ pub(super) fn release(
             "view": view,
             "output": arguments.output,
             "records": done.records,
+            "model": done.model,
             "guarantee": done.guarantee.to_json(),
         }));
     }
-    let what = match &done.key {
-        Some(Key::Model(_)) => format!("a model, with coefficients for encoded records ({ENCODED})"),
-        _ => format!("{} released records", done.records),
+    let what = match done.records {
+        None => format!("a model, with coefficients for encoded records ({ENCODED})"),
+        Some(records) => format!("{records} released records"),
     };
     report(
         &arguments.output,
@@ -295,6 +300,7 @@ impl Outputs {
             let card = Card {
                 design,
                 records: done.records,
+                model: done.model.clone(),
                 file: Some(&self.released.sha256()),
                 ticket: self.ticket.as_deref(),
                 view,
@@ -409,7 +415,8 @@ impl Work<'_> {
             stream::write_drawn(&drawing, &decoder, csv::Writer::new(output, &decoder)?, go_on)?;
         }
         Ok(Done {
-            records: drawing.records() as u64,
+            records: Some(drawing.records() as u64),
+            model: None,
             columns: drawing.layout().columns.clone(),
             noise: decoder.noise(&drawing.noise),
             guarantee: drawing.guarantee,
@@ -442,16 +449,14 @@ impl Work<'_> {
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
         self.go_on(0)?;
+        if let Key::Model(_) = release.key {
+            return self.release_model(release, clipped, outputs);
+        }
         self.charge(&release.guarantee)?;
         let layout = stream::layout(&release.table, self.design.mechanism().domain());
         let values = self.arguments.values.into();
         let decoder = self.design.rows_decoder(&layout, &release.noise, input, values)?;
-        let output = &mut outputs.released;
-        if is_named_as_parquet(&self.arguments.output) {
-            stream::write(&release.table, &decoder, parquet::Writer::new(output, &decoder)?)?;
-        } else {
-            stream::write(&release.table, &decoder, csv::Writer::new(output, &decoder)?)?;
-        }
+        self.write(&release.table, &decoder, outputs)?;
         let noise = decoder.noise(&release.noise);
         let is_shared =
             |distribution: &NoiseDistribution| matches!(distribution, NoiseDistribution::Shared { .. });
@@ -464,13 +469,45 @@ impl Work<'_> {
             );
         }
         Ok(Done {
-            records: release.table.len() as u64,
+            records: Some(release.table.len() as u64),
+            model: None,
             guarantee: release.guarantee,
             columns: release.table.columns().to_vec(),
             noise,
             clipped,
             key: Some(release.key),
         })
+    }
+
+    /// A model in place of records.
+    fn release_model(
+        &mut self,
+        release: Release,
+        clipped: Vec<Clipped>,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
+        let (table, decoder) = self.design.model_rows(&release.table)?;
+        self.charge(&release.guarantee)?;
+        self.write(&table, &decoder, outputs)?;
+        Ok(Done {
+            records: None,
+            model: Some(self.design.model_card(&release.table)?),
+            guarantee: release.guarantee,
+            columns: release.table.columns().to_vec(),
+            noise: release.noise,
+            clipped,
+            key: Some(release.key),
+        })
+    }
+
+    fn write(&self, table: &Table, decoder: &Decoder, outputs: &mut Outputs) -> Result<(), Failure> {
+        let output = &mut outputs.released;
+        if is_named_as_parquet(&self.arguments.output) {
+            stream::write(table, decoder, parquet::Writer::new(output, decoder)?)?;
+        } else {
+            stream::write(table, decoder, csv::Writer::new(output, decoder)?)?;
+        }
+        Ok(())
     }
 
     fn reader(&self) -> Result<Reader<'static>, Failure> {

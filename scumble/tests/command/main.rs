@@ -9,6 +9,7 @@ mod commands;
 mod compare;
 mod design;
 mod documents;
+mod estimate;
 mod examples;
 mod experiment;
 mod files;
@@ -16,6 +17,7 @@ mod ledger;
 mod list;
 mod new_plugin;
 mod page;
+mod predict;
 
 mod release;
 #[cfg(feature = "reproduce")]

@@ -17,8 +17,8 @@ pub use release::{Release, release_local};
 pub use values_in::ValuesIn;
 
 use crate::{
-    Claim, Domain, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream, Table,
-    TargetLayout, Unit,
+    Claim, Domain, Error, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream,
+    Table, TargetLayout, Unit,
 };
 use dyn_clone::DynClone;
 use serde::{Deserialize, Serialize};
@@ -191,6 +191,16 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
     /// Encoding of whole values in the released rows. Default: as in the records.
     fn values_in(&self) -> ValuesIn {
         ValuesIn::Units
+    }
+
+    /// The model in a table that was [released](Self::release), where it is a [model](ReleasedModel): as
+    /// [`Key::Model`] had it, bit for bit.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] where a release is no model, [`Error::Shape`] for the table of another one,
+    /// [`Error::NonFinite`] for a NaN or an infinity.
+    fn model_of(&self, _table: &Table) -> Result<Box<dyn ReleasedModel>> {
+        Err(Error::no_model(self.typetag_name()))
     }
 
     /// The noisy statistics of which a release is made, where all that it does with them is post-processing. None where that is not said.
@@ -371,6 +381,17 @@ impl Designed {
                 mechanism.collector().map_or(ValuesIn::Units, |collector| collector.values_in())
             }
             Self::Curator(mechanism) => mechanism.values_in(),
+        }
+    }
+
+    /// The model in a table that was released.
+    ///
+    /// # Errors
+    /// As [`CuratorMechanism::model_of`].
+    pub fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
+        match self {
+            Self::Local(mechanism) => Err(Error::no_model(mechanism.typetag_name())),
+            Self::Curator(mechanism) => mechanism.model_of(table),
         }
     }
 

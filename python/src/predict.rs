@@ -1,0 +1,74 @@
+//! Released models, and what they predict of records in the clear.
+
+use crate::design::{Design, Released, given, rows};
+use crate::errors::Failed;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use scumble::custody::ShippedModel;
+use scumble::records::{TextFormat, stream};
+use scumble::registry::OutOfBounds;
+use scumble_arrow::Writer;
+use std::path::PathBuf;
+
+/// A model that a design released in place of records.
+#[pyclass(frozen, module = "scumble._native")]
+pub(crate) struct Model {
+    shipped: ShippedModel,
+}
+
+#[pymethods]
+impl Model {
+    /// The model in a file that `scumble release` wrote.
+    #[staticmethod]
+    fn read(design: &Design, path: PathBuf) -> Result<Self, Failed> {
+        let rows = scumble::parquet::open(&path, &TextFormat::WRITTEN)?;
+        Ok(Self { shipped: design.shipped().read_model(rows)? })
+    }
+
+    /// The model in a table that a release gave.
+    #[staticmethod]
+    fn of_table(design: &Design, released: PyTable) -> Result<Self, Failed> {
+        let (batches, _) = released.into_inner();
+        Ok(Self { shipped: design.shipped().read_model(rows(&batches)?)? })
+    }
+
+    /// The name of the column that is predicted.
+    #[getter]
+    fn target(&self) -> &str {
+        self.shipped.target()
+    }
+
+    /// The classes, in the order of probabilities; none of a number.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.shipped.classes().to_vec()
+    }
+
+    /// The names of the model's numbers, and its rows of them.
+    fn numbers(&self) -> (Vec<String>, Vec<Vec<f64>>) {
+        let table = self.shipped.table();
+        let rows = table.records().outer_iter().map(|row| row.to_vec());
+        (table.columns().to_vec(), rows.collect())
+    }
+
+    /// Predictions for the records of a table in their order, and the probability of each class where it is asked for.
+    fn predict(
+        &self,
+        py: Python,
+        records: PyTable,
+        has_probabilities: bool,
+        strict: bool,
+    ) -> Result<Released, Failed> {
+        let (batches, _) = records.into_inner();
+        let predicted = py.detach(|| {
+            let mut reader = self.shipped.reader(rows(&batches)?, OutOfBounds::strictly(strict))?;
+            let decoder = self.shipped.decoder(has_probabilities)?;
+            let mut written = vec![];
+            let predict = |records: &[f64]| Ok(self.shipped.predict(records, has_probabilities)?);
+            let writer = Writer::new(&mut written);
+            let streamed = stream::map(&mut reader, &decoder, predict, writer, |_| Ok(()))?;
+            Ok((written, String::new(), streamed.clipped))
+        });
+        given(py, predicted)
+    }
+}

@@ -1,0 +1,270 @@
+//! Released models: how a file holds one, and how it predicts from records of a file.
+
+use crate::{ENCODED, Error, Result, ShippedDesign};
+use ndarray::{Array2, Axis, concatenate};
+use scumble_core::{ReleasedModel, Table, Target, TargetDomain};
+use scumble_records::{Column, Decoder, Kind, OutOfBounds, ReadRows, Reader, Schema, Values};
+use serde_json::{Value, json};
+
+/// The column with the class that a row of a model is of.
+const CLASS: &str = "class";
+/// The columns with the number that a model predicts, its unit and its bounds.
+const NUMBER: [&str; 4] = ["target", "unit", "lower", "upper"];
+/// The column with the digest of the design by which a model was released.
+const DESIGN: &str = "design";
+
+/// A model that a design released, with what the design says of records: it predicts from records in the clear.
+#[derive(Debug, Clone)]
+pub struct ShippedModel {
+    model: Box<dyn ReleasedModel>,
+    /// The numbers of the model, as they were released.
+    table: Table,
+    features: Schema,
+    target: Column,
+    /// The levels of a target that is a class; none of a number.
+    classes: Vec<String>,
+}
+
+/// The classes of the `rows` of a model's table: the second of two, or all in their order.
+fn classes_of_rows(classes: usize, rows: usize) -> std::result::Result<Vec<usize>, String> {
+    match (classes, rows) {
+        (2, 1) => Ok(vec![1]),
+        (0, 1) => Ok(vec![]),
+        (classes, rows) if classes == rows => Ok((0..classes).collect()),
+        _ => Err(format!("it has {rows} rows, and its target has {classes} classes")),
+    }
+}
+
+fn column(name: &str, kind: Kind) -> Column {
+    Column { name: name.into(), missing: None, missing_cells: vec![], bins: None, kind }
+}
+
+fn constant(name: &str, text: &str) -> Column {
+    column(name, Kind::Category { levels: vec![text.into()] })
+}
+
+/// A number that a file holds unchanged.
+fn number(name: &str) -> Column {
+    column(name, Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() })
+}
+
+impl ShippedDesign {
+    /// The column that a released model predicts, and its classes: none of a number.
+    fn predicted(&self) -> Result<(Column, Vec<String>)> {
+        let records = self.records()?;
+        let no_target =
+            || scumble_core::Error::shape("the design has no target, so a model has nothing to predict");
+        let target = records.target.as_deref().ok_or_else(no_target)?;
+        let classes = match self.mechanism().domain().target() {
+            TargetDomain::Class { levels } => levels.clone(),
+            _ => vec![],
+        };
+        Ok((records.schema.without_missing().column(target)?.clone(), classes))
+    }
+
+    /// The rows of a file for the `table` of a released model, and what writes them. Before the model's numbers stands
+    /// the class that each row is of, or the number that is predicted with its unit and its bounds; behind them the
+    /// digest of the design.
+    ///
+    /// # Errors
+    /// [`Error::Model`] for a table with other rows than the target has outputs; as [`digest`](Self::digest).
+    pub fn model_rows(&self, table: &Table) -> Result<(Table, Decoder)> {
+        let (target, classes) = self.predicted()?;
+        let rows = classes_of_rows(classes.len(), table.len()).map_err(|problem| self.no_model(problem))?;
+        let (labels, before) = match classes.is_empty() {
+            false => {
+                let of_row = Array2::from_shape_fn((rows.len(), classes.len()), |(row, class)| {
+                    f64::from(u8::from(rows[row] == class))
+                });
+                (vec![column(CLASS, Kind::Category { levels: classes })], of_row)
+            }
+            true => {
+                let [name, unit, lower, upper] = NUMBER;
+                let (offset, of_unit) = target.kind.offset_and_unit();
+                let labels = vec![
+                    constant(name, &target.name),
+                    constant(unit, &of_unit),
+                    number(lower),
+                    number(upper),
+                ];
+                (labels, ndarray::array![[1.0, 1.0, offset, offset + target.kind.width()]])
+            }
+        };
+        let numbers = table.columns().iter().map(|name| number(name));
+        let columns = labels.into_iter().chain(numbers).chain([constant(DESIGN, &self.digest()?)]);
+        let schema = Schema::of_columns(columns.collect())?;
+        let layout = schema.file_layout();
+        let last = Array2::ones((table.len(), 1));
+        let values = concatenate(Axis(1), &[before.view(), table.records().view(), last.view()])
+            .map_err(|problem| self.no_model(problem.to_string()))?;
+        let decoder = schema.decoder(&layout, None).with_values(Values::Drawn);
+        Ok((layout.table(values.view())?, decoder))
+    }
+
+    /// The `table` of a released model in a card: its family, what it predicts, what its rows and columns are.
+    ///
+    /// # Errors
+    /// As [`model_rows`](Self::model_rows).
+    pub fn model_card(&self, table: &Table) -> Result<Value> {
+        let (target, classes) = self.predicted()?;
+        let rows = classes_of_rows(classes.len(), table.len()).map_err(|problem| self.no_model(problem))?;
+        let mut card = json!({
+            "family": self.mechanism().model_family(),
+            "target": target.name,
+            "columns": table.columns(),
+            "unit": format!("the encoded record: {ENCODED}"),
+        });
+        if classes.is_empty() {
+            let (lower, unit) = target.kind.offset_and_unit();
+            card["predicts"] = json!({ "lower": lower, "upper": lower + target.kind.width(), "unit": unit });
+        } else {
+            card["rows"] = rows.iter().map(|class| classes[*class].as_str()).collect();
+            if rows.len() == 1 {
+                card["positive_class"] = classes[rows[0]].as_str().into();
+            }
+            card["classes"] = classes.into();
+        }
+        Ok(card)
+    }
+
+    /// The model whose table a release by this design has.
+    ///
+    /// # Errors
+    /// As [`model_of`](scumble_core::CuratorMechanism::model_of) and [`records`](Self::records).
+    pub fn model(&self, table: &Table) -> Result<ShippedModel> {
+        let (target, classes) = self.predicted()?;
+        let model = self.mechanism().model_of(table)?;
+        let (features, _) = self.records()?.schema.of_columns_with(Some(&target.name), |_| false)?;
+        Ok(ShippedModel { model, table: table.clone(), features: features.into_owned(), target, classes })
+    }
+
+    /// Reads a file of a model that was released by this design: what [`model_rows`](Self::model_rows) gave, bit for
+    /// bit. The rows may stand in any order, and so may the columns.
+    ///
+    /// # Errors
+    /// [`Error::Model`] for a model of another design, and for rows that are not those of one; as [`Reader`].
+    pub fn read_model(&self, rows: impl ReadRows) -> Result<ShippedModel> {
+        let file = rows.source().to_owned();
+        let refuse = |problem: String| Error::Model { file: file.clone(), problem };
+        if self.mechanism().model_family().is_none() {
+            return Err(refuse(format!(
+                "the design is of {}, which releases no model",
+                self.origin().plugin
+            )));
+        }
+        let (_, classes) = self.predicted()?;
+        let is_number = |name: &&String| {
+            !(*name == DESIGN
+                || if classes.is_empty() { NUMBER.contains(&name.as_str()) } else { *name == CLASS })
+        };
+        let names: Vec<String> = rows.header().iter().filter(is_number).cloned().collect();
+        let class = (!classes.is_empty()).then(|| column(CLASS, Kind::Category { levels: classes.clone() }));
+        let columns = class.into_iter().chain(names.iter().map(|name| number(name)));
+        let schema = Schema::of_columns(columns.collect())?;
+        let reader = Reader::new(rows, &schema, None, OutOfBounds::Keep)?;
+        let (loaded, designs) = reader.read_all_beside(DESIGN)?;
+        let own = self.digest()?;
+        if let Some(row) = designs.iter().position(|digest| *digest != own) {
+            let other = &designs[row];
+            return Err(refuse(format!(
+                "row {} is of the design {other:?}, and the given one is {own:?}",
+                row + 1
+            )));
+        }
+        let (labels, numbers) = loaded.table.records().view().split_at(Axis(1), classes.len());
+        let expected = classes_of_rows(classes.len(), numbers.nrows()).map_err(refuse)?;
+        let found: Vec<usize> = labels.outer_iter().map(|row| scumble_core::largest(&row.to_vec())).collect();
+        let place = |class: &usize| {
+            let place = found.iter().position(|found| found == class);
+            place.ok_or_else(|| refuse(format!("it has no row of the class {:?}", classes[*class])))
+        };
+        let mut places = expected.iter().map(place).collect::<Result<Vec<_>>>()?;
+        if classes.is_empty() {
+            places.push(0);
+        }
+        let table = Table::new(names, numbers.select(Axis(0), &places), Target::None)?;
+        self.model(&table).map_err(|error| refuse(error.to_string()))
+    }
+
+    fn no_model(&self, problem: String) -> Error {
+        Error::Model { file: self.origin().plugin.clone(), problem }
+    }
+}
+
+impl ShippedModel {
+    /// The model itself, of encoded records.
+    pub fn model(&self) -> &dyn ReleasedModel {
+        &*self.model
+    }
+
+    /// The numbers of the model, as they were released: of encoded records.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The name of the column that is predicted.
+    pub fn target(&self) -> &str {
+        &self.target.name
+    }
+
+    /// The classes, in the order of probabilities; none of a number.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// What reads the features of records in the clear. Other columns of the file are ignored, the target among them.
+    ///
+    /// # Errors
+    /// As [`Reader::new`].
+    pub fn reader<'r>(&self, rows: impl ReadRows + 'r, out_of_bounds: OutOfBounds) -> Result<Reader<'r>> {
+        Ok(Reader::new(rows, &self.features, None, out_of_bounds)?)
+    }
+
+    /// What writes predictions: the column of the target, a number of it in its own unit and unrounded, and the
+    /// probability of each class where it is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where the probabilities of a number are asked for.
+    pub fn decoder(&self, has_probabilities: bool) -> Result<Decoder> {
+        let mut columns = vec![match self.classes.is_empty() {
+            false => column(&self.target.name, Kind::Category { levels: self.classes.clone() }),
+            true => self.target.clone(),
+        }];
+        if has_probabilities {
+            if self.classes.is_empty() {
+                let problem = format!("{:?} is a number, and no class has a probability", self.target.name);
+                return Err(Error::Model { file: "the model".into(), problem });
+            }
+            columns.extend(self.classes.iter().map(|class| number(&format!("probability of {class}"))));
+        }
+        let schema = Schema::of_columns(columns)?;
+        let values = match self.target.kind {
+            Kind::Date { .. } => Values::Settled,
+            _ => Values::Drawn,
+        };
+        Ok(schema.decoder(&schema.file_layout(), None).with_values(values))
+    }
+
+    /// What [`decoder`](Self::decoder) writes of these flat records without a target, one after the other.
+    ///
+    /// # Errors
+    /// As [`ReleasedModel::predict`].
+    pub fn predict(&self, records: &[f64], has_probabilities: bool) -> scumble_core::Result<Vec<f64>> {
+        let table = self.features.file_layout().table_of(records.to_vec())?;
+        let predicted = match self.model.predict(&table)? {
+            Target::Class(classes) => {
+                Array2::from_shape_fn((table.len(), self.classes.len()), |(row, class)| {
+                    f64::from(u8::from(classes[row] == class))
+                })
+            }
+            Target::Real(values) => values.insert_axis(Axis(1)),
+            other => return Err(scumble_core::Error::shape(format!("a model predicted {}", other.kind()))),
+        };
+        let written = match has_probabilities {
+            true => concatenate(Axis(1), &[predicted.view(), self.model.scores(&table)?.view()])
+                .map_err(|problem| scumble_core::Error::shape(problem.to_string()))?,
+            false => predicted,
+        };
+        Ok(written.into_iter().collect())
+    }
+}

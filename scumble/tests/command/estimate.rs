@@ -1,0 +1,124 @@
+//! `scumble estimate`: what it says is true, what it cannot say is said before the budget is spent.
+
+use crate::{Files, number};
+use serde_json::Value;
+
+/// Ages, days and grades of 2,000 people, and who smokes.
+fn people(files: &Files) {
+    files.write(
+        "people.toml",
+        r#"column = [
+            { name = "age", kind = "integer", lower = 0, upper = 99 },
+            { name = "since", kind = "date", lower = "2020-01-01", upper = "2020-12-31" },
+            { name = "grade", kind = "ordered", levels = ["low", "middle", "high"] },
+            { name = "size", kind = "real", lower = 0.0, upper = 2.0 },
+            { name = "smokes", kind = "boolean" },
+        ]"#,
+    );
+    let row = |row: u32| {
+        let grade = ["low", "middle", "high", "high"][row as usize % 4];
+        let (age, month, size) = (row % 100, 1 + row % 12, f64::from(row % 21) / 10.0);
+        format!("{age},2020-{month:02}-15,{grade},{size},{}\n", row % 4 == 0)
+    };
+    let rows: String = (0..2000).map(row).collect();
+    files.write("people.csv", format!("age,since,grade,size,smokes\n{rows}"));
+}
+
+/// What a line that succeeds says on stderr.
+#[track_caller]
+fn noted(files: &Files, line: &str) -> String {
+    let output = files.command(line).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{line}: {stderr}");
+    stderr
+}
+
+#[test]
+fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
+    let files = Files::new();
+    people(&files);
+    let design = "design direct --schema people.toml --epsilon 20 --output design.json";
+    let line = "scumble estimate needs unrounded numbers of age, since, grade: release with --values drawn\n";
+    assert_eq!(noted(&files, design), line);
+    let told: Value = serde_json::from_str(&files.run(&format!("{design} --force --json"))).unwrap();
+    assert_eq!(told["rounded_columns"], serde_json::json!(["age", "since", "grade"]));
+    let estimate = |values: &str| -> (Value, String) {
+        files.run(&format!(
+            "release --design design.json --input people.csv --output released.csv --seed 5 --force --values {values}"
+        ));
+        let line = format!(
+            "estimate --design design.json --input released.csv --values {values} --json --confidence 0.999999"
+        );
+        let output = files.command(&line).output().unwrap();
+        (serde_json::from_slice(&output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (told, said) = estimate("settled");
+    let columns = |told: &Value| -> Vec<String> {
+        let lines = told["estimates"].as_array().unwrap().iter();
+        let mut columns: Vec<String> =
+            lines.map(|line| line["column"].as_str().unwrap().to_owned()).collect();
+        columns.dedup();
+        columns
+    };
+    assert_eq!(columns(&told), ["size", "smokes"]);
+    assert!(
+        said.contains("\"age\", \"since\", \"grade\": ") && said.contains("release with --values drawn"),
+        "{said}"
+    );
+    let (told, said) = estimate("drawn");
+    assert_eq!((columns(&told).len(), said.as_str()), (5, ""));
+    // The means of these very people; one interval in a million misses its own.
+    let truths = [("age", 49.5), ("grade", 1.25), ("size", 0.9985)];
+    for (column, truth) in truths {
+        let lines = told["estimates"].as_array().unwrap();
+        let line = lines.iter().find(|line| line["column"] == column).unwrap();
+        assert!((number(&line["lower"])..number(&line["upper"])).contains(&truth), "seed 5: {line}");
+    }
+}
+
+#[test]
+fn where_all_can_be_estimated_nothing_is_said() {
+    let files = Files::new();
+    files.good();
+    assert_eq!(noted(&files, "design direct --schema schema.toml --epsilon 2 --output design.json"), "");
+    files.write(
+        "people.toml",
+        crate::SCHEMA.replace("kind = \"real\"", "kind = \"integer\"").replace(".0", ""),
+    );
+    // A curator's release is estimated from by nobody, and a group under Laplace noise is written as a level either way.
+    let curator = "design mst --schema people.toml --epsilon 2 --delta 1e-6 --people 60 --output mst.json";
+    assert_eq!(noted(&files, curator), "");
+    let said = noted(&files, "design laplace --schema people.toml --epsilon 2 --output laplace.json");
+    assert!(said.contains("numbers of size, price:"), "{said}");
+}
+
+#[test]
+fn what_a_decoder_completes_from_volunteers_is_not_estimated() {
+    let files = Files::new();
+    files.good();
+    let rows = (0..400).map(|row| format!("{},green,{}\n", 7.0 + f64::from(row % 30) / 10.0, 40 + row % 60));
+    files.write("others.csv", format!("size,colour,price\n{}", rows.collect::<String>()));
+    let columns = "--columns size,price --schema schema.toml --epsilon 8 --volunteers data.csv --volunteers-are consented";
+    for mechanism in ["task-aware-clipped", "task-aware-linear", "task-agnostic", "privacy-agnostic"] {
+        files.run(&format!("design --mechanism {mechanism} {columns} --output design.json --force"));
+        files.run(
+            "release --design design.json --input others.csv --output released.csv --force --values drawn",
+        );
+        let why = files.refuses("estimate --design design.json --input released.csv --values drawn");
+        assert!(
+            why.contains("released.csv: nothing can be estimated: \"size\", \"price\": "),
+            "{mechanism}: {why}"
+        );
+        assert!(why.contains("alters it beside its noise"), "{mechanism}: {why}");
+    }
+    // Beside such a part, what leaves with its own noise is estimated.
+    files.run(&format!(
+        "design --mechanism task-aware-clipped {columns} --mechanism randomized-response --columns colour --output design.json --force"
+    ));
+    files.run("release --design design.json --input others.csv --output released.csv --force --seed 3");
+    let output = files.command("estimate --design design.json --input released.csv --json").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let lines = told["estimates"].as_array().unwrap().iter();
+    assert!(lines.clone().count() == 2 && lines.clone().all(|line| line["column"] == "colour"), "{told}");
+}

@@ -1,0 +1,263 @@
+//! `scumble predict`: a released model names its classes, and predicts what it did when it was released.
+
+use crate::{Files, number};
+use scumble::registry::{Key, OutOfBounds, Randomness, Reader, Registry, ShippedDesign, Table, Target, csv};
+use serde_json::Value;
+
+/// 400 plants of three kinds (or two), which their size and their colour tell apart; their height is a line in size.
+fn plants(files: &Files) {
+    files.write(
+        "plants.toml",
+        r#"column = [
+            { name = "size", kind = "real", lower = 0.0, upper = 10.0, unit = "cm" },
+            { name = "leaves", kind = "integer", lower = 0, upper = 40 },
+            { name = "colour", kind = "category", levels = ["red", "green", "blue"] },
+            { name = "kind", kind = "category", levels = ["moss", "fern, dry", "palm"] },
+            { name = "edible", kind = "boolean" },
+            { name = "height", kind = "real", lower = 50.0, upper = 250.0, unit = "mm" },
+            { name = "found", kind = "date", lower = "2020-01-01", upper = "2021-12-31" },
+        ]"#,
+    );
+    let row = |row: u32| {
+        let size = f64::from(row * 37 % 100) / 10.0;
+        let kind = if size < 3.0 {
+            "moss"
+        } else if size < 7.0 {
+            "\"fern, dry\""
+        } else {
+            "palm"
+        };
+        let colour = ["red", "green", "blue"][row as usize % 3];
+        let (edible, height) = (size > 5.0, 60.0 + 15.0 * size);
+        format!(
+            "n{row},{size},{},{colour},{kind},{edible},{height},2020-{:02}-01\n",
+            row % 41,
+            1 + row * 37 % 100 / 9
+        )
+    };
+    let rows: String = (0..400).map(row).collect();
+    files.write("plants.csv", format!("name,size,leaves,colour,kind,edible,height,found\n{rows}"));
+}
+
+/// A design, and a release by it under seed 4.
+fn released(files: &Files, mechanism: &str, target: &str) {
+    let columns = format!("size,leaves,colour,{target}");
+    files.run(&format!(
+        "design --mechanism {mechanism} --columns {columns} --schema plants.toml --target {target} --epsilon 8 --delta 1e-6 --people 400 \
+         --output design.json --force"
+    ));
+    for output in ["model.csv", "model.parquet"] {
+        files.run(&format!(
+            "release --design design.json --input plants.csv --output {output} --seed 4 --card card.json --force"
+        ));
+    }
+}
+
+const PREDICT: &str =
+    "predict --design design.json --model model.csv --input plants.csv --output predicted.csv --force";
+
+/// The design, the features of all plants, and the model as it was in memory when seed 4 released it.
+fn in_memory(files: &Files) -> (ShippedDesign, Table, Key) {
+    let design = ShippedDesign::read(&files.path("design.json"), &Registry::installed().unwrap()).unwrap();
+    let records = design.records().unwrap();
+    let rows = csv::Rows::open(&files.path("plants.csv")).unwrap();
+    let reader = Reader::new(rows, &records.schema, records.target.as_deref(), OutOfBounds::Clip).unwrap();
+    let clean = reader.read_all().unwrap().table;
+    let release = design.mechanism().release(&clean, &mut Randomness::seeded(4)).unwrap();
+    (design, clean, release.key)
+}
+
+/// The cells of a line, of which those with a comma stand in quotation marks.
+fn cells(line: &str) -> Vec<String> {
+    let parts: Vec<&str> = line.split('"').collect();
+    let masked: Vec<String> = parts
+        .iter()
+        .enumerate()
+        .map(|(at, part)| if at % 2 == 1 { part.replace(',', "\0") } else { (*part).into() })
+        .collect();
+    masked.concat().split(',').map(|cell| cell.replace('\0', ",")).collect()
+}
+
+fn rows(text: &str) -> Vec<Vec<String>> {
+    text.lines().skip(1).map(cells).collect()
+}
+
+#[test]
+fn predictions_of_a_class_are_those_of_the_model_in_memory_bit_for_bit() {
+    let cases = [("kind", vec!["moss", "fern, dry", "palm"]), ("edible", vec!["false", "true"])];
+    for (target, levels) in cases {
+        for mechanism in ["private-logistic", "pac-statistics --set pac-statistics.statistic=linear-machine"]
+        {
+            let files = Files::new();
+            plants(&files);
+            released(&files, mechanism, target);
+            let of_rows: Vec<&str> = if levels.len() == 2 { vec!["true"] } else { levels.clone() };
+            let model = files.read("model.csv");
+            assert!(model.starts_with("class,intercept,coefficient of size,"), "{model}");
+            assert_eq!(rows(&model).iter().map(|row| row[0].clone()).collect::<Vec<_>>(), of_rows);
+            let card: Value = serde_json::from_str(&files.read("card.json")).unwrap();
+            assert_eq!(card["records"], Value::Null);
+            assert_eq!(card["model"]["classes"], serde_json::json!(levels));
+            assert_eq!(card["model"]["rows"], serde_json::json!(of_rows));
+            assert_eq!(card["model"]["positive_class"].as_str(), (levels.len() == 2).then_some("true"));
+
+            files.run(&format!("{PREDICT} --probabilities"));
+            let (_, clean, key) = in_memory(&files);
+            let model = key.model().unwrap();
+            let (Target::Class(classes), scores) =
+                (model.predict(&clean).unwrap(), model.scores(&clean).unwrap())
+            else {
+                panic!("it predicts a class")
+            };
+            let predicted = rows(&files.read("predicted.csv"));
+            assert_eq!(predicted.len(), 400);
+            for (at, row) in predicted.iter().enumerate() {
+                assert_eq!(row[0], levels[classes[at]], "seed 4, {mechanism}, row {at}");
+                let shares: Vec<f64> = row[1..].iter().map(|cell| cell.parse().unwrap()).collect();
+                assert_eq!(shares, scores.row(at).to_vec(), "seed 4, {mechanism}, row {at}");
+            }
+            // Plants of each kind were seen, and the model is worth something: by chance it would be right in a half.
+            let truth = |row: &Vec<String>| if target == "kind" { row[4].clone() } else { row[5].clone() };
+            let clear = rows(&files.read("plants.csv"));
+            let right = clear.iter().zip(&predicted).filter(|(own, told)| truth(own) == told[0]).count();
+            assert!(right > 280, "{mechanism}: {right} of 400 {target}");
+            // And read from Parquet, and into Parquet, it says the same.
+            let csv = files.read("predicted.csv");
+            files.run(&format!("{PREDICT} --probabilities").replace("model.csv", "model.parquet"));
+            assert!(files.read("predicted.csv") == csv, "the model in Parquet is another one");
+        }
+    }
+}
+
+#[test]
+fn predictions_of_a_number_are_in_its_own_unit() {
+    let files = Files::new();
+    plants(&files);
+    for mechanism in ["private-ridge", "pac-statistics --set pac-statistics.statistic=ridge"] {
+        released(&files, mechanism, "height");
+        let model = files.read("model.csv");
+        assert!(model.starts_with("target,unit,lower,upper,intercept,coefficient of size,"), "{model}");
+        assert_eq!(rows(&model)[0][..4], ["height", "mm", "50", "250"]);
+        files.run(PREDICT);
+        let (_, clean, key) = in_memory(&files);
+        let Target::Real(values) = key.model().unwrap().predict(&clean).unwrap() else { panic!("a number") };
+        let (predicted, clear) = (rows(&files.read("predicted.csv")), rows(&files.read("plants.csv")));
+        for (at, row) in predicted.iter().enumerate() {
+            let told: f64 = row[0].parse().unwrap();
+            assert_eq!(told, 50.0 + 200.0 * values[at], "seed 4, {mechanism}, row {at}");
+        }
+        let error = |row: (&Vec<String>, &Vec<String>)| {
+            (row.0[6].parse::<f64>().unwrap() - row.1[0].parse::<f64>().unwrap()).abs()
+        };
+        let mean = clear.iter().zip(&predicted).map(error).sum::<f64>() / 400.0;
+        assert!(mean < 30.0, "{mechanism}: off by {mean} mm, and the mean would be by 37.5");
+        let why = files.refuses(&format!("{PREDICT} --probabilities"));
+        assert!(why.contains("\"height\" is a number, and no class has a probability"), "{why}");
+    }
+    // Of a day it is a day.
+    released(&files, "private-ridge", "found");
+    files.run(PREDICT);
+    assert!(files.read("predicted.csv").lines().skip(1).all(|day| day.starts_with("202") && day.len() == 10));
+}
+
+#[test]
+fn the_features_are_enough_in_any_order_and_other_columns_are_ignored() {
+    let files = Files::new();
+    plants(&files);
+    released(&files, "private-logistic", "kind");
+    files.run(PREDICT);
+    let expected = files.read("predicted.csv");
+    let clear = rows(&files.read("plants.csv"));
+    let few: String = clear.iter().map(|row| format!("{},,{},{}\n", row[3], row[2], row[1])).collect();
+    files.write("few.csv", format!("colour,note,leaves,size\n{few}"));
+    files.run(&PREDICT.replace("plants.csv", "few.csv"));
+    assert!(files.read("predicted.csv") == expected);
+    files.write("fewer.csv", "colour,leaves\nred,3\n");
+    let why = files.refuses(&PREDICT.replace("plants.csv", "fewer.csv").replace("predicted.csv", "none.csv"));
+    assert_eq!(why, "fewer.csv: there is no column \"size\"");
+    assert!(!files.exists("none.csv"));
+    let kept = files.refuses(PREDICT.trim_end_matches(" --force"));
+    assert!(kept.contains("predicted.csv"), "{kept}");
+    let report: Value = serde_json::from_str(&files.run(&format!("{PREDICT} --json"))).unwrap();
+    assert_eq!((number(&report["records"]), &report["target"]), (400.0, &Value::from("kind")));
+}
+
+#[test]
+fn rows_and_columns_of_a_model_may_be_sorted() {
+    let files = Files::new();
+    plants(&files);
+    released(&files, "private-logistic", "kind");
+    files.run(PREDICT);
+    let expected = files.read("predicted.csv");
+    let model = files.read("model.csv");
+    let mut lines: Vec<Vec<String>> = model.lines().map(cells).collect();
+    lines[1..].reverse();
+    let quoted = |line: &Vec<String>| {
+        line.iter().rev().map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(",")
+    };
+    files.write("model.csv", lines.iter().map(|line| quoted(line) + "\n").collect::<String>());
+    files.run(PREDICT);
+    assert!(files.read("predicted.csv") == expected);
+}
+
+#[test]
+fn a_model_of_another_design_or_shape_is_refused_in_a_line() {
+    let files = Files::new();
+    plants(&files);
+    released(&files, "private-logistic", "kind");
+    let model = files.read("model.csv");
+    let line = PREDICT.replace("predicted.csv", "none.csv");
+    let lines: Vec<&str> = model.lines().collect();
+    let mut check = |text: String, expected: &str| {
+        files.write("model.csv", text);
+        let why = files.refuses(&line);
+        assert!(why.contains(expected), "{why}");
+        assert!(!files.exists("none.csv"));
+    };
+    check(lines[..3].join("\n"), "it has 2 rows, and its target has 3 classes");
+    check([lines[0], lines[1], lines[1], lines[3]].join("\n"), "it has no row of the class \"fern, dry\"");
+    check(model.replacen("moss", "grass", 1), "model.csv, row 1, column \"class\": \"grass\" is no level");
+    check(model.replacen("coefficient of size", "coefficient of sise", 1), "coefficient of size");
+    check(model.replacen("design", "sign", 1), "there is no column \"design\"");
+    check(lines[0].to_owned(), "model.csv");
+    check(String::new(), "model.csv");
+    files.write("model.csv", &model);
+    files.run(&format!(
+        "design private-logistic --schema plants.toml --target kind --epsilon 4 --delta 1e-6 --people 400 --output design.json --force"
+    ));
+    let why = files.refuses(&line);
+    assert!(why.contains("row 1 is of the design") && why.contains("the given one"), "{why}");
+    files.run("design direct --schema plants.toml --target kind --epsilon 4 --output design.json --force");
+    let why = files.refuses(&line);
+    assert_eq!(why, "model.csv: the model cannot be used: the design is of direct, which releases no model");
+}
+
+#[test]
+fn a_composition_of_one_model_is_that_model() {
+    let files = Files::new();
+    plants(&files);
+    let design = "--schema plants.toml --target edible --epsilon 4 --delta 1e-6 --people 400 --output design.json --force";
+    files.run(&format!("design --mechanism private-logistic --columns edible,size,leaves {design}"));
+    let said = files.run("release --design design.json --input plants.csv --output model.csv --seed 1");
+    assert!(said.starts_with("model.csv holds a model, with coefficients"), "{said}");
+    files.run(PREDICT);
+    assert_eq!(files.read("predicted.csv").lines().count(), 401);
+    // With another part there would be nothing to put beside its coefficients.
+    let why = files.refuses(&format!(
+        "design --mechanism private-logistic --columns edible,size --mechanism mst --columns leaves {design}"
+    ));
+    assert!(why.contains("a part releases a model's coefficients"), "{why}");
+    // It is the design that it is without other columns in the schema: nothing of the mechanism is forgotten.
+    let is_other = |line: &&str| {
+        ["kind", "height", "found"].iter().any(|name| line.contains(&format!("name = \"{name}\"")))
+    };
+    let few: Vec<String> =
+        files.read("plants.toml").lines().filter(|line| !is_other(line)).map(str::to_owned).collect();
+    files.write("few.toml", few.join("\n"));
+    for mechanism in ["mst", "noisy-moments", "pair-response", "direct"] {
+        files.run(&format!("design --mechanism {mechanism} --columns leaves,colour,edible,size {design}"));
+        let named = files.read("design.json");
+        files.run(&format!("design {mechanism} {}", design.replace("plants.toml", "few.toml")));
+        assert!(files.read("design.json") == named, "{mechanism} is another one where its columns are named");
+    }
+}
