@@ -8,8 +8,8 @@ use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
     Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Gathering, Guarantee, Neighbours,
-    NoParameters, Notion, Outcome, Randomness, RecordDomain, Release, ReleasedModel, Result, Statistics, Stream,
-    Table, Target, TargetDomain, TargetLayout, in_blocks, register,
+    NoParameters, Notion, Outcome, Randomness, RecordDomain, Release, ReleasedModel, Result, Statistics,
+    Stream, Table, Target, TargetDomain, TargetLayout, in_blocks, register,
 };
 use serde::{Deserialize, Serialize};
 

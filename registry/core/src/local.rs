@@ -2,7 +2,9 @@
 
 use crate::mechanism::map_records;
 use crate::table::Places;
-use crate::{Error, Factor, Layout, LocalMechanism, RecordDomain, Result, Streams, Table, TargetLayout, interrupt};
+use crate::{
+    Error, Factor, Layout, LocalMechanism, RecordDomain, Result, Streams, Table, TargetLayout, interrupt,
+};
 use rayon::prelude::*;
 
 /// Records that share a stream of randomness.
@@ -39,8 +41,7 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
 pub fn kept_in_view(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     let places = mechanism.layout().places(&mechanism.domain().layout());
     let project = |record: Vec<f64>| mechanism.domain().projected(&record);
-    let probes: Vec<Vec<f64>> =
-        probes(mechanism.domain()).into_iter().map(project).collect::<Result<_>>()?;
+    let probes: Vec<Vec<f64>> = probes(mechanism.domain()).into_iter().map(project).collect::<Result<_>>()?;
     let viewed: Vec<Vec<f64>> =
         probes.iter().map(|probe| view_block(mechanism, probe)).collect::<Result<_>>()?;
     let is_kept = |(at, place): (usize, &Option<usize>)| {
@@ -66,6 +67,8 @@ pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
         .zip(exact)
         .map(|(is_kept, is_exact)| is_kept && is_exact)
         .collect())
+}
+
 /// Largest difference between a value and its view that rounding explains, relative to the value's range.
 const OF_ROUNDING: f64 = 1e-6;
 
