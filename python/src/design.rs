@@ -198,6 +198,7 @@ impl Design {
         columns: &[String],
         noise: &Noise,
     ) -> Result<String, Failed> {
+        let view = None;
         let card =
             Card { design: &self.shipped, records, model, file: None, ticket, view: None, values, guarantee, columns, noise };
         Ok(serde_json::to_string(&card.to_json()?)?)
@@ -266,8 +267,15 @@ impl Design {
         stream::write(&released.table, &decoder, Writer::new(&mut written, schema))?;
         let noise = decoder.noise(&released.noise);
         let count = released.table.len() as u64;
-        let card =
-            self.card_of(Some(count), None, &released.guarantee, None, values, released.table.columns(), &noise)?;
+        let card = self.card_of(
+            Some(count),
+            None,
+            &released.guarantee,
+            None,
+            values,
+            released.table.columns(),
+            &noise,
+        )?;
         Ok((written, card, loaded.clipped))
     }
 }

@@ -51,7 +51,8 @@ impl Model {
         (table.columns().to_vec(), rows.collect())
     }
 
-    /// Predictions for the records of a table in their order, and the probability of each class where it is asked for.
+    /// Predictions for the records of a table in their order, and the probability of each class where it is
+    /// asked for.
     fn predict(
         &self,
         py: Python,

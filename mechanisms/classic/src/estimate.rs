@@ -30,8 +30,9 @@ impl<'a> From<&'a str> for Of<'a> {
 ///
 /// It takes what [`release`](scumble_core::LocalMechanism::release) returns, or what
 /// `ShippedDesign::read_released` of `scumble-custody` reads back from a file; there a one-hot group under additive
-/// noise has become its largest level, and is refused. So is a column that the mechanism alters beside its noise
-/// ([`keeps_values`](local::keeps_values)), as decoders do that complete a record from what volunteers had.
+/// noise has become its largest level, and is refused. So is a column that the mechanism alters beside its
+/// noise ([`keeps_values`](local::keeps_values)), as decoders do that complete a record from what volunteers
+/// had.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -67,8 +68,8 @@ enum Coordinate {
 }
 
 impl<'a> Estimator<'a> {
-    /// Estimates from `table`, which `mechanism` released under `noise`, each interval with this probability of
-    /// covering the truth.
+    /// Estimates from `table`, which `mechanism` released under `noise`, each interval with this probability
+    /// of covering the truth.
     ///
     /// # Errors
     /// [`Error::Budget`] unless 0 < `confidence` < 1; [`Error::Shape`] for the table or the noise of another
@@ -191,13 +192,14 @@ impl<'a> Estimator<'a> {
     }
 
     /// # Errors
-    /// [`Error::Shape`] for a coordinate that the mechanism alters beside its noise: columns, then the target's.
+    /// [`Error::Shape`] for a coordinate that the mechanism alters beside its noise: columns, then the
+    /// target's.
     fn check_kept(&self, place: usize) -> Result<()> {
         if self.keeps.get(place) == Some(&true) {
             return Ok(());
         }
         Err(Error::shape(
-            "the mechanism alters it beside its noise: a mean of what is released is not that of the people",
+            "the mechanism alters values beside adding noise: a mean of what is released is not that of the people",
         ))
     }
 
@@ -261,7 +263,8 @@ fn coordinate(distribution: &NoiseDistribution, at: usize) -> Result<Coordinate>
             Err(Error::shape("answers that do not depend on the truth say nothing of it"))
         }
         _ => Err(Error::shape(
-            "the distribution of its noise is not known, as where numbers were rounded or a group became its largest level",
+            "the distribution of the noise is not known, as where numbers were rounded or a group became its largest \
+             level",
         )),
     }
 }

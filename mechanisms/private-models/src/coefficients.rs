@@ -44,11 +44,12 @@ impl Coefficients {
         Ok(Self { domain: domain.clone(), of_record })
     }
 
-    /// The model whose [`table`](Self::table) this is, for records of `domain`. Its columns may stand in any order.
+    /// The model whose [`table`](Self::table) this is, for records of `domain`. Its columns may have any
+    /// order.
     ///
     /// # Errors
-    /// [`Error::Shape`] for other columns, or rows that are not as many as outputs; [`Error::NonFinite`] for a NaN or
-    /// an infinity.
+    /// [`Error::Shape`] for other columns, or rows that are not as many as outputs; [`Error::NonFinite`] for
+    /// a NaN or an infinity.
     pub fn from_table(domain: &RecordDomain, table: &Table) -> Result<Self> {
         let columns = column_names(domain);
         let values = table.records().select(Axis(1), &Places::of(table.columns()).find(&columns)?);
@@ -81,8 +82,8 @@ impl Coefficients {
         Table::new(column_names(&self.domain), self.of_record.clone(), Target::None)
     }
 
-    /// Each output for records in the clear (n × outputs), which are first moved into the domain. A record's outputs
-    /// are the same bits whatever records stand beside it.
+    /// Each output for records in the clear (n × outputs), which are first moved into the domain. A record's
+    /// outputs are the same bits whatever other records there are.
     fn outputs(&self, clean: &Table) -> Result<Array2<f64>> {
         let features = clean.clone().with_target(Target::None)?;
         let features = self.domain.without_target().projected_features(&features)?;

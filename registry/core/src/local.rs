@@ -72,13 +72,13 @@ pub fn kept_in_release(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
 /// Largest difference between a value and its view that rounding explains, relative to the value's range.
 const OF_ROUNDING: f64 = 1e-6;
 
-/// Returns, for each released coordinate, whether its noise-free view is the record's own value. A mean of released
-/// values estimates the mean of the people only there: a decoder that completes or shrinks records draws them toward
-/// the data that it was made from.
+/// Returns, for each released coordinate, whether its noise-free view is the record's own value. A mean of
+/// released values estimates the mean of the people only there: a decoder that completes or shrinks records
+/// draws them toward the data that it was made from.
 ///
-/// The answer follows from the mechanism and not from what it says of itself: [`view_block`] maps corners of the domain
-/// and points between them. Coordinates of another name than the domain's, and those of reports, are not the
-/// record's own.
+/// The answer follows from the mechanism and not from what it says of itself: [`view_block`] maps corners of
+/// the domain and points between them. Coordinates of another name than the domain's, and those of reports,
+/// are not the record's own.
 ///
 /// # Errors
 /// [`Error`] where the mechanism fails on a record of its own domain.
@@ -125,8 +125,8 @@ fn ranges(domain: &RecordDomain) -> Vec<f64> {
     factors.flat_map(|(coordinates, factor)| vec![of_factor(factor); coordinates.len()]).collect()
 }
 
-/// Flat records on which a mechanism shows what it alters: two corners far apart, corners in pairs that take each
-/// number to both of its bounds, each level of each group, and points that lie on no plane.
+/// Flat records on which a mechanism shows what it alters: two corners far apart, corners in pairs that take
+/// each number to both of its bounds, each level of each group, and points that lie on no plane.
 fn probes(domain: &RecordDomain) -> Vec<Vec<f64>> {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     const FEWEST: usize = 24;

@@ -13,7 +13,8 @@ const NUMBER: [&str; 4] = ["target", "unit", "lower", "upper"];
 /// The column with the digest of the design by which a model was released.
 const DESIGN: &str = "design";
 
-/// A model that a design released, with what the design says of records: it predicts from records in the clear.
+/// A model that a design released, with what the design says of records: it predicts from records in the
+/// clear.
 #[derive(Debug, Clone)]
 pub struct ShippedModel {
     model: Box<dyn ReleasedModel>,
@@ -62,9 +63,9 @@ impl ShippedDesign {
         Ok((records.schema.without_missing().column(target)?.clone(), classes))
     }
 
-    /// The rows of a file for the `table` of a released model, and what writes them. Before the model's numbers stands
-    /// the class that each row is of, or the number that is predicted with its unit and its bounds; behind them the
-    /// digest of the design.
+    /// The rows of a file for the `table` of a released model, and what writes them. The first columns name
+    /// the class of each row, or the number that is predicted with its unit and its bounds; the last one is
+    /// the digest of the design.
     ///
     /// # Errors
     /// [`Error::Model`] for a table with other rows than the target has outputs; as [`digest`](Self::digest).
@@ -101,7 +102,8 @@ impl ShippedDesign {
         Ok((layout.table(values.view())?, decoder))
     }
 
-    /// The `table` of a released model in a card: its family, what it predicts, what its rows and columns are.
+    /// The `table` of a released model in a card: its family, what it predicts, what its rows and columns
+    /// are.
     ///
     /// # Errors
     /// As [`model_rows`](Self::model_rows).
@@ -138,8 +140,8 @@ impl ShippedDesign {
         Ok(ShippedModel { model, table: table.clone(), features: features.into_owned(), target, classes })
     }
 
-    /// Reads a file of a model that was released by this design: what [`model_rows`](Self::model_rows) gave, bit for
-    /// bit. The rows may stand in any order, and so may the columns.
+    /// Reads a file of a model that was released by this design: what [`model_rows`](Self::model_rows) gave,
+    /// bit for bit. Rows and columns may have any order.
     ///
     /// # Errors
     /// [`Error::Model`] for a model of another design, and for rows that are not those of one; as [`Reader`].
@@ -212,7 +214,8 @@ impl ShippedModel {
         &self.classes
     }
 
-    /// What reads the features of records in the clear. Other columns of the file are ignored, the target among them.
+    /// What reads the features of records in the clear. Other columns of the file are ignored, the target
+    /// among them.
     ///
     /// # Errors
     /// As [`Reader::new`].
@@ -220,8 +223,8 @@ impl ShippedModel {
         Ok(Reader::new(rows, &self.features, None, out_of_bounds)?)
     }
 
-    /// What writes predictions: the column of the target, a number of it in its own unit and unrounded, and the
-    /// probability of each class where it is asked for.
+    /// What writes predictions: the column of the target, a number of it in its own unit and unrounded, and
+    /// the probability of each class where it is asked for.
     ///
     /// # Errors
     /// [`Error::Model`] where the probabilities of a number are asked for.

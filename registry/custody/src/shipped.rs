@@ -192,11 +192,13 @@ impl ShippedDesign {
         Ok((Table::new(columns, values, table.target().clone())?, decoder.noise(&local.noise())))
     }
 
-    /// The columns of the schema of which a released file tells the mean or the frequencies, with numbers as `values`
-    /// says: those that the mechanism [keeps but for noise](local::keeps_values) of a known distribution.
+    /// The columns of the schema of which a released file tells the mean or the frequencies, with numbers as
+    /// `values` says: those that the mechanism [keeps but for noise](local::keeps_values) of a known
+    /// distribution.
     ///
     /// # Errors
-    /// As [`local`](Self::local) and [`records`](Self::records); what stops the mechanism on a record of its own domain.
+    /// As [`local`](Self::local) and [`records`](Self::records); what stops the mechanism on a record of its
+    /// own domain.
     pub fn estimable_columns(&self, values: Values) -> Result<Vec<&str>> {
         let (Records { schema, target }, local) = (self.records()?, self.local()?);
         let noise = self.decoder()?.with_values(values).noise(&local.noise());
@@ -221,8 +223,9 @@ impl ShippedDesign {
         Ok(estimable)
     }
 
-    /// The columns of which [`scumble estimate`](Self::estimable_columns) tells the mean only from a release with its
-    /// numbers as they were [drawn](Values::Drawn). None of a curator's design, or of one without a schema.
+    /// The columns of which [`scumble estimate`](Self::estimable_columns) tells the mean only from a release
+    /// with its numbers as they were [drawn](Values::Drawn). None of a curator's design, or of one without a
+    /// schema.
     ///
     /// # Errors
     /// What stops the mechanism on a record of its own domain.

@@ -94,11 +94,13 @@ fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
     let model = design.mechanism().model_family();
     let output = if model.is_some() { "model.csv" } else { "released.csv" };
     let mut text = format!(
-        "\nTo release by it:\n  scumble release --design {file_name} --input private.csv --output {output}{with_key}\n"
+        "\nTo release by it:\n  scumble release --design {file_name} --input private.csv \
+         --output {output}{with_key}\n"
     );
     if model.is_some() {
         text += &format!(
-            "To predict by the model that is released:\n  scumble predict --design {file_name} --model {output} --input clean.csv --output predicted.csv\n"
+            "To predict by the model that is released:\n  scumble predict --design {file_name} \
+             --model {output} --input clean.csv --output predicted.csv\n"
         );
     }
     if design.needs_view()? {

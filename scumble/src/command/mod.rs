@@ -99,7 +99,8 @@ enum Command {
     Collect(collect::CollectArguments),
     /// Map records in the clear into the space of a release, for models trained on it. What it writes is not private.
     View(view::ViewArguments),
-    /// Predict by a released model, where a design releases one in place of records. What it writes is not private.
+    /// Predict by a released model, where a design releases one in place of records. What it writes is not
+    /// private.
     Predict(predict::PredictArguments),
     /// Keep the privacy budgets of data sets: what was spent, and what is left.
     #[command(after_help = ledger::EXAMPLES)]

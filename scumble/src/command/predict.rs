@@ -13,7 +13,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   scumble predict --design design.json --model model.csv --input people.csv --output predicted.csv
-  scumble predict --design design.json --model model.csv --input people.csv --output predicted.csv --probabilities";
+  scumble predict --design design.json --model model.parquet --input people.csv --output - --probabilities";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -24,11 +24,12 @@ pub(super) struct PredictArguments {
     /// The released model, CSV or Parquet, as `scumble release` writes it.
     #[arg(long, value_name = "MODEL")]
     model: PathBuf,
-    /// Records in the clear: CSV or Parquet, whose header names the columns of the design's schema but for the target, in any order. Other columns are
-    /// ignored; - for CSV on standard input.
+    /// Records in the clear: CSV or Parquet, whose header names the columns of the design's schema but for
+    /// the target, in any order. Other columns are ignored; - for CSV on standard input.
     #[arg(long, value_name = "CLEAN")]
     input: PathBuf,
-    /// The file for the predictions, one row for each record in their order: Parquet if it is named so (.parquet), else CSV; - for standard output.
+    /// The file for the predictions, one row for each record in their order: Parquet if it is named so
+    /// (.parquet), else CSV; - for standard output.
     #[arg(long, value_name = "PREDICTED")]
     output: PathBuf,
     /// Write the probability of each class too.
@@ -74,7 +75,8 @@ pub(super) fn predict(
     written.commit()?;
     tell_clipped(&input.display().to_string(), &streamed.clipped);
     complain(&format!(
-        "{} is NOT private: a prediction says what the model makes of a record in the clear, for those who may see {}",
+        "{} is NOT private: a prediction says what the model makes of a record in the clear, for those \
+         who may see {}",
         output.display(),
         input.display()
     ));

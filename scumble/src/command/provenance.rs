@@ -9,7 +9,7 @@ use scumble_core::text::hexadecimal;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// More bytes than a card has.
@@ -113,6 +113,13 @@ impl Card {
 fn sha256_of(path: &Path) -> Option<String> {
     let is_plain = !is_standard(path) && fs::metadata(path).ok()?.is_file();
     let (mut file, mut hash) = (is_plain.then(|| File::open(path).ok())??, Sha256::new());
-    io::copy(&mut file, &mut hash).ok()?;
-    Some(hexadecimal(&hash.finalize()))
+    let mut bytes = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut bytes) {
+            Ok(0) => return Some(hexadecimal(&hash.finalize())),
+            Ok(read) => hash.update(&bytes[..read]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
 }

@@ -181,7 +181,7 @@ pub(super) fn release(
         false => failure,
     })?;
     tell_clipped(&arguments.input.display().to_string(), &done.clipped);
-    if let Some(warning) = custody::warning_of_delta(&done.guarantee, Some(done.records)) {
+    if let Some(warning) = custody::warning_of_delta(&done.guarantee, done.records) {
         complain(&format!("warning: {warning}"));
     }
     if let Some(view) = &view {
@@ -539,7 +539,7 @@ impl Work<'_> {
         for name in names {
             let enough = |bytes| if bytes < SEARCHED { Ok(()) } else { Err(records::Error::Interrupted) };
             if let Err(records::Error::RepeatedId { row, id, .. }) =
-                stream::check_ids(&mut self.reader()?.beside(name)?, enough)
+                stream::check_ids(&mut self.reader()?.beside(name)?, |_, _| (), enough)
             {
                 complain(&format!(
                     "warning: {}: column {name:?} has {id:?} again in row {row}: where it tells people apart, one person is in \

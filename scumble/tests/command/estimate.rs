@@ -44,10 +44,12 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
     assert_eq!(told["rounded_columns"], serde_json::json!(["age", "since", "grade"]));
     let estimate = |values: &str| -> (Value, String) {
         files.run(&format!(
-            "release --design design.json --input people.csv --output released.csv --seed 5 --force --values {values}"
+            "release --design design.json --input people.csv --output released.csv --seed 5 --force --values \
+             {values}"
         ));
         let line = format!(
-            "estimate --design design.json --input released.csv --values {values} --json --confidence 0.999999"
+            "estimate --design design.json --input released.csv --values {values} --confidence 0.999999 \
+             --json"
         );
         let output = files.command(&line).output().unwrap();
         (serde_json::from_slice(&output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
@@ -85,7 +87,8 @@ fn where_all_can_be_estimated_nothing_is_said() {
         "people.toml",
         crate::SCHEMA.replace("kind = \"real\"", "kind = \"integer\"").replace(".0", ""),
     );
-    // A curator's release is estimated from by nobody, and a group under Laplace noise is written as a level either way.
+    // A curator's release is estimated from by nobody, and a group under Laplace noise is written as a level
+    // either way.
     let curator = "design mst --schema people.toml --epsilon 2 --delta 1e-6 --people 60 --output mst.json";
     assert_eq!(noted(&files, curator), "");
     let said = noted(&files, "design laplace --schema people.toml --epsilon 2 --output laplace.json");
@@ -98,7 +101,8 @@ fn what_a_decoder_completes_from_volunteers_is_not_estimated() {
     files.good();
     let rows = (0..400).map(|row| format!("{},green,{}\n", 7.0 + f64::from(row % 30) / 10.0, 40 + row % 60));
     files.write("others.csv", format!("size,colour,price\n{}", rows.collect::<String>()));
-    let columns = "--columns size,price --schema schema.toml --epsilon 8 --volunteers data.csv --volunteers-are consented";
+    let columns = "--columns size,price --schema schema.toml --epsilon 8 --volunteers data.csv \
+                   --volunteers-are consented";
     for mechanism in ["task-aware-clipped", "task-aware-linear", "task-agnostic", "privacy-agnostic"] {
         files.run(&format!("design --mechanism {mechanism} {columns} --output design.json --force"));
         files.run(
@@ -109,11 +113,12 @@ fn what_a_decoder_completes_from_volunteers_is_not_estimated() {
             why.contains("released.csv: nothing can be estimated: \"size\", \"price\": "),
             "{mechanism}: {why}"
         );
-        assert!(why.contains("alters it beside its noise"), "{mechanism}: {why}");
+        assert!(why.contains("alters values beside adding noise"), "{mechanism}: {why}");
     }
     // Beside such a part, what leaves with its own noise is estimated.
     files.run(&format!(
-        "design --mechanism task-aware-clipped {columns} --mechanism randomized-response --columns colour --output design.json --force"
+        "design --mechanism task-aware-clipped {columns} --mechanism randomized-response \
+         --columns colour --output design.json --force"
     ));
     files.run("release --design design.json --input others.csv --output released.csv --force --seed 3");
     let output = files.command("estimate --design design.json --input released.csv --json").output().unwrap();

@@ -24,8 +24,9 @@ pub enum Key {
 
 /// A model that is released in place of records. It is public: no guarantee is spent by what it predicts.
 ///
-/// Its table has a row for a number; one for the second of two classes, or one for each class in their order. Each
-/// column is a number of the model; [`CuratorMechanism::model_of`](super::CuratorMechanism::model_of) reads it back.
+/// Its table has a row for a number; one for the second of two classes, or one for each class in their order.
+/// Each column is a number of the model; [`CuratorMechanism::model_of`](super::CuratorMechanism::model_of)
+/// reads it back.
 pub trait ReleasedModel: DynClone + Debug + Send + Sync {
     /// The targets (n) of records in the clear (n × d).
     ///
