@@ -174,8 +174,8 @@ pub struct Gathered<'c> {
     pub clipped: Vec<Clipped>,
 }
 
-/// The values that are given to a curator at once: 32 MiB.
-const MOST_VALUES: usize = 1 << 22;
+/// The values that are given to a curator at once: 8 MiB.
+const MOST_VALUES: usize = 1 << 20;
 
 impl<'c> Gathered<'c> {
     /// Gives all that `reader` reads to a curator, in bounded memory. `on_progress` hears as in [`release`].

@@ -151,9 +151,9 @@ fn blocks_that_are_drawn_have_the_same_shares() {
     let Outcome::Synthetic(drawing) = gathering.release(&mut Randomness::seeded(4)).unwrap() else {
         panic!("it draws records")
     };
-    assert_eq!((drawing.records(), drawing.blocks()), (100_000, 2));
-    let drawn: Vec<f64> = [0, 1].map(|number| drawing.block(number).unwrap()).concat();
-    assert_eq!(drawn, [0, 1].map(|number| drawing.block(number).unwrap()).concat());
+    assert_eq!((drawing.records(), drawing.blocks()), (100_000, 7));
+    let drawn: Vec<f64> = [0, 1, 2, 3, 4, 5, 6].map(|number| drawing.block(number).unwrap()).concat();
+    assert_eq!(drawn, [0, 1, 2, 3, 4, 5, 6].map(|number| drawing.block(number).unwrap()).concat());
     let drawn = layout.table_of(drawn).unwrap();
     assert_eq!(drawn.len(), 100_000);
     let of_red = |table: &Table| share(table, |row, class| row[0] == 1.0 && class == 1);

@@ -98,7 +98,7 @@ fn rows_are_drawn_in_blocks_that_have_the_same_moments() {
     let Outcome::Synthetic(drawing) = gathering.release(&mut Randomness::seeded(7)).unwrap() else {
         panic!("it draws records")
     };
-    assert_eq!((drawing.records(), drawing.blocks()), (100_000, 2));
+    assert_eq!((drawing.records(), drawing.blocks()), (100_000, 7));
     let blocks = [0, 1].map(|number| layout.table_of(drawing.block(number).unwrap()).unwrap());
     assert_eq!(blocks[1], layout.table_of(drawing.block(1).unwrap()).unwrap());
     let shares = |table: &Table| {
@@ -109,5 +109,5 @@ fn rows_are_drawn_in_blocks_that_have_the_same_moments() {
     let means = blocks.each_ref().map(|table| table.records().mean_axis(ndarray::Axis(0)).unwrap());
     let off = (&means[0] - &means[1]).fold(0.0, |most: f64, off| most.max(off.abs()));
     assert!(off < 1e-3, "{off}");
-    assert!(drawing.block(2).unwrap().is_empty());
+    assert!(drawing.block(7).unwrap().is_empty());
 }

@@ -60,7 +60,7 @@ pub fn in_blocks(layout: &Layout, table: &Table, mut add: impl FnMut(&[f64]) -> 
 /// What the values of a block take: 64 MiB.
 const MOST_VALUES: usize = 1 << 23;
 /// The most records of a block.
-const MOST_RECORDS: usize = 1 << 16;
+const MOST_RECORDS: usize = 1 << 14;
 
 /// The records of a block, but for the last one.
 fn records_of_block(layout: &Layout) -> usize {
