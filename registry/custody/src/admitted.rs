@@ -263,7 +263,7 @@ mod tests {
         assert_eq!((&read, read.digests.repeated()), (&part, 0));
         read.merge(part);
         assert_eq!(read.digests.repeated(), 5);
-        for cut in [text.replace("==", "=="), text.replace(r#""digests":""#, r#""digests":"AAAA"#)] {
+        for cut in [text.clone(), text.replace(r#""digests":""#, r#""digests":"AAAA"#)] {
             assert_eq!(serde_json::from_str::<CheckedPart>(&cut).is_ok(), cut == text);
         }
     }

@@ -153,11 +153,11 @@ pub enum Error {
         /// The unit whose account it is.
         unit: Unit,
         /// The charge (ε, δ).
-        asked: (Amount, Amount),
+        asked: Box<(Amount, Amount)>,
         /// What was spent before.
-        spent: (Amount, Amount),
+        spent: Box<(Amount, Amount)>,
         /// What may be spent.
-        total: (Amount, Amount),
+        total: Box<(Amount, Amount)>,
     },
     /// A charge that an account in nats cannot bear.
     #[error(
@@ -168,11 +168,11 @@ pub enum Error {
         /// The data set.
         dataset: String,
         /// The charge, in nats; infinite for a release that bounds no mutual information.
-        asked: Amount,
+        asked: Box<Amount>,
         /// What was spent before.
-        spent: Amount,
+        spent: Box<Amount>,
         /// What may be spent.
-        total: Amount,
+        total: Box<Amount>,
     },
     /// A file of records, or a schema.
     #[error(transparent)]

@@ -68,9 +68,9 @@ impl InformationAccount {
         if &spent + &nats > self.total {
             return Err(Error::Overtold {
                 dataset: self.dataset.clone(),
-                asked: nats,
-                spent,
-                total: self.total.clone(),
+                asked: Box::new(nats),
+                spent: Box::new(spent),
+                total: Box::new(self.total.clone()),
             });
         }
         self.charges.push(InformationCharge { nats, what: what.into(), when: when.into(), ticket: None });

@@ -121,9 +121,9 @@ impl Account {
             return Err(Error::Overdrawn {
                 dataset: self.dataset.clone(),
                 unit: self.unit,
-                asked: (epsilon, delta),
-                spent,
-                total: (total.epsilon().clone(), total.delta().clone()),
+                asked: Box::new((epsilon, delta)),
+                spent: Box::new(spent),
+                total: Box::new((total.epsilon().clone(), total.delta().clone())),
             });
         }
         self.charges.push(Charge { epsilon, delta, what: what.into(), when: when.into(), ticket: None });
