@@ -18,7 +18,7 @@ fn people(files: &Files) {
     let row = |row: u32| {
         let grade = ["low", "middle", "high", "high"][row as usize % 4];
         let (age, month, size) = (row % 100, 1 + row % 12, f64::from(row % 21) / 10.0);
-        format!("{age},2020-{month:02}-15,{grade},{size},{}\n", row % 4 == 0)
+        format!("{age},2020-{month:02}-15,{grade},{size},{}\n", row.is_multiple_of(4))
     };
     let rows: String = (0..2000).map(row).collect();
     files.write("people.csv", format!("age,since,grade,size,smokes\n{rows}"));

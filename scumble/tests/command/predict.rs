@@ -225,10 +225,10 @@ fn a_model_of_another_design_or_shape_is_refused_in_a_line() {
     check(lines[0].to_owned(), "model.csv");
     check(String::new(), "model.csv");
     files.write("model.csv", &model);
-    files.run(&format!(
+    files.run(
         "design private-logistic --schema plants.toml --target kind --epsilon 4 --delta 1e-6 \
-         --people 400 --output design.json --force"
-    ));
+         --people 400 --output design.json --force",
+    );
     let why = files.refuses(&line);
     assert!(why.contains("row 1 is of the design") && why.contains("the given one"), "{why}");
     files.run("design direct --schema plants.toml --target kind --epsilon 4 --output design.json --force");
