@@ -199,8 +199,18 @@ impl Design {
         noise: &Noise,
     ) -> Result<String, Failed> {
         let view = None;
-        let card =
-            Card { design: &self.shipped, records, model, file: None, ticket, view: None, values, guarantee, columns, noise };
+        let card = Card {
+            design: &self.shipped,
+            records,
+            model,
+            file: None,
+            ticket,
+            view: None,
+            values,
+            guarantee,
+            columns,
+            noise,
+        };
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
 
@@ -255,7 +265,11 @@ impl Design {
         }
         let mut written = vec![];
         if let Some((table, decoder)) = model {
-            stream::write(&table, &decoder, Writer::new(&mut written, scumble_arrow::schema(&decoder, None)))?;
+            stream::write(
+                &table,
+                &decoder,
+                Writer::new(&mut written, scumble_arrow::schema(&decoder, None)),
+            )?;
             let (guarantee, columns) = (&released.guarantee, released.table.columns());
             let model = Some(self.shipped.model_card(&released.table)?);
             let card = self.card_of(None, model, guarantee, None, values, columns, &released.noise)?;

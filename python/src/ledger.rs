@@ -3,7 +3,7 @@
 use crate::errors::Failed;
 use pyo3::prelude::*;
 use scumble::custody;
-use scumble::registry::{Account, Budget, Amount, InformationAccount, Unit};
+use scumble::registry::{Account, Amount, Budget, InformationAccount, Unit};
 use serde_json::Value;
 use std::path::PathBuf;
 
