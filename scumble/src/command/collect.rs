@@ -4,7 +4,7 @@ use super::output::{Output, check_json, report};
 use super::provenance::Provenance;
 use super::reading::Reading;
 use super::release::stop_when_interrupted;
-use super::{Failure, print_json, refuse_overlaps, spinning};
+use super::{Failure, complain, print_json, refuse_overlaps, spinning};
 use crate::parquet::{self, is_named_as_parquet};
 use crate::registry::{Error, Randomness, Registry, ShippedDesign, csv, read_numbers, stream};
 use clap::Args;
@@ -65,7 +65,7 @@ pub(super) fn collect(
     let mut written = Output::create(output, arguments.force)?;
     let columns = local.layout().columns;
     let rows = arguments.reading.open(reports)?;
-    arguments.provenance.check(&design, file, reports, rows.design())?;
+    let warning = arguments.provenance.check(&design, file, reports, rows.design())?;
     let reports = read_numbers(rows, &columns)?;
     let mut randomness = Randomness::of_seed(arguments.seed)?;
     let wanted = arguments.records.unwrap_or(reports.len());
@@ -85,6 +85,7 @@ pub(super) fn collect(
         stream::write(&collected, &decoder, csv::Writer::new(&mut written, &decoder)?)?;
     }
     written.commit()?;
+    warning.iter().for_each(|warning| complain(warning));
     let (records, reports) = (collected.len(), reports.len());
     if as_json {
         return print_json(&json!({ "output": output, "records": records, "reports": reports }));

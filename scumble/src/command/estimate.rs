@@ -57,7 +57,7 @@ pub(super) fn estimate(
 ) -> Result<(), Failure> {
     let design = ShippedDesign::read(&arguments.design, registry)?;
     let rows = arguments.reading.open(&arguments.input)?;
-    arguments.provenance.check(&design, &arguments.design, &arguments.input, rows.design())?;
+    let warning = arguments.provenance.check(&design, &arguments.design, &arguments.input, rows.design())?;
     let values = Values::from(arguments.values);
     let (table, noise) = design.read_released(rows, values)?;
     let estimator = Estimator::new(design.local()?, &table, &noise, arguments.confidence)?;
@@ -84,6 +84,7 @@ pub(super) fn estimate(
     if lines.is_empty() {
         return Err(format!("{file}: nothing can be estimated: {}", problems.join("; ")).into());
     }
+    warning.iter().for_each(|warning| complain(warning));
     problems.iter().for_each(|problem| complain(&format!("{file}: {problem}")));
     if as_json {
         let lines: Vec<Value> = lines.iter().map(Line::to_json).collect();

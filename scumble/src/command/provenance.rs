@@ -1,6 +1,6 @@
 //! The design by which a file was released: what the file or its card says of it.
 
-use super::{Failure, complain};
+use super::Failure;
 use crate::parquet::is_standard;
 use crate::records::read_text;
 use crate::registry::ShippedDesign;
@@ -24,8 +24,8 @@ pub(super) struct Provenance {
 }
 
 impl Provenance {
-    /// Refuses `input` where it, or its card, carries the digest of another design; warns where neither carries one. `carried` is what the
-    /// file carries itself, and `file` the design's file.
+    /// Refuses `input` where it, or its card, carries the digest of another design; returns a warning where neither carries one. `carried` is
+    /// the digest in the input, and `file` the design's file.
     ///
     /// # Errors
     /// [`OtherDesign`](crate::custody::Error::OtherDesign); for a card that is none, or of another file.
@@ -35,7 +35,7 @@ impl Provenance {
         file: &Path,
         input: &Path,
         carried: Option<&str>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         if let Some(carried) = carried {
             design.check_released(carried, &input.display().to_string())?;
         }
@@ -47,22 +47,22 @@ impl Provenance {
                     format!("{}: the card of another file than {}", path.display(), input.display()).into()
                 );
             }
-            return Ok(());
+            return Ok(None);
         }
         if carried.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         match Card::beside(input) {
-            Some((path, card)) => Ok(design.check_released(&card.design, &path.display().to_string())?),
-            None => {
-                complain(&format!(
-                    "{}: cannot check that {} released it: the file carries no design, and no card in its folder names it; give its card \
-                     by --card",
-                    input.display(),
-                    file.display()
-                ));
-                Ok(())
+            Some((path, card)) => {
+                design.check_released(&card.design, &path.display().to_string())?;
+                Ok(None)
             }
+            None => Ok(Some(format!(
+                "{}: cannot check that {} released it: the file carries no design, and no card in its folder names it; give its card by \
+                 --card",
+                input.display(),
+                file.display()
+            ))),
         }
     }
 }
