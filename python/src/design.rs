@@ -198,7 +198,6 @@ impl Design {
         columns: &[String],
         noise: &Noise,
     ) -> Result<String, Failed> {
-        let view = None;
         let card = Card {
             design: &self.shipped,
             records,

@@ -2,6 +2,7 @@
 
 use crate::design::{Design, Released, given, rows};
 use crate::errors::Failed;
+use crate::interrupt::interruptible;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use scumble::custody::ShippedModel;
@@ -61,12 +62,12 @@ impl Model {
         strict: bool,
     ) -> Result<Released, Failed> {
         let (batches, _) = records.into_inner();
-        let predicted = py.detach(|| {
+        let predicted = interruptible(py, || {
             let mut reader = self.shipped.reader(rows(&batches)?, OutOfBounds::strictly(strict))?;
             let decoder = self.shipped.decoder(has_probabilities)?;
             let mut written = vec![];
             let predict = |records: &[f64]| Ok(self.shipped.predict(records, has_probabilities)?);
-            let writer = Writer::new(&mut written);
+            let writer = Writer::new(&mut written, scumble_arrow::schema(&decoder, None));
             let streamed = stream::map(&mut reader, &decoder, predict, writer, |_| Ok(()))?;
             Ok((written, String::new(), streamed.clipped))
         });

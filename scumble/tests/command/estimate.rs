@@ -37,14 +37,14 @@ fn noted(files: &Files, line: &str) -> String {
 fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
     let files = Files::new();
     people(&files);
-    let design = "design direct --schema people.toml --epsilon 20 --output design.json";
+    let design = "design direct --schema people.toml --epsilon 10 --output design.json";
     let line = "scumble estimate needs unrounded numbers of age, since, grade: release with --values drawn\n";
     assert_eq!(noted(&files, design), line);
     let told: Value = serde_json::from_str(&files.run(&format!("{design} --force --json"))).unwrap();
     assert_eq!(told["rounded_columns"], serde_json::json!(["age", "since", "grade"]));
     let estimate = |values: &str| -> (Value, String) {
         files.run(&format!(
-            "release --design design.json --input people.csv --output released.csv --seed 5 --force --values \
+            "release --design design.json --input people.csv --output released.csv --card card.json --seed 5 --force --values \
              {values}"
         ));
         let line = format!(
