@@ -42,7 +42,8 @@ impl Ledger {
 
     /// Opens an account in nats of mutual information, and returns whether it is new.
     fn open_in_nats(&self, dataset: &str, nats: f64) -> Result<bool, Failed> {
-        Ok(self.ledger.init_information(dataset, Amount::try_from(nats)?)?)
+        let nats = Amount::try_from(nats).map_err(custody::Error::from)?;
+        Ok(self.ledger.init_information(dataset, nats)?)
     }
 
     /// All accounts in nats, as JSON.

@@ -224,6 +224,7 @@ mod tests {
         ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
         Int32Array, LargeStringArray, StringArray, TimestampMicrosecondArray, UInt64Array,
     };
+    use arrow_schema::DataType;
     use scumble_classic::{IDENTITY, LAPLACE};
     use scumble_core::{Brief, Budget, Fingerprint, Plugin, Randomness, local};
     use scumble_records::{Schema as Columns, csv};
@@ -374,7 +375,8 @@ mod tests {
             let released = keyed(&design, &batch, None).unwrap();
             let texts: Vec<String> = (1..6)
                 .map(|at| {
-                    let column = released.column(at).as_any().downcast_ref::<StringArray>().unwrap();
+                    let column = arrow_cast::cast(released.column(at), &DataType::Utf8).unwrap();
+                    let column = column.as_any().downcast_ref::<StringArray>().unwrap();
                     format!("{} {}", column.value(0), column.value(1))
                 })
                 .collect();
@@ -388,7 +390,10 @@ mod tests {
                     "18446744073709551615 7"
                 ]
             );
-            let sizes = released.column(0).as_any().downcast_ref::<Float64Array>().unwrap();
+            // What leaves unchanged has the type of its input.
+            assert_eq!(released.column(0).data_type(), batch.column(0).data_type());
+            let sizes = arrow_cast::cast(released.column(0), &DataType::Float64).unwrap();
+            let sizes = sizes.as_any().downcast_ref::<Float64Array>().unwrap();
             assert_eq!(sizes.values()[..], [2.0, -3.0]);
         }
     }

@@ -1,6 +1,5 @@
 //! Amounts of a ledger: ε, δ and nats as exact decimals.
 
-use crate::{Error, Result};
 use bigdecimal::{BigDecimal, RoundingMode, Zero};
 use scumble_core::{Budget, number};
 use serde::de::Error as _;
@@ -8,6 +7,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 use std::num::NonZeroU64;
+
+/// Text or a number that is no amount of ε, δ or nats.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoAmount {
+    /// Text that shows no amount.
+    #[error("{text:?} is no amount: {problem}")]
+    Text {
+        /// The text, abridged.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A number out of its range.
+    #[error(transparent)]
+    Number(#[from] scumble_core::Error),
+}
+
+type Result<T> = std::result::Result<T, NoAmount>;
 use std::ops::Add;
 
 /// Decimals of at most this many significant digits survive the way into binary64 and back.
@@ -126,7 +144,7 @@ impl PartialEq<f64> for Amount {
 
 /// The amount of a binary64, read by the rule of [`Amount`].
 impl TryFrom<f64> for Amount {
-    type Error = Error;
+    type Error = NoAmount;
 
     fn try_from(value: f64) -> Result<Self> {
         if value.is_nan() || value < 0.0 {
@@ -143,10 +161,11 @@ impl TryFrom<f64> for Amount {
 
 /// The amount that people write. Its size is checked before it is computed with.
 impl std::str::FromStr for Amount {
-    type Err = Error;
+    type Err = NoAmount;
 
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = |problem: String| Error::Amount { text: scumble_core::text::abridged(text, 60), problem };
+        let wrong =
+            |problem: String| NoAmount::Text { text: scumble_core::text::abridged(text, 60), problem };
         if text.len() > LONGEST_TEXT {
             return Err(wrong(format!("it has more than {LONGEST_TEXT} characters")));
         }
@@ -173,7 +192,7 @@ impl std::str::FromStr for Amount {
     }
 }
 
-fn out_of_range(value: f64) -> Error {
+fn out_of_range(value: f64) -> NoAmount {
     scumble_core::Error::Budget { name: "an amount", range: "zero or more", value }.into()
 }
 
@@ -269,7 +288,7 @@ struct Unchecked {
 }
 
 impl TryFrom<Unchecked> for Spending {
-    type Error = Error;
+    type Error = NoAmount;
 
     fn try_from(Unchecked { epsilon, delta }: Unchecked) -> Result<Self> {
         Self::new(epsilon, delta)
@@ -280,7 +299,7 @@ impl Spending {
     /// ε and δ, in the ranges of a [`Budget`].
     ///
     /// # Errors
-    /// [`Error::Core`] unless ε > 0 and 0 ≤ δ < 1.
+    /// [`NoAmount::Number`] unless ε > 0 and 0 ≤ δ < 1.
     pub fn new(epsilon: Amount, delta: Amount) -> Result<Self> {
         // Amounts that are above zero or below one may round to them.
         let nearest = delta.nearest();

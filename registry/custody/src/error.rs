@@ -1,6 +1,6 @@
 //! What can go wrong with what is kept: designs, keys and ledgers.
 
-use crate::Amount;
+use crate::{Amount, NoAmount};
 use scumble_core::Unit;
 use std::path::PathBuf;
 
@@ -133,14 +133,9 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// Text that is no amount of ε, δ or nats.
-    #[error("{text:?} is no amount: {problem}")]
-    Amount {
-        /// The text, abridged.
-        text: String,
-        /// What is wrong with it.
-        problem: String,
-    },
+    /// Text or a number that is no amount of ε, δ or nats.
+    #[error(transparent)]
+    Amount(#[from] NoAmount),
     /// A charge that an account cannot bear.
     #[error(
         "{dataset:?} has too little left for {unit}: ε = {} and δ = {} were spent of ε = {} and δ = {}, \

@@ -22,7 +22,7 @@ mod warnings;
 
 pub use admission::{Admitted, admit};
 pub use admitted::{AdmittedRecords, CheckedPart, Digests};
-pub use amount::{Amount, Spending};
+pub use amount::{Amount, NoAmount, Spending};
 pub use card::{Card, ENCODED};
 pub use error::{Error, Result};
 pub use information::{InformationAccount, InformationCharge};

@@ -79,7 +79,7 @@ fn of_dp(claim: &Claim) -> Option<Dp> {
 }
 
 /// Warning about names and levels of a schema that a spreadsheet runs as formulas when it opens a release as CSV; none where
-/// there are none. A release contains them as they are.
+/// there are none. A release contains them unchanged.
 pub fn formulas(schema: &Schema) -> Option<String> {
     let mut found = vec![];
     for column in schema.columns() {
@@ -123,7 +123,7 @@ const PEOPLE: [&str; 17] = [
     "donor",
     "account",
 ];
-/// What follows such a word, or stands alone.
+/// What follows such a word, or is the whole name.
 const NUMBERS: [&str; 8] = ["id", "ids", "uid", "uuid", "guid", "key", "nr", "number"];
 /// Names that identify a person by themselves.
 const OF_ONE: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];

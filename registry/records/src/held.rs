@@ -70,7 +70,7 @@ impl Zone {
         zone.map_or(Self::Unknown, Self::Named)
     }
 
-    /// The zone that turns instants into local times; UTC for local times, which stay as they are.
+    /// The zone that turns instants into local times; UTC for local times, which stay unchanged.
     pub(crate) fn clock(&self) -> TimeZone {
         match self {
             Self::Named(zone) => zone.clone(),

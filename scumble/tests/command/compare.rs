@@ -227,7 +227,7 @@ fn scores_of_private_records_are_marked_as_such_in_every_form() {
     assert!(!files.read("wine.svg").contains(marks[0]) && !files.read("wine.csv").contains(marks[0]));
 }
 
-/// What is shown to others has names of files, and not where they are on this machine.
+/// Text for others has names of files, and not where they are on this machine.
 #[test]
 fn no_page_names_a_folder_of_this_machine() {
     let files = Files::new();

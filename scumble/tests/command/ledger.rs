@@ -41,7 +41,7 @@ fn charges_add_up_to_the_total_and_no_further() {
     );
 }
 
-/// Decimals, as they are typed: none of these sums is exact in binary.
+/// Decimals as typed: none of these sums is exact in binary.
 #[test]
 fn charges_are_the_decimals_that_are_typed() {
     for (epsilon, delta, nats, times) in [
