@@ -129,14 +129,14 @@ impl<W: Write + Send> Writer<W> {
         });
         let schema = Type::group_type_builder("schema").with_fields(fields.collect::<Result<_>>()?);
         let schema = schema.build().map_err(failed)?;
+        let pairs = decoder.metadata().map(|(key, value)| KeyValue::new(key, value));
+        let metadata: Vec<KeyValue> = pairs.collect();
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_statistics_enabled(EnabledStatistics::None)
             .set_offset_index_disabled(true)
             .set_dictionary_enabled(false)
-            .set_key_value_metadata(Some(
-                decoder.metadata().map(|(key, value)| KeyValue::new(key, value)).collect(),
-            ))
+            .set_key_value_metadata(Some(metadata).filter(|pairs| !pairs.is_empty()))
             .set_created_by(concat!("scumble version ", env!("CARGO_PKG_VERSION")).into());
         let texts = columns().filter(|(_, held)| *held == Held::Text);
         let properties = texts.fold(properties, |properties, (name, _)| {
