@@ -165,8 +165,9 @@ released.compute(scheduler="synchronous").to_pickle(folder + "/" + sys.argv[2])
         else:
             with pytest.raises(scumble.NotAdmitted, match="records were not admitted, or changed since.*snapshot"):
                 released.compute()
-        with pytest.raises(scumble.WrongTicket, match="not for|other records"):
-            scumble.dask.release(live, design, tmp_path / "ticket.json", **how)
+            # With a snapshot, Dask knows the frame by its tasks, and gives the admitted records again.
+            with pytest.raises(scumble.WrongTicket, match="not for|other records"):
+                scumble.dask.release(live, design, tmp_path / "ticket.json", **how)
         assert spent(ledger) == 2.0 and card["records"] == len(people)
 
     def test_a_ticket_that_was_replaced_releases_nothing(self, client, design, people, tmp_path):

@@ -4,8 +4,8 @@ use approx::assert_abs_diff_eq;
 use ndarray::Array2;
 use rand::Rng;
 use scumble_core::{
-    Brief, Budget, Design, Domain, LocalMechanism, Plugin, Randomness, RecordDomain, Table, Target,
-    TargetDomain, Volunteers,
+    Brief, Budget, Composed, Design, Designed, Domain, LocalMechanism, Plugin, Randomness, RecordDomain,
+    Table, Target, TargetDomain, Volunteers,
 };
 use scumble_reports::{
     DIRECTION_REPORT, DirectionReport, GRADIENT_REPORT, LEARNED_CODES, PAIR_RESPONSE, PairResponse,
@@ -336,6 +336,7 @@ fn directions_of_nothing_and_of_numbers_that_overflow_are_refused() {
 fn a_composition_has_no_reports() {
     let (domain, table) = people(classes());
     let design = design(&PAIR_RESPONSE, Value::Null, domain.clone(), &table, 1.0);
-    let message = Design::composed(domain, vec![design]).unwrap_err().to_string();
+    let Designed::Local(part) = design.mechanism().clone() else { panic!("each person reports") };
+    let message = Composed::over(domain, vec![part]).unwrap_err().to_string();
     assert!(message.contains("cannot be one part of a composition"), "{message}");
 }
