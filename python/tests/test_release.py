@@ -413,7 +413,7 @@ def test_clipping_is_told(design):
         design.release(made_up(5).assign(age=500.0), strict=True)
 
 
-@pytest.mark.parametrize("what", ["release", "audit", "compare"])
+@pytest.mark.parametrize("what", ["release", "design", "audit", "compare"])
 def test_an_interrupt_is_heard_at_once(what):
     """In a process of its own. The work would take minutes; the bound of five seconds allows for a busy machine."""
     script = f"""
@@ -430,7 +430,7 @@ logistic = scumble.design("private-logistic", **given, steps=100_000)
 of_volunteers = dict(schema=schema, target="y", epsilon=1.0, volunteers=people, volunteers_are="consented")
 work = {{
     "release": lambda: logistic.release(people),
-    "design": lambda: scumble.design("task-agnostic", **of_volunteers, epochs=100_000),
+    "design": lambda: scumble.design("task-agnostic", **of_volunteers, training={{"epochs": 100_000}}),
     "audit": lambda: scumble.audit("private-logistic", quick=False),
     "compare": lambda: scumble.compare(
         people, schema=schema, target="y", mechanisms="mst", epsilon=1.0, delta=1e-6, trials=100_000, progress=False
