@@ -96,7 +96,7 @@ impl Ticket {
 
     /// Overwrites and removes the file, with the records that it admits: the release can then neither be repeated nor have its noise taken away by who finds it.
     fn forget(&self) -> Result<(), Failed> {
-        custody::Ticket::forget(&self.path)?;
+        custody::forget(&self.path)?;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ pub use scumble_core::*;
 pub use scumble_custody::{
     Account, Admitted, AdmittedRecords, Amount, Binding, Card, Charge, ENCODED, Existing, InformationAccount,
     InformationCharge, Ledger, NewFile, Part, Readable, ShippedDesign, ShippedModel, Spending, Ticket, admit,
-    check_private, is_beside, is_same_file, key,
+    check_private, forget, is_beside, is_same_file, key,
 };
 pub use scumble_records::{
     Cell, Clipped, Clips, Column, Decoder, Encoder, Kind, Learning, Loaded, Missing, OutOfBounds, RawRows,

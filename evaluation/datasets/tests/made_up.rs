@@ -503,7 +503,7 @@ fn a_users_file_is_read_by_its_schema() {
     fs::write(&input, "size,price\n1,5\n3,7\n").unwrap();
     let data = DataSet::read(&Input::new(&input, &schema, "price")).unwrap();
     assert_eq!(records(&data), Array2::from_shape_vec((2, 1), vec![0.5, 1.0]).unwrap());
-    // Without the folder: what is shown to others has no path of this machine.
+    // Only the name of the file: others who see it learn no path of this machine.
     assert_eq!((data.target_width, data.train_records, &*data.name), (10.0, None, "data.csv"));
     assert_eq!(data.clipped, [clipped("size", 1, 0.0, 2.0)]);
 }

@@ -1,4 +1,4 @@
-//! What comes between the check of all records and the first that is released by a ticket.
+//! The life of a ticket: from the check of all records, before the first is released, until the secret is forgotten.
 
 use crate::{AdmittedRecords, Binding, Digests, Error, Ledger, Result, ShippedDesign, Ticket};
 use scumble_core::{Fingerprint, Guarantee, Provenance};
@@ -58,4 +58,56 @@ pub fn admit(
         None => false,
     };
     Ok(Admitted { ticket, guarantee, is_charged })
+}
+
+/// Overwrites the ticket in `file` and removes it, with the [tags](AdmittedRecords) beside it. Copies, and old blocks that
+/// a file system or a disk keeps, are not reached.
+///
+/// # Errors
+/// [`Error::Ticket`] for a file that is no ticket, so that no other is lost by mistake; [`Error::Io`].
+pub fn forget(file: &Path) -> Result<Ticket> {
+    let ticket = Ticket::destroy(file)?;
+    AdmittedRecords::remove(file, &ticket)?;
+    Ok(ticket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::RecordDigest;
+    use std::fs;
+
+    #[test]
+    fn a_forgotten_ticket_is_gone_with_its_records_and_no_other_file_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, other] = ["ticket.json", "thesis.txt"].map(|name| folder.path().join(name));
+        let mut records = Fingerprint::default();
+        records.add(&RecordDigest::new("1", &[0.5]));
+        let binding = Binding::new("d".into(), None, Some("id"), &records);
+        let ticket = Ticket::draw_or_read(&file, &binding).unwrap();
+        let mut digests = Digests::default();
+        digests.add(&[scumble_core::id_digest("1")], &[RecordDigest::new("1", &[0.5])]);
+        AdmittedRecords::keep(&file, &ticket, &digests).unwrap();
+        fs::write(&other, "years of work").unwrap();
+        assert!(forget(&other).is_err());
+        forget(&file).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(&other).unwrap(), "years of work");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_ticket_that_others_can_read_is_refused_but_forgotten() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ticket.json");
+        let binding = Binding::new("d".into(), None, None, &Fingerprint::default());
+        Ticket::draw_or_read(&file, &binding).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        for refused in [Ticket::read(&file), Ticket::draw_or_read(&file, &binding)] {
+            assert!(matches!(refused, Err(Error::Readable { mode: 0o644, .. })), "{refused:?}");
+        }
+        forget(&file).unwrap();
+        assert!(!file.exists());
+    }
 }

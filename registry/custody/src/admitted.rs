@@ -248,13 +248,6 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_is_forgotten_with_its_records() {
-        let (folder, file, ..) = admitted(3);
-        Ticket::forget(&file).unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-
-    #[test]
     fn parts_keep_their_digests_as_text() {
         let (_folder, _file, _ticket, digests) = admitted(5);
         let part = CheckedPart { checked: Checked::default(), digests };

@@ -20,7 +20,7 @@ mod side_by_side;
 mod ticket;
 mod warnings;
 
-pub use admission::{Admitted, admit};
+pub use admission::{Admitted, admit, forget};
 pub use admitted::{AdmittedRecords, CheckedPart, Digests};
 pub use amount::{Amount, NoAmount, Spending};
 pub use card::{Card, ENCODED};

@@ -1,6 +1,6 @@
 //! Tickets: the secret of one keyed release, kept so that a job which runs again repeats the release and pays for it once.
 
-use crate::{AdmittedRecords, Error, Existing, NewFile, Readable, Result, sealed};
+use crate::{Error, Existing, NewFile, Readable, Result, check_private, sealed};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use scumble_core::{Fingerprint, NoiseKey};
@@ -74,8 +74,8 @@ impl Binding {
     }
 }
 
-/// A secret, drawn once, and what it is for. Who has it can take the noise away from the release: it lies where its owner alone reads, and is
-/// [forgotten](Self::forget) when the release is finished.
+/// A secret, drawn once, and what it is for. Who has it can take the noise away from the release: only its owner can read
+/// its file, and it is [forgotten](crate::forget) when the release is finished.
 ///
 /// ```
 /// use scumble_core::{Fingerprint, RecordDigest};
@@ -135,8 +135,14 @@ impl Ticket {
     /// Reads a ticket, as a task does that was not there when it was drawn.
     ///
     /// # Errors
-    /// [`Error::Ticket`] for what is no ticket or was changed by hand; [`Error::Io`].
+    /// [`Error::Ticket`] for what is no ticket or was changed by hand; [`Error::Readable`] for a file that other users of
+    /// the machine can read; [`Error::Io`].
     pub fn read(path: &Path) -> Result<Self> {
+        check_private(path)?;
+        Self::open(path)
+    }
+
+    fn open(path: &Path) -> Result<Self> {
         Self::from_json(&read_text(path, LONGEST)?).map_err(|problem| wrong(path, problem))
     }
 
@@ -173,19 +179,15 @@ impl Ticket {
         }
     }
 
-    /// Overwrites the ticket in this file and removes it, with the [records](AdmittedRecords) beside it. Copies, and what a file system or a disk keeps of old blocks, are not reached.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), so that no other file is lost by mistake; [`Error::Io`].
-    pub fn forget(path: &Path) -> Result<Self> {
-        let ticket = Self::read(path)?;
+    /// Overwrites the ticket in this file and removes it.
+    pub(crate) fn destroy(path: &Path) -> Result<Self> {
+        let ticket = Self::open(path)?;
         let failed = |source| Error::Io { file: path.into(), source };
         let length = fs::metadata(path).map_err(failed)?.len();
         let mut file = OpenOptions::new().write(true).open(path).map_err(failed)?;
         file.write_all(&vec![b' '; length as usize]).map_err(failed)?;
         file.sync_all().map_err(failed)?;
         fs::remove_file(path).map_err(failed)?;
-        AdmittedRecords::remove(path, &ticket)?;
         Ok(ticket)
     }
 }
@@ -290,17 +292,5 @@ mod tests {
             let error = Ticket::read(&path).unwrap_err();
             assert!(!format!("{error} {error:?}").contains(&secret[4..]), "{error:?}");
         }
-    }
-
-    #[test]
-    fn a_forgotten_ticket_is_gone_and_no_other_file_is_forgotten() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, other) = (folder.path().join("ticket.json"), folder.path().join("thesis.txt"));
-        Ticket::draw_or_read(&path, &binding()).unwrap();
-        Ticket::forget(&path).unwrap();
-        assert!(!path.exists());
-        fs::write(&other, "years of work").unwrap();
-        assert!(Ticket::forget(&other).is_err());
-        assert_eq!(fs::read_to_string(&other).unwrap(), "years of work");
     }
 }

@@ -1,7 +1,7 @@
 //! `scumble ticket`: what the secret of a keyed release is for, and its end.
 
 use super::{Failure, print, print_json};
-use crate::registry::{Binding, Ticket, shown};
+use crate::registry::{Binding, Ticket, forget, shown};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(super) struct TicketFile {
 pub(super) fn ticket(command: &TicketCommand, as_json: bool) -> Result<(), Failure> {
     let (ticket, file, is_forgotten) = match command {
         TicketCommand::Show(TicketFile { file }) => (Ticket::read(file)?, file, false),
-        TicketCommand::Forget(TicketFile { file }) => (Ticket::forget(file)?, file, true),
+        TicketCommand::Forget(TicketFile { file }) => (forget(file)?, file, true),
     };
     let name = ticket.key().name();
     if as_json {
