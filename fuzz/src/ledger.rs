@@ -1,8 +1,8 @@
 //! Ledgers.
 
 use crate::{accepted, folder, forge};
-use scumble_custody::{Account, Ledger};
 use scumble_core::{Budget, Guarantee, Unit};
+use scumble_custody::{Account, Ledger};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -385,7 +385,8 @@ impl Design {
         Ok(self.shipped.design().needs_view()?)
     }
 
-    /// Warnings about what is guaranteed, for a release of so many `people`, and about texts that spreadsheets run.
+    /// Warnings about what is guaranteed, for a release of so many `people`, and about texts that
+    /// spreadsheets run.
     fn warnings(&self, people: Option<u64>) -> Vec<String> {
         custody::warnings(&self.shipped, people)
     }

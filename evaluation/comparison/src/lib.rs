@@ -95,7 +95,8 @@ pub struct Comparison {
 }
 
 /// The warning of [`Comparison::warning`].
-const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores, which are of private records in the clear: they are for \
+const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores, which are of private records in \
+    the clear: they are for \
     the owner of the data. A mechanism that is chosen by them is a choice that no budget paid for.";
 
 /// A budget that a plain `compare` shows.
@@ -141,8 +142,8 @@ impl Comparison {
         outcome.to_csv(self.warning().unwrap_or_default())
     }
 
-    /// For machines: what came out, of which data, by which versions, settings and seed. Rows with differential privacy are
-    /// `rows`; all others, which must not be compared with them, are `without_dp`.
+    /// For machines: what came out, of which data, by which versions, settings and seed. Rows with
+    /// differential privacy are `rows`; all others, which must not be compared with them, are `without_dp`.
     pub fn to_json(&self, outcome: &Outcome) -> Value {
         // Whatever is no number is null in it, and so nothing keeps it from being written.
         let mut value = json!(outcome);

@@ -112,8 +112,8 @@ pub struct Against {
 }
 
 impl Row {
-    /// Returns whether the release has differential privacy for its records, local, central or through a shuffler, at a
-    /// finite ε.
+    /// Returns whether the release has differential privacy for its records, local, central or through a
+    /// shuffler, at a finite ε.
     pub fn has_dp(&self) -> bool {
         let mut claims = self.guarantee.claims.iter().filter(|claim| claim.protects != Unit::Volunteer);
         claims.any(|claim| match &claim.notion {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 use std::num::NonZeroU64;
+use std::ops::Add;
 
 /// Text or a number that is no amount of ε, δ or nats.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +27,6 @@ pub enum NoAmount {
 }
 
 type Result<T> = std::result::Result<T, NoAmount>;
-use std::ops::Add;
 
 /// Decimals of at most this many significant digits survive the way into binary64 and back.
 const SURVIVING_DIGITS: usize = 15;
@@ -39,17 +39,18 @@ const SHOWN_DIGITS: NonZeroU64 = NonZeroU64::new(17).unwrap();
 /// An exact amount: a decimal of zero or more, or infinity.
 ///
 /// # Numbers that are read as decimals
-/// Text is the decimal that it shows. A binary64 `x` (a Python float, the ε of a claim) is read by its shortest decimal,
-/// the one that prints as `x`: if this has at most 15 significant digits, it is the amount, since every decimal of so
-/// many digits is recovered from its binary64; this is the number that was typed. Every other `x`, as accountants
-/// compute them, is the exact binary value, and so is text of 16 or 17 digits that is the shortest decimal of a binary64:
-/// the command, Python and a claim then mean the same amount by the same digits.
+/// Text is the decimal that it shows. A binary64 `x` (a Python float, the ε of a claim) is read by its
+/// shortest decimal, the one that prints as `x`: if this has at most 15 significant digits, it is the amount,
+/// since every decimal of so many digits is recovered from its binary64; this is the number that was typed.
+/// Every other `x`, as accountants compute them, is the exact binary value, and so is a subnormal one, and text
+/// that is the shortest decimal of such an `x`: the command, Python and a claim then mean the same amount by
+/// the same digits.
 ///
 /// # Soundness
-/// A computed cost is never rounded down. A typed one differs from its binary64 by at most one part in 2⁵³, so the
-/// claims that are charged to an account of `total` compose to at most `total`·(1 + 2⁻⁵³) as binary numbers: 1.1·10⁻¹⁶
-/// above a total of 1, and not more for many charges than for one. As decimals, which is how cards show claims, they
-/// compose to at most `total`.
+/// A cost that prints in more than 15 digits is never rounded down. One that prints in fewer differs from its
+/// binary64 by at most one part in 2⁵³, so the claims that are charged to an account of `total` compose to at
+/// most `total`·(1 + 2⁻⁵³) as binary numbers: 1.1·10⁻¹⁶ above a total of 1, and not more for many charges than
+/// for one. As decimals, which is how cards show claims, they compose to at most `total`.
 ///
 /// ```
 /// use scumble_custody::Amount;
@@ -152,7 +153,7 @@ impl TryFrom<f64> for Amount {
         }
         let shortest = format!("{value:e}");
         let digits = shortest.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit).count();
-        if digits > SURVIVING_DIGITS || value.is_infinite() {
+        if digits > SURVIVING_DIGITS || value.is_infinite() || value.is_subnormal() {
             return Ok(Self::exactly(value));
         }
         Ok(shortest.parse().map_or_else(|_| Self::exactly(value), |read| Self(Exact::Finite(read))))

@@ -43,8 +43,8 @@ impl InformationAccount {
         name::are_same(&self.dataset, dataset)
     }
 
-    /// The exact sum of all charges, in nats. Mutual information adds up over releases, also where one is chosen by those
-    /// before it.
+    /// The exact sum of all charges, in nats. Mutual information adds up over releases, also where one is
+    /// chosen by those before it.
     pub fn spent(&self) -> Amount {
         self.charges.iter().map(|charge| &charge.nats).sum()
     }

@@ -155,14 +155,14 @@ impl Ledger {
         Self { file: file.into() }
     }
 
-    /// Opens an account for `unit` of `dataset`, and makes the file where there is none. An account of the label, or of the
-    /// features, is one for this `target`. Returns whether the account is new: where one of the same total exists, nothing
-    /// changes, so that a job can run again.
+    /// Opens an account for `unit` of `dataset`, and makes the file where there is none. An account of the
+    /// label, or of the features, is one for this `target`. Returns whether the account is new: where one of
+    /// the same total exists, nothing changes, so that a job can run again.
     ///
     /// # Errors
-    /// [`Error::Ledger`] where the account exists with another total, where something was charged to the data set before (to
-    /// this account it would be unknown), for a name that looks like another one's, for a label without the `target`, or
-    /// where the file is no ledger; [`Error::Io`].
+    /// [`Error::Ledger`] where the account exists with another total, where something was charged to the data
+    /// set before (to this account it would be unknown), for a name that looks like another one's, for a
+    /// label without the `target`, or where the file is no ledger; [`Error::Io`].
     pub fn init(
         &self,
         dataset: &str,
@@ -211,7 +211,8 @@ impl Ledger {
             };
             if own().any(is_charged) {
                 return Err(self.wrong(format!(
-                    "{dataset:?} was charged already, and what that cost {unit} is not known: all accounts of a data set \
+                    "{dataset:?} was charged already, and what that cost {unit} is not known: all \
+                     accounts of a data set \
                      are opened before its first release"
                 )));
             }
@@ -222,9 +223,10 @@ impl Ledger {
         })
     }
 
-    /// Opens an account of `dataset` in nats of mutual information, which releases that hide which records were used are
-    /// charged to, and makes the file where there is none. Releases that claim no such bound are refused then, as those that
-    /// claim no ε are by an account in ε. Returns whether the account is new, as [`init`](Self::init) does.
+    /// Opens an account of `dataset` in nats of mutual information, which releases that hide which records
+    /// were used are charged to, and makes the file where there is none. Releases that claim no such bound
+    /// are refused then, as those that claim no ε are by an account in ε. Returns whether the account is new,
+    /// as [`init`](Self::init) does.
     ///
     /// # Errors
     /// [`Error::Ledger`] where there is an account of the data set in ε, but of its volunteers; else as
@@ -239,11 +241,13 @@ impl Ledger {
                     return Ok(false);
                 }
                 return Err(self.wrong(format!(
-                    "{dataset:?} has an account in nats already, and its total stays: {}, where {nats} were asked for",
+                    "{dataset:?} has an account in nats already, and its total stays: {}, where {nats} \
+                     were asked for",
                     account.total
                 )));
             }
-            let is_of_releases = |account: &Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
+            let is_of_releases =
+                |account: &Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
             if accounts.iter().any(is_of_releases) {
                 return Err(self.both(dataset));
             }

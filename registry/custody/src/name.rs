@@ -25,7 +25,8 @@ pub(crate) fn look_alike(one: &str, other: &str) -> bool {
 pub(crate) fn check_visible(name: &str) -> Result<(), String> {
     if name.is_empty() || name.trim() != name || text::check(name).is_err() {
         return Err(format!(
-            "a data set and a label need a name of one line in which all shows, without a space before or behind it, \
+            "a data set and a label need a name of one line in which all shows, without a space before or \
+             behind it, \
              and {name:?} is none"
         ));
     }

@@ -143,8 +143,8 @@ fn permissions(before: &fs::Metadata, readable: Readable) -> fs::Permissions {
     before.permissions()
 }
 
-/// Checks that the file of a secret is closed to other users of the machine: on Unix, that its mode grants nothing to
-/// group and others.
+/// Checks that the file of a secret is closed to other users of the machine: on Unix, that its mode grants
+/// nothing to group and others.
 ///
 /// A path that is no plain file (a pipe, as `<(…)` in a shell makes one) passes: no mode guards it.
 ///

@@ -209,8 +209,8 @@ pub(super) fn release(
     )
 }
 
-/// The command that views records for models of the release, where these cannot be used on records in the clear, with
-/// files `named` by their paths, or on a public card by their names alone.
+/// The command that views records for models of the release, where these cannot be used on records in the
+/// clear, with files `named` by their paths, or on a public card by their names alone.
 fn view_of(
     design: &ShippedDesign,
     arguments: &ReleaseArguments,
@@ -521,8 +521,8 @@ impl Work<'_> {
         }
     }
 
-    /// Warns where a column whose name tells people apart repeats a value early in the file: a claim is for one row a person.
-    /// Ids of a release by a ticket are checked anyway, and standard input is read once.
+    /// Warns where a column whose name tells people apart repeats a value early in the file: a claim is for
+    /// one row a person. Ids of a release by a ticket are checked anyway, and standard input is read once.
     fn warn_of_repeats(&self) -> Result<(), Failure> {
         let input = &self.arguments.input;
         let is_plain = std::fs::metadata(input).is_ok_and(|found| found.is_file());
@@ -542,7 +542,8 @@ impl Work<'_> {
                 stream::check_ids(&mut self.reader()?.beside(name)?, |_, _| (), enough)
             {
                 complain(&format!(
-                    "warning: {}: column {name:?} has {id:?} again in row {row}: where it tells people apart, one person is in \
+                    "warning: {}: column {name:?} has {id:?} again in row {row}: where it tells people \
+                     apart, one person is in \
                      several rows, and the claims hold for each row by itself, not for the person",
                     input.display()
                 ));

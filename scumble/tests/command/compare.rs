@@ -195,7 +195,8 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
     );
 }
 
-/// Of a file of one's own every form of the result says so; of public data none does, and they alone have a digest.
+/// Of a file of one's own every form of the result says so; of public data none does, and they alone have a
+/// digest.
 #[test]
 fn scores_of_private_records_are_marked_as_such_in_every_form() {
     let files = Files::new();
@@ -234,7 +235,8 @@ fn no_page_names_a_folder_of_this_machine() {
     files.good();
     let folder = files.folder.path().to_str().unwrap();
     let line = format!(
-        "compare --input {folder}/data.csv --schema schema.toml --target price --trials 1 --epsilon 1 --mechanism laplace \
+        "compare --input {folder}/data.csv --schema schema.toml --target price --trials 1 --epsilon 1 \
+         --mechanism laplace \
          --html={folder}/page.html --csv {folder}/rows.csv --svg {folder}/chart.svg --json"
     );
     let said = files.run(&line);

@@ -195,7 +195,8 @@ fn what_is_no_account_is_named() {
         ),
         (
             "ledger init --ledger ledger.json --dataset survey --epsilon 2",
-            "the ledger ledger.json: \"survey\" has an account for the whole record already, and its total stays: \
+            "the ledger ledger.json: \"survey\" has an account for the whole record already, and its \
+             total stays: \
              ε = 1 and δ = 1e-6, where ε = 2 and δ = 0 were asked for",
         ),
         (

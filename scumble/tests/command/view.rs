@@ -121,7 +121,8 @@ fn a_curators_release_is_viewed_by_its_key() {
     let folder = files.folder.path().to_str().unwrap();
     files.write("keys/passphrase", "long enough to be one\n");
     files.run(&format!(
-        "release --design {folder}/design.json --input data.csv --output other.csv --card card.json --key {folder}/keys/other.json \
+        "release --design {folder}/design.json --input data.csv --output other.csv --card card.json --key \
+         {folder}/keys/other.json \
          --passphrase-file passphrase"
     ));
     let card = files.read("card.json");
@@ -151,7 +152,8 @@ fn a_curators_release_is_viewed_by_its_key() {
         of_mode(0o640).unwrap();
         assert_eq!(
             files.refuses(&other),
-            "keys/key.json: this secret is open to other users of the machine (mode 640); run `chmod 600 keys/key.json`"
+            "keys/key.json: this secret is open to other users of the machine (mode 640); run `chmod 600 \
+             keys/key.json`"
         );
         of_mode(0o600).unwrap();
     }
