@@ -34,8 +34,8 @@ impl Ticket {
         Ok(custody::Ticket::read(&self.path)?)
     }
 
-    /// The ticket, for a release by the design of this digest, with the records that it admits. Where a `name` is given, it
-    /// must be the ticket's.
+    /// The ticket, for a release by the design of this digest, with the records that it admits. Where a
+    /// `name` is given, it must be the ticket's.
     pub(crate) fn admitted(
         &self,
         digest: &str,
@@ -94,7 +94,8 @@ impl Ticket {
         self.path.clone()
     }
 
-    /// Overwrites and removes the file, with the records that it admits: the release can then neither be repeated nor have its noise taken away by who finds it.
+    /// Overwrites and removes the file, with the records that it admits: the release can then neither be
+    /// repeated nor have its noise taken away by who finds it.
     fn forget(&self) -> Result<(), Failed> {
         custody::forget(&self.path)?;
         Ok(())

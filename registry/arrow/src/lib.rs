@@ -23,7 +23,8 @@
 //! let key = NoiseKey::from_os()?;
 //! let release = |batch: &RecordBatch| {
 //!     let batches = std::slice::from_ref(batch);
-//!     let (released, _clipped) = release_keyed(&design, batches, Some("person"), &key, OutOfBounds::Clip, Values::Settled, |_| ())?;
+//!     let (bounds, values) = (OutOfBounds::Clip, Values::Settled);
+//!     let (released, _clipped) = release_keyed(&design, batches, Some("person"), &key, bounds, values, |_| ())?;
 //!     joined(&released)
 //! };
 //! let whole = release(&night)?;

@@ -67,12 +67,13 @@ pub fn release(
     written(schema, |writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
 }
 
-/// Releases batches with noise that is keyed by the `ids` of their records: any part of a table, in any order and any
-/// number of times, gives the same records. Without a column of ids they are the numbers of the rows, counted from 1 in
-/// `batches`, which must be the whole table then. Of batches without rows there is one without rows.
+/// Releases batches with noise that is keyed by the `ids` of their records: any part of a table, in any order
+/// and any number of times, gives the same records. Without a column of ids they are the numbers of the rows,
+/// counted from 1 in `batches`, which must be the whole table then. Of batches without rows there is one
+/// without rows.
 ///
-/// `on_records` hears the digests of the records that are released, block by block. The caller compares them with what
-/// was checked before it shows the release to anybody: with the ticket's fingerprint
+/// `on_records` hears the digests of the records that are released, block by block. The caller compares them
+/// with what was checked before it shows the release to anybody: with the ticket's fingerprint
 /// ([`check_released`](scumble_custody::Ticket::check_released)), or with the admitted records
 /// ([`AdmittedRecords`](scumble_custody::AdmittedRecords)).
 ///
@@ -109,9 +110,9 @@ pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values
     Ok(schema(&design.release_decoder(&reader, values)?, Some(input)))
 }
 
-/// Reads all records of some batches and releases nothing: checks that a release would succeed, and says what the
-/// records are and what it would clip of them. Other parts of the table can be [merged](CheckedPart::merge). Ids are
-/// unique among these batches if it succeeds.
+/// Reads all records of some batches and releases nothing: checks that a release would succeed, and says what
+/// the records are and what it would clip of them. Other parts of the table can be
+/// [merged](CheckedPart::merge). Ids are unique among these batches if it succeeds.
 ///
 /// # Errors
 /// As [`release_keyed`], but that a part of a table may be empty; for an id that two records have.

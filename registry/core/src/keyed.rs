@@ -65,8 +65,8 @@ impl NoiseKey {
         ChaCha20Rng::from_seed(digest(&self.0, id, record))
     }
 
-    /// The keyed hash of a record's [short digest](RecordDigest::short), by which a release recognises a record that it admitted. Without the
-    /// secret it says nothing of the record.
+    /// The keyed hash of a record's [short digest](RecordDigest::short), by which a release recognises a
+    /// record that it admitted. Without the secret it says nothing of the record.
     pub fn tag(&self, record: &[u8; 16]) -> [u8; 16] {
         // An id as long as these eight bytes say fits no memory, so that no tag is the seed of a stream.
         let hash = Sha256::new().chain_update(self.0).chain_update(b"admitted");

@@ -15,18 +15,18 @@ pub struct Admitted {
     pub is_charged: bool,
 }
 
-/// Draws the ticket in `file` for the checked records with this fingerprint, whose ids are those of the column `ids`,
-/// or reads it where it is there; then has the ledger charge it to the data set of this name, once however often it is
-/// asked: in this order, so that what was charged can be released. `origin` says in the ledger what was released, and
-/// to where.
+/// Draws the ticket in `file` for the checked records with this fingerprint, whose ids are those of the
+/// column `ids`, or reads it where it is there; then has the ledger charge it to the data set of this name,
+/// once however often it is asked: in this order, so that what was charged can be released. `origin` says in
+/// the ledger what was released, and to where.
 ///
-/// With `digests`, the [tags](AdmittedRecords) of all records are kept beside the ticket before the charge: tasks that
-/// read the records again look them up. Without them the caller compares the fingerprint of what it releases
-/// ([`Ticket::check_released`]).
+/// With `digests`, the [tags](AdmittedRecords) of all records are kept beside the ticket before the charge:
+/// tasks that read the records again look them up. Without them the caller compares the fingerprint of what
+/// it releases ([`Ticket::check_released`]).
 ///
 /// # Errors
-/// As [`Ticket::draw_or_read`] and [`Ledger::charge_ticket`]; [`Error::RepeatedIds`]; for a design that a curator runs,
-/// or that has no schema. A secret is not drawn for a release that cannot be paid for.
+/// As [`Ticket::draw_or_read`] and [`Ledger::charge_ticket`]; [`Error::RepeatedIds`]; for a design that a
+/// curator runs, or that has no schema. A secret is not drawn for a release that cannot be paid for.
 pub fn admit(
     design: &ShippedDesign,
     fingerprint: &Fingerprint,

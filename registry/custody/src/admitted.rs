@@ -1,8 +1,9 @@
-//! Admitted records: what tasks compare their records with, so that none is released that was not checked and paid for.
+//! Admitted records: what tasks compare their records with, so that none is released that was not checked and
+//! paid for.
 //!
-//! An engine computes a table again for each task, and an unstable source then gives other records. The driver
-//! therefore keeps a keyed tag of each record that it admitted, in a file beside the ticket, and each task looks up the
-//! tags of what it is about to release.
+//! An engine computes a table again for each task, and an unstable source then gives other records. The
+//! driver therefore keeps a keyed tag of each record that it admitted, in a file beside the ticket, and each
+//! task looks up the tags of what it is about to release.
 
 use crate::{Error, Existing, NewFile, Readable, Result, Ticket};
 use base64::Engine;
@@ -18,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "scumble-admitted-1";
 
-/// The digests of records with those of their ids, 32 bytes a record. They are about the records in the clear: for
-/// their owner alone.
+/// The digests of records with those of their ids, 32 bytes a record. They are about the records in the
+/// clear: for their owner alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Digests(Vec<[[u8; 16]; 2]>);
 
@@ -79,8 +80,8 @@ impl CheckedPart {
     }
 }
 
-/// The tags of all records that a ticket admits: SHA-256 of the ticket's secret and of a record's digest, cut to 16
-/// bytes. Without the secret they say nothing of the records but their number.
+/// The tags of all records that a ticket admits: SHA-256 of the ticket's secret and of a record's digest, cut
+/// to 16 bytes. Without the secret they say nothing of the records but their number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdmittedRecords {
     file: PathBuf,
@@ -89,14 +90,16 @@ pub struct AdmittedRecords {
 }
 
 impl AdmittedRecords {
-    /// The file of the records that the ticket in the file `ticket` admits: the ticket's name followed by `.admitted`.
+    /// The file of the records that the ticket in the file `ticket` admits: the ticket's name followed by
+    /// `.admitted`.
     pub fn beside(ticket: &Path) -> PathBuf {
         let mut name = ticket.as_os_str().to_owned();
         name.push(".admitted");
         name.into()
     }
 
-    /// Keeps the tags of `records` beside the ticket in `file`, readable by their owner alone, unless they are there.
+    /// Keeps the tags of `records` beside the ticket in `file`, readable by their owner alone, unless they
+    /// are there.
     pub(crate) fn keep(file: &Path, ticket: &Ticket, records: &Digests) -> Result<()> {
         let mut tags: Vec<_> = records.0.iter().map(|[_, record]| ticket.key().tag(record)).collect();
         tags.sort_unstable();

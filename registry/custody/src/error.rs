@@ -86,8 +86,8 @@ pub enum Error {
     },
     /// Records that another reading of the same source gave when they were released.
     #[error(
-        "{place}: the records changed between the check and the release, so none is released; release a file or a \
-         table that stays as it is"
+        "{place}: the records changed between the check and the release, so none is released; release a file or \
+         a table that stays as it is"
     )]
     Changed {
         /// The file or table.
@@ -95,8 +95,8 @@ pub enum Error {
     },
     /// Records for whose release nobody has paid.
     #[error(
-        "{}: {unknown} of {records} records were not admitted, or changed since, so none is released; release from a \
-         snapshot (checkpoint, persist, Parquet)",
+        "{}: {unknown} of {records} records were not admitted, or changed since, so none is released; release \
+         from a snapshot (checkpoint, persist, Parquet)",
         file.display()
     )]
     NotAdmitted {

@@ -357,9 +357,9 @@ impl Work<'_> {
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
-    /// Releases record by record, each with the noise that a ticket gives its id. The order is what makes it paid for
-    /// once: all is checked, the secret is on the disk, the ledger has charged it, and then the records are released.
-    /// The output appears where the second reading gave the records that were checked.
+    /// Releases record by record, each with the noise that a ticket gives its id. The order is what makes it
+    /// paid for once: all is checked, the secret is on the disk, the ledger has charged it, and then the
+    /// records are released. The output appears where the second reading gave the records that were checked.
     fn release_keyed(&mut self, local: &dyn LocalMechanism, outputs: &mut Outputs) -> Result<Done, Failure> {
         let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
         self.check_readable_twice("--ticket")?;

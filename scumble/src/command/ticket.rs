@@ -16,7 +16,8 @@ pub(super) enum TicketCommand {
     /// Show what a ticket is for. Its secret does not show.
     #[command(after_help = EXAMPLES)]
     Show(TicketFile),
-    /// Overwrite and remove a ticket, with the records that it admits: the release can then neither be repeated nor have its noise taken away by who finds the file. Copies are not reached.
+    /// Overwrite and remove a ticket, with the records that it admits: the release can then neither be
+    /// repeated nor have its noise taken away by who finds the file. Copies are not reached.
     #[command(after_help = EXAMPLES)]
     Forget(TicketFile),
 }

@@ -153,8 +153,8 @@ fn a_ticket_is_for_one_design_and_the_records_it_was_drawn_for() {
     refusal("another design");
 }
 
-/// Runs a paid release, and replaces its input by `changed` after the check and before the release: the ledger's witness
-/// is held until the ticket is there, so that the charge waits for it.
+/// Runs a paid release, and replaces its input by `changed` after the check and before the release: the
+/// ledger's witness is held until the ticket is there, so that the charge waits for it.
 fn release_of_a_changing_file(files: &Files, release: &str, changed: &str) -> std::process::Output {
     let held = std::fs::File::open(files.path("ledger.json.witness")).unwrap();
     held.lock_shared().unwrap();
