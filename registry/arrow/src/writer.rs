@@ -8,7 +8,7 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::{can_cast_types, cast};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use scumble_records::{Cell, Decoded, Decoder, Error, Held, Result, Stored, WriteRows};
+use scumble_records::{Decoded, Decoder, Error, Held, Result, Stored, WriteRows};
 use std::io;
 use std::sync::Arc;
 
@@ -131,14 +131,7 @@ impl WriteRows for Writer<'_> {
     type Block = Vec<ArrayRef>;
 
     fn block(rows: &Decoded) -> Result<Self::Block> {
-        let types: Vec<Held> = rows.decoder().types().collect();
-        let mut columns: Vec<Column> = types.iter().map(Column::of).collect();
-        let take = |columns: &mut Vec<Column>, at: usize, cell: Cell| {
-            let stored = types[at].store(cell).and_then(|stored| columns[at].push(stored));
-            stored.ok_or_else(|| rows.decoder().misfit(at, cell, &types[at]))
-        };
-        rows.each(&mut columns, take, |_| ())?;
-        columns.into_iter().map(Column::finish).collect()
+        rows.columns(Column::of, Column::push)?.into_iter().map(Column::finish).collect()
     }
 
     fn write(&mut self, block: Self::Block) -> Result<()> {

@@ -9,7 +9,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 use scumble_core::local;
-use scumble_records::{Cell, Decoded, Decoder, Held, Stored, WriteRows};
+use scumble_records::{Decoded, Decoder, Held, Stored, WriteRows};
 use scumble_records::{Error, Result};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -194,14 +194,7 @@ impl<W: Write + Send> WriteRows for Writer<W> {
     type Block = Block;
 
     fn block(rows: &Decoded) -> Result<Block> {
-        let types: Vec<Held> = rows.decoder().types().collect();
-        let mut columns: Vec<Column> = types.iter().map(Column::of).collect();
-        let take = |columns: &mut Vec<Column>, at: usize, cell: Cell| {
-            let stored = types[at].store(cell).and_then(|stored| columns[at].push(stored));
-            stored.ok_or_else(|| rows.decoder().misfit(at, cell, &types[at]))
-        };
-        rows.each(&mut columns, take, |_| ())?;
-        Ok(Block(columns))
+        rows.columns(Column::of, Column::push).map(Block)
     }
 
     fn write(&mut self, block: Block) -> Result<()> {

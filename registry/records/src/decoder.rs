@@ -1,7 +1,7 @@
 //! From released records back to rows of cells, in the schema's own columns and units.
 
 use crate::kind::Form;
-use crate::{Cell, Column, Encoder, Held, Input, Kind, RawRows, Schema};
+use crate::{Cell, Column, Encoder, Held, Input, Kind, RawRows, Schema, Stored};
 use scumble_core::Places;
 use scumble_core::check_width;
 use scumble_core::{Layout, Noise, NoiseDistribution, Result, Table, TargetLayout, ValuesIn};
@@ -261,13 +261,6 @@ impl Decoder {
         self.layout.table_of(settled.collect::<Result<Vec<_>>>()?.concat())
     }
 
-    /// The error of a cell that its column's storage type cannot hold.
-    pub fn misfit(&self, column: usize, cell: Cell, held: &Held) -> crate::Error {
-        let (name, text) = (&self.header[column], cell.text());
-        scumble_core::Error::shape(format!("column {name:?} is stored as {held:?}, which has no {text:?}"))
-            .into()
-    }
-
     /// What the flat records are.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
@@ -417,9 +410,28 @@ impl<'d> Decoded<'d> {
         self.records.len()
     }
 
-    /// What decodes them.
-    pub fn decoder(&self) -> &'d Decoder {
-        self.decoder
+    /// The records column by column: `new` makes the empty column of a storage type, and `push` appends a value to
+    /// it, or returns `None` where the column cannot hold the value.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a cell that its column cannot hold; as [`each`](Self::each).
+    pub fn columns<C>(
+        &self,
+        new: impl Fn(&Held) -> C,
+        push: impl Fn(&mut C, Stored) -> Option<()>,
+    ) -> crate::Result<Vec<C>> {
+        let types: Vec<Held> = self.decoder.types().collect();
+        let mut columns: Vec<C> = types.iter().map(new).collect();
+        let take = |columns: &mut Vec<C>, at: usize, cell: Cell| {
+            let pushed = types[at].store(cell).and_then(|stored| push(&mut columns[at], stored));
+            pushed.ok_or_else(|| {
+                let (name, text) = (&self.decoder.header[at], cell.text());
+                let problem = format!("column {name:?} is stored as {:?}, which has no {text:?}", types[at]);
+                scumble_core::Error::shape(problem).into()
+            })
+        };
+        self.each(&mut columns, take, |_| ())?;
+        Ok(columns)
     }
 
     /// Hands each cell to `take`, with the number of its column, row by row; `end` hears of each row's end.
