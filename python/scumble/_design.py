@@ -178,7 +178,10 @@ class Design:
             if seed is not None:
                 raise InvalidInput("seed and ticket: noise is drawn from one of them")
             released = self._native.release_keyed(arrow, as_ticket(ticket), id, how)
-        tell(released.clipped, above=4)  # of the caller of release, release_with_card or scan_released
+        # In the name of the caller of release, release_with_card or scan_released.
+        tell(released.clipped, above=4)
+        for warning in released.repeats:
+            warnings.warn(warning, PrivacyWarning, stacklevel=3)
         return back(released.table), Card(json.loads(released.card))
 
     def view(self, table: Any, *, strict: bool = False) -> Any:

@@ -7,6 +7,7 @@ class Released:
     table: PyTable
     card: str
     clipped: list[tuple[str, int, str, str]]
+    repeats: list[str]
 
 class Ticket:
     def __init__(self, path: str) -> None: ...

@@ -24,19 +24,22 @@ def with_row_id(df: Any, name: str = "row_id") -> Any:
     return df.withColumn(name, F.concat_ws(":", F.col("_metadata.file_path"), F.col("_metadata.row_index")))
 
 
-def _wanted(df: Any, design: Design, id: str) -> Any:
-    names = df.columns
-    repeated = sorted({name for name in names if names.count(name) > 1 and name in [*design.columns, id]})
+def _wanted(df: Any, design: Design, id: str) -> tuple[Any, list[str]]:
+    """The ids and the design's columns, under names that Spark reads as they are, and their names."""
+    present = df.columns
+    names = list(dict.fromkeys([id, *design.columns]))
+    repeated = sorted({name for name in names if present.count(name) > 1})
     if repeated:
         raise InvalidInput(f"the table: the column {repeated[0]!r} occurs twice")
-    check_id(design, names, id)
+    check_id(design, present, id)
     for column in design.columns:
-        if column not in names:
+        if column not in present:
             raise UnknownName(f"the table: there is no column {column!r}")
     from pyspark.sql import functions as F
 
-    # A name with a dot would be read as that of a field in a struct.
-    return df.select(*[F.col("`" + name.replace("`", "``") + "`") for name in [id, *design.columns]])
+    # A name with a dot would be read as that of a field in a struct, here and by mapInArrow.
+    columns = [F.col("`" + name.replace("`", "``") + "`").alias(f"column_{at}") for at, name in enumerate(names)]
+    return df.select(*columns), names
 
 
 def release(
@@ -65,8 +68,8 @@ def release(
     """
     from pyspark import StorageLevel
 
-    wanted, text = _wanted(df, design, id), design._native.to_json()
-    level = wanted.storageLevel
+    (wanted, names), text = _wanted(df, design, id), design._native.to_json()
+    level = df.storageLevel
     keeps = persist and not (level.useMemory or level.useDisk)  # what somebody else has cached stays theirs
     if keeps:
         wanted = wanted.persist(StorageLevel.MEMORY_AND_DISK)
@@ -77,7 +80,7 @@ def release(
         own, problem = _read(text), None
         parts: list[str] = []
         try:
-            parts += [check_part(own, batch, id=id, strict=strict) for batch in batches]
+            parts += [check_part(own, batch.rename_columns(names), id=id, strict=strict) for batch in batches]
         except InvalidInput as error:
             problem = str(error)  # a task that fails would be tried again, and its trace written to logs
         yield pa.RecordBatch.from_pydict(
@@ -101,22 +104,22 @@ def release(
         import pyarrow as pa
 
         for batch in batches:
-            table = pa.table(admission.release(batch))
+            table = pa.table(admission.release(batch.rename_columns(names)))
             if keep_id:
-                table = table.add_column(0, id, batch.column(id).cast(pa.string()))
+                table = table.add_column(0, id, batch.column(0).cast(pa.string()))
             yield from table.combine_chunks().to_batches()
 
-    return wanted.mapInArrow(released, _schema(wanted, design, values, id if keep_id else None)), admission.card
+    return wanted.mapInArrow(released, _schema(wanted, names, design, values, id if keep_id else None)), admission.card
 
 
-def _schema(wanted: Any, design: Design, values: str, id: str | None) -> Any:
-    """The types of the released columns of `wanted`, after the ids where they are kept."""
+def _schema(wanted: Any, names: list[str], design: Design, values: str, id: str | None) -> Any:
+    """The types of the released columns of `wanted`, which stand for these names, after the ids where they are kept."""
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StringType, StructField, StructType
 
     ids = [] if id is None else [StructField(id, StringType(), False)]
     like = to_arrow_schema(wanted.schema, timezone=wanted.sparkSession.conf.get("spark.sql.session.timeZone"))
-    released = released_columns(design, like.empty_table(), values)
+    released = released_columns(design, like.empty_table().rename_columns(names), values)
     return StructType([*ids, *from_arrow_schema(released.schema)])
 
 

@@ -35,6 +35,8 @@ pub(crate) struct Released {
     card: String,
     /// What was clipped to the public bounds: column, cells, lower and upper bound. It is about the data: for their owner alone.
     clipped: Vec<Told>,
+    /// Warnings about ids of people that several records have.
+    repeats: Vec<String>,
 }
 
 /// What was clipped, as Python takes it.
@@ -235,11 +237,20 @@ impl Design {
         Ok((admitted, card))
     }
 
+    /// Warnings about ids of people that several of the first records have.
+    fn repeats(&self, batches: &[RecordBatch]) -> Result<Vec<String>, Failed> {
+        let Some(first) = batches.first() else { return Ok(vec![]) };
+        let header: Vec<String> =
+            first.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
+        let reader = || Ok(scumble_arrow::reader(&self.shipped, batches, OutOfBounds::Clip)?);
+        custody::warnings_of_repeats(&self.shipped.records()?.schema, &header, reader)
+    }
+
     /// By a curator's mechanism that has no key.
     fn release_table(
         &self,
         curator: &dyn CuratorMechanism,
-        table: PyTable,
+        batches: Vec<RecordBatch>,
         mut randomness: Randomness,
         how: &How,
     ) -> Result<Made, Failed> {
@@ -249,7 +260,6 @@ impl Design {
             ));
         }
         let values = how.values()?;
-        let (batches, schema) = table.into_inner();
         let reader = scumble_arrow::reader(&self.shipped, &batches, OutOfBounds::strictly(how.strict))?;
         let input = reader.input();
         let loaded = reader.read_all()?;
@@ -276,7 +286,7 @@ impl Design {
         }
         let layout = stream::layout(&released.table, curator.domain());
         let decoder = self.shipped.rows_decoder(&layout, &released.noise, &input, values)?;
-        let schema = scumble_arrow::schema(&decoder, Some(&schema));
+        let schema = scumble_arrow::schema(&decoder, batches.first().map(|batch| &**batch.schema_ref()));
         stream::write(&released.table, &decoder, Writer::new(&mut written, schema))?;
         let noise = decoder.noise(&released.noise);
         let count = released.table.len() as u64;
@@ -303,7 +313,8 @@ pub(crate) fn rows(batches: &[RecordBatch]) -> Result<impl ReadRows + '_, Failed
 
 pub(crate) fn given(py: Python, released: Result<Made, Failed>) -> Result<Released, Failed> {
     let (batches, card, clipped) = released?;
-    Ok(Released { table: table(py, batches)?, card, clipped: clipped.into_iter().map(as_tuple).collect() })
+    let clipped = clipped.into_iter().map(as_tuple).collect();
+    Ok(Released { table: table(py, batches)?, card, clipped, repeats: vec![] })
 }
 
 fn as_tuple(clipped: Clipped) -> Told {
@@ -403,14 +414,16 @@ impl Design {
 
     /// Releases the records of a table, with noise drawn in blocks of records.
     fn release(&self, py: Python, table: PyTable, seed: Option<u64>, how: How) -> Result<Released, Failed> {
+        let mut repeats = vec![];
         let released = interruptible(py, || {
             let mut randomness = Randomness::of_seed(seed)?;
             let values = how.values()?; // what is wrong with it is said before a charge
+            let (batches, _) = table.into_inner();
+            repeats = self.repeats(&batches)?;
             if let Designed::Curator(curator) = self.shipped.mechanism() {
-                return self.release_table(&**curator, table, randomness, &how);
+                return self.release_table(&**curator, batches, randomness, &how);
             }
             let guarantee = self.shipped.local()?.guarantee().under(randomness.provenance());
-            let (batches, _) = table.into_inner();
             if let Some((ledger, dataset)) = how.account()? {
                 scumble_arrow::check(&self.shipped, &batches, None, OutOfBounds::strictly(how.strict))?;
                 ledger.charge_release(dataset, &guarantee, self.target()?, &self.what())?;
@@ -425,7 +438,7 @@ impl Design {
             let records = released.iter().map(|batch| batch.num_rows() as u64).sum();
             Ok((released, self.card(records, &guarantee, None, values)?, clipped))
         });
-        given(py, released)
+        Ok(Released { repeats, ..given(py, released)? })
     }
 
     /// Releases the records of a table by a ticket: it checks them, draws or reads the ticket, has the ledger charge it
@@ -440,8 +453,12 @@ impl Design {
     ) -> Result<Released, Failed> {
         // What a stream gives once is here from now on, and is not asked for again.
         let batches = batches(table);
+        let mut repeats = vec![];
         let released = interruptible(py, || {
             let bounds = OutOfBounds::strictly(how.strict);
+            if id.is_none() {
+                repeats = self.repeats(&batches)?;
+            }
             let checked = scumble_arrow::check(&self.shipped, &batches, id, bounds)?.checked;
             let (admitted, card) = self.admitted(checked.fingerprint, None, ticket, id, &how)?;
             let (key, mut fingerprint) = (admitted.ticket.key(), Fingerprint::default());
@@ -460,7 +477,7 @@ impl Design {
             }
             Ok((released, card, clipped))
         });
-        given(py, released)
+        Ok(Released { repeats, ..given(py, released)? })
     }
 
     /// Checks the records of a part of a table: what was found, as JSON, and what of it is clipped.

@@ -192,6 +192,24 @@ def test_a_design_that_protects_little_is_warned_of(options, match):
         scumble.design(**options)
 
 
+@pytest.mark.parametrize("of", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas, lambda frame: pa.table(frame).to_reader()])
+@pytest.mark.parametrize("mechanism", [dict(mechanism="laplace"), dict(mechanism="noisy-marginals", delta=1e-9)])
+def test_a_person_in_several_rows_is_warned_of(of, mechanism, people, recwarn, tmp_path):
+    design = scumble.design(schema=SCHEMA, epsilon=1.0, **mechanism)
+    visits = pd.concat([people[:50], people[7:9]], ignore_index=True)
+    with pytest.warns(scumble.PrivacyWarning, match=f"'?person.* has .*{people.person[7]}.* again in row 51"):
+        design.release(of(visits))
+    if mechanism["mechanism"] == "laplace":  # which takes a ticket
+        with pytest.warns(scumble.PrivacyWarning, match="again in row 51"):
+            design.release(of(visits), ticket=tmp_path / "rows.json")
+        with pytest.raises(scumble.InvalidRecords, match="person"):
+            design.release(of(visits), ticket=tmp_path / "ticket.json", id="person")
+    recwarn.clear()
+    design.release(of(people))
+    design.release(of(visits.rename(columns={"person": "seat"})))
+    assert not recwarn.list, [str(warning.message) for warning in recwarn.list]
+
+
 def test_nats_are_counted_by_accounts_of_their_own(people, tmp_path):
     ledger = scumble.Ledger(tmp_path / "ledger.json")
     ledger.open_in_nats("halves", nats=0.25)

@@ -353,3 +353,27 @@ impl Answers for Replayed<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scumble_core::Randomness;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    #[test]
+    fn every_pair_is_scored_once_for_a_whole_tree() {
+        for columns in [2, 9, 60] {
+            let purse = Purse::new(Budget::new(1.0, 1e-6).unwrap(), Neighbours::AddOrRemoveOne).unwrap();
+            let stream = Randomness::seeded(1).streams().stream(0);
+            let counts = Counts::new(vec![2; columns], Default::default());
+            let scored = AtomicUsize::new(0);
+            let score = |_: &Counts, (one, other): (usize, usize)| {
+                scored.fetch_add(1, Relaxed);
+                (one * other) as i64
+            };
+            let mut drawn = Drawn::new(purse, counts, stream);
+            let tree = drawn.span(0.5 / columns as f64, columns, &score).unwrap();
+            assert_eq!((tree.len(), scored.into_inner()), (columns - 1, columns * (columns - 1) / 2));
+        }
+    }
+}

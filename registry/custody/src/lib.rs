@@ -32,7 +32,7 @@ pub use new_file::{Existing, NewFile, Readable, check_private, is_beside, is_sam
 pub use shipped::ShippedDesign;
 pub use side_by_side::Part;
 pub use ticket::{Binding, Ticket};
-pub use warnings::{formulas, identifies_people, warning_of_delta, warnings};
+pub use warnings::{formulas, warning_of_delta, warnings, warnings_of_repeats};
 
 /// The README's examples run.
 #[cfg(doctest)]

@@ -3,7 +3,8 @@
 use crate::ShippedDesign;
 use scumble_core::number::short;
 use scumble_core::{Claim, Guarantee, Notion, Unit};
-use scumble_records::Schema;
+use scumble_records::{Error, Reader, Schema, stream};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// An ε above this protects little.
 const LARGEST_EPSILON: f64 = 10.0;
@@ -11,6 +12,11 @@ const LARGEST_EPSILON: f64 = 10.0;
 const SHARE_OF_ONE_IN_PEOPLE: f64 = 0.1;
 /// The number of people that a δ must allow for where it is not known.
 const FEWEST_PEOPLE: u64 = 100;
+/// At most so many bytes of a file, and so many rows, are searched for a person in several of them.
+const SEARCHED_BYTES: u64 = 64 << 20;
+const SEARCHED_ROWS: usize = 1 << 20;
+/// A column of at most this many levels does not tell people apart.
+const FEW_LEVELS: usize = 10;
 /// At most this many cells are named.
 const MOST_NAMED: usize = 3;
 
@@ -130,12 +136,46 @@ const OF_ONE: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];
 
 /// Returns whether a column of this name looks like one that tells people apart: `id`, `person`, `Patient ID`, `user_id`,
 /// `customerNumber`.
-pub fn identifies_people(column: &str) -> bool {
+fn identifies_people(column: &str) -> bool {
     let letters = column.chars().filter(|letter| letter.is_alphanumeric());
     let name: String = letters.flat_map(char::to_lowercase).collect();
     let is_of =
         |word: &str| name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || NUMBERS.contains(&rest));
     OF_ONE.contains(&name.as_str()) || PEOPLE.into_iter().any(is_of)
+}
+
+/// Warnings about columns of `header` that tell people apart by their name, and hold a value twice among the first rows: a
+/// claim is for each row by itself. `reader` reads the rows from the first; a row that it cannot read ends the search.
+///
+/// # Errors
+/// What `reader` returns.
+pub fn warnings_of_repeats<'r, E: From<Error>>(
+    schema: &Schema,
+    header: &[String],
+    reader: impl Fn() -> Result<Reader<'r>, E>,
+) -> Result<Vec<String>, E> {
+    let has_few_levels = |name: &str| {
+        schema.column(name).is_ok_and(|column| column.kind.levels().is_some_and(|of| of.len() <= FEW_LEVELS))
+    };
+    let mut warnings = vec![];
+    for name in header.iter().filter(|name| identifies_people(name) && !has_few_levels(name)) {
+        let rows = AtomicUsize::new(0);
+        let count = |_: &[_], records: &[_]| {
+            rows.fetch_add(records.len(), Relaxed);
+        };
+        let go_on = |bytes| match bytes < SEARCHED_BYTES && rows.load(Relaxed) < SEARCHED_ROWS {
+            true => Ok(()),
+            false => Err(Error::Interrupted),
+        };
+        let searched = stream::check_ids(&mut reader()?.beside(name)?, count, go_on);
+        if let Err(Error::RepeatedId { file, row, column, id }) = searched {
+            warnings.push(format!(
+                "{file}: column {column:?} has {id:?} again in row {row}: where it tells people apart, one person \
+                 is in several rows, and the claims hold for each row by itself, not for the person"
+            ));
+        }
+    }
+    Ok(warnings)
 }
 
 /// Returns whether a spreadsheet takes this cell for a formula: it begins with =, @, a tab or a carriage return, or with + or

@@ -212,8 +212,8 @@ fn read<T: DataType>(
 }
 
 impl Values {
-    /// The next row's cell.
-    pub fn next(&mut self) -> std::result::Result<Cell<'_>, Misfit> {
+    /// The next row's cell; of a text no more than about `most` bytes.
+    pub fn next(&mut self, most: Option<usize>) -> std::result::Result<Cell<'_>, Misfit> {
         let (row, at) = self.given;
         self.given.0 += 1;
         if self.present.get(row) == Some(&0) {
@@ -248,13 +248,26 @@ impl Values {
             }
             (Stored::Bytes(bytes), _) => {
                 let bytes = bytes.get(at).map(ByteArray::data).unwrap_or_default();
-                Cell::Text(std::str::from_utf8(bytes).map_err(|_| Misfit {
-                    value: String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]).into_owned(),
-                    problem: "is no text in UTF-8".into(),
-                })?)
+                Cell::Text(text(bytes, most.unwrap_or(usize::MAX))?)
             }
             (Stored::Fixed(_), _) => Cell::Null,
         })
+    }
+}
+
+/// At most so many bytes as text, without a character that is cut: whether the rest is text is not read.
+fn text(bytes: &[u8], most: usize) -> std::result::Result<&str, Misfit> {
+    let start = &bytes[..bytes.len().min(most)];
+    let is_cut = start.len() < bytes.len();
+    match std::str::from_utf8(start) {
+        Ok(text) => Ok(text),
+        Err(error) if is_cut && error.error_len().is_none() => {
+            Ok(std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or_default())
+        }
+        Err(_) => Err(Misfit {
+            value: String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]).into_owned(),
+            problem: "is no text in UTF-8".into(),
+        }),
     }
 }
 
@@ -323,16 +336,16 @@ mod tests {
         };
         let mut days = values(Stored::Small(vec![0, 15309, -1, i32::MAX]), Meaning::Date);
         for day in ["1970-01-01", "2011-12-01", "1969-12-31"] {
-            assert!(days.next().is_ok_and(|cell| cell == Cell::Text(day)), "{day}");
+            assert!(days.next(None).is_ok_and(|cell| cell == Cell::Text(day)), "{day}");
         }
-        assert!(days.next().is_err_and(|misfit| misfit.value == "2147483647"));
+        assert!(days.next(None).is_err_and(|misfit| misfit.value == "2147483647"));
         let mut times = values(
             Stored::Large(vec![1_322_731_800_000, -500, i64::MIN]),
             Meaning::Timestamp { a_second: 1000, zone: Zone::Local },
         );
         for time in ["2011-12-01T09:30:00", "1969-12-31T23:59:59.5"] {
-            assert!(times.next().is_ok_and(|cell| cell == Cell::Text(time)), "{time}");
+            assert!(times.next(None).is_ok_and(|cell| cell == Cell::Text(time)), "{time}");
         }
-        assert!(times.next().is_err());
+        assert!(times.next(None).is_err());
     }
 }

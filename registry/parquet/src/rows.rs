@@ -195,7 +195,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
             for _ in 0..some {
                 self.row += 1;
                 for (values, &place) in columns.iter_mut().zip(&self.places) {
-                    let cell = values.next().map_err(|misfit| Error::Cell {
+                    let cell = values.next(encoder.longest_look()).map_err(|misfit| Error::Cell {
                         file: self.source.clone(),
                         row: self.row,
                         column: self.header.get(place).cloned().unwrap_or_default(),

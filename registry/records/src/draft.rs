@@ -333,7 +333,7 @@ fn to_toml(column: &Column) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{OutOfBounds, Reader, csv};
+    use crate::{OutOfBounds, RawRows, Reader, csv};
     use proptest::prelude::*;
 
     fn drafted(text: &str) -> Result<String> {
@@ -342,6 +342,44 @@ mod tests {
 
     fn rows(header: &str, cells: impl IntoIterator<Item = String>) -> String {
         cells.into_iter().fold(format!("{header}\n"), |text, row| text + &row + "\n")
+    }
+
+    /// Rows of one cell, the same text each time, as a dictionary of a column file gives it.
+    struct OneText {
+        header: Vec<String>,
+        text: String,
+        left: usize,
+    }
+
+    impl ReadRows for OneText {
+        fn source(&self) -> &str {
+            "p.parquet"
+        }
+
+        fn header(&self) -> &[String] {
+            &self.header
+        }
+
+        fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
+            let mut rows = RawRows::starting_at(1);
+            for _ in 0..most.min(self.left) {
+                rows.push(encoder, Cell::Text(&self.text))?;
+            }
+            assert!(rows.bytes() < 100_000, "{} bytes are held for {} rows", rows.bytes(), rows.len(encoder));
+            self.left -= rows.len(encoder);
+            Ok((!rows.is_empty()).then_some(rows))
+        }
+
+        fn bytes(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_long_text_that_a_file_holds_once_is_not_held_for_every_row() {
+        let rows = OneText { header: vec!["c".into()], text: "å".repeat(500_000), left: 3000 };
+        let refused = draft(rows).unwrap_err().to_string();
+        assert!(refused.starts_with("p.parquet: no column holds numbers"), "{refused}");
     }
 
     #[test]

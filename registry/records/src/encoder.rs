@@ -150,9 +150,10 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// Returns whether cells are only looked at: text longer than any number is then cut, however often a file repeats it.
-    pub(crate) fn is_of_any_cells(&self) -> bool {
-        self.fields.iter().all(|field| field.longest == usize::MAX)
+    /// The bytes of a text that are looked at where [any cells](crate::draft) are read: a longer text, which a small file
+    /// may repeat in many rows, is cut. `None` where cells are encoded, and read whole.
+    pub fn longest_look(&self) -> Option<usize> {
+        self.fields.iter().all(|field| field.longest == usize::MAX).then_some(LONGEST_NUMBER + 1)
     }
 
     /// The same, with the cells of one more `column` of this header, of which the schema need not know: they are read, and not

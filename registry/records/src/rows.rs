@@ -187,7 +187,7 @@ impl RawRows {
             Cell::Null => Kept::Null,
             Cell::Text(text) => {
                 let text = text.trim();
-                let text = if encoder.is_of_any_cells() { cut(text, LONGEST_NUMBER + 1) } else { text };
+                let text = encoder.longest_look().map_or(text, |most| cut(text, most));
                 // What is no longer than a number may be is too long for no column.
                 if text.len() > LONGEST_NUMBER {
                     let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());

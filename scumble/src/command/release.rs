@@ -316,9 +316,6 @@ impl Outputs {
     }
 }
 
-/// The bytes of a file that are searched for a person in several rows.
-const SEARCHED: u64 = 64 << 20;
-
 /// What both ways of releasing need.
 struct Work<'a> {
     arguments: &'a ReleaseArguments,
@@ -530,24 +527,9 @@ impl Work<'_> {
             return Ok(());
         }
         let schema = &self.design.records()?.schema;
-        let has_few_levels = |name: &str| {
-            schema.column(name).is_ok_and(|column| column.kind.levels().is_some_and(|of| of.len() <= 10))
-        };
-        let rows = self.arguments.reading.open(input)?;
-        let names =
-            rows.header().iter().filter(|name| custody::identifies_people(name) && !has_few_levels(name));
-        for name in names {
-            let enough = |bytes| if bytes < SEARCHED { Ok(()) } else { Err(records::Error::Interrupted) };
-            if let Err(records::Error::RepeatedId { row, id, .. }) =
-                stream::check_ids(&mut self.reader()?.beside(name)?, |_, _| (), enough)
-            {
-                complain(&format!(
-                    "warning: {}: column {name:?} has {id:?} again in row {row}: where it tells people \
-                     apart, one person is in \
-                     several rows, and the claims hold for each row by itself, not for the person",
-                    input.display()
-                ));
-            }
+        let header = self.arguments.reading.open(input)?.header().to_vec();
+        for warning in custody::warnings_of_repeats(schema, &header, || self.reader())? {
+            complain(&format!("warning: {warning}"));
         }
         Ok(())
     }

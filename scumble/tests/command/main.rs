@@ -18,7 +18,7 @@ mod list;
 mod new_plugin;
 mod page;
 mod predict;
-
+mod provenance;
 mod release;
 #[cfg(feature = "reproduce")]
 mod reproduce;
@@ -29,6 +29,7 @@ mod solve;
 mod suite;
 mod ticket;
 mod tuning;
+mod unchanged;
 mod view;
 mod warnings;
 

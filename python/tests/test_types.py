@@ -1,0 +1,198 @@
+"""What a release keeps of its input, in files by the command and in frames: types of columns, unchanged values, local days."""
+
+import datetime as dt
+import decimal
+import os
+import subprocess
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import scumble
+
+COMMAND = os.environ.get("SCUMBLE_COMMAND")
+needs_command = pytest.mark.skipif(COMMAND is None, reason="SCUMBLE_COMMAND names no command")
+
+SCHEMA = {
+    "whole": range(0, 101),
+    "size": (0.0, 100_000.0),
+    "flag": bool,
+    "day": (dt.date(2020, 1, 1), dt.date(2024, 12, 31)),
+    "rank": [1, 2, 3],
+    "town": ["Oslo", "Rome", "São Paulo"],
+}
+ROWS = 400
+
+
+def table(whole=pa.int64(), size=pa.float64(), day=pa.date32(), rank=pa.int64(), town=pa.string()) -> pa.Table:
+    """A column of each kind, of these types."""
+    rng = np.random.default_rng(1)
+    days = [dt.date(2020, 1, 1) + dt.timedelta(int(at)) for at in rng.integers(0, 1800, ROWS)]
+    towns = pa.array(rng.choice(SCHEMA["town"], ROWS).tolist())
+    sizes = np.round(rng.uniform(0, 100_000, ROWS), 2)
+    sizes = [decimal.Decimal(f"{of:.2f}") for of in sizes] if pa.types.is_decimal(size) else sizes.astype(np.float32).astype(float)
+    return pa.table(
+        {
+            "whole": pa.array(rng.integers(0, 101, ROWS)).cast(whole),
+            "size": pa.array(sizes).cast(size),
+            "flag": pa.array(rng.integers(0, 2, ROWS) == 1),
+            "day": pa.array(days).cast(day),
+            "rank": pa.array(rng.integers(1, 4, ROWS)).cast(rank),
+            "town": towns.dictionary_encode() if pa.types.is_dictionary(town) else towns.cast(town),
+        }
+    )
+
+
+TABLES = {
+    "plain": table(),
+    "narrow": table(whole=pa.int8(), size=pa.float32(), day=pa.timestamp("s"), rank=pa.uint8(), town=pa.large_string()),
+    "unsigned": table(whole=pa.uint16(), day=pa.timestamp("ns"), rank=pa.int32(), town=pa.dictionary(pa.int32(), pa.string())),
+    "text": table(whole=pa.uint64(), size=pa.decimal128(12, 2), day=pa.timestamp("us"), rank=pa.string()),
+}
+#: Mechanisms of each kind: in the clear, each person's, labels alone, reports that are collected, curators' rows.
+MECHANISMS = {
+    "identity": dict(mechanism="identity", epsilon=float("inf")),
+    "direct": dict(mechanism="direct", epsilon=20.0),
+    "label": dict(mechanism="randomized-response", target="flag", protect="label", epsilon=1.0),
+    "mst": dict(mechanism="mst", epsilon=5.0, delta=1e-6, people=ROWS),
+    "noisy-moments": dict(mechanism="noisy-moments", epsilon=5.0, delta=1e-6, people=ROWS),
+}
+IN_THE_CLEAR = {"identity": list(SCHEMA), "label": [name for name in SCHEMA if name != "flag"]}
+
+
+def designed(mechanism: str) -> scumble.Design:
+    with pytest.warns() if mechanism == "direct" else pytest.MonkeyPatch.context():  # ε = 20 is warned of
+        return scumble.design(schema=SCHEMA, **MECHANISMS[mechanism])
+
+
+def is_exact_real(of: pa.DataType) -> bool:
+    return pa.types.is_decimal(of) or pa.types.is_floating(of)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("types", TABLES)
+def test_a_released_table_has_the_types_of_its_input(mechanism, types):
+    given, design = TABLES[types], designed(mechanism)
+    released = design.release(given)
+    # A number with noise is no multiple of a cent, and is not rounded to 24 bits.
+    expected = [pa.float64() if is_exact_real(of) and mechanism not in IN_THE_CLEAR else of for of in given.schema.types]
+    assert (released.column_names, released.schema.types) == (given.column_names, expected)
+    for name in IN_THE_CLEAR.get(mechanism, []):
+        assert released[name].equals(given[name]), name
+
+    of_pandas = given.to_pandas()
+    back = design.release(of_pandas)
+    expected = {name: np.dtype(float) if name == "size" and mechanism not in IN_THE_CLEAR else of for name, of in of_pandas.dtypes.items()}
+    assert {name: str(of) for name, of in back.dtypes.items()} == {name: str(of) for name, of in expected.items()}
+    for name in IN_THE_CLEAR.get(mechanism, []):
+        pd.testing.assert_series_equal(back[name], of_pandas[name], check_exact=True)
+
+    of_polars = pl.from_arrow(given)
+    back = design.release(of_polars)
+    if mechanism in IN_THE_CLEAR:
+        assert back.schema == of_polars.schema
+    else:
+        assert back.drop("size").schema == of_polars.drop("size").schema and back["size"].dtype == pl.Float64
+    for name in IN_THE_CLEAR.get(mechanism, []):
+        assert back[name].equals(of_polars[name]), name
+
+
+@needs_command
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("types", TABLES)
+def test_a_released_file_has_the_types_of_its_input(mechanism, types, tmp_path):
+    given, design = TABLES[types], designed(mechanism)
+    pq.write_table(given, tmp_path / "people.parquet")
+    design.save(tmp_path / "design.json")
+    line = [COMMAND, "release", "--design", "design.json", "--input", "people.parquet", "--output", "released.parquet", "--quiet"]
+    subprocess.run(line, cwd=tmp_path, check=True)
+    released, given = pq.read_table(tmp_path / "released.parquet"), pq.read_table(tmp_path / "people.parquet")
+    plain = {pa.large_string(): pa.string(), pa.timestamp("s"): pa.timestamp("ms")}  # which Parquet itself does not tell apart
+    for name, of in zip(given.column_names, given.schema.types):
+        of = of.value_type if pa.types.is_dictionary(of) else plain.get(of, of)
+        is_noisy = is_exact_real(of) and mechanism not in IN_THE_CLEAR
+        assert released[name].type == (pa.float64() if is_noisy else of), name
+        if name in IN_THE_CLEAR.get(mechanism, []):
+            assert released[name].to_pylist() == given[name].to_pylist(), name
+
+
+ZONES = ["Europe/Oslo", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Kiritimati", "UTC", "+05:30", "-08:00"]
+
+
+def instants(zone: str) -> tuple[pd.Series, list[str]]:
+    """The first and the last minute of some local days, in winter and summer, and these days."""
+    days = ["2023-12-31", "2024-01-01", "2024-02-29", "2024-07-01"]
+    of_zone = zone if zone[0].isalpha() else dt.datetime.strptime(zone, "%z").tzinfo
+    ends = [f"{day} {time}" for day in days for time in ("00:00", "23:59")]
+    return pd.Series(pd.to_datetime(ends)).dt.tz_localize(of_zone), [day for day in days for _ in range(2)]
+
+
+def dated() -> scumble.Design:
+    return scumble.design("identity", schema={"day": (dt.date(2023, 1, 1), dt.date(2025, 12, 31))}, epsilon=float("inf"))
+
+
+def days_of(released) -> list[str]:
+    return [str(day)[:10] for day in pa.table(released)["day"].to_pylist()]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", ZONES)
+def test_an_instant_is_on_its_local_day_in_frames(zone, unit):
+    times, days = instants(zone)
+    frame = pd.DataFrame({"day": times.dt.as_unit(unit)})
+    arrow = pa.table({"day": pa.array(times.dt.tz_convert("UTC").dt.tz_localize(None)).cast(pa.timestamp(unit)).cast(pa.timestamp(unit, tz=zone))})
+    for given in [frame, arrow, *([pl.from_arrow(arrow)] if zone[0].isalpha() and unit != "s" else [])]:
+        released = dated().release(given)
+        assert days_of(released) == days, type(given)
+        # What left unchanged is the instant itself.
+        assert pa.table(released)["day"].cast(pa.int64()).to_pylist() == pa.table(given)["day"].cast(pa.int64()).to_pylist()
+
+
+@needs_command
+@pytest.mark.parametrize("zone", ZONES)
+def test_an_instant_is_on_its_local_day_in_files(zone, tmp_path):
+    times, days = instants(zone)
+    of_zone = times.dt.tz_convert(zone if zone[0].isalpha() else dt.datetime.strptime(zone, "%z").tzinfo)
+    pd.DataFrame({"day": times}).to_parquet(tmp_path / "times.parquet")
+    (tmp_path / "times.csv").write_text("day\n" + "".join(f"{time.isoformat()}\n" for time in of_zone))
+    naive = of_zone.dt.tz_localize(None)
+    pd.DataFrame({"day": naive}).to_parquet(tmp_path / "naive.parquet")
+    dated().save(tmp_path / "design.json")
+
+    def released(name: str, *more: str) -> subprocess.CompletedProcess:
+        line = [COMMAND, "release", "--design", "design.json", "--input", name, "--output", "days.csv", "--force", "--quiet", *more]
+        return subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+
+    for name in ["times.parquet", "times.csv", "naive.parquet"]:
+        ran = released(name)
+        assert ran.returncode == 0, ran.stderr
+        assert [line[:10] for line in (tmp_path / "days.csv").read_text().split()[1:]] == days, name
+
+    # Without its zone an instant is on no day that can be told, and the file is refused with its column.
+    pq.write_table(pq.read_table(tmp_path / "times.parquet").replace_schema_metadata(), tmp_path / "bare.parquet", store_schema=False)
+    (tmp_path / "days.csv").unlink()
+    ran = released("bare.parquet")
+    assert ran.returncode == 2 and ran.stderr.count("\n") == 1 and '"day"' in ran.stderr, ran.stderr
+    assert not (tmp_path / "days.csv").exists()
+
+
+@needs_command
+@pytest.mark.parametrize("as_dictionary", [True, False])
+def test_a_text_that_a_small_file_repeats_takes_its_memory_once(as_dictionary, tmp_path):
+    """A kilobyte of Parquet, whose one text of 20 MB stands in 100,000 rows. Within 3 GB."""
+    import resource
+
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(100_000, np.int32)), pa.array(["a" * 20_000_000]))
+    if not as_dictionary:
+        texts = pa.array(["a" * 20_000_000])
+    pq.write_table(pa.table({"c": texts}), tmp_path / "p.parquet", compression="zstd")
+    limit = 3_000_000_000
+    line = [COMMAND, "schema", "p.parquet", "--output", "s.toml"]
+    within = lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    ran = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, preexec_fn=within, timeout=100)
+    assert ran.returncode == 2 and ran.stderr.count("\n") == 1 and len(ran.stderr) < 300, (ran.returncode, ran.stderr[-300:])
+    assert not (tmp_path / "s.toml").exists()
