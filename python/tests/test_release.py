@@ -38,6 +38,10 @@ def test_a_release_is_of_the_kind_of_its_table(design, people):
     pd.testing.assert_frame_equal(coded.assign(smokes=coded.smokes.astype("str")), expected, check_dtype=False)
 
 
+def assert_same_bits(one: pa.Table, other: pa.Table) -> None:
+    assert one.column_names == other.column_names and one.cast(other.schema).equals(other), "not the same bits"
+
+
 VOLUNTEERS = dict(volunteers=made_up(200, seed=9), volunteers_are="public")
 
 
@@ -66,12 +70,12 @@ def test_a_seed_gives_the_commands_bits(given, people, tmp_path):
 
     of_command = command("release --input people.parquet --seed 7 --card card.json --output released.parquet")
     released, card = design.release_with_card(pa.Table.from_pandas(people), seed=7)
-    assert released.equals(of_command), "not the same bits"
+    assert_same_bits(released, of_command)
     assert {**json.loads((tmp_path / "card.json").read_text()), "file": None} == card  # a table in memory is no file
     if given["mechanism"].endswith("-report") or given["mechanism"] == "pair-response":
         of_command = command("collect --reports released.parquet --seed 8 --output collected.parquet")
         released = design.collect(released, seed=8)
-        assert released.equals(of_command), "not the same bits"
+        assert_same_bits(released, of_command)
     if given["mechanism"] != "private-logistic":
         assert released.column_names == list(SCHEMA) and len(released) == 3000
         mean = np.mean(released["children"].to_pylist())
