@@ -319,3 +319,47 @@ pub fn check_ids(
     })?;
     Ok(Checked { fingerprint, clipped: encoder.clipped(&clips) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoder::Came;
+    use crate::schema::tests::schema;
+    use crate::{Cell, OutOfBounds, csv};
+
+    /// The cells of `records` that are said to be those of "12.50,yes" and "20,no", unchanged.
+    fn came_as(records: &[[f64; 3]]) -> Result<Vec<String>> {
+        let columns = schema().columns_named(&["size", "good"])?;
+        let rows = csv::Rows::new("size,good\n12.50,yes\n20,no\n".as_bytes(), "data.csv")?;
+        let mut reader = Reader::new(rows, &columns, None, OutOfBounds::Clip)?;
+        let (input, encoder) = (reader.input(), reader.encoder().clone());
+        let decoder =
+            columns.decoder(&encoder.domain().layout(), None).with_input(&input, &[true; 3], &[true; 3]);
+        let rows = reader.next_rows(2)?.unwrap();
+        let mut before = vec![];
+        rows.encode(&encoder, &mut before, &mut Clips::default())?;
+        let came = Came { encoder: &encoder, rows: &rows, records: &before };
+        let mut cells = vec![];
+        let take = |cells: &mut Vec<String>, _, cell: Cell| {
+            cells.push(cell.text().into_owned());
+            Ok(())
+        };
+        Decoded::of_input(&decoder, records.as_flattened(), came).each(&mut cells, take, |_| ())?;
+        Ok(cells)
+    }
+
+    #[test]
+    fn a_mechanism_that_changes_what_it_says_to_leave_unchanged_releases_nothing() {
+        let unchanged = [[0.25, 0.0, 1.0], [1.0, 1.0, 0.0]];
+        assert_eq!(came_as(&unchanged).unwrap(), ["12.50", "yes", "20", "no"]);
+        for (row, place, name) in [(0, 0, "size"), (1, 0, "size"), (0, 1, "good"), (1, 2, "good")] {
+            let mut changed = unchanged;
+            changed[row][place] = changed[row][place].next_up();
+            let refused = came_as(&changed).unwrap_err().to_string();
+            assert!(
+                refused.contains(&format!("column {name:?} leaves unchanged, and changed it")),
+                "{refused}"
+            );
+        }
+    }
+}
