@@ -365,7 +365,7 @@ mod tests {
             for _ in 0..most.min(self.left) {
                 rows.push(encoder, Cell::Text(&self.text))?;
             }
-            assert!(rows.bytes() < 100_000, "{} bytes are held for {} rows", rows.bytes(), rows.len(encoder));
+            assert!(rows.bytes() < 300_000, "{} bytes are held for {} rows", rows.bytes(), rows.len(encoder));
             self.left -= rows.len(encoder);
             Ok((!rows.is_empty()).then_some(rows))
         }
