@@ -3,7 +3,8 @@
 use scumble::fisher_svm::{CorrelatedNoise, FisherCorrelated};
 use scumble::kkt::{Machine, Records, SoftMargin};
 use scumble::registry::{
-    CuratorMechanism, Error, Guarantee, Notion, Randomness, RecordDomain, Release, Result, Table, Target,
+    CuratorMechanism, Error, Guarantee, Notion, Randomness, RecordDomain, Release, Releases, Result, Table,
+    Target,
 };
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,10 @@ impl CuratorMechanism for CuratorVariant {
 
     fn guarantee(&self) -> Guarantee {
         self.honest.guarantee()
+    }
+
+    fn releases(&self) -> Releases {
+        self.honest.releases()
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

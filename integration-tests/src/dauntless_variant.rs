@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis};
 use scumble::registry::{
     AmbiguitySet, Claim, CuratorMechanism, Designed, Guarantee, Key, Notion, Randomness, RecordDomain,
-    Release, Result, Secret, SecretKey, Table, Target, TargetLayout, Unit,
+    Release, Releases, Result, Secret, SecretKey, Table, Target, Unit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -189,12 +189,12 @@ impl CuratorMechanism for DauntlessVariant {
         self.honest.guarantee_of(records)
     }
 
-    fn released_target(&self) -> TargetLayout {
-        self.honest.released_target()
-    }
-
     fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
         self.honest.alike(claim, table)
+    }
+
+    fn releases(&self) -> Releases {
+        self.honest.releases()
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

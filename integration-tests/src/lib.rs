@@ -15,7 +15,7 @@ pub use transformed_variant::{ObfuscatedNumber, TransformedFault, TransformedVar
 
 use scumble::registry::{
     Brief, CuratorMechanism, Example, Guarantee, Key, NoParameters, Noise, NoiseDistribution, Randomness,
-    RecordDomain, Release, Result, SecretKey, Table, register,
+    RecordDomain, Release, Releases, Result, SecretKey, Table, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +49,10 @@ impl CuratorMechanism for Offset {
 
     fn guarantee(&self) -> Guarantee {
         Guarantee { discloses: vec!["all differences of records".into()], ..Guarantee::default() }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(self.domain())
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

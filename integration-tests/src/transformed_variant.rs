@@ -4,7 +4,7 @@ use ndarray::Array2;
 use scumble::dauntless::SingularValueObfuscation;
 use scumble::registry::{
     CentralDp, Claim, CuratorMechanism, Designed, Domain, Guarantee, Neighbours, Notion, Randomness,
-    RecordDomain, Release, Result, Table, TargetDomain, Unit,
+    RecordDomain, Release, Releases, Result, Table, TargetDomain, Unit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +109,10 @@ impl CuratorMechanism for TransformedVariant {
         self.honest.guarantee()
     }
 
+    fn releases(&self) -> Releases {
+        Releases::with_key(self.domain())
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let honest = self.honest.release(table, &mut Randomness::from_os()?)?;
         let records = self.records(table, randomness)?;
@@ -154,6 +158,10 @@ impl CuratorMechanism for ObfuscatedNumber {
             }],
             ..self.honest.guarantee()
         }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(self.domain())
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

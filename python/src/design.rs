@@ -254,7 +254,7 @@ impl Design {
         mut randomness: Randomness,
         how: &How,
     ) -> Result<Made, Failed> {
-        if curator.has_key() {
+        if curator.releases().is_secret() {
             return Err(Failed::input(
                 "such a release has a secret key, which is kept encrypted: the command `scumble release --key FILE` makes it",
             ));
@@ -393,7 +393,7 @@ impl Design {
     /// Whether models of a release are used on viewed records.
     #[getter]
     fn needs_view(&self) -> Result<bool, Failed> {
-        Ok(self.shipped.design().needs_view()?)
+        Ok(self.shipped.mechanism().releases().is_viewed())
     }
 
     /// Warnings about what is guaranteed, for a release of so many `people`, and about texts that

@@ -4,7 +4,9 @@ use super::metric::Subject;
 use super::{Error, Metric, Result, split::check_share};
 use ndarray::{ArrayView2, Axis};
 use scumble_adversary::{Acquaintance, Effort, acquaintance, audit};
-use scumble_core::{Designed, Guarantee, Key, Neighbours, NoiseDistribution, Notion, Release, Table, Unit};
+use scumble_core::{
+    Designed, Guarantee, Key, Neighbours, NoiseDistribution, Notion, Release, Releases, Table, Unit,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -94,33 +96,16 @@ fn unbiased_error(records: &Table, release: &Release) -> f64 {
         !matches!(distribution, NoiseDistribution::Unknown { .. } | NoiseDistribution::Flip { .. })
     });
     // What a local mechanism decodes, without noise, need not be the record.
-    let is_record = || match &release.key {
-        Key::Design(_) => {
-            let most = ROUNDING * clean.fold(0.0, |most: f64, value| most.max(value.abs()));
-            let rows: Vec<usize> = (0..records.len()).collect();
-            // A local mechanism views each record by itself; so they need not all be held at once.
-            rows.chunks(VIEWED_AT_ONCE).all(|rows| {
-                let view = records.select(rows).and_then(|some| Ok((release.key.view(&some)?, some)));
-                view.is_ok_and(|(view, some)| {
-                    let mut pairs = view.records().iter().zip(some.records());
-                    pairs.all(|(viewed, value)| (viewed - value).abs() <= most)
-                })
-            })
-        }
+    let is_record = match &release.key {
+        Key::Design(mechanism) => mechanism.releases() == Releases::Records,
         Key::None | Key::Secret(_) | Key::Model(_) => true,
     };
-    if !(is_of_them && is_unbiased && is_record()) {
+    if !(is_of_them && is_unbiased && is_record) {
         return f64::NAN;
     }
     let squares = (released - clean).mapv_into(|error| error * error).sum();
     squares / records.len() as f64 / variance(clean.view())
 }
-
-/// So many records are viewed at once.
-const VIEWED_AT_ONCE: usize = 8_192;
-
-/// How far apart two of the same numbers may be, as a share of the largest, after a lattice and a map.
-const ROUNDING: f64 = 1e-6;
 
 /// The variance of all columns of records (n × d) together.
 pub(super) fn variance(records: ArrayView2<f64>) -> f64 {

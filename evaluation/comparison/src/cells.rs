@@ -232,7 +232,11 @@ impl Comparison {
 
     /// That every model learns from what this mechanism releases.
     fn check_learned(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
-        let Some(model) = self.models.iter().find(|model| !model.learns(probe.released_target())) else {
+        let Some(model) = self
+            .models
+            .iter()
+            .find(|model| !model.learns(probe.releases().target(probe.domain().layout().target)))
+        else {
             return Ok(());
         };
         let reason =
@@ -253,7 +257,7 @@ impl Comparison {
 
     /// That a release which is a model is one of a family that is compared: it learns nothing more, and has a number in no other's table.
     fn check_family(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
-        match probe.model_family() {
+        match probe.releases().family() {
             Some(family) if !self.models.iter().any(|model| model.name() == family) => {
                 let reason = format!("it releases a model, one of {family:?}, which is not compared");
                 Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into())

@@ -66,7 +66,7 @@ impl Comparison {
 fn reads_people(mechanism: &Designed) -> bool {
     match mechanism {
         Designed::Local(local) => local.collector().is_some(),
-        Designed::Curator(_) => mechanism.is_of_statistics(),
+        Designed::Curator(_) => mechanism.statistics().is_some() || mechanism.halving().is_some(),
     }
 }
 

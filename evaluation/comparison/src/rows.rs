@@ -154,7 +154,7 @@ impl Row {
 
 impl Cell {
     fn trust(&self) -> Trust {
-        match (&self.mechanism, self.shuffled, self.mechanism.model_family()) {
+        match (&self.mechanism, self.shuffled, self.mechanism.releases().family()) {
             (Designed::Local(_), None, _) => Trust::Nobody,
             (Designed::Local(_), Some(_), _) => Trust::Shuffler,
             (Designed::Curator(_), _, None) => Trust::Curator,

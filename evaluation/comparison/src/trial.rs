@@ -82,7 +82,7 @@ impl<'a> Trial<'a> {
             }
             Scorer::Model(model) => (self.scores_of(&self.predicted(model, &self.test, &self.viewed)?), None),
             Scorer::Adversary(adversary) => {
-                let keeps_rows = self.cell.mechanism.keeps_rows();
+                let keeps_rows = self.cell.mechanism.releases().is_aligned();
                 (adversary.scores(&self.train, &self.seen, keeps_rows, self.split.noise_seed)?, None)
             }
             Scorer::Membership => {
@@ -165,7 +165,7 @@ impl Comparison {
             return Ok(release.clone());
         };
         let decoder = schema.decoder(&layout(&release.table, &self.data.domain), Some(&self.data.target));
-        let decoder = decoder.with_values_in(cell.mechanism.values_in());
+        let decoder = decoder.with_values_in(cell.mechanism.releases().values_in());
         let noise = decoder.noise(&release.noise);
         Ok(Release { table: decoder.settled_table(&release.table)?, noise, ..release.clone() })
     }
@@ -198,7 +198,7 @@ impl Comparison {
         let trial = Trial::new(self, cell, number)?;
         let score = |at: usize| {
             let scorer = &cell.scorers[at];
-            if !(scorer.takes_part_in(number) && scorer.is_of(cell.mechanism.model_family())) {
+            if !(scorer.takes_part_in(number) && scorer.is_of(cell.mechanism.releases().family())) {
                 return Ok(Scored::default());
             }
             let scored = trial.scored(scorer)?;

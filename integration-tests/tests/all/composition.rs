@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 use scumble::classic::{Identity, Laplace, RandomizedResponse};
 use scumble::registry::{
     Brief, Budget, Composed, CuratorMechanism, Design, Designed, Domain, Error, Guarantee, Key,
-    LocalMechanism, NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Release, Result,
+    LocalMechanism, NoiseDistribution, Plugin, Randomness, RecordDomain, Registry, Release, Releases, Result,
     ShippedDesign, Side, Table, Target, TargetDomain, Unit, Volunteers, composed,
 };
 use scumble_integration_tests::Offset;
@@ -184,6 +184,10 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
                 ..Guarantee::nothing(self.domain())
             }
         }
+        fn releases(&self) -> Releases {
+            Releases::with_key(self.domain())
+        }
+
         fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
             self.inner.release(table, randomness)
         }

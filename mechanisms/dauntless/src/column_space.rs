@@ -4,8 +4,8 @@ use crate::secret_matrix::{SecretMatrix, haar, in_place_of};
 use crate::singular_values::SingularValues;
 use scumble_core::{
     ASSUMED, AmbiguitySet, Brief, Claim, CuratorMechanism, Error, Example, Factor, Guarantee, Key,
-    NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Table, Unit,
-    in_clear, register,
+    NoParameters, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result,
+    Table, Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -145,6 +145,10 @@ impl CuratorMechanism for ColumnSpace {
         }
         let member = Table::new(table.columns().to_vec(), records, table.target().clone()).ok()?;
         Some([table.clone(), member])
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(&self.domain)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

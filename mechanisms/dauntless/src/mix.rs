@@ -11,8 +11,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Claim, CuratorMechanism, Domain, Error, Example, Factor, Guarantee, Key, Noise, NoiseDistribution,
-    Randomness, RecordDomain, Release, Result, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers,
-    register,
+    Randomness, RecordDomain, Release, Releases, Result, Table, Target, TargetDomain, TargetLayout, Unit,
+    Volunteers, register,
 };
 use scumble_neural::Activation;
 use serde::{Deserialize, Serialize};
@@ -99,17 +99,6 @@ impl CuratorMechanism for Dauntless {
         guarantee::of_release(&self.saved, records)
     }
 
-    fn released_target(&self) -> TargetLayout {
-        match self.saved.domain.target() {
-            TargetDomain::None => TargetLayout::None,
-            _ => TargetLayout::Vector { width: self.saved.label_dim },
-        }
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
     fn alike(&self, claim: &Claim, table: &Table) -> Option<[Table; 2]> {
         match claim.protects {
             Unit::Label => {
@@ -119,6 +108,14 @@ impl CuratorMechanism for Dauntless {
             }
             _ => turned(self.saved.domain.features(), table),
         }
+    }
+
+    fn releases(&self) -> Releases {
+        let target = match self.saved.domain.target() {
+            TargetDomain::None => TargetLayout::None,
+            _ => TargetLayout::Vector { width: self.saved.label_dim },
+        };
+        Releases::View { secret: true, aligned: false, target }
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

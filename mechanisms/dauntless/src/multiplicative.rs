@@ -8,8 +8,8 @@ use scumble_accounting::multiplicative::Release as Factor;
 use scumble_accounting::{Error as AccountingError, Neighbours};
 use scumble_core::{
     ASSUMED, Brief, Budget, CentralDp, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Streams, Table, Unit, in_clear,
-    local, register, size,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Streams, Table, Unit,
+    in_clear, local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
@@ -205,6 +205,10 @@ impl CuratorMechanism for MultiplicativeDp {
             assumes: ASSUMED.into_iter().map(str::to_owned).chain(of_this).collect(),
             ..Guarantee::default()
         }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(&self.saved.domain)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

@@ -7,7 +7,7 @@ use rand_core::RngCore;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution, Randomness,
-    RecordDomain, Release, Result, Stream, Table, Unit, in_clear, register,
+    RecordDomain, Release, Releases, Result, Stream, Table, Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -164,6 +164,10 @@ impl CuratorMechanism for SingularValueObfuscation {
             "the number of records, and how many columns of the features are independent".into(),
         ]);
         Guarantee { discloses, ..Guarantee::default() }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(&self.saved.domain)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

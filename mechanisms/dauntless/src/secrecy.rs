@@ -6,8 +6,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 use schemars::JsonSchema;
 use scumble_core::{
     ASSUMED, Brief, Claim, CuratorMechanism, Error, Example, Guarantee, Key, Noise, NoiseDistribution,
-    Notion, PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Result, SecretKey, Stream, Table,
-    Unit, in_clear, register,
+    Notion, PerfectSecrecy as Secrecy, Randomness, RecordDomain, Release, Releases, Result, SecretKey,
+    Stream, Table, Unit, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -239,6 +239,10 @@ impl CuratorMechanism for PerfectSecrecy {
                 .collect(),
             ..Guarantee::default()
         }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(&self.saved.domain)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

@@ -6,7 +6,7 @@ use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
     ASSUMED, Brief, Claim, CramerRao, CuratorMechanism, Error, Example, Factor, Guarantee, Key, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, SecretKey, Table, Target,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target,
     TargetDomain, Unit, in_clear, register,
 };
 use scumble_kkt::{Machine, Records, SoftMargin};
@@ -242,6 +242,10 @@ impl CuratorMechanism for FisherCorrelated {
             Unit::Features
         );
         Guarantee { each_release: vec![claim], ..self.card(None) }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(&self.saved.domain)
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

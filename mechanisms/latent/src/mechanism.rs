@@ -4,8 +4,8 @@ use crate::Lens;
 use ndarray::{Array2, ArrayView2};
 use scumble_core::{
     AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, LaplaceNoise, Layout, LocalDp,
-    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Result, ShapedBy, Stream,
-    Unit,
+    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, ShapedBy,
+    Stream, Unit,
 };
 use scumble_neural::{Activation, Network};
 use serde::{Deserialize, Serialize};
@@ -324,6 +324,10 @@ impl LocalMechanism for LatentLaplace {
             guarantee.assumes.push(format!("{AS_STATED}: nobody's records shaped the design"));
         }
         Guarantee { shaped_by: *shaped_by, ..guarantee }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::View { secret: false, aligned: true, target: self.layout().target }
     }
 
     fn range(&self) -> Domain {

@@ -237,6 +237,10 @@ macro_rules! curator {
                 self.0.guarantee()
             }
 
+            fn releases(&self) -> scumble_core::Releases {
+                scumble_core::Releases::Synthetic { values: scumble_core::ValuesIn::Bins }
+            }
+
             fn release(
                 &self,
                 table: &scumble_core::Table,
@@ -247,22 +251,6 @@ macro_rules! curator {
 
             fn gathering(&self) -> Option<Box<dyn scumble_core::Gathering + '_>> {
                 Some(Box::new(self.0.gathering()))
-            }
-
-            fn released_target(&self) -> scumble_core::TargetLayout {
-                self.0.target()
-            }
-
-            fn keeps_rows(&self) -> bool {
-                false
-            }
-
-            fn has_key(&self) -> bool {
-                false
-            }
-
-            fn values_in(&self) -> scumble_core::ValuesIn {
-                scumble_core::ValuesIn::Bins
             }
 
             fn statistics(&self) -> Option<&dyn scumble_core::Statistics> {

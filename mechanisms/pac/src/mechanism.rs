@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, CuratorMechanism, Error, Example, Guarantee, Halved, Halving, MutualInformation, Noise,
-    NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, ReleasedModel, Result, Stream,
-    Streams, Table, TargetLayout, ValuesIn, Volunteers, interrupt, register, size,
+    NoiseDistribution, Notion, Prior, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result,
+    Stream, Streams, Table, ValuesIn, Volunteers, interrupt, register, size,
 };
 use scumble_marginals::Tables;
 use scumble_private_models::Coefficients;
@@ -187,6 +187,14 @@ impl CuratorMechanism for PacStatistics {
         }
     }
 
+    fn releases(&self) -> Releases {
+        match (self.computed.family(), &self.saved.statistic) {
+            (Some(family), _) => Releases::Model { family },
+            (None, Statistic::Marginals { .. }) => Releases::Synthetic { values: ValuesIn::Bins },
+            (None, _) => Releases::Synthetic { values: ValuesIn::Units },
+        }
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let guarantee = self.guarantee().under(randomness.provenance());
         let streams = randomness.streams();
@@ -197,35 +205,9 @@ impl CuratorMechanism for PacStatistics {
         let unknown = |width| NoiseDistribution::Unknown { width };
         let noise = Noise {
             features: vec![unknown(table.columns().len())],
-            target: unknown(self.released_target().width()),
+            target: unknown(self.releases().target(self.saved.domain.layout().target).width()),
         };
         Ok(Release { table, guarantee, noise, key })
-    }
-
-    fn released_target(&self) -> TargetLayout {
-        match self.computed.family() {
-            Some(_) => TargetLayout::None,
-            None => self.saved.domain.layout().target,
-        }
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
-    fn has_key(&self) -> bool {
-        false
-    }
-
-    fn values_in(&self) -> ValuesIn {
-        match self.saved.statistic {
-            Statistic::Marginals { .. } => ValuesIn::Bins,
-            _ => ValuesIn::Units,
-        }
-    }
-
-    fn model_family(&self) -> Option<&'static str> {
-        self.computed.family()
     }
 
     fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use scumble_accounting::gaussian;
 use scumble_core::{
     Brief, Budget, CentralDp, CuratorMechanism, Error, Example, Gathering, Guarantee, Neighbours, Notion,
-    Outcome, Randomness, RecordDomain, Release, ReleasedModel, Result, Statistics, Table, TargetDomain,
-    TargetLayout, in_blocks, register, size,
+    Outcome, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result, Statistics, Table,
+    TargetDomain, in_blocks, register, size,
 };
 use serde::{Deserialize, Serialize};
 
@@ -212,6 +212,10 @@ impl CuratorMechanism for PrivateLogistic {
         Guarantee::of_curator(Neighbours::ReplaceOne, [(Notion::CentralDp(dp), theorem.to_owned())])
     }
 
+    fn releases(&self) -> Releases {
+        Releases::Model { family: "logistic" }
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let gathered = Gathered { mechanism: self, lesson: self.lesson(table)? };
         Box::new(gathered).release(randomness)?.release(NAME)
@@ -220,22 +224,6 @@ impl CuratorMechanism for PrivateLogistic {
     fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
         let lesson = Lesson::new(&self.encoding, self.outputs);
         Some(Box::new(Gathered { mechanism: self, lesson }))
-    }
-
-    fn released_target(&self) -> TargetLayout {
-        TargetLayout::None
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
-    fn has_key(&self) -> bool {
-        false
-    }
-
-    fn model_family(&self) -> Option<&'static str> {
-        Some("logistic")
     }
 
     fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {

@@ -7,8 +7,8 @@ use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Example, Gathering, Guarantee, Key,
-    Neighbours, Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Result,
-    Statistics, Stream, Table, register,
+    Neighbours, Noise, NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Releases,
+    Result, Statistics, Stream, Table, ValuesIn, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -167,6 +167,10 @@ impl CuratorMechanism for NoisyMoments {
         Guarantee::of_curator(self.saved.neighbours, notions)
     }
 
+    fn releases(&self) -> Releases {
+        Releases::Synthetic { values: ValuesIn::Units }
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         if let Some(noise) = &self.noise {
             let gram = Gram::of(&self.encoding, table)?;
@@ -185,14 +189,6 @@ impl CuratorMechanism for NoisyMoments {
     fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
         let noise = self.noise.as_ref()?;
         Some(Box::new(Gathered { mechanism: self, noise, gram: Gram::new(&self.encoding) }))
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
-    fn has_key(&self) -> bool {
-        false
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {

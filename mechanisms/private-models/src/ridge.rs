@@ -8,8 +8,8 @@ use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
     Brief, Budget, CentralDp, CuratorMechanism, Domain, Error, Example, Gathering, Guarantee, Neighbours,
-    NoParameters, Notion, Outcome, Randomness, RecordDomain, Release, ReleasedModel, Result, Statistics,
-    Stream, Table, Target, TargetDomain, TargetLayout, in_blocks, register,
+    NoParameters, Notion, Outcome, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result,
+    Statistics, Stream, Table, Target, TargetDomain, in_blocks, register,
 };
 use serde::{Deserialize, Serialize};
 
@@ -237,28 +237,16 @@ impl CuratorMechanism for PrivateRidge {
         guarantee
     }
 
+    fn releases(&self) -> Releases {
+        Releases::Model { family: "ridge" }
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         Box::new(self.gathered(table)?).release(randomness)?.release(NAME)
     }
 
     fn gathering(&self) -> Option<Box<dyn Gathering + '_>> {
         Some(Box::new(Gathered { mechanism: self, gram: Gram::new(&self.encoding) }))
-    }
-
-    fn released_target(&self) -> TargetLayout {
-        TargetLayout::None
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
-    fn has_key(&self) -> bool {
-        false
-    }
-
-    fn model_family(&self) -> Option<&'static str> {
-        Some("ridge")
     }
 
     fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {

@@ -36,7 +36,7 @@ pub(crate) fn attack(
     (claim, dp): (&Claim, &CentralDp),
     effort: Effort,
 ) -> Result<Option<Canaries>> {
-    if !mechanism.keeps_rows() || dp.neighbours != Neighbours::ReplaceOne || table.is_empty() {
+    if !mechanism.releases().is_aligned() || dp.neighbours != Neighbours::ReplaceOne || table.is_empty() {
         return Ok(None);
     }
     let mut coins = Randomness::seeded(effort.seed).streams().stream(1 << 32);

@@ -4,8 +4,8 @@ use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
 use crate::{
     CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise,
-    NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, ReleasedModel, Result, SecretKey,
-    Stream, Table, Target, TargetDomain, TargetLayout, Unit, ValuesIn, compose, local,
+    NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result,
+    SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, compose, local,
 };
 use ndarray::{Array2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
@@ -279,12 +279,21 @@ impl LocalMechanism for Composed {
         Ok(features)
     }
 
+    /// Records where all parts release them, each column once.
+    fn releases(&self) -> Releases {
+        let layout = self.layout();
+        let is_viewed = self.parts().any(|part| part.releases().is_viewed());
+        match is_viewed || layout.width() != self.domain.layout().width() {
+            true => Releases::View { secret: false, aligned: true, target: layout.target },
+            false => Releases::Records,
+        }
+    }
+
     fn layout(&self) -> Layout {
         let layouts: Vec<Layout> = self.parts().map(|local| local.layout()).collect();
-        let target = layouts.iter().map(|layout| layout.target);
         Layout {
             columns: released_names(layouts.iter().map(|layout| &layout.columns[..])),
-            target: target.into_iter().find(|t| *t != TargetLayout::None).unwrap_or(TargetLayout::None),
+            target: first_target(layouts.iter().map(|layout| layout.target)),
         }
     }
 
@@ -380,16 +389,34 @@ fn refuse_drawn(parts: &[Designed]) -> Result<()> {
         );
         Err(Error::not_applicable("a composition", reason))
     };
+    let mut releases = parts.iter().map(Designed::releases).filter(|_| parts.len() > 1);
+    releases.try_for_each(|releases| match releases {
+        Releases::Model { .. } => refuse("a part releases a model's coefficients"),
+        Releases::Synthetic { .. } => refuse("a part draws rows, which belong to no record"),
+        Releases::Records | Releases::View { .. } | Releases::Reports { .. } => Ok(()),
+    })
+}
+
+/// What leaves of several parts together, of which none makes reports.
+fn releases_of(parts: &[Designed]) -> Releases {
+    let releases = || parts.iter().map(Designed::releases);
     match parts {
-        [_] => Ok(()),
-        parts if parts.iter().any(|part| part.model_family().is_some()) => {
-            refuse("a part releases a model's coefficients")
+        [only] if !only.releases().is_viewed() => only.releases(),
+        _ if releases().any(Releases::is_viewed) => {
+            let targets = parts.iter().map(|part| part.releases().target(part.domain().layout().target));
+            Releases::View {
+                secret: true, // a local part has none, but a view is of all parts together
+                aligned: releases().all(Releases::is_aligned),
+                target: first_target(targets),
+            }
         }
-        parts if parts.iter().any(|part| part.is_of_statistics()) => {
-            refuse("a part draws rows, which belong to no record")
-        }
-        _ => Ok(()),
+        _ => Releases::Records,
     }
+}
+
+/// The kind of target of the only part that has one.
+fn first_target(mut targets: impl Iterator<Item = TargetLayout>) -> TargetLayout {
+    targets.find(|target| *target != TargetLayout::None).unwrap_or(TargetLayout::None)
 }
 
 /// The parts' tables side by side.
@@ -439,48 +466,26 @@ impl CuratorMechanism for CuratorComposed {
         let table = join_tables(tables)?;
         let key = match model {
             Some((domain, model)) => Key::Model(Box::new(PartModel { domain, model })),
-            None if self.has_key() => Key::secret(ComposedKey { composed: self.clone(), secrets }, &table),
+            None if self.releases().is_secret() => {
+                Key::secret(ComposedKey { composed: self.clone(), secrets }, &table)
+            }
             None => Key::None,
         };
         Ok(Release { key, table, guarantee: compose::by_parts(&guarantees), noise: join_noise(noises) })
     }
 
-    fn keeps_rows(&self) -> bool {
-        self.parts.iter().all(Designed::keeps_rows)
-    }
-
-    fn values_in(&self) -> ValuesIn {
-        match &self.parts[..] {
-            [part] => part.values_in(),
-            // Parts that draw rows are refused beside others.
-            _ => ValuesIn::Units,
-        }
-    }
-
-    /// A local part has none, but a model of what it alters is used on a view of all parts together.
-    fn has_key(&self) -> bool {
-        self.parts.iter().any(|part| match part {
-            Designed::Local(local) => local::alters_records(&**local).unwrap_or(true),
-            Designed::Curator(curator) => curator.has_key(),
-        })
-    }
-
-    fn model_family(&self) -> Option<&'static str> {
-        self.parts.iter().find_map(Designed::model_family)
+    /// Those of the only part; of several, which release rows, a view where any of them does.
+    fn releases(&self) -> Releases {
+        releases_of(&self.parts)
     }
 
     fn model_of(&self, table: &Table) -> Result<Box<dyn ReleasedModel>> {
-        match self.parts.iter().find(|part| part.model_family().is_some()) {
+        match self.parts.iter().find(|part| part.releases().family().is_some()) {
             Some(part) => {
                 Ok(Box::new(PartModel { domain: part.domain().clone(), model: part.model_of(table)? }))
             }
             None => Err(Error::no_model(self.typetag_name())),
         }
-    }
-
-    fn released_target(&self) -> TargetLayout {
-        let kinds = self.parts.iter().map(Designed::released_target);
-        kinds.into_iter().find(|kind| *kind != TargetLayout::None).unwrap_or(TargetLayout::None)
     }
 }
 
@@ -527,7 +532,7 @@ impl SecretKey for ComposedKey {
             match (secret, part) {
                 (Some(secret), _) => secret.view(&clean),
                 (None, Designed::Local(local)) => local::view(&**local, &clean),
-                (None, Designed::Curator(curator)) if !curator.has_key() => Ok(clean),
+                (None, Designed::Curator(curator)) if !curator.releases().is_secret() => Ok(clean),
                 (None, Designed::Curator(_)) => Err(Error::shape("the key lacks the secret of a curator")),
             }
         });

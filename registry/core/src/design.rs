@@ -2,7 +2,7 @@
 
 use crate::{
     Designed, Error, LocalMechanism, Notion, RecordDomain, Result, ShapedBy, Table, Unit, Volunteers,
-    check_delta, composed, local,
+    check_delta, composed,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -135,21 +135,6 @@ impl Design {
                 Err(Error::shape("the design is a curator's, and no record is released by itself"))
             }
         }
-    }
-
-    /// Whether a model of a release is to be used on [viewed](crate::Key::view) records, and not on records in the clear: so it is of what a
-    /// curator releases with a secret key, and of what is local where `encode` and `decode` alone make other records of those in the domain.
-    ///
-    /// # Errors
-    /// None that a user could cause.
-    pub fn needs_view(&self) -> Result<bool> {
-        let Designed::Local(local) = &self.mechanism else {
-            return Ok(self.mechanism.has_key());
-        };
-        if local.collector().is_some() {
-            return Ok(false); // what is collected has the records' own columns
-        }
-        local::alters_records(&**local)
     }
 
     /// Whether what was learned from volunteers may be published with the design.

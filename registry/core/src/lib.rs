@@ -99,7 +99,8 @@ pub use laplace_noise::LaplaceNoise;
 pub use lattice::Lattice;
 pub use mechanism::{
     AsLocal, Collector, CuratorMechanism, Designed, Drawing, Gathering, Halved, Halving, Key, LocalMechanism,
-    Outcome, Release, ReleasedModel, Secret, SecretKey, Side, Statistics, ValuesIn, in_blocks, release_local,
+    Outcome, Release, ReleasedModel, Releases, Secret, SecretKey, Side, Statistics, ValuesIn, in_blocks,
+    release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Pace, Plugin, parse_parameters};

@@ -111,7 +111,7 @@ impl ShippedDesign {
         let (target, classes) = self.predicted()?;
         let rows = classes_of_rows(classes.len(), table.len()).map_err(|problem| self.no_model(problem))?;
         let mut card = json!({
-            "family": self.mechanism().model_family(),
+            "family": self.mechanism().releases().family(),
             "target": target.name,
             "columns": table.columns(),
             "unit": format!("the encoded record: {ENCODED}"),
@@ -148,7 +148,7 @@ impl ShippedDesign {
     pub fn read_model(&self, rows: impl ReadRows) -> Result<ShippedModel> {
         let file = rows.source().to_owned();
         let refuse = |problem: String| Error::Model { file: file.clone(), problem };
-        if self.mechanism().model_family().is_none() {
+        if self.mechanism().releases().family().is_none() {
             return Err(refuse(format!(
                 "the design is of {}, which releases no model",
                 self.origin().plugin

@@ -158,7 +158,7 @@ impl ShippedDesign {
     pub fn decoder_of(&self, layout: &Layout) -> Result<Decoder> {
         let records = self.records()?;
         let decoder = records.schema.decoder(layout, records.target.as_deref());
-        Ok(decoder.with_values_in(self.mechanism().values_in()).of_design(self.digest()?))
+        Ok(decoder.with_values_in(self.mechanism().releases().values_in()).of_design(self.digest()?))
     }
 
     /// Refuses what another design released: `found` is the digest that a file, a table or a card carries.

@@ -161,7 +161,7 @@ impl Decoder {
         Self { values, ..self }
     }
 
-    /// Sets how whole values are encoded in the records: [`Designed::values_in`](scumble_core::Designed::values_in).
+    /// Sets how whole values are encoded in the records: [`Releases::values_in`](scumble_core::Releases::values_in).
     pub fn with_values_in(self, values_in: ValuesIn) -> Self {
         Self { values_in, ..self }
     }

@@ -12,9 +12,9 @@
 
 use ndarray::{Array2, Axis, concatenate};
 use scumble_core::{
-    ASSUMED, Brief, Budget, Claim, Design, Error, Example, Factor, LocalMechanism, NoiseDistribution, Notion,
-    Plugin, Randomness, Registry, Release, Result, Side, Table, Target, TargetDomain, Unit, Volunteers,
-    local,
+    ASSUMED, Brief, Budget, Claim, Design, Designed, Error, Example, Factor, Key, Layout, LocalMechanism,
+    NoiseDistribution, Notion, Plugin, Randomness, Registry, Release, Releases, Result, Side, Table, Target,
+    TargetDomain, Unit, Volunteers, local,
 };
 use scumble_custody::ShippedDesign;
 use serde_json::json;
@@ -58,11 +58,12 @@ const SEED: u64 = 1;
 /// # Errors
 /// All rules that it breaks.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 22] = [
+    let rules: [(&str, Rule); 23] = [
         ("says of itself what it is", describes_itself),
         ("no symmetry of its example hides a fault", has_a_lopsided_example),
         ("claims no more than its budget", claims_within_budget),
         ("a local claim states all that every such claim assumes", states_its_assumptions),
+        ("what leaves is what it states", releases_what_it_states),
         ("a saved design loads and releases the same", saves_and_loads),
         ("a released model is read back from its table", reads_its_model_back),
         ("keeps the records' number and the shape it declares", keeps_shape),
@@ -168,9 +169,42 @@ fn require(holds: bool, why: impl FnOnce() -> String) -> Verdict {
     if holds { Ok(()) } else { Err(why()) }
 }
 
+/// Holds the stated output to a release: the key that it has, the target of its rows, and whether they are the records.
+fn releases_what_it_states(subject: &Subject) -> Verdict {
+    let mechanism = subject.design.mechanism();
+    let (stated, own) = (mechanism.releases(), mechanism.domain().layout().target);
+    let table = &subject.example.table;
+    let release = seeded(&subject.design, table, SEED).map_err(text)?;
+    let is_of_key = match (&release.key, mechanism) {
+        (Key::Model(_), _) => matches!(stated, Releases::Model { .. }),
+        (Key::Secret(_), _) => stated.is_secret(),
+        (Key::None, _) => matches!(stated, Releases::Synthetic { .. } | Releases::Records),
+        (Key::Design(_), Designed::Curator(_)) => false,
+        (Key::Design(_), Designed::Local(local)) if local.collector().is_some() => {
+            matches!(stated, Releases::Reports { .. })
+        }
+        (Key::Design(_), Designed::Local(local)) => {
+            let alters = local::alters_records(&**local).map_err(text)?;
+            !stated.is_secret() && stated.is_viewed() == alters && (alters || stated == Releases::Records)
+        }
+    };
+    require(is_of_key, || {
+        format!("it states {stated:?}, and the key of its release, or what it makes of records, is another's")
+    })?;
+    if !matches!(stated, Releases::Reports { .. }) {
+        let layout = Layout { columns: release.table.columns().to_vec(), target: stated.target(own) };
+        layout
+            .check(&release.table)
+            .map_err(|problem| format!("it states {:?}: {problem}", layout.target))?;
+    }
+    require(!stated.is_aligned() || release.table.len() == table.len(), || {
+        format!("it states one row per record, and releases {} of {}", release.table.len(), table.len())
+    })
+}
+
 fn reads_its_model_back(subject: &Subject) -> Verdict {
     let mechanism = subject.design.mechanism();
-    if mechanism.model_family().is_none() {
+    if mechanism.releases().family().is_none() {
         return Ok(());
     }
     let table = &subject.example.table;

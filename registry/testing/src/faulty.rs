@@ -3,7 +3,7 @@
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{
     Collector, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise, NoiseKey, Perturbation,
-    Randomness, RecordDomain, Release, Result, Stream, Table, Unit, local, release_local,
+    Randomness, RecordDomain, Release, Releases, Result, Stream, Table, Unit, local, release_local,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};
@@ -158,6 +158,10 @@ impl LocalMechanism for Faulty {
             noise: self.noise(),
             key: Key::Design(Box::new(self.clone())),
         })
+    }
+
+    fn releases(&self) -> Releases {
+        self.honest.releases()
     }
 
     fn range(&self) -> Domain {

@@ -67,7 +67,7 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
             "schema": records.map(|records| &records.schema),
             "target": records.and_then(|records| records.target.as_ref()),
             "records": design.mechanism().domain(),
-            "needs_view": design.design().needs_view()?,
+            "needs_view": design.mechanism().releases().is_viewed(),
             "guarantee": guarantee.to_json(),
         }));
     }
@@ -87,11 +87,11 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
 
 /// How to release by this design, and to use a model of the release.
 fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
-    let key = design.mechanism().has_key().then(|| Path::new("keys/key.json"));
+    let key = design.mechanism().releases().is_secret().then(|| Path::new("keys/key.json"));
     let with_key = if key.is_some() { " --key keys/key.json" } else { "" };
     let file_name = file.display().to_string();
     let file_name = shlex::try_quote(&file_name).unwrap_or_default();
-    let model = design.mechanism().model_family();
+    let model = design.mechanism().releases().family();
     let output = if model.is_some() { "model.csv" } else { "released.csv" };
     let mut text = format!(
         "\nTo release by it:\n  scumble release --design {file_name} --input private.csv \
@@ -103,7 +103,7 @@ fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
              --model {output} --input clean.csv --output predicted.csv\n"
         );
     }
-    if design.needs_view()? {
+    if design.mechanism().releases().is_viewed() {
         text += &format!(
             "To use a model of the release: on viewed records, not on records in the clear. No guarantee covers viewed records.\n  {}\n",
             view_command(file, key)
@@ -120,7 +120,7 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
     if as_json {
         let mut value = summary(plugin);
         value["parameters"] = (plugin.parameters)().to_value();
-        value["needs_view"] = design.needs_view()?.into();
+        value["needs_view"] = design.mechanism().releases().is_viewed().into();
         value["example"] = json!({
             "records": example.brief.domain,
             "budget": example.brief.budget,

@@ -217,7 +217,7 @@ fn view_of(
     named: fn(&Path) -> PathBuf,
 ) -> Result<Option<String>, Failure> {
     let command = || view_command(&named(&arguments.design), arguments.key.as_deref().map(named).as_deref());
-    Ok(design.design().needs_view()?.then(command))
+    Ok(design.mechanism().releases().is_viewed().then(command))
 }
 
 /// # Errors
@@ -237,8 +237,8 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
     let written = [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()];
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.into_iter().flatten().collect::<Vec<_>>())?;
     let key = match (mechanism, &arguments.key) {
-        (mechanism, None) if !mechanism.has_key() => return Ok(()),
-        (Designed::Curator(_), Some(_)) if !mechanism.has_key() => {
+        (mechanism, None) if !mechanism.releases().is_secret() => return Ok(()),
+        (Designed::Curator(_), Some(_)) if !mechanism.releases().is_secret() => {
             return Err(
                 "--key: such a release has no secret; a model of it is used on records in the clear".into()
             );

@@ -70,7 +70,7 @@ pub(super) fn view(registry: &Registry, arguments: &ViewArguments, as_json: bool
     let bar = progress_bar(length_of(input), "viewing {bar:40} {bytes}/{total_bytes}, {eta} left");
     let viewed = match (design.mechanism(), key) {
         (Designed::Local(local), None) => view_stream(arguments, &design, &**local, &mut written, &bar),
-        (Designed::Curator(curator), _) if !curator.has_key() => {
+        (Designed::Curator(curator), _) if !curator.releases().is_secret() => {
             Err("the design needs no view: a model of its release is used on records in the clear".into())
         }
         (Designed::Curator(_), Some(key)) => view_table(arguments, &design, key, &mut written),

@@ -84,7 +84,7 @@ fn whole_values(column: &str) -> Option<f64> {
 
 /// The means that the records of a release in memory have once whole numbers are settled, by the encoding that the mechanism states.
 fn in_memory(mechanism: &Designed, release: &Release) -> BTreeMap<String, f64> {
-    let is_in_bins = mechanism.values_in().is_in_bins(false);
+    let is_in_bins = mechanism.releases().values_in().is_in_bins(false);
     let table = &release.table;
     let mut means = means_of(table);
     for (column, values) in table.columns().iter().zip(table.records().columns()) {
@@ -139,7 +139,7 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
         }
         let design = ShippedDesign::read(&files.path("design.json"), &registry).unwrap();
         let mechanism = design.mechanism();
-        if mechanism.has_key() || mechanism.model_family().is_some() {
+        if mechanism.releases().is_secret() || mechanism.releases().family().is_some() {
             continue; // a secret space, or no records
         }
         let is_reports = design.local().is_ok_and(|local| local.collector().is_some());
@@ -150,9 +150,9 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
             None => release,
         };
         let memory = in_memory(mechanism, &release);
-        let is_synthetic = is_reports || !mechanism.keeps_rows();
+        let is_synthetic = is_reports || !mechanism.releases().is_aligned();
         // Those that draw from tables of single values have the means of the records at this budget.
-        let is_of_tables = !is_reports && mechanism.values_in() == ValuesIn::Bins;
+        let is_of_tables = !is_reports && mechanism.releases().values_in() == ValuesIn::Bins;
         let mut of_formats = vec![];
         for format in ["csv", "parquet"] {
             files.run(&format!(

@@ -5,7 +5,7 @@ use scumble_comparison::{Candidate, Comparison, Knows, Metric, Outcome, Splittin
 use scumble_core::{
     Brief, CentralDp, Claim, CuratorMechanism, Designed, Domain, Error, Example, GaussianNoise, Guarantee,
     Key, Neighbours, NoParameters, Noise, NoiseDistribution, Notion, Pace, Plugin, Randomness, RecordDomain,
-    Release, Result, Side, Statistics, Table, Target, Unit,
+    Release, Releases, Result, Side, Statistics, Table, Target, Unit, ValuesIn,
 };
 use scumble_datasets::DataSet;
 use serde::{Deserialize, Serialize};
@@ -90,6 +90,10 @@ impl CuratorMechanism for NoisySums {
         }
     }
 
+    fn releases(&self) -> Releases {
+        Releases::Synthetic { values: ValuesIn::Units }
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let sums = self.draw(table, randomness)?;
         let (rows, columns) = (table.len() / 2, self.domain.columns().len());
@@ -104,14 +108,6 @@ impl CuratorMechanism for NoisySums {
                 target: NoiseDistribution::Unknown { width: self.domain.layout().target.width() },
             },
         })
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
-    fn has_key(&self) -> bool {
-        false
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {

@@ -4,8 +4,8 @@ use scumble_accounting::gaussian;
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
     CentralDp, CountNoise, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, Target,
-    TargetDomain, TargetLayout,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
+    Target, TargetDomain, ValuesIn,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 use serde::{Deserialize, Serialize};
@@ -146,6 +146,10 @@ impl CuratorMechanism for ByHand {
         Guarantee::of_records([(Notion::CentralDp(dp), "by hand".into())])
     }
 
+    fn releases(&self) -> Releases {
+        Releases::Synthetic { values: ValuesIn::Bins }
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let drawn = self.draw(table, randomness)?;
         let columns = (1..=drawn.len()).map(|at| format!("count {at}")).collect();
@@ -160,18 +164,6 @@ impl CuratorMechanism for ByHand {
             },
             key: Key::None,
         })
-    }
-
-    fn released_target(&self) -> TargetLayout {
-        TargetLayout::None
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
-    fn has_key(&self) -> bool {
-        false
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {

@@ -3,7 +3,7 @@
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
     CuratorMechanism, Designed, Example, Guarantee, Halved, Halving, Randomness, RecordDomain, Release,
-    Result, Table,
+    Releases, Result, Table, ValuesIn,
 };
 use scumble_pac::{HidingNoise, PacStatistics, Statistic};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,10 @@ impl CuratorMechanism for Faulty {
 
     fn guarantee(&self) -> Guarantee {
         self.honest.guarantee()
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::Synthetic { values: ValuesIn::Units }
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

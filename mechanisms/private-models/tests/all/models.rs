@@ -5,7 +5,7 @@ use ndarray::{Array1, Array2, array};
 use scumble_adversary::{Effort, Verdict, audit};
 use scumble_core::{
     Brief, Budget, CuratorMechanism, Designed, Domain, Error, Plugin, Randomness, RecordDomain, Release,
-    ReleasedModel, Table, Target, TargetDomain, TargetLayout,
+    ReleasedModel, Releases, Table, Target, TargetDomain,
 };
 use scumble_private_models::{PRIVATE_LOGISTIC, PRIVATE_RIDGE, PrivateLogistic, PrivateRidge};
 use scumble_testing::conformance;
@@ -203,8 +203,6 @@ fn a_released_model_has_no_target_no_secret_and_no_rows_of_anybody() {
         PrivateRidge::new(domain(2, TargetDomain::Real { lower: 0.0, upper: 1.0 }), budget(1.0, 1e-6))
             .unwrap();
     let designed = Designed::curator(ridge);
-    assert_eq!(designed.released_target(), TargetLayout::None);
-    assert!(!designed.has_key() && !designed.keeps_rows());
-    assert_eq!(designed.model_family(), Some("ridge"));
+    assert_eq!(designed.releases(), Releases::Model { family: "ridge" });
     assert_eq!(designed.guarantee().discloses, ["the number of records"]);
 }

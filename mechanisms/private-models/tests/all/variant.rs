@@ -1,7 +1,8 @@
 //! A curator who claims what an honest one does, and whose noise is another one's.
 
 use scumble_core::{
-    CuratorMechanism, Designed, Guarantee, Randomness, RecordDomain, Release, Result, Statistics, Table,
+    CuratorMechanism, Designed, Guarantee, Randomness, RecordDomain, Release, Releases, Result, Statistics,
+    Table,
 };
 use serde::{Deserialize, Serialize};
 
@@ -27,16 +28,12 @@ impl CuratorMechanism for Variant {
         self.claims.guarantee()
     }
 
+    fn releases(&self) -> Releases {
+        self.releases.releases()
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         self.releases.release(table, randomness)
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
-    fn has_key(&self) -> bool {
-        false
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {

@@ -3,8 +3,8 @@
 use ndarray::{Array2, array};
 use scumble_core::{
     Budget, CentralDp, Claim, CuratorMechanism, Domain, Error, GaussianNoise, Guarantee, Key, Neighbours,
-    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, Statistics, Table, Target,
-    TargetDomain, Unit,
+    Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
+    Target, TargetDomain, Unit, ValuesIn,
 };
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +123,10 @@ impl CuratorMechanism for NoisyCounts {
         }
     }
 
+    fn releases(&self) -> Releases {
+        Releases::Synthetic { values: ValuesIn::Units }
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let counts = if self.leaks { counts(table) } else { self.draw(table, randomness)? };
         let rows = (counts[0] + counts[1] + counts[2]).round().clamp(1.0, ROWS as f64) as usize;
@@ -138,14 +142,6 @@ impl CuratorMechanism for NoisyCounts {
                 target: NoiseDistribution::Exact { width: 0 },
             },
         })
-    }
-
-    fn keeps_rows(&self) -> bool {
-        false
-    }
-
-    fn has_key(&self) -> bool {
-        false
     }
 
     fn statistics(&self) -> Option<&dyn Statistics> {

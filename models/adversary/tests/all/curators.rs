@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 use scumble_adversary::{Effort, Finding, Measure, Verdict, audit};
 use scumble_core::{
     CentralDp, Claim, CramerRao, CuratorMechanism, Designed, Domain, Guarantee, Key, Neighbours, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Result, SecretKey, Table, Target,
+    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, SecretKey, Table, Target,
     TargetDomain, Unit,
 };
 use scumble_sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
@@ -74,6 +74,10 @@ impl CuratorMechanism for NoisySum {
         }
     }
 
+    fn releases(&self) -> Releases {
+        Releases::with_key(self.domain())
+    }
+
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let distribution = DiscreteLaplace::new(Rational::floor_of(self.scale * STEPS)?)?;
         let sum: f64 = table.records().iter().map(|x| (x.clamp(0.0, 1.0) * STEPS).round()).sum();
@@ -134,6 +138,10 @@ impl CuratorMechanism for SharedNoise {
             }],
             ..Guarantee::default()
         }
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::with_key(self.domain())
     }
 
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {

@@ -13,10 +13,8 @@ pub trait Collector {
     /// [`Error::Shape`](crate::Error::Shape) for reports that the mechanism does not make, naming the row.
     fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table>;
 
-    /// Encoding of whole values in the collected records. Default: as in the records.
-    fn values_in(&self) -> ValuesIn {
-        ValuesIn::Units
-    }
+    /// Encoding of whole values in the collected records.
+    fn values_in(&self) -> ValuesIn;
 
     /// What each report says by itself, in numbers that an adversary can learn from (n × m): a report is one person's.
     ///

@@ -6,6 +6,7 @@ mod halved;
 mod key;
 mod one_by_one;
 mod release;
+mod releases;
 mod values_in;
 
 pub use collector::Collector;
@@ -14,11 +15,12 @@ pub use halved::{Halved, Halving};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
 pub(crate) use one_by_one::map_records;
 pub use release::{Release, release_local};
+pub use releases::Releases;
 pub use values_in::ValuesIn;
 
 use crate::{
     Claim, Domain, Error, Guarantee, Layout, Noise, Perturbation, Randomness, RecordDomain, Result, Stream,
-    Table, TargetLayout, Unit,
+    Table, Unit,
 };
 use dyn_clone::DynClone;
 use serde::{Deserialize, Serialize};
@@ -108,6 +110,15 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
         vec![]
     }
 
+    /// What leaves: reports where there is a [`collector`](Self::collector), and records in their own columns
+    /// otherwise. A mechanism whose `encode` and `decode` make other records states a [view](Releases::View).
+    fn releases(&self) -> Releases {
+        match self.collector() {
+            Some(collector) => Releases::Reports { values: collector.values_in() },
+            None => Releases::Records,
+        }
+    }
+
     /// What turns reports into records, where that which leaves of a record is a report: an answer to one question about it. None where a record
     /// leaves, as by default.
     fn collector(&self) -> Option<&dyn Collector> {
@@ -165,33 +176,8 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         None
     }
 
-    /// The kind of target that a release has: by default that of the domain. One that is of another kind is read by
-    /// [`Key::read`](crate::Key::read).
-    fn released_target(&self) -> TargetLayout {
-        self.domain().layout().target
-    }
-
-    /// Whether the record in a released row is made of the one in that row of the table, as it mostly is; where several records make one it is not.
-    fn keeps_rows(&self) -> bool {
-        true
-    }
-
-    /// Whether a release has a secret key, without which nothing can be learned from it. Where it has none, a model of it is used on records in
-    /// the clear.
-    fn has_key(&self) -> bool {
-        true
-    }
-
-    /// The family of models that a release is one of, where it is a [model](ReleasedModel) and no records, by the name that a comparison has
-    /// for it: `logistic`, `ridge`.
-    fn model_family(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Encoding of whole values in the released rows. Default: as in the records.
-    fn values_in(&self) -> ValuesIn {
-        ValuesIn::Units
-    }
+    /// What leaves.
+    fn releases(&self) -> Releases;
 
     /// The model in a table that was [released](Self::release), where it is a [model](ReleasedModel): as
     /// [`Key::Model`] had it, bit for bit.
@@ -341,46 +327,11 @@ impl Designed {
         }
     }
 
-    /// The kind of target of the records that are learned from: those of a release, or collected from its reports.
-    pub fn released_target(&self) -> TargetLayout {
+    /// What leaves.
+    pub fn releases(&self) -> Releases {
         match self {
-            Self::Local(mechanism) if mechanism.collector().is_some() => mechanism.domain().layout().target,
-            Self::Local(mechanism) => mechanism.layout().target,
-            Self::Curator(mechanism) => mechanism.released_target(),
-        }
-    }
-
-    /// Whether the record in a released row is made of the one in that row of the table.
-    pub fn keeps_rows(&self) -> bool {
-        match self {
-            Self::Local(_) => true,
-            Self::Curator(mechanism) => mechanism.keeps_rows(),
-        }
-    }
-
-    /// Whether a release has a secret key, without which nothing can be learned from it.
-    pub fn has_key(&self) -> bool {
-        match self {
-            Self::Local(_) => false,
-            Self::Curator(mechanism) => mechanism.has_key(),
-        }
-    }
-
-    /// The family of models that a release is one of, where it is a model and no records.
-    pub fn model_family(&self) -> Option<&'static str> {
-        match self {
-            Self::Local(_) => None,
-            Self::Curator(mechanism) => mechanism.model_family(),
-        }
-    }
-
-    /// Encoding of whole values in the records that are learned from: released, or collected from reports.
-    pub fn values_in(&self) -> ValuesIn {
-        match self {
-            Self::Local(mechanism) => {
-                mechanism.collector().map_or(ValuesIn::Units, |collector| collector.values_in())
-            }
-            Self::Curator(mechanism) => mechanism.values_in(),
+            Self::Local(mechanism) => mechanism.releases(),
+            Self::Curator(mechanism) => mechanism.releases(),
         }
     }
 
@@ -409,11 +360,6 @@ impl Designed {
             Self::Local(_) => None,
             Self::Curator(mechanism) => mechanism.halving(),
         }
-    }
-
-    /// Whether a release is made of noisy statistics, of all records or of half of them, and its rows, if it has some, are nobody's.
-    pub fn is_of_statistics(&self) -> bool {
-        self.statistics().is_some() || self.halving().is_some()
     }
 
     /// Two tables that `claim`, one of its own, says are released with one distribution, made of the records of `table`.
