@@ -8,8 +8,7 @@ use crate::program::Program;
 use schemars::JsonSchema;
 use scumble_core::{
     Brief, Budget, CentralDp, Drawing, Error, Example, Gathering, Guarantee, Neighbours, Noise,
-    NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Result, Stream, Table,
-    TargetLayout, in_blocks,
+    NoiseDistribution, Notion, Outcome, Randomness, RecordDomain, Release, Result, Stream, Table, in_blocks,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -135,10 +134,6 @@ impl<P: Program> Curator<P> {
             claims.push(claim(replaced, Neighbours::ReplaceOne, theorem.to_owned()));
         }
         Guarantee::of_curator(self.saved.neighbours, claims)
-    }
-
-    pub(crate) fn target(&self) -> TargetLayout {
-        self.saved.domain.layout().target
     }
 
     /// Counts of no record yet.
