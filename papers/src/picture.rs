@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use ndarray::ArrayView1;
-use scumble_draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, STYLE, TOP, WIDTH, at, ends};
+use scumble_page::draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, RIGHT, STYLE, TOP, WIDTH, at, ends};
 use serde::Serialize;
 
 /// Panels, one below the other.

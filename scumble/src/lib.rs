@@ -50,6 +50,7 @@ pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
 pub use scumble_classifier as classifier;
 pub use scumble_comparison as compare;
+pub use scumble_comparison::validation;
 pub use scumble_custody as custody;
 pub use scumble_datasets as datasets;
 pub use scumble_dauntless as dauntless;
@@ -75,7 +76,6 @@ pub use scumble_sensitivity as sensitivity;
 pub use scumble_suite as suite;
 pub use scumble_svm as svm;
 pub use scumble_task_aware as task_aware;
-pub use scumble_validation as validation;
 pub use scumble_vlm as vlm;
 
 // The built-in mechanisms, which the linker would drop if nothing named them.

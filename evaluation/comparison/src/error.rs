@@ -1,9 +1,9 @@
 //! What can stop a comparison.
 
+use crate::store;
 use scumble_classifier as classifier;
 use scumble_datasets as datasets;
 use scumble_linear as linear;
-use scumble_store as store;
 use scumble_svm as svm;
 
 /// What can stop a comparison.

@@ -28,11 +28,13 @@ mod shuffler;
 mod split;
 mod spread;
 mod stacked;
+pub mod store;
 mod stored;
 mod trial;
 mod trust;
 mod tuned;
 mod tuning;
+pub mod validation;
 mod worth;
 
 pub use adversary::Adversary;

@@ -9,9 +9,9 @@ use super::spread::mean_and_sd;
 use super::stored::Stored;
 use super::tuning::Rehearsal;
 use super::{Comparison, Error, Metric, Outcome, Result, Row, Skipped};
+use crate::store::Store;
 use rayon::prelude::*;
 use scumble_core::{TargetDomain, interrupt};
-use scumble_store::Store;
 use std::collections::BTreeMap;
 use std::path::Path;
 

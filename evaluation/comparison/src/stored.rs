@@ -4,8 +4,8 @@ use super::cells::Cell;
 use super::reference::LearnsFrom;
 use super::scored::Scored;
 use super::{Comparison, Metric, Result, Scorer, Splitting, data};
+use crate::store::{Key, Store};
 use scumble_core::{Designed, number};
-use scumble_store::{Key, Store};
 use serde::Serialize;
 use serde_json::json;
 

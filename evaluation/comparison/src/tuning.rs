@@ -3,12 +3,12 @@
 
 use super::tuned::Tunable;
 use super::{Candidate, Comparison, Error, Model, Outcome, Result, Scorer, Splitting, in_words};
+use crate::validation::{Asking, GridSearch};
 use rayon::prelude::*;
 use scumble_classic::PrivateAnswer;
 use scumble_core::compose::{Partition, in_parallel};
 use scumble_core::{Guarantee, Randomness, ShapedBy, Unit, Volunteers};
 use scumble_datasets::DataSet;
-use scumble_validation::{Asking, GridSearch};
 
 /// How often an option is tried on volunteers.
 const REHEARSALS: usize = 5;
@@ -131,7 +131,7 @@ impl<'a> Rehearsal<'a> {
 pub(super) fn ask(right: &[Vec<bool>], epsilon: f64, seed: u64) -> Result<usize> {
     let people = right.first().map_or(0, Vec::len);
     let options = right.iter().map(|right| {
-        scumble_validation::Candidate::new("", |people: &[usize]| {
+        crate::validation::Candidate::new("", |people: &[usize]| {
             Ok::<_, Error>(people.iter().map(|&at| right[at]).collect())
         })
     });

@@ -4,9 +4,9 @@
 //! follow the page into the dark, onto paper or onto a phone, nor could a series be told from another by a reader or a test.
 
 use super::cast::Cast;
+use crate::draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, TOP, at, ends};
 use maud::{Markup, html};
 use scumble_comparison::{Metric, Row, Scores, Series, in_words};
-use scumble_draw::{Axis, BOTTOM, HEIGHT, LEFT, Look, TOP, at, ends};
 
 /// The width of a chart, with the names of its series behind the plot.
 const WIDE: f64 = 800.0;

@@ -5,6 +5,7 @@
 mod cards;
 mod cast;
 mod chart;
+pub mod draw;
 mod figures;
 mod how;
 mod lead;
@@ -15,9 +16,9 @@ mod words;
 
 pub use page::Page;
 
+use crate::draw::STYLE;
 use cast::Cast;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use scumble_draw::STYLE;
 
 /// Scripts and pictures from elsewhere are refused; a chart becomes a picture by its own data.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";

@@ -9,14 +9,7 @@ use toml::Table;
 const LAYERS: [&[&str]; 7] = [
     &["solvers/"],
     &["registry/core"],
-    &[
-        "registry/levels",
-        "registry/records",
-        "registry/custody",
-        "registry/parquet",
-        "registry/arrow",
-        "models/",
-    ],
+    &["registry/records", "registry/custody", "registry/parquet", "registry/arrow", "models/"],
     &["registry/testing", "mechanisms/"],
     &["evaluation/"],
     &["papers", "scumble"],

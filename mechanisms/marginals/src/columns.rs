@@ -1,8 +1,8 @@
 //! The columns of records as attributes of few levels.
 
 use rayon::prelude::*;
+use scumble_core::levels::{Attribute, draw};
 use scumble_core::{Error, RecordDomain, Result, Stream};
-use scumble_levels::{Attribute, draw};
 
 /// Records that one core codes at once.
 const BLOCK: usize = 4096;

@@ -7,8 +7,8 @@ use crate::curator::{Common, Curator, curator, example};
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
+use scumble_core::levels::draw;
 use scumble_core::{Brief, Result, register};
-use scumble_levels::draw;
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "mst";

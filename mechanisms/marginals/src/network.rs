@@ -3,8 +3,8 @@
 use crate::counts::Clique;
 use crate::residuals::{Residuals, summed_to};
 use ndarray::{ArrayD, IxDyn};
+use scumble_core::levels::draw;
 use scumble_core::{Result, Stream, interrupt};
-use scumble_levels::draw;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,8 +5,8 @@ use crate::columns::Columns;
 use crate::counts::{Clique, Wanted};
 use crate::network::{Network, Order};
 use crate::residuals::{Measured, Residuals};
+use scumble_core::levels::draw;
 use scumble_core::{Result, Stream};
-use scumble_levels::draw;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 

@@ -8,8 +8,8 @@ use linfa_clustering::{KMeans, KMeansInit};
 use ndarray::{Array1, Array2, Axis, s};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
+use scumble_core::levels::draw;
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
-use scumble_levels::draw;
 use scumble_private_models::Encoding;
 
 /// The share of the records of each cluster, and the mean of their z, target included; clusters are of features.

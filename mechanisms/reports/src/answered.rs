@@ -1,7 +1,7 @@
 //! What mechanisms that make reports have in common.
 
+use scumble_core::levels::Attribute;
 use scumble_core::{RecordDomain, Result};
-use scumble_levels::Attribute;
 
 /// The bins of a label that is a number, where the design does not choose them.
 const LABEL_BINS: usize = 8;

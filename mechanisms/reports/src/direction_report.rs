@@ -6,11 +6,11 @@ use crate::frame::Frame;
 use crate::questions::PEOPLE;
 use ndarray::{Array1, Array2, s};
 use schemars::JsonSchema;
+use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
     ShapedBy, Stream, Table, ValuesIn, Volunteers, check_width, interrupt, register, size,
 };
-use scumble_levels::{Attribute, draw};
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
 use serde::{Deserialize, Serialize};
 

@@ -8,11 +8,11 @@ use crate::questions::PEOPLE;
 use crate::step::Step;
 use ndarray::{Array2, ArrayView1, s};
 use schemars::JsonSchema;
+use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collector, Error, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain, Result,
     ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
 };
-use scumble_levels::{Attribute, draw};
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit};
 use serde::{Deserialize, Serialize};
 

@@ -4,8 +4,8 @@ use linfa::DatasetBase;
 use linfa::traits::Fit;
 use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use scumble_core::levels::Attribute;
 use scumble_core::{Error, Result};
-use scumble_levels::Attribute;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -5,11 +5,11 @@ use crate::partition::Partition;
 use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
+use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
     Result, ShapedBy, Stream, Table, ValuesIn, Volunteers, interrupt, register, size,
 };
-use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 

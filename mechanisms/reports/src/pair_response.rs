@@ -4,11 +4,11 @@ use crate::answered::answered_by;
 use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
+use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collector, Error, Estimate, Example, Guarantee, LocalMechanism, Portion, Protect, RecordDomain,
     Result, Stream, Table, TargetDomain, ValuesIn, interrupt, register, size,
 };
-use scumble_levels::{Attribute, draw};
 use scumble_oracles::{Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 

@@ -8,8 +8,8 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
+use scumble_core::levels::Attribute;
 use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
-use scumble_levels::Attribute;
 use serde::{Deserialize, Serialize};
 
 /// Directions at most along which records are clustered, and in which the records of a code differ.

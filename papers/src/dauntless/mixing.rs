@@ -7,8 +7,8 @@ use crate::report::{Agreement, Evidence, Finding, Grid};
 use crate::trials::Mean;
 use crate::{Result, RunOptions, Trial};
 use scumble_classifier::{ClassifierParams, ValidClassifierParams};
+use scumble_comparison::store::Store;
 use scumble_core::{Brief, Budget, Target, Volunteers};
-use scumble_store::Store;
 
 use linfa::traits::{Fit, Predict};
 use linfa::{Dataset, ParamGuard};

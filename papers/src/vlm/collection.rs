@@ -10,7 +10,7 @@ use scumble_core::{Brief, Budget, Randomness, Table};
 
 use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
-use scumble_store::{Key, Store};
+use scumble_comparison::store::{Key, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

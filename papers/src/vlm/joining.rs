@@ -15,7 +15,7 @@ use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use rayon::prelude::*;
-use scumble_store::{Key, Store};
+use scumble_comparison::store::{Key, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;

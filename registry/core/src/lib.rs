@@ -62,6 +62,7 @@ mod guarantee;
 mod keyed;
 mod laplace_noise;
 mod lattice;
+pub mod levels;
 pub mod local;
 mod mechanism;
 pub mod number;

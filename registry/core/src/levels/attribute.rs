@@ -1,7 +1,7 @@
 //! Attributes: columns as questions with few answers, a number by the bin that it lies in.
 
-use crate::draw;
-use scumble_core::{Domain, Error, Factor, RecordDomain, Result, Stream, largest};
+use super::draw;
+use crate::{Domain, Error, Factor, RecordDomain, Result, Stream, largest};
 use std::ops::Range;
 
 /// A number or a category of a record, which has one of so many levels.
@@ -26,7 +26,7 @@ impl Attribute {
     ///
     /// ```
     /// use scumble_core::{Domain, RecordDomain, TargetDomain};
-    /// use scumble_levels::Attribute;
+    /// use scumble_core::levels::Attribute;
     ///
     /// let label = TargetDomain::Class { levels: vec!["no".into(), "yes".into()] };
     /// let domain = RecordDomain::new(vec!["size".into()], Domain::interval(0.0, 10.0)?, label)?;

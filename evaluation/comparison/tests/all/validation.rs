@@ -2,9 +2,9 @@
 
 use scumble_accounting::binomial::{at_least, at_most};
 use scumble_classic::{PrivateAnswer, private_accuracy};
+use scumble_comparison::validation::{Asking, Candidate, GridSearch};
 use scumble_core::{Budget, Error, Randomness, Unit};
 use scumble_custody::Ledger;
-use scumble_validation::{Asking, Candidate, GridSearch};
 use std::cell::Cell;
 use tempfile::TempDir;
 

@@ -54,7 +54,7 @@ impl Asking {
 /// A search over candidates by private validation (Section 3.3 of *Learning to noise*).
 ///
 /// ```
-/// use scumble_validation::{Asking, Candidate, GridSearch};
+/// use scumble_comparison::validation::{Asking, Candidate, GridSearch};
 /// use scumble_core::{Budget, Randomness, Unit};
 /// use scumble_custody::Ledger;
 ///

@@ -1,8 +1,8 @@
 //! Records from distributions: levels in the numbers that were estimated, in a random order.
 
+use crate::Stream;
 use rand::Rng;
 use rand::seq::SliceRandom;
-use scumble_core::Stream;
 
 /// A uniform number of [0, 1).
 pub fn uniform(stream: &mut Stream) -> f64 {
@@ -39,7 +39,7 @@ pub fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_core::Randomness;
+    use crate::Randomness;
 
     #[test]
     fn levels_come_in_their_shares() {
