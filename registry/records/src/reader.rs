@@ -1,7 +1,7 @@
 //! A file's records by a schema: whole, or some rows at a time.
 
 use crate::Result;
-use crate::{Clipped, Clips, Encoder, Held, OutOfBounds, RawRows, ReadRows, Schema};
+use crate::{Clipped, Clips, Encoder, Input, OutOfBounds, RawRows, ReadRows, Schema};
 use ndarray::Array2;
 use scumble_core::local::BLOCK;
 use scumble_core::{RecordDomain, Table};
@@ -28,14 +28,6 @@ impl Loaded {
         let (domain, clipped) = (encoder.domain().clone(), encoder.clipped(clips));
         Ok(Self { table: encoder.table(flat)?, domain, clipped })
     }
-}
-
-/// Columns of records as a file or table has them.
-#[derive(Debug, Clone)]
-pub struct Input {
-    pub(crate) encoder: Encoder,
-    /// The storage types of the wanted cells; `None` in a text file.
-    pub(crate) held: Vec<Option<Held>>,
 }
 
 /// Records of a file by a schema, some rows at a time and in bounded memory, whatever the file's format.
