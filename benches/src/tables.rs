@@ -3,8 +3,8 @@
 use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
 use scumble::datasets::{DataSet, folder, source};
+use scumble::registry::levels::Attribute;
 use scumble::registry::{Brief, Budget, Randomness, Registry, Table};
-use scumble_core::levels::Attribute;
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
