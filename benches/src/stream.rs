@@ -1,7 +1,7 @@
 //! Files released in a stream: what is read, released and written, each beside the whole.
 
 use crate::{Contestant, Host, Result, Section, memory, records, threads};
-use scumble::parquet;
+use scumble::parquet::{self, FileWriter};
 use scumble::registry::{
     Decoder, Design, LocalMechanism, OutOfBounds, Randomness, ReadRows, Reader, RecordDomain, Schema, Table,
     csv, stream,
@@ -28,6 +28,16 @@ pub(crate) struct Files {
 enum Format {
     Csv,
     Parquet,
+}
+
+impl Format {
+    fn writer<'o>(self, output: &'o mut Vec<u8>, decoder: &Decoder) -> Result<FileWriter<&'o mut Vec<u8>>> {
+        let name = match self {
+            Self::Csv => "released.csv",
+            Self::Parquet => "released.parquet",
+        };
+        Ok(FileWriter::new(name.as_ref(), output, decoder)?)
+    }
 }
 
 impl Files {
@@ -92,16 +102,8 @@ impl Files {
         let (mut reader, mut output) =
             (self.reader(format)?, Vec::with_capacity(20 * self.table.records().len()));
         let streams = Randomness::from_os()?.streams();
-        match format {
-            Format::Csv => {
-                let writer = csv::Writer::new(&mut output, &decoder)?;
-                stream::release(local, &mut reader, &decoder, &streams, writer, |_| Ok(()))?;
-            }
-            Format::Parquet => {
-                let writer = parquet::Writer::new(&mut output, &decoder)?;
-                stream::release(local, &mut reader, &decoder, &streams, writer, |_| Ok(()))?;
-            }
-        }
+        let writer = format.writer(&mut output, &decoder)?;
+        stream::release(local, &mut reader, &decoder, &streams, writer, |_| Ok(()))?;
         Ok(output)
     }
 
@@ -109,10 +111,7 @@ impl Files {
     fn written(&self, format: Format, table: &Table) -> Result<Vec<u8>> {
         let decoder: Decoder = self.schema.decoder(&self.schema.domain(None)?.layout(), None);
         let mut output = vec![];
-        match format {
-            Format::Csv => stream::write(table, &decoder, csv::Writer::new(&mut output, &decoder)?)?,
-            Format::Parquet => stream::write(table, &decoder, parquet::Writer::new(&mut output, &decoder)?)?,
-        }
+        stream::write(table, &decoder, format.writer(&mut output, &decoder)?)?;
         Ok(output)
     }
 }

@@ -130,8 +130,8 @@ impl WriteRows for Writer<'_> {
     /// One array a column.
     type Block = Vec<ArrayRef>;
 
-    fn block(rows: &Decoded) -> Result<Self::Block> {
-        rows.columns(Column::of, Column::push)?.into_iter().map(Column::finish).collect()
+    fn maker(&self) -> fn(&Decoded) -> Result<Self::Block> {
+        |rows| rows.columns(Column::of, Column::push)?.into_iter().map(Column::finish).collect()
     }
 
     fn write(&mut self, block: Self::Block) -> Result<()> {

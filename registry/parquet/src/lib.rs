@@ -45,6 +45,7 @@
 //! it was packed to. Row groups whose columns have more or fewer rows than the footer says are an error.
 
 mod column;
+mod file_writer;
 mod footer;
 mod pages;
 mod rows;
@@ -52,6 +53,7 @@ mod unpack;
 mod writer;
 mod zones;
 
+pub use file_writer::{FileBlock, FileWriter};
 pub use rows::Rows;
 pub use writer::{Block, Writer};
 

@@ -190,11 +190,16 @@ impl<W: Write + Send> Writer<W> {
     }
 }
 
+/// Released rows as columns.
+pub(crate) fn block(rows: &Decoded) -> Result<Block> {
+    rows.columns(Column::of, Column::push).map(Block)
+}
+
 impl<W: Write + Send> WriteRows for Writer<W> {
     type Block = Block;
 
-    fn block(rows: &Decoded) -> Result<Block> {
-        rows.columns(Column::of, Column::push).map(Block)
+    fn maker(&self) -> fn(&Decoded) -> Result<Block> {
+        block
     }
 
     fn write(&mut self, block: Block) -> Result<()> {

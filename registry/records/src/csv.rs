@@ -260,29 +260,8 @@ impl<W: Write> Writer<W> {
 impl<W: Write> WriteRows for Writer<W> {
     type Block = Vec<u8>;
 
-    fn block(rows: &Decoded) -> Result<Vec<u8>> {
-        let mut buffer = zmij::Buffer::new();
-        let take = |text: &mut Vec<u8>, column: usize, cell: Cell| {
-            if column > 0 {
-                text.push(b',');
-            }
-            match cell {
-                // Digits are never quoted.
-                Cell::Number(number) => text.extend_from_slice(digits(number, &mut buffer).as_bytes()),
-                cell => push_field(&cell.text(), text),
-            }
-            Ok(())
-        };
-        let end = |text: &mut Vec<u8>| {
-            // A line of nothing would be no row.
-            if text.last().is_none_or(|last| *last == b'\n') {
-                text.extend_from_slice(b"\"\"");
-            }
-            text.push(b'\n');
-        };
-        let mut text = Vec::with_capacity(20 * rows.values());
-        rows.each(&mut text, take, end)?;
-        Ok(text)
+    fn maker(&self) -> fn(&Decoded) -> Result<Vec<u8>> {
+        block
     }
 
     fn write(&mut self, block: Vec<u8>) -> Result<()> {
@@ -292,6 +271,35 @@ impl<W: Write> WriteRows for Writer<W> {
     fn finish(mut self) -> Result<()> {
         self.output.flush().map_err(Error::from_write)
     }
+}
+
+/// Released rows as lines of a CSV file.
+///
+/// # Errors
+/// As [`Decoded::each`].
+pub fn block(rows: &Decoded) -> Result<Vec<u8>> {
+    let mut buffer = zmij::Buffer::new();
+    let take = |text: &mut Vec<u8>, column: usize, cell: Cell| {
+        if column > 0 {
+            text.push(b',');
+        }
+        match cell {
+            // Digits are never quoted.
+            Cell::Number(number) => text.extend_from_slice(digits(number, &mut buffer).as_bytes()),
+            cell => push_field(&cell.text(), text),
+        }
+        Ok(())
+    };
+    let end = |text: &mut Vec<u8>| {
+        // A line of nothing would be no row.
+        if text.last().is_none_or(|last| *last == b'\n') {
+            text.extend_from_slice(b"\"\"");
+        }
+        text.push(b'\n');
+    };
+    let mut text = Vec::with_capacity(20 * rows.values());
+    rows.each(&mut text, take, end)?;
+    Ok(text)
 }
 
 /// Appends a cell, in quotation marks where it would not be read as it is.
@@ -466,7 +474,7 @@ mod tests {
                 let row = std::iter::once(levels[class].clone()).chain(numbers.iter().map(f64::to_string));
                 expected.write_record(row).unwrap();
             }
-            let written = <Writer<Vec<u8>> as WriteRows>::block(&Decoded::new(&decoder, &records)).unwrap();
+            let written = block(&Decoded::new(&decoder, &records)).unwrap();
             prop_assert_eq!(String::from_utf8(written), String::from_utf8(expected.into_inner().unwrap()));
         }
 
@@ -479,7 +487,7 @@ mod tests {
             let records: Vec<f64> = classes.iter().flat_map(one_hot).collect();
             let mut file = vec![];
             let mut writer = Writer::new(&mut file, &decoder).unwrap();
-            writer.write(<Writer<&mut Vec<u8>> as WriteRows>::block(&Decoded::new(&decoder, &records)).unwrap()).unwrap();
+            writer.write(block(&Decoded::new(&decoder, &records)).unwrap()).unwrap();
             writer.finish().unwrap();
             let table = read(&file[..], "released.csv", &schema, None).unwrap().table;
             prop_assert_eq!(table.records().iter().copied().collect::<Vec<_>>(), records);

@@ -54,11 +54,8 @@ pub trait WriteRows {
     /// Some rows as the file will have them, which several cores make at once.
     type Block: Send;
 
-    /// Some released rows, as the file will have them.
-    ///
-    /// # Errors
-    /// As [`Decoded::each`].
-    fn block(rows: &Decoded) -> Result<Self::Block>;
+    /// Function that makes a block of released rows, on any core. Its errors are those of [`Decoded::each`].
+    fn maker(&self) -> fn(&Decoded) -> Result<Self::Block>;
 
     /// Appends a block.
     ///

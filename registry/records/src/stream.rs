@@ -116,13 +116,13 @@ fn rewrite<W: WriteRows + Send, B: Send>(
     mut output: W,
     mut on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<Streamed> {
-    let encoder = reader.encoder().clone();
+    let (encoder, make) = (reader.encoder().clone(), output.maker());
     let map = |number: u64, rows: &RawRows| {
         let (mut records, mut clips) = (vec![], Clips::default());
         rows.encode(&encoder, &mut records, &mut clips)?;
         let (released, beside) = map(number, rows, &records)?;
         let came = Came { encoder: &encoder, rows, records: &records };
-        let block = W::block(&Decoded::of_input(decoder, &released, came))?;
+        let block = make(&Decoded::of_input(decoder, &released, came))?;
         Ok((block, beside, rows.len(&encoder), clips))
     };
     let mut streamed = Streamed { records: 0, clipped: vec![] };
@@ -158,11 +158,12 @@ pub fn layout(released: &Table, domain: &RecordDomain) -> Layout {
 pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -> Result<()> {
     let layout = decoder.layout();
     layout.check(released)?;
+    let make = output.maker();
     for first in (0..released.len()).step_by(BLOCK) {
         interrupt::check().map_err(|_| Error::Interrupted)?;
         let rows = first..(first + BLOCK).min(released.len());
         let records: Vec<f64> = rows.flat_map(|row| layout.flatten(released, row)).collect();
-        output.write(W::block(&Decoded::new(decoder, &records))?)?;
+        output.write(make(&Decoded::new(decoder, &records))?)?;
     }
     output.finish()
 }
@@ -228,12 +229,12 @@ pub fn write_drawn<W: WriteRows>(
     mut on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<()> {
     let numbers: Vec<usize> = (0..drawing.blocks()).collect();
-    let width = decoder.layout().width().max(1);
+    let (width, make) = (decoder.layout().width().max(1), output.maker());
     let mut written = 0;
     for numbers in numbers.chunks(rayon::current_num_threads()) {
         let block = |number: &usize| {
             let records = drawing.block(*number)?;
-            Ok((W::block(&Decoded::new(decoder, &records))?, records.len() / width))
+            Ok((make(&Decoded::new(decoder, &records))?, records.len() / width))
         };
         let blocks: Vec<(W::Block, usize)> = numbers.par_iter().map(block).collect::<Result<_>>()?;
         for (block, records) in blocks {

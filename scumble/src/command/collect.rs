@@ -5,8 +5,7 @@ use super::provenance::Provenance;
 use super::reading::Reading;
 use super::release::stop_when_interrupted;
 use super::{Failure, complain, print_json, refuse_overlaps, spinning};
-use crate::parquet::{self, is_named_as_parquet};
-use crate::registry::{Error, Randomness, Registry, ShippedDesign, csv, read_numbers, stream};
+use crate::registry::{Error, Randomness, Registry, ShippedDesign, read_numbers, stream};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -79,11 +78,7 @@ pub(super) fn collect(
             error => format!("{}: {error}", arguments.reports.display()).into(),
         })?;
     let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
-    if is_named_as_parquet(output) {
-        stream::write(&collected, &decoder, parquet::Writer::new(&mut written, &decoder)?)?;
-    } else {
-        stream::write(&collected, &decoder, csv::Writer::new(&mut written, &decoder)?)?;
-    }
+    stream::write(&collected, &decoder, written.writer(&decoder)?)?;
     written.commit()?;
     warning.iter().for_each(|warning| complain(warning));
     let (records, reports) = (collected.len(), reports.len());

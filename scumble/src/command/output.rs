@@ -1,17 +1,18 @@
 //! Where records go: a new file, or standard output.
 
 use super::{Failure, complain, print};
-use crate::parquet::is_standard;
+use crate::parquet::{FileWriter, is_standard};
 use crate::records;
-use crate::registry::{Existing, NewFile, Readable};
+use crate::registry::{Decoder, Existing, NewFile, Readable};
 use scumble_core::text::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Records that are written aside, and appear once all of them are there.
 pub(super) struct Output {
+    path: PathBuf,
     to: To,
     hash: Sha256,
 }
@@ -27,15 +28,21 @@ impl Output {
     /// # Errors
     /// As [`NewFile::create`].
     pub(super) fn create(path: &Path, replace: bool) -> Result<Self, Failure> {
-        if is_standard(path) {
-            return Ok(Self::of(To::Standard(BufWriter::new(tempfile::tempfile()?))));
-        }
         let existing = if replace { Existing::Replace } else { Existing::Keep };
-        Ok(Self::of(To::Named(BufWriter::new(NewFile::create(path, existing, Readable::AsUsual)?))))
+        let to = match is_standard(path) {
+            true => To::Standard(BufWriter::new(tempfile::tempfile()?)),
+            false => To::Named(BufWriter::new(NewFile::create(path, existing, Readable::AsUsual)?)),
+        };
+        Ok(Self { path: path.into(), to, hash: Sha256::new() })
     }
 
-    fn of(to: To) -> Self {
-        Self { to, hash: Sha256::new() }
+    /// Writer of records, in the format that the name of the file asks for.
+    ///
+    /// # Errors
+    /// [`records::Error::Write`].
+    pub(super) fn writer(&mut self, decoder: &Decoder) -> Result<FileWriter<&mut Self>, Failure> {
+        let path = self.path.clone();
+        Ok(FileWriter::new(&path, self, decoder)?)
     }
 
     /// SHA-256 of what was written, in hexadecimal digits.

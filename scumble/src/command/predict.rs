@@ -4,8 +4,8 @@ use super::output::{Output, check_json, report};
 use super::reading::Reading;
 use super::release::{go_on, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
-use crate::parquet::{self, is_named_as_parquet};
-use crate::registry::{OutOfBounds, Registry, ShippedDesign, TextFormat, csv, stream};
+use crate::parquet;
+use crate::registry::{OutOfBounds, Registry, ShippedDesign, TextFormat, stream};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -63,13 +63,7 @@ pub(super) fn predict(
     let bar = progress_bar(length_of(input), "predicting {bar:40} {bytes}/{total_bytes}, {eta} left");
     let predicted = |records: &[f64]| Ok(model.predict(records, arguments.probabilities)?);
     let on_progress = |bytes| go_on(&bar, bytes);
-    let streamed = if is_named_as_parquet(output) {
-        let writer = parquet::Writer::new(&mut written, &decoder)?;
-        stream::map(&mut reader, &decoder, predicted, writer, on_progress)
-    } else {
-        let writer = csv::Writer::new(&mut written, &decoder)?;
-        stream::map(&mut reader, &decoder, predicted, writer, on_progress)
-    };
+    let streamed = stream::map(&mut reader, &decoder, predicted, written.writer(&decoder)?, on_progress);
     bar.finish_and_clear();
     let streamed = streamed?;
     written.commit()?;

@@ -7,13 +7,13 @@ use super::{
     Failure, complain, file_name, print_json, progress_bar, refuse_overlaps, tell_clipped, view_command,
 };
 use crate::custody;
-use crate::parquet::{self, is_named_as_parquet, is_standard};
+use crate::parquet::is_standard;
 use crate::records::{self, Input};
 use crate::registry::{
     Admitted, AdmittedRecords, Card, Clipped, CuratorMechanism, Decoder, Designed, ENCODED, Existing,
     Fingerprint, Gathering, Guarantee, Key, Ledger, LocalMechanism, NewFile, Noise, NoiseDistribution,
     OutOfBounds, Outcome, Randomness, Readable, Reader, RecordDigest, Registry, Release, ShippedDesign,
-    Table, Values, admit, csv, interrupt, is_beside, stream,
+    Values, admit, interrupt, is_beside, stream,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -342,15 +342,9 @@ impl Work<'_> {
         let decoder = self.design.release_decoder(&reader, self.arguments.values.into())?;
         self.charge(&guarantee)?;
         let streams = randomness.streams();
-        let output = &mut outputs.released;
+        let output = outputs.released.writer(&decoder)?;
         let go_on = |bytes| self.go_on(bytes);
-        let streamed = if is_named_as_parquet(&self.arguments.output) {
-            let output = parquet::Writer::new(output, &decoder)?;
-            stream::release(local, &mut reader, &decoder, &streams, output, go_on)
-        } else {
-            let output = csv::Writer::new(output, &decoder)?;
-            stream::release(local, &mut reader, &decoder, &streams, output, go_on)
-        }?;
+        let streamed = stream::release(local, &mut reader, &decoder, &streams, output, go_on)?;
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
 
@@ -370,17 +364,12 @@ impl Work<'_> {
         outputs.ticket = Some(ticket.key().name());
         let mut reader = self.reader()?;
         let decoder = self.design.release_decoder(&reader, self.arguments.values.into())?;
-        let output = &mut outputs.released;
+        let output = outputs.released.writer(&decoder)?;
         let go_on = |bytes| self.go_on(bytes);
         let mut released = Fingerprint::default();
         let add = |records: &[RecordDigest]| records.iter().for_each(|record| released.add(record));
-        let streamed = if is_named_as_parquet(&self.arguments.output) {
-            let output = parquet::Writer::new(output, &decoder)?;
-            stream::release_keyed(local, &mut reader, &decoder, ticket.key(), output, add, go_on)
-        } else {
-            let output = csv::Writer::new(output, &decoder)?;
-            stream::release_keyed(local, &mut reader, &decoder, ticket.key(), output, add, go_on)
-        }?;
+        let key = ticket.key();
+        let streamed = stream::release_keyed(local, &mut reader, &decoder, key, output, add, go_on)?;
         ticket.check_released(&released, &self.arguments.input.display().to_string())?;
         Ok(Done::streamed(local, &decoder, guarantee, streamed))
     }
@@ -405,12 +394,8 @@ impl Work<'_> {
         self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
         let values = self.arguments.values.into();
         let decoder = self.design.rows_decoder(drawing.layout(), &drawing.noise, &reader.input(), values)?;
-        let (output, go_on) = (&mut outputs.released, |records| self.go_on(records));
-        if is_named_as_parquet(&self.arguments.output) {
-            stream::write_drawn(&drawing, &decoder, parquet::Writer::new(output, &decoder)?, go_on)?;
-        } else {
-            stream::write_drawn(&drawing, &decoder, csv::Writer::new(output, &decoder)?, go_on)?;
-        }
+        let go_on = |records| self.go_on(records);
+        stream::write_drawn(&drawing, &decoder, outputs.released.writer(&decoder)?, go_on)?;
         Ok(Done {
             records: Some(drawing.records() as u64),
             model: None,
@@ -453,7 +438,7 @@ impl Work<'_> {
         let layout = stream::layout(&release.table, self.design.mechanism().domain());
         let values = self.arguments.values.into();
         let decoder = self.design.rows_decoder(&layout, &release.noise, input, values)?;
-        self.write(&release.table, &decoder, outputs)?;
+        stream::write(&release.table, &decoder, outputs.released.writer(&decoder)?)?;
         let noise = decoder.noise(&release.noise);
         let is_shared =
             |distribution: &NoiseDistribution| matches!(distribution, NoiseDistribution::Shared { .. });
@@ -485,7 +470,7 @@ impl Work<'_> {
     ) -> Result<Done, Failure> {
         let (table, decoder) = self.design.model_rows(&release.table)?;
         self.charge(&release.guarantee)?;
-        self.write(&table, &decoder, outputs)?;
+        stream::write(&table, &decoder, outputs.released.writer(&decoder)?)?;
         Ok(Done {
             records: None,
             model: Some(self.design.model_card(&release.table)?),
@@ -495,16 +480,6 @@ impl Work<'_> {
             clipped,
             key: Some(release.key),
         })
-    }
-
-    fn write(&self, table: &Table, decoder: &Decoder, outputs: &mut Outputs) -> Result<(), Failure> {
-        let output = &mut outputs.released;
-        if is_named_as_parquet(&self.arguments.output) {
-            stream::write(table, decoder, parquet::Writer::new(output, decoder)?)?;
-        } else {
-            stream::write(table, decoder, csv::Writer::new(output, decoder)?)?;
-        }
-        Ok(())
     }
 
     fn reader(&self) -> Result<Reader<'static>, Failure> {

@@ -7,11 +7,10 @@ use super::reading::Reading;
 use super::release::{go_on, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::custody::key as key_file;
-use crate::parquet::{self, is_named_as_parquet};
 use crate::records;
 use crate::registry::{
     Clipped, Designed, Existing, LocalMechanism, NewFile, OutOfBounds, Readable, Reader, Registry,
-    ShippedDesign, Values, check_private, csv, stream,
+    ShippedDesign, Values, check_private, stream,
 };
 use clap::Args;
 use indicatif::ProgressBar;
@@ -107,11 +106,7 @@ fn view_stream(
     let mut reader = reader(arguments, design)?;
     let decoder = design.view_decoder(&reader)?;
     let on_progress = |bytes| go_on(bar, bytes);
-    let streamed = if is_named_as_parquet(&arguments.output) {
-        stream::view(local, &mut reader, &decoder, parquet::Writer::new(output, &decoder)?, on_progress)
-    } else {
-        stream::view(local, &mut reader, &decoder, csv::Writer::new(output, &decoder)?, on_progress)
-    }?;
+    let streamed = stream::view(local, &mut reader, &decoder, output.writer(&decoder)?, on_progress)?;
     Ok((streamed.records, streamed.clipped))
 }
 
@@ -136,11 +131,7 @@ fn view_table(
     }
     let layout = stream::layout(&viewed, design.mechanism().domain());
     let decoder = design.decoder_of(&layout)?.with_values(Values::Drawn);
-    if is_named_as_parquet(&arguments.output) {
-        stream::write(&viewed, &decoder, parquet::Writer::new(output, &decoder)?)?;
-    } else {
-        stream::write(&viewed, &decoder, csv::Writer::new(output, &decoder)?)?;
-    }
+    stream::write(&viewed, &decoder, output.writer(&decoder)?)?;
     Ok((viewed.len() as u64, loaded.clipped))
 }
 

@@ -164,12 +164,11 @@ fn row_groups_have_the_same_number_of_rows_and_tell_nothing_of_their_making() {
     let write = |blocks: usize| {
         let mut bytes = vec![];
         let mut writer = Writer::new(&mut bytes, &decoder).unwrap();
+        let make = writer.maker();
         for _ in 0..blocks {
-            writer
-                .write(Writer::<Vec<u8>>::block(&Decoded::new(&decoder, &[0.5; 50 * local::BLOCK])).unwrap())
-                .unwrap();
+            writer.write(make(&Decoded::new(&decoder, &[0.5; 50 * local::BLOCK])).unwrap()).unwrap();
         }
-        writer.write(Writer::<Vec<u8>>::block(&Decoded::new(&decoder, &[0.5; 50 * 3])).unwrap()).unwrap();
+        writer.write(make(&Decoded::new(&decoder, &[0.5; 50 * 3])).unwrap()).unwrap();
         writer.finish().unwrap();
         Bytes::from(bytes)
     };
