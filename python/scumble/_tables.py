@@ -23,16 +23,20 @@ def _of(package: str, table: Any) -> bool:
 
 
 def _pandas_like(frame: Any, taken: Any) -> _Back:
-    """Frames with the dtypes of `frame`, which was `taken` as Arrow, in the columns that have the same Arrow type."""
+    """Frames with the dtypes of `frame`, which was `taken` as Arrow, in categories and in columns of the same Arrow type."""
 
     def back(arrow: Any) -> Any:
+        import pandas
         import pyarrow
 
         table = pyarrow.table(arrow)
         made = table.to_pandas()
         for name in made.columns.intersection(taken.column_names):
-            if table.schema.field(name).type == taken.schema.field(name).type and made[name].dtype != frame[name].dtype:
-                cast = made[name].astype(frame[name].dtype)
+            dtype = frame[name].dtype
+            # Categories and their order are no part of the Arrow type.
+            is_alike = isinstance(dtype, pandas.CategoricalDtype) or table.schema.field(name).type == taken.schema.field(name).type
+            if is_alike and made[name].dtype != dtype:
+                cast = made[name].astype(dtype)
                 if not cast.isna().any():  # as of a level that the categories of the frame lack
                     made[name] = cast
         return made

@@ -4,6 +4,7 @@ import datetime as dt
 import decimal
 import os
 import subprocess
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -66,7 +67,8 @@ IN_THE_CLEAR = {"identity": list(SCHEMA), "label": [name for name in SCHEMA if n
 
 
 def designed(mechanism: str) -> scumble.Design:
-    with pytest.warns() if mechanism == "direct" else pytest.MonkeyPatch.context():  # ε = 20 is warned of
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", scumble.PrivacyWarning)  # of ε = 20
         return scumble.design(schema=SCHEMA, **MECHANISMS[mechanism])
 
 
@@ -119,6 +121,27 @@ def test_a_released_file_has_the_types_of_its_input(mechanism, types, tmp_path):
         assert released[name].type == (pa.float64() if is_noisy else of), name
         if name in IN_THE_CLEAR.get(mechanism, []):
             assert released[name].to_pylist() == given[name].to_pylist(), name
+
+
+@pytest.mark.parametrize("mechanism", ["identity", "laplace", "mst"])
+def test_dtypes_of_pandas_and_polars_come_back_with_their_categories(mechanism):
+    schema = {"whole": range(0, 10), "flag": bool, "town": ["a", "b"], "grade": ["lo", "hi"], "rank": [1, 2]}
+    given = dict(epsilon=float("inf")) if mechanism == "identity" else dict(epsilon=2.0, delta=1e-6 if mechanism == "mst" else 0.0, people=60)
+    design = scumble.design(mechanism, schema=schema, **given)
+    columns = {"whole": [1, 2, 3] * 20, "flag": [True, False, True] * 20, "town": ["a", "b", "a"] * 20, "grade": ["lo", "hi", "hi"] * 20, "rank": [1, 2, 2] * 20}
+    dtypes = {
+        "whole": "Int64",
+        "flag": "boolean",
+        "town": pd.CategoricalDtype(["b", "a"]),
+        "grade": pd.CategoricalDtype(["lo", "hi"], ordered=True),
+        "rank": pd.CategoricalDtype([2, 1]),
+    }
+    frame = pd.DataFrame(columns).astype(dtypes)
+    for given in [frame, frame.drop(columns="rank").convert_dtypes(dtype_backend="pyarrow").assign(rank=frame["rank"])]:
+        assert design.release(given).dtypes.to_dict() == given.dtypes.to_dict()
+    own = {"whole": pl.Int8, "flag": pl.Boolean, "town": pl.Enum(["b", "a"]), "grade": pl.Categorical, "rank": pl.UInt16}
+    frame = pl.DataFrame(columns, schema_overrides=own)
+    assert design.release(frame).schema == frame.schema
 
 
 ZONES = ["Europe/Oslo", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Kiritimati", "UTC", "+05:30", "-08:00"]

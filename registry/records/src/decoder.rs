@@ -347,6 +347,16 @@ impl Decoder {
         }
     }
 
+    /// A day that came in as text, as its date: types know no format of dates.
+    fn as_typed<'a>(&'a self, column: usize, cell: Cell<'a>) -> Cell<'a> {
+        match (&self.cells[column], cell) {
+            (Made::Number { kind: kind @ Kind::Date { .. }, .. }, Cell::Text(_)) => {
+                kind.number(cell).map_or(cell, |day| kind.settled(day))
+            }
+            _ => cell,
+        }
+    }
+
     /// Refuses a column that should leave unchanged and does not: its raw cells may then not leave.
     fn check_unchanged(&self, column: usize, record: &[f64], before: &[f64]) -> Result<()> {
         let places = match &self.cells[column] {
@@ -423,7 +433,8 @@ impl<'d> Decoded<'d> {
         let types: Vec<Held> = self.decoder.types().collect();
         let mut columns: Vec<C> = types.iter().map(new).collect();
         let take = |columns: &mut Vec<C>, at: usize, cell: Cell| {
-            let pushed = types[at].store(cell).and_then(|stored| push(&mut columns[at], stored));
+            let stored = types[at].store(self.decoder.as_typed(at, cell));
+            let pushed = stored.and_then(|stored| push(&mut columns[at], stored));
             pushed.ok_or_else(|| {
                 let (name, text) = (&self.decoder.header[at], cell.text());
                 let problem = format!("column {name:?} is stored as {:?}, which has no {text:?}", types[at]);

@@ -10,13 +10,15 @@ column = [
     { name = "share", kind = "real", lower = 0.0, upper = 1000.0 },
     { name = "count", kind = "integer", lower = -7, upper = 9999 },
     { name = "day", kind = "date", lower = "1999-12-31", upper = "2024-02-29" },
+    { name = "since", kind = "date", lower = "1999-12-31", upper = "2024-02-29", format = "%d.%m.%Y" },
+    { name = "until", kind = "date", lower = "1999-12-31", upper = "2024-02-29", format = "%Y-%d-%m" },
     { name = "flag", kind = "boolean" },
     { name = "grade", kind = "ordered", levels = ["low", "mid", "top"] },
     { name = "town", kind = "category", levels = ["Oslo", "Rome", "São Paulo"] },
     { name = "y", kind = "boolean" },
 ]
 "#;
-const HEADER: &str = "x,lon,share,count,day,flag,grade,town,y";
+const HEADER: &str = "x,lon,share,count,day,since,until,flag,grade,town,y";
 
 /// 2,000 rows as people write them: digits that a detour by [0, 1] changes, and several spellings of a number.
 fn rows() -> Vec<String> {
@@ -24,10 +26,14 @@ fn rows() -> Vec<String> {
         let x = [format!("{at}"), format!("{at}.0"), format!("{at}.50"), format!("{at}e1")][at % 4].clone();
         let lon = format!("{:.6}", -180.0 + 0.179_913 * at as f64);
         let share = format!("{:.2}", 0.07 * at as f64);
-        let day = format!("20{:02}-{:02}-{:02}", at % 24, 1 + at % 12, 1 + at % 28);
+        let (year, month, day) = (at % 24, 1 + at % 12, 1 + at % 28);
+        let days = format!(
+            "20{year:02}-{month:02}-{day:02},{day:02}.{month:02}.20{year:02},20{year:02}-{day:02}-{month:02}"
+        );
         let flag = ["yes", "no", "TRUE", "0"][at % 4];
         let (grade, town) = (["low", "mid", "top"][at % 3], ["Oslo", "Rome", "São Paulo"][at % 3]);
-        format!("{x},{lon},{share},{},{day},{flag},{grade},{town}", at as i64 - 7)
+        let sign = if at % 5 == 0 && at > 7 { "+" } else { "" };
+        format!("{x},{lon},{share},{sign}{},{days},{flag},{grade},{town}", at as i64 - 7)
     };
     (0..2000).map(row).collect()
 }
@@ -50,7 +56,7 @@ fn every_cell_of_an_unprotected_column_has_the_text_that_it_came_with() {
     let designs = [
         "design randomized-response --target y --protect label --epsilon 1",
         "design identity --target y --epsilon inf",
-        "design --mechanism identity --columns x,lon,share,count,day,flag,grade,town \
+        "design --mechanism identity --columns x,lon,share,count,day,since,until,flag,grade,town \
          --mechanism randomized-response --columns y --epsilon 1",
     ];
     for design in designs {
@@ -68,6 +74,11 @@ fn every_cell_of_an_unprotected_column_has_the_text_that_it_came_with() {
         files
             .run("release --design design.json --input people.csv --output released.parquet --force --quiet");
         files.run("release --design design.json --input released.parquet --output again.csv --force --quiet");
+        let days = |text: &str| -> Vec<String> {
+            let cells = text.lines().skip(1).flat_map(|line| line.split(',').skip(4).take(3));
+            cells.map(str::to_owned).collect()
+        };
+        assert_eq!(days(&files.read("again.csv")), days(&files.read("people.csv")), "{design}");
         let numbers = |text: &str| -> Vec<f64> {
             let cells = text.lines().skip(1).flat_map(|line| line.split(',').take(4));
             cells.map(|cell| cell.parse().unwrap()).collect()
@@ -79,7 +90,7 @@ fn every_cell_of_an_unprotected_column_has_the_text_that_it_came_with() {
 #[test]
 fn a_cell_that_was_missing_or_clipped_does_not_leave_as_it_came_in() {
     let files = Files::new();
-    let cell = |x: &str, lon: &str| format!("{x},{lon},1,1,2001-01-01,no,low,Oslo");
+    let cell = |x: &str, lon: &str| format!("{x},{lon},1,1,2001-01-01,01.01.2001,2001-01-01,no,low,Oslo");
     written(&files, &[cell("", "12.5"), cell("123456.7", "-180.5"), cell("100000.000", "180")]);
     files.run(
         "design randomized-response --target y --protect label --epsilon 1 --schema own.toml --output design.json",
