@@ -397,7 +397,7 @@ fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     })
 }
 
-/// What leaves of several parts together, of which none makes reports.
+/// Output of several parts together, none of which makes reports.
 fn releases_of(parts: &[Designed]) -> Releases {
     let releases = || parts.iter().map(Designed::releases);
     match parts {

@@ -63,7 +63,7 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
         ("no symmetry of its example hides a fault", has_a_lopsided_example),
         ("claims no more than its budget", claims_within_budget),
         ("a local claim states all that every such claim assumes", states_its_assumptions),
-        ("what leaves is what it states", releases_what_it_states),
+        ("a release is the output that it states", releases_what_it_states),
         ("a saved design loads and releases the same", saves_and_loads),
         ("a released model is read back from its table", reads_its_model_back),
         ("keeps the records' number and the shape it declares", keeps_shape),

@@ -110,8 +110,8 @@ pub trait LocalMechanism: Any + DynClone + Debug + Send + Sync + AsLocal {
         vec![]
     }
 
-    /// What leaves: reports where there is a [`collector`](Self::collector), and records in their own columns
-    /// otherwise. A mechanism whose `encode` and `decode` make other records states a [view](Releases::View).
+    /// Output of a release: reports where there is a [`collector`](Self::collector), and records in their own
+    /// columns otherwise. A mechanism whose `encode` and `decode` make other records states a [view](Releases::View).
     fn releases(&self) -> Releases {
         match self.collector() {
             Some(collector) => Releases::Reports { values: collector.values_in() },
@@ -176,7 +176,7 @@ pub trait CuratorMechanism: Any + DynClone + Debug + Send + Sync {
         None
     }
 
-    /// What leaves.
+    /// Output of a release.
     fn releases(&self) -> Releases;
 
     /// The model in a table that was [released](Self::release), where it is a [model](ReleasedModel): as
@@ -327,7 +327,7 @@ impl Designed {
         }
     }
 
-    /// What leaves.
+    /// Output of a release.
     pub fn releases(&self) -> Releases {
         match self {
             Self::Local(mechanism) => mechanism.releases(),
