@@ -175,22 +175,25 @@ fn releases_what_it_states(subject: &Subject) -> Verdict {
     let (stated, own) = (mechanism.releases(), mechanism.domain().layout().target);
     let table = &subject.example.table;
     let release = seeded(&subject.design, table, SEED).map_err(text)?;
-    let is_of_key = match (&release.key, mechanism) {
-        (Key::Model(_), _) => matches!(stated, Releases::Model { .. }),
-        (Key::Secret(_), _) => stated.is_secret(),
-        (Key::None, _) => matches!(stated, Releases::Synthetic { .. } | Releases::Records),
-        (Key::Design(_), Designed::Curator(_)) => false,
+    let (fits, found) = match (&release.key, mechanism) {
+        (Key::Model(_), _) => (matches!(stated, Releases::Model { .. }), "its release is a model"),
+        (Key::Secret(_), _) => (stated.is_secret(), "its release has a secret key"),
+        (Key::None, _) => {
+            (matches!(stated, Releases::Synthetic { .. } | Releases::Records), "its release has no key")
+        }
+        (Key::Design(_), Designed::Curator(_)) => (false, "its design is the key of its release"),
         (Key::Design(_), Designed::Local(local)) if local.collector().is_some() => {
-            matches!(stated, Releases::Reports { .. })
+            (matches!(stated, Releases::Reports { .. }), "it makes reports")
         }
-        (Key::Design(_), Designed::Local(local)) => {
-            let alters = local::alters_records(&**local).map_err(text)?;
-            !stated.is_secret() && stated.is_viewed() == alters && (alters || stated == Releases::Records)
-        }
+        (Key::Design(_), Designed::Local(local)) => match local::alters_records(&**local).map_err(text)? {
+            true => (
+                stated.is_viewed() && !stated.is_secret(),
+                "`encode` and `decode` make other records of those in its domain, which is a view without a secret",
+            ),
+            false => (stated == Releases::Records, "it releases the records' own columns"),
+        },
     };
-    require(is_of_key, || {
-        format!("it states {stated:?}, and the key of its release, or what it makes of records, is another's")
-    })?;
+    require(fits, || format!("it states {stated:?}, and {found}"))?;
     if !matches!(stated, Releases::Reports { .. }) {
         let layout = Layout { columns: release.table.columns().to_vec(), target: stated.target(own) };
         layout

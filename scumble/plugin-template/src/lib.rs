@@ -17,8 +17,8 @@
 use schemars::JsonSchema;
 use scumble::registry::{
     ASSUMED, Brief, Budget, Claim, DescribedNoise, Distance, Error, Example, Guarantee, LocalDp,
-    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Result, Stream, Unit,
-    check_width, in_clear, register,
+    LocalMechanism, Noise, NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, Stream,
+    Unit, check_width, in_clear, register,
 };
 use scumble::sampling::{DiscreteLaplace, Rational};
 use serde::{Deserialize, Serialize};
@@ -147,6 +147,12 @@ impl LocalMechanism for Mechanism {
             assumes: ASSUMED.map(str::to_owned).to_vec(),
             ..Guarantee::default()
         }
+    }
+
+    /// Output of a release: rows to be viewed, for `encode` moves numbers to steps. Without an `encode` of its own a
+    /// mechanism releases records, and does not need this.
+    fn releases(&self) -> Releases {
+        Releases::View { secret: false, aligned: true, target: self.layout().target }
     }
 
     /// The noise-free view of a record: moved into the domain, and every number to the nearest step.
