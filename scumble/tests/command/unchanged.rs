@@ -32,7 +32,7 @@ fn rows() -> Vec<String> {
         );
         let flag = ["yes", "no", "TRUE", "0"][at % 4];
         let (grade, town) = (["low", "mid", "top"][at % 3], ["Oslo", "Rome", "São Paulo"][at % 3]);
-        let sign = if at % 5 == 0 && at > 7 { "+" } else { "" };
+        let sign = if at.is_multiple_of(5) && at > 7 { "+" } else { "" };
         format!("{x},{lon},{share},{sign}{},{days},{flag},{grade},{town}", at as i64 - 7)
     };
     (0..2000).map(row).collect()
