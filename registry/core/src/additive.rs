@@ -2,7 +2,7 @@
 
 use crate::{
     Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Factor, Guarantee, LocalDp, Noise,
-    Perturbation, Portion, Protect, RecordDomain, Result, Stream, Unit,
+    Perturbation, Portion, Protect, RecordDomain, Releases, Result, Stream, Unit,
 };
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
@@ -279,6 +279,15 @@ impl<N: AdditiveNoise> Noisy<N> {
         self.portion().with(&self.set)
     }
 
+    /// See [`LocalMechanism::releases`](crate::LocalMechanism::releases): a view where records are moved into a
+    /// [narrower](AdditiveNoise::narrowed) set.
+    pub fn releases(&self) -> Releases {
+        match self.portion().set(N::NAME).is_ok_and(|whole| whole == self.set) {
+            true => Releases::Records,
+            false => Releases::View { secret: false, aligned: true, target: self.domain().layout().target },
+        }
+    }
+
     /// See [`LocalMechanism::encode`](crate::LocalMechanism::encode).
     ///
     /// # Errors
@@ -395,6 +404,10 @@ macro_rules! register_noise {
 
             fn range(&self) -> $crate::Domain {
                 self.0.range()
+            }
+
+            fn releases(&self) -> $crate::Releases {
+                self.0.releases()
             }
 
             fn encode(&self, record: &[f64]) -> $crate::Result<Vec<f64>> {

@@ -380,7 +380,9 @@ impl Decoder {
         raw: Cell<'a>,
         made: Cell<'a>,
     ) -> Cell<'a> {
-        match encoder.is_encoded_whole(source.field, raw) {
+        // A day of a typed file has no text of its own: it gets the schema's format.
+        let is_stored_day = matches!(source.held, Some(Held::Day | Held::Time { .. }));
+        match !is_stored_day && encoder.is_encoded_whole(source.field, raw) {
             true => raw,
             false => made,
         }

@@ -1,6 +1,6 @@
 //! From rows of cells to encoded records.
 
-use crate::kind::Form;
+use crate::kind::{Form, ISO};
 use crate::{Cell, Column, Error, Held, Kind, Result, Schema, Zone};
 use scumble_core::text::{abridged, nearest_name};
 use scumble_core::{RecordDomain, Table};
@@ -215,18 +215,24 @@ impl Encoder {
             }
     }
 
-    /// Refuses a column of days whose wanted cells are instants without a known zone; `held` are the types of wanted cells.
-    pub(crate) fn check_days(&self, held: &[Option<Held>]) -> Result<()> {
-        let is_undecided = |(field, held): &(&Field, &Option<Held>)| {
-            let is_date = matches!(field.column.kind, Kind::Date { .. });
-            is_date && matches!(held, Some(Held::Time { zone: Zone::Unknown, .. }))
-        };
-        match self.fields.iter().zip(held).find(is_undecided) {
-            None => Ok(()),
-            Some((field, _)) => {
-                Err(Error::UndecidedDays { file: self.source.clone(), column: field.column.name.clone() })
+    /// The encoder of wanted cells that a file stores as `held`: days of a typed file come in the format of ISO 8601,
+    /// whatever format the schema has for text.
+    ///
+    /// # Errors
+    /// [`Error::UndecidedDays`] for a column of days that is stored as instants without a known zone.
+    pub(crate) fn of_stored(mut self, held: &[Option<Held>]) -> Result<Self> {
+        for (field, held) in self.fields.iter_mut().zip(held) {
+            let Kind::Date { format, .. } = &mut field.column.kind else { continue };
+            match held {
+                Some(Held::Time { zone: Zone::Unknown, .. }) => {
+                    let column = field.column.name.clone();
+                    return Err(Error::UndecidedDays { file: self.source, column });
+                }
+                Some(Held::Day | Held::Time { .. }) => *format = ISO.into(),
+                _ => {}
             }
         }
+        Ok(self)
     }
 
     /// How many cells of a row are wanted.

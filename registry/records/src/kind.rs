@@ -243,7 +243,6 @@ impl Kind {
             },
             Self::Date { format, .. } => {
                 let text = cell.text();
-                // A typed file has a date itself, whatever the format of text.
                 let date = parse_date(&text, format).or_else(|| parse_date(&text, ISO));
                 date.map(days).ok_or("is no date of its format")
             }

@@ -63,9 +63,8 @@ impl<'r> Reader<'r> {
         out_of_bounds: OutOfBounds,
     ) -> Result<Self> {
         let encoder = schema.encoder(&header(&rows), target, out_of_bounds, rows.source())?;
-        let reader = Self { rows: Box::new(rows), encoder };
-        reader.encoder.check_days(&reader.input().held)?;
-        Ok(reader)
+        let held: Vec<_> = encoder.places().map(|place| rows.held(place)).collect();
+        Ok(Self { encoder: encoder.of_stored(&held)?, rows: Box::new(rows) })
     }
 
     /// What encodes the rows.
