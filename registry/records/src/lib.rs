@@ -23,6 +23,7 @@ pub mod stream;
 mod text_file;
 mod text_format;
 mod words;
+mod write_rows;
 pub mod written;
 
 pub use cell::Cell;
@@ -36,10 +37,11 @@ pub use kind::Kind;
 pub use learning::Learning;
 pub use reader::{Loaded, Reader, read_matrix, read_numbers};
 pub use records::Records;
-pub use rows::{Block, RawRows, ReadRows, WriteRows};
+pub use rows::{Block, RawRows, ReadRows};
 pub use schema::{Column, Missing, Schema};
 pub use text_file::{open_to_read, read_text};
 pub use text_format::{Decimal, Delimiter, Encoding, TextFormat};
+pub use write_rows::WriteRows;
 
 /// The README's examples run.
 #[cfg(doctest)]

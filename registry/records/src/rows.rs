@@ -1,7 +1,7 @@
 //! Rows of a file before they are encoded: the seam between a format and what its cells mean.
 
 use crate::encoder::LONGEST_NUMBER;
-use crate::{Cell, Clips, Decoded, Encoder, Error, Held, Result};
+use crate::{Cell, Clips, Encoder, Error, Held, Result};
 use std::borrow::Cow;
 
 /// A table in a file: named columns, and rows of cells, some at a time and in bounded memory. What the cells mean is an
@@ -47,27 +47,6 @@ pub trait ReadRows: Send {
     fn held(&self, _place: usize) -> Option<Held> {
         None
     }
-}
-
-/// Where released records go: a table in a file.
-pub trait WriteRows {
-    /// Some rows as the file will have them, which several cores make at once.
-    type Block: Send;
-
-    /// Function that makes a block of released rows, on any core. Its errors are those of [`Decoded::each`].
-    fn maker(&self) -> fn(&Decoded) -> Result<Self::Block>;
-
-    /// Appends a block.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    fn write(&mut self, block: Self::Block) -> Result<()>;
-
-    /// Writes what is left to write: without it the file is none.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    fn finish(self) -> Result<()>;
 }
 
 impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
