@@ -13,12 +13,12 @@ pub trait WriteRows {
     /// Appends a block.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`](crate::Error::Write).
     fn write(&mut self, block: Self::Block) -> Result<()>;
 
     /// Writes what is left to write: without it the file is none.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`](crate::Error::Write).
     fn finish(self) -> Result<()>;
 }
