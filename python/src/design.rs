@@ -396,8 +396,7 @@ impl Design {
         Ok(self.shipped.mechanism().releases().is_viewed())
     }
 
-    /// Warnings about what is guaranteed, for a release of so many `people`, and about texts that
-    /// spreadsheets run.
+    /// Warnings about the guarantee of a release of `people` records, and about texts that spreadsheets run.
     fn warnings(&self, people: Option<u64>) -> Vec<String> {
         custody::warnings(&self.shipped, people)
     }

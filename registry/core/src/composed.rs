@@ -397,7 +397,7 @@ fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     })
 }
 
-/// Output of several parts together, none of which makes reports.
+/// Output of several parts together; parts that make reports are refused before.
 fn releases_of(parts: &[Designed]) -> Releases {
     let releases = || parts.iter().map(Designed::releases);
     match parts {
@@ -474,7 +474,7 @@ impl CuratorMechanism for CuratorComposed {
         Ok(Release { key, table, guarantee: compose::by_parts(&guarantees), noise: join_noise(noises) })
     }
 
-    /// Those of the only part; of several, which release rows, a view where any of them does.
+    /// Output of the only part; of several parts, which release rows, a view where the output of any is one.
     fn releases(&self) -> Releases {
         releases_of(&self.parts)
     }

@@ -129,7 +129,7 @@ const PEOPLE: [&str; 17] = [
     "donor",
     "account",
 ];
-/// What follows such a word, or is the whole name.
+/// Words that follow such a word, or are the whole name.
 const NUMBERS: [&str; 8] = ["id", "ids", "uid", "uuid", "guid", "key", "nr", "number"];
 /// Names that identify a person by themselves.
 const OF_ONE: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];
@@ -148,7 +148,7 @@ fn identifies_people(column: &str) -> bool {
 /// claim is for each row by itself. `reader` reads the rows from the first; a row that it cannot read ends the search.
 ///
 /// # Errors
-/// What `reader` returns.
+/// Errors of `reader`.
 pub fn warnings_of_repeats<'r, E: From<Error>>(
     schema: &Schema,
     header: &[String],

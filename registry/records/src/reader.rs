@@ -1,7 +1,7 @@
 //! A file's records by a schema: whole, or some rows at a time.
 
 use crate::Result;
-use crate::{Clipped, Clips, Encoder, Input, OutOfBounds, RawRows, ReadRows, Schema};
+use crate::{Clipped, Clips, Encoder, Held, Input, OutOfBounds, RawRows, ReadRows, Schema};
 use ndarray::Array2;
 use scumble_core::local::BLOCK;
 use scumble_core::{RecordDomain, Table};
@@ -51,6 +51,11 @@ pub struct Reader<'r> {
     encoder: Encoder,
 }
 
+/// Storage types of the cells that `encoder` wants; `None` in a text file.
+fn held(rows: &(impl ReadRows + ?Sized), encoder: &Encoder) -> Vec<Option<Held>> {
+    encoder.places().map(|place| rows.held(place)).collect()
+}
+
 impl<'r> Reader<'r> {
     /// Reads `rows` by `schema`, with `target` as what is to be learned.
     ///
@@ -63,7 +68,7 @@ impl<'r> Reader<'r> {
         out_of_bounds: OutOfBounds,
     ) -> Result<Self> {
         let encoder = schema.encoder(&header(&rows), target, out_of_bounds, rows.source())?;
-        let held: Vec<_> = encoder.places().map(|place| rows.held(place)).collect();
+        let held = held(&rows, &encoder);
         Ok(Self { encoder: encoder.of_stored(&held)?, rows: Box::new(rows) })
     }
 
@@ -74,8 +79,7 @@ impl<'r> Reader<'r> {
 
     /// The columns that are read.
     pub fn input(&self) -> Input {
-        let held = self.encoder.places().map(|place| self.rows.held(place)).collect();
-        Input { encoder: self.encoder.clone(), held }
+        Input { encoder: self.encoder.clone(), held: held(&*self.rows, &self.encoder) }
     }
 
     /// About how many bytes were read.

@@ -2,7 +2,7 @@
 
 use crate::{Decoded, Result};
 
-/// Where released records go: a table in a file.
+/// Table in a file, to which released records are written.
 pub trait WriteRows {
     /// Some rows as the file will have them, which several cores make at once.
     type Block: Send;
